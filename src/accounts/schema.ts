@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import { KeyScope, Plan } from '../generated/prisma/client.ts';
+import { botId, displayName } from '../input.ts';
+import { builder } from '../schema/builder.ts';
+import { authorizeScope } from './caller.ts';
+
+const PlanEnum = builder.enumType(Plan, {
+  name: 'Plan',
+  description: 'What an account pays for; it sets how many requests it has.',
+});
+
+const KeyScopeEnum = builder.enumType('KeyScope', {
+  description: 'What a key may do.',
+  values: {
+    CHAT: { value: KeyScope.CHAT, description: 'Talk to bots.' },
+    DEPLOY: { value: KeyScope.DEPLOY, description: 'Deploy definitions and read their source.' },
+    RUNS: { value: KeyScope.RUNS, description: 'Read runs and their traces.' },
+    ADMIN: { value: KeyScope.ADMIN, description: 'Make and delete bots and keys.' },
+    OPERATOR: { value: KeyScope.OPERATOR, description: 'Make accounts and set their plans.' },
+  },
+});
+
+const AccountNode = builder.prismaNode('Account', {
+  description: 'A tenant: its bots and its keys. Limits count per account.',
+  id: { resolve: ({ id }) => id },
+  findUnique: (id, { caller }) => ({ id, AND: { id: caller().account.id } }),
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    plan: t.expose('plan', { type: PlanEnum }),
+    apiKeys: t.relation('apiKeys', {
+      description: 'The newest first, revoked ones too. Scope ADMIN.',
+      authScopes: { scope: 'ADMIN' },
+      query: { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+    }),
+  }),
+});
+
+const ApiKeyNode = builder.prismaNode('ApiKey', {
+  description: 'An API key. Its secret is shown once, when it is made.',
+  id: { resolve: ({ id }) => id },
+  findUnique: (id, { caller }) => {
+    authorizeScope(caller(), 'ADMIN');
+    return { id, accountId: caller().account.id };
+  },
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    prefix: t.exposeString('prefix', {
+      description: 'How the secret begins, to recognise it by.',
+    }),
+    scopes: t.expose('scopes', { type: [KeyScopeEnum] }),
+    bots: t.prismaField({
+      type: ['Bot'],
+      nullable: true,
+      description: 'The bots that it is limited to; null where it may use all of the account.',
+      select: { restricted: true, botIds: true, accountId: true },
+      resolve: (query, { restricted, botIds, accountId }, _args, { prisma }) =>
+        restricted
+          ? prisma.bot.findMany({ ...query, where: { id: { in: botIds }, accountId } })
+          : null,
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Exact to a minute.',
+    }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
+    revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true }),
+  }),
+});
+
+const Viewer = builder.simpleObject('Viewer', {
+  description: 'Who asks.',
+  fields: (t) => ({
+    account: t.field({ type: AccountNode }),
+    apiKey: t.field({ type: ApiKeyNode, description: 'The key of this request.' }),
+  }),
+});
+
+builder.queryField('viewer', (t) =>
+  t.field({
+    type: Viewer,
+    description: 'Who asks: the account and the key of this request.',
+    authScopes: { authenticated: true },
+    resolve: (_root, _args, { caller }) => ({ account: caller().account, apiKey: caller().key }),
+  }),
+);
+
+const LIMIT_RULE = 'is required with ENTERPRISE and goes with no other plan';
+
+const requestLimit = z.int().min(1, 'must be at least 1').max(1_000_000_000);
+
+const CreateAccountInput = builder.inputType('CreateAccountInput', {
+  description: 'A new tenant. The two limits go with ENTERPRISE, which needs them.',
+  validate: {
+    refine: [
+      [
+        ({ plan, requestsPerMinute }) => (plan === 'ENTERPRISE') === (requestsPerMinute != null),
+        { message: LIMIT_RULE, path: ['requestsPerMinute'] },
+      ],
+      [
+        ({ plan, requestsPerDay }) => (plan === 'ENTERPRISE') === (requestsPerDay != null),
+        { message: LIMIT_RULE, path: ['requestsPerDay'] },
+      ],
+    ],
+  },
+  fields: (t) => ({
+    name: t.string({ required: true, validate: { schema: displayName } }),
+    plan: t.field({ type: PlanEnum, required: true }),
+    requestsPerMinute: t.int({ validate: { schema: requestLimit } }),
+    requestsPerDay: t.int({ validate: { schema: requestLimit } }),
+  }),
+});
+
+builder.mutationField('createAccount', (t) =>
+  t.field({
+    type: builder.simpleObject('CreateAccountPayload', {
+      description: 'The account and its first key, which has every scope but OPERATOR.',
+      fields: (payload) => ({
+        account: payload.field({ type: AccountNode }),
+        apiKey: payload.field({ type: ApiKeyNode }),
+        secret: payload.string({ description: 'The API key itself, shown this once.' }),
+      }),
+    }),
+    description: 'Makes an account. Scope OPERATOR.',
+    authScopes: { scope: 'OPERATOR' },
+    args: { input: t.arg({ type: CreateAccountInput, required: true }) },
+    resolve: (_root, { input }, { accounts }) => accounts.create(input),
+  }),
+);
+
+const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
+  description: 'A new key of the own account. It can do nothing that the key that makes it cannot.',
+  fields: (t) => ({
+    name: t.string({ required: true, validate: { schema: displayName } }),
+    scopes: t.field({ type: [KeyScopeEnum], description: 'CHAT alone by default.' }),
+    botIds: t.idList({
+      description: 'The bots that it is limited to; all of the account by default.',
+      validate: { items: { schema: botId }, maxLength: [100, { message: 'must be at most 100' }] },
+    }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description: 'When it stops working; by default with the key that makes it.',
+      validate: {
+        schema: z.date().refine((date) => date.getTime() > Date.now(), 'must be in the future'),
+      },
+    }),
+  }),
+});
+
+builder.mutationField('createApiKey', (t) =>
+  t.field({
+    type: builder.simpleObject('CreateApiKeyPayload', {
+      description: 'The key, and its secret.',
+      fields: (payload) => ({
+        apiKey: payload.field({ type: ApiKeyNode }),
+        secret: payload.string({ description: 'The API key itself, shown this once.' }),
+      }),
+    }),
+    description: 'Makes a key for the own account. Scope ADMIN.',
+    authScopes: { scope: 'ADMIN' },
+    args: { input: t.arg({ type: CreateApiKeyInput, required: true }) },
+    resolve: (_root, { input }, { caller, keys }) => keys.issue(caller(), input),
+  }),
+);
+
+builder.mutationField('revokeApiKey', (t) =>
+  t.field({
+    type: ApiKeyNode,
+    description: 'Stops a key of the own account for good. Scope ADMIN.',
+    authScopes: { scope: 'ADMIN' },
+    args: { id: t.arg.id({ required: true }) },
+    resolve: (_root, { id }, { caller, keys }) => keys.revoke(caller(), id),
+  }),
+);

@@ -1,0 +1,209 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { ActiveDeployments } from '../deployments/active.ts';
+import { GatewayError, toGatewayError } from '../errors.ts';
+import type { Channel, Environment } from '../generated/prisma/client.ts';
+import { makeId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
+import type { Definition } from '../language/definition.ts';
+import type { Model, Usage } from '../model/model.ts';
+import type { EventLog } from '../runs/events.ts';
+import type { LiveRun, LiveRuns } from '../runs/live.ts';
+import type { RunOutcome, Runs } from '../runs/runs.ts';
+import type { History, HistoryMessage, SessionState } from '../sessions/history.ts';
+import type { Turns } from '../sessions/turns.ts';
+import { assemblePrompt } from './prompt.ts';
+
+/** One message to a bot, checked. */
+export type ChatRequest = {
+  botId: string;
+  environment: Environment;
+  channel: Channel;
+  message: string;
+  /** A new session is made where it is left out. */
+  sessionId: string | undefined;
+  context: JsonObject | undefined;
+};
+
+/** The reply as a whole. */
+export type ChatReply = {
+  response: string;
+  sessionId: string;
+  runId: string;
+  /** From the request's arrival to the stored answer. */
+  latencyMs: number;
+  tokensUsed: number;
+  /** In call order, without repeats. */
+  toolsCalled: string[];
+};
+
+/** A turn under way. */
+export type LiveChat = LiveRun & { sessionId: string };
+
+/** Conversations with bots. Source: the API document, "Chat". */
+export type Chat = {
+  /**
+   * Takes the session's turn and begins a run, which goes on by itself until its last reader leaves.
+   *
+   * @param signal says that the caller has gone while it waits for the turn.
+   * @throws GatewayError `bot_not_deployed` or `session_busy`; then no run has begun.
+   */
+  start(request: ChatRequest, signal: AbortSignal): Promise<LiveChat>;
+  /**
+   * Reads a turn to its end.
+   *
+   * @throws GatewayError with the run's id where the run failed.
+   */
+  finish(chat: LiveChat, signal: AbortSignal): Promise<ChatReply>;
+};
+
+type Parts = {
+  activeDeployments: ActiveDeployments;
+  history: History;
+  turns: Turns;
+  runs: Runs;
+  liveRuns: LiveRuns;
+  model: Model;
+  log: FastifyBaseLogger;
+};
+
+/** All that the work of one turn needs to know. */
+type Turn = {
+  request: ChatRequest;
+  sessionId: string;
+  session: SessionState;
+  definition: Definition;
+  runId: string;
+  startedAt: number;
+};
+
+export function createChat(parts: Parts): Chat {
+  const { activeDeployments, history, turns, runs, liveRuns, model, log } = parts;
+
+  const begin = async (request: ChatRequest, sessionId: string, startedAt: number) => {
+    const { botId, environment, channel, message, context } = request;
+    const { deploymentId, definition } = await activeDeployments.find(botId, environment);
+    const session = await history.open({ botId, environment, sessionId });
+    const runId = await runs.begin({
+      botId,
+      deploymentId,
+      environment,
+      kind: 'CHAT',
+      channel,
+      sessionId,
+      input: message,
+      context,
+      model: model.nameFor(definition.model.name),
+    });
+    return { request, sessionId, session, definition, runId, startedAt };
+  };
+
+  const ask = async function* (turn: Turn, signal: AbortSignal) {
+    const { request, session, definition } = turn;
+    const messages = await history.load(session, definition.history);
+    yield* model.stream(
+      {
+        model: model.nameFor(definition.model.name),
+        messages: assemblePrompt(definition, messages, request.context, request.message),
+        temperature: definition.model.temperature,
+        maxTokens: definition.model.maxTokens,
+        timeout: definition.model.timeout,
+      },
+      signal,
+    );
+  };
+
+  /** Does the turn and tells the log. Ends the run whatever happens, and its readers only after it is stored. */
+  const work = async (turn: Turn, events: EventLog, signal: AbortSignal) => {
+    const { runId, sessionId, startedAt } = turn;
+    let response = '';
+    let usage: Usage = { promptTokens: 0, completionTokens: 0 };
+    let failure: GatewayError | undefined;
+    events.append({ type: 'RunStarted', runId, sessionId });
+    try {
+      for await (const event of ask(turn, signal)) {
+        if (event.type === 'finish') {
+          usage = event.usage;
+        } else {
+          response += event.text;
+          events.append({ type: 'TextDelta', delta: event.text });
+        }
+      }
+    } catch (error) {
+      failure = toGatewayError(error);
+      log.warn({ runId, code: failure.code, err: failure.cause }, failure.message);
+    }
+    const outcome: RunOutcome = {
+      status: failure ? 'FAILED' : signal.aborted ? 'CANCELLED' : 'COMPLETED',
+      response,
+      error: failure,
+      latencyMs: Math.round(performance.now() - startedAt),
+      ...usage,
+    };
+    try {
+      await runs.end(runId, outcome, remember(turn, outcome));
+    } catch (error) {
+      log.error({ runId, err: error }, 'The end of the run could not be stored.');
+      failure = toGatewayError(error);
+    }
+    announce(events, runId, outcome, failure);
+  };
+
+  /** A finished turn is kept whole, a cancelled one as far as it got, a failed one not at all. */
+  const remember = ({ request, session, runId }: Turn, { status, response }: RunOutcome) => {
+    if (status === 'FAILED') return [];
+    const messages: HistoryMessage[] = [{ role: 'USER', text: request.message }];
+    if (status === 'COMPLETED' || response) messages.push({ role: 'ASSISTANT', text: response });
+    return history.append(session, runId, messages);
+  };
+
+  return {
+    async start(request, signal) {
+      const startedAt = performance.now();
+      const { botId, environment, sessionId = makeId('ses') } = request;
+      const release = await turns.take(JSON.stringify([botId, environment, sessionId]), signal);
+      try {
+        const turn = await begin(request, sessionId, startedAt);
+        const run = liveRuns.start(turn.runId, (events, runSignal) =>
+          work(turn, events, runSignal).finally(release),
+        );
+        return { ...run, sessionId };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+
+    async finish({ id: runId, sessionId, read }, signal) {
+      let response = '';
+      for await (const event of read(signal)) {
+        switch (event.type) {
+          case 'TextDelta':
+            response += event.delta;
+            break;
+          case 'ChatDone':
+            return { response, sessionId, ...event };
+          case 'ChatFailed':
+            throw new GatewayError(event.code, event.message, { runId });
+        }
+      }
+      throw new GatewayError('internal_error', 'The run was stopped.', { runId });
+    },
+  };
+}
+
+function announce(
+  events: EventLog,
+  runId: string,
+  { status, latencyMs, promptTokens, completionTokens }: RunOutcome,
+  failure: GatewayError | undefined,
+): void {
+  const tokensUsed = promptTokens + completionTokens;
+  if (failure) {
+    const { code, message } = failure;
+    events.append({ type: 'ChatFailed', runId, latencyMs, code, message });
+  } else if (status === 'CANCELLED') {
+    events.append({ type: 'ChatCancelled', runId, latencyMs, tokensUsed });
+  } else {
+    events.append({ type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled: [] });
+  }
+}

@@ -1,0 +1,95 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createAccounts } from './accounts/accounts.ts';
+import { createKeys } from './accounts/keys.ts';
+import { createChat } from './agent/chat.ts';
+import { createBots } from './bots/bots.ts';
+import { createActiveDeployments } from './deployments/active.ts';
+import type { Model } from './model/model.ts';
+import { createLiveRuns } from './runs/live.ts';
+import { createRuns } from './runs/runs.ts';
+import { createContextFactory } from './schema/context.ts';
+import { schema } from './schema/index.ts';
+import { createHistory } from './sessions/history.ts';
+import { createTurns } from './sessions/turns.ts';
+import type { Database } from './storage/database.ts';
+import { createAuthenticate } from './transport/authenticate.ts';
+import { createEngine } from './transport/engine.ts';
+import { createErrorMask } from './transport/error-mask.ts';
+import { serveEventStream } from './transport/event-stream.ts';
+import { serveGraphQL } from './transport/graphql.ts';
+import { serveHealth } from './transport/health.ts';
+import { clientSignal, createHttp, type HttpOptions } from './transport/http.ts';
+import { serveRest } from './transport/rest.ts';
+import { serveWebSocket } from './transport/websocket.ts';
+
+export type AppOptions = HttpOptions & {
+  /** Open, and closed by whoever opened it. */
+  database: Database;
+  model: Model;
+};
+
+export type App = {
+  /** The server, which does not listen yet. */
+  http: FastifyInstance;
+  /**
+   * Ends with nothing half done: takes no new connections, waits for the runs at work, stops those that still
+   * are after the limit, and closes.
+   */
+  close(drainLimitMs?: number): Promise<void>;
+};
+
+const DRAIN_LIMIT_MS = 25_000;
+
+/** Puts the whole of Parley together, on a database and a model that are there. It never listens. */
+export async function createApp({ database, model, ...httpOptions }: AppOptions): Promise<App> {
+  const { prisma } = database;
+  const http = createHttp(httpOptions);
+  const keys = createKeys({ prisma });
+  const runs = createRuns({ prisma });
+  const liveRuns = createLiveRuns();
+  const createContext = createContextFactory({
+    prisma,
+    keys,
+    runs,
+    accounts: createAccounts({ prisma }),
+    bots: createBots({ prisma }),
+    chat: createChat({
+      activeDeployments: createActiveDeployments({ prisma }),
+      history: createHistory({ prisma }),
+      turns: createTurns(),
+      runs,
+      liveRuns,
+      model,
+      log: http.log,
+    }),
+  });
+  const authenticate = createAuthenticate({ keys });
+  const contextOf = async (request: FastifyRequest, reply: FastifyReply) =>
+    createContext({
+      authentication: await authenticate(request.headers.authorization),
+      signal: clientSignal(reply),
+      setHeader: (name, value) => reply.header(name, value),
+    });
+
+  let closing = false;
+  const engine = await createEngine(http, schema);
+  await http.register(serveRest, { prefix: '/v1', engine, contextOf });
+  const maskError = createErrorMask(http.log);
+  await http.register(serveGraphQL, { schema, contextOf, maskError });
+  await http.register(serveEventStream, { schema, contextOf, authenticate, maskError });
+  await http.register(serveWebSocket, { schema, authenticate, createContext, maskError });
+  await http.register(serveHealth, {
+    dependencies: { database: database.ping },
+    isClosing: () => closing,
+  });
+
+  return {
+    http,
+    async close(drainLimitMs = DRAIN_LIMIT_MS) {
+      closing = true;
+      http.server.close();
+      await liveRuns.drain(drainLimitMs);
+      await http.close();
+    },
+  };
+}

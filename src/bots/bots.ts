@@ -1,0 +1,68 @@
+import { type Caller, mayUseBot } from '../accounts/caller.ts';
+import { GatewayError } from '../errors.ts';
+import { type Bot, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import { makeId } from '../ids.ts';
+import { botId as botIdSchema } from '../input.ts';
+
+/** The bots of accounts. */
+export type Bots = {
+  /**
+   * The one check of a caller's access to a bot, for every entrance.
+   *
+   * @throws GatewayError `bot_not_found`, or `bot_access_denied` for another account's bot and for a key that
+   *   is limited to other bots. Source: the API document, "Authentication".
+   */
+  authorize(caller: Caller, botId: string): Promise<void>;
+  /** @throws GatewayError `invalid_request` for an id that is taken. */
+  create(caller: Caller, input: { id?: string | null; name: string }): Promise<Bot>;
+  /** Deletes a bot with its deployments, conversations and runs. */
+  remove(botId: string): Promise<void>;
+};
+
+export function createBots({ prisma }: { prisma: PrismaClient }): Bots {
+  return {
+    async authorize(caller, botId) {
+      const bot =
+        botIdSchema.safeParse(botId).success &&
+        (await prisma.bot.findUnique({ where: { id: botId } }));
+      if (!bot) throw new GatewayError('bot_not_found', `There is no bot "${botId}".`);
+      if (bot.accountId !== caller.account.id || !mayUseBot(caller, botId)) {
+        throw new GatewayError(
+          'bot_access_denied',
+          `This API key has no access to the bot "${botId}".`,
+        );
+      }
+    },
+
+    async create({ account, key }, { id, name }) {
+      if (key.restricted) {
+        throw new GatewayError(
+          'bot_access_denied',
+          'This API key is limited to some bots and cannot make new ones.',
+        );
+      }
+      try {
+        return await prisma.bot.create({
+          data: { id: id ?? makeId('bot'), name, accountId: account.id },
+        });
+      } catch (error) {
+        if (!isUniqueViolation(error)) throw error;
+        const message = `"${id}" is taken`;
+        throw new GatewayError('invalid_request', `id: ${message}`, {
+          details: [{ path: 'input.id', message }],
+        });
+      }
+    },
+
+    async remove(botId) {
+      await prisma.$transaction([
+        prisma.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`,
+        prisma.bot.deleteMany({ where: { id: botId } }),
+      ]);
+    },
+  };
+}
+
+function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
+}

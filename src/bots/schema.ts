@@ -1,0 +1,82 @@
+import type { Caller } from '../accounts/caller.ts';
+import { botId, displayName } from '../input.ts';
+import { builder } from '../schema/builder.ts';
+
+const BotNode = builder.prismaNode('Bot', {
+  description: 'A conversational agent. Its id is the one in the paths of the REST API.',
+  id: { resolve: ({ id }) => id },
+  findUnique: (id, { caller }) => ({ id, AND: visibleBots(caller()) }),
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+  }),
+});
+
+builder.prismaObjectField('Account', 'bots', (t) =>
+  t.relatedConnection('bots', {
+    cursor: 'id',
+    description: 'The bots that this key may use, the newest first.',
+    query: (_args, { caller }) => ({ where: visibleBots(caller()), orderBy: NEWEST_FIRST }),
+  }),
+);
+
+builder.queryField('bots', (t) =>
+  t.prismaConnection({
+    type: 'Bot',
+    cursor: 'id',
+    description: 'The bots that this key may use, the newest first.',
+    authScopes: { authenticated: true },
+    resolve: (query, _root, _args, { caller, prisma }) =>
+      prisma.bot.findMany({ ...query, where: visibleBots(caller()), orderBy: NEWEST_FIRST }),
+  }),
+);
+
+builder.queryField('bot', (t) =>
+  t.prismaField({
+    type: 'Bot',
+    nullable: true,
+    description: 'One bot. Errors: BOT_NOT_FOUND, BOT_ACCESS_DENIED.',
+    authScopes: (_root, { id }) => ({ bot: { id } }),
+    args: { id: t.arg.id({ required: true }) },
+    resolve: (query, _root, { id }, { prisma }) =>
+      prisma.bot.findUnique({ ...query, where: { id } }),
+  }),
+);
+
+const CreateBotInput = builder.inputType('CreateBotInput', {
+  fields: (t) => ({
+    id: t.id({
+      description: '1 to 64 letters, digits, "_" or "-", for good; made up where it is left out.',
+      validate: { schema: botId },
+    }),
+    name: t.string({ required: true, validate: { schema: displayName } }),
+  }),
+});
+
+builder.mutationField('createBot', (t) =>
+  t.field({
+    type: BotNode,
+    description: 'Makes a bot. It answers once a definition is deployed to it. Scope ADMIN.',
+    authScopes: { scope: 'ADMIN' },
+    args: { input: t.arg({ type: CreateBotInput, required: true }) },
+    resolve: (_root, { input }, { bots, caller }) => bots.create(caller(), input),
+  }),
+);
+
+builder.mutationField('deleteBot', (t) =>
+  t.id({
+    description: 'Deletes a bot with its deployments, conversations and runs. Scope ADMIN.',
+    authScopes: (_root, { id }) => ({ bot: { id, scope: 'ADMIN' } }),
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_root, { id }, { bots }) => {
+      await bots.remove(id);
+      return id;
+    },
+  }),
+);
+
+const NEWEST_FIRST = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];
+
+function visibleBots({ account, key }: Caller) {
+  return { accountId: account.id, ...(key.restricted && { id: { in: key.botIds } }) };
+}

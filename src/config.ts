@@ -1,0 +1,114 @@
+import { resolve } from 'node:path';
+import { closest, distance } from 'fastest-levenshtein';
+import { z } from 'zod';
+import { isApiKey } from './accounts/key-format.ts';
+import { StartupError } from './errors.ts';
+
+/** What the operator decided, checked. */
+export type Config = {
+  host: string;
+  port: number;
+  /** PostgreSQL's address, or none for the embedded database in `dataDirectory`. */
+  databaseUrl: string | undefined;
+  /** An absolute path: the embedded database, the generated secret key, the lock. */
+  dataDirectory: string;
+  /** 32 bytes; none: generated in `dataDirectory`. */
+  secretKey: Buffer | undefined;
+  /** Those that came before it: they still read, and write nothing. */
+  previousSecretKeys: Buffer[];
+  /** The operator key of an empty database; none: generated. */
+  bootstrapKey: string | undefined;
+  /** An OpenAI-compatible server; none: the offline model. */
+  model: { apiKey: string | undefined; baseUrl: string | undefined; name: string } | undefined;
+  /** Addresses of proxies whose `X-Forwarded-For` counts. */
+  trustProxy: string[];
+  logLevel: (typeof LOG_LEVELS)[number];
+};
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const url = (protocols: RegExp, message: string) => z.url({ protocol: protocols, error: message });
+
+const secretKeys = z.string().transform((text, context) => {
+  const keys = text.split(',').map((key) => Buffer.from(key.trim(), 'base64'));
+  if (keys.every((key) => key.length === 32)) return keys;
+  context.addIssue('must be 32 bytes in base64; make one with: openssl rand -base64 32');
+  return z.NEVER;
+});
+
+const settings = z
+  .object({
+    PORT: z.coerce.number('must be a port number').int().min(0).max(65535).default(4000),
+    HOST: z.string().default('127.0.0.1'),
+    DATABASE_URL: url(/^postgres(ql)?$/, 'must be a postgresql:// address').optional(),
+    PARLEY_DATA_DIR: z.string().default('.parley'),
+    PARLEY_SECRET_KEY: secretKeys.optional(),
+    PARLEY_BOOTSTRAP_KEY: z
+      .string()
+      .refine(isApiKey, 'must be a whole API key, parley_sk_ and 49 characters with their checksum')
+      .optional(),
+    OPENAI_API_KEY: z.string().optional(),
+    OPENAI_BASE_URL: url(/^https?$/, 'must be an http:// or https:// address').optional(),
+    OPENAI_MODEL: z.string().optional(),
+    TRUST_PROXY: z
+      .string()
+      .default('')
+      .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []))
+      .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be IP addresses'))),
+    LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  })
+  .refine((all) => all.DATABASE_URL === undefined || all.PARLEY_SECRET_KEY !== undefined, {
+    path: ['PARLEY_SECRET_KEY'],
+    error: 'is required with DATABASE_URL; make one with: openssl rand -base64 32',
+    when: () => true,
+  })
+  .refine((all) => (!all.OPENAI_API_KEY && !all.OPENAI_BASE_URL) || all.OPENAI_MODEL, {
+    path: ['OPENAI_MODEL'],
+    error: 'is required with OPENAI_API_KEY or OPENAI_BASE_URL: the name of the default model',
+    when: () => true,
+  });
+
+const NAMES = Object.keys(settings.shape);
+
+/**
+ * Reads the settings, the one place that does.
+ *
+ * @throws StartupError naming every problem at once, never a value that may be secret.
+ */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.fromEntries(
+    NAMES.flatMap((name) => (environment[name]?.trim() ? [[name, environment[name].trim()]] : [])),
+  );
+  const problems = Object.keys(environment)
+    .filter((name) => name.startsWith('PARLEY_') && !NAMES.includes(name))
+    .map((name) => `${name} is no setting of Parley${suggestion(name)}`);
+  const result = settings.safeParse(given);
+  if (!result.success) {
+    problems.push(
+      ...result.error.issues.map(({ path, message }) => `${String(path[0])} ${message}`),
+    );
+  }
+  if (!result.success || problems.length > 0) throw new StartupError(problems.join('\n'));
+
+  const all = result.data;
+  return {
+    host: all.HOST,
+    port: all.PORT,
+    databaseUrl: all.DATABASE_URL,
+    dataDirectory: resolve(all.PARLEY_DATA_DIR),
+    secretKey: all.PARLEY_SECRET_KEY?.[0],
+    previousSecretKeys: all.PARLEY_SECRET_KEY?.slice(1) ?? [],
+    bootstrapKey: all.PARLEY_BOOTSTRAP_KEY,
+    model:
+      all.OPENAI_MODEL && (all.OPENAI_API_KEY || all.OPENAI_BASE_URL)
+        ? { apiKey: all.OPENAI_API_KEY, baseUrl: all.OPENAI_BASE_URL, name: all.OPENAI_MODEL }
+        : undefined,
+    trustProxy: all.TRUST_PROXY,
+    logLevel: all.LOG_LEVEL,
+  };
+}
+
+function suggestion(name: string): string {
+  const nearest = closest(name, NAMES);
+  return distance(name, nearest) <= 4 ? `; did you mean ${nearest}?` : '';
+}

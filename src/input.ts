@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { isStorable } from './text.ts';
+
+/** The two ways in which a value can be none of its type, in words. */
+export function expected(type: string) {
+  return {
+    error: ({ input }: { input?: unknown }) =>
+      input === undefined ? 'is required' : `must be ${type}`,
+  };
+}
+
+/** Any text that can be stored. */
+export const text = z
+  .string(expected('a string'))
+  .refine(isStorable, 'must not hold U+0000 or halves of surrogate pairs');
+
+/** What people call an account, a key or a bot: 1 to 200 characters. */
+export const displayName = text
+  .trim()
+  .min(1, 'must not be empty')
+  .max(200, 'must not be longer than 200 characters');
+
+/** A bot's id: `[A-Za-z0-9_-]{1,64}`, and unlike the ids that Parley makes for other things. */
+export const botId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"')
+  .refine(
+    (id) => !/^(acc|key|dep|ses|msg|run)_/.test(id),
+    'must not begin with acc_, key_, dep_, ses_, msg_ or run_',
+  );
+
+/** A caller's name for a conversation: 1 to 256 visible characters. */
+export const sessionId = text.refine(
+  (id) => /^[^\p{C}\p{Z}]{1,256}$/u.test(id),
+  'must be 1 to 256 visible characters, without spaces',
+);
+
+/** A user's message. */
+export const chatMessage = text.min(1, 'must not be empty');

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { isStorable } from './text.ts';
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export type JsonObject = { [key: string]: JsonValue };
+
+const MAX_DEPTH = 32;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A JSON object of the caller's, such as `context`: at most 32 levels deep, of text that can be stored. */
+export const jsonObject = z
+  .custom<JsonObject>(isJsonObject, { error: 'must be an object', abort: true })
+  .superRefine((object, context) => {
+    let level: JsonValue[] = [object];
+    for (let depth = 0; level.length > 0; depth += 1) {
+      if (depth > MAX_DEPTH) {
+        context.addIssue(`must not be nested deeper than ${MAX_DEPTH} levels`);
+        return;
+      }
+      if (!level.every((value) => typeof value !== 'string' || isStorable(value))) {
+        context.addIssue('must not hold U+0000 or halves of surrogate pairs');
+        return;
+      }
+      level = level.flatMap((value) => {
+        if (typeof value !== 'object' || value === null) return [];
+        return Array.isArray(value) ? value : Object.entries(value).flat();
+      });
+    }
+  });

@@ -1,0 +1,8 @@
+import '../accounts/schema.ts';
+import '../bots/schema.ts';
+import '../runs/schema.ts';
+import '../agent/schema.ts';
+import { builder } from './builder.ts';
+
+/** The product: every interface of Parley is a translation onto this schema. */
+export const schema = builder.toSchema();

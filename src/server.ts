@@ -1,0 +1,93 @@
+/** `npm start`: settings, database, application, listening, and a graceful end. */
+import closeWithGrace from 'close-with-grace';
+import { DEMO_BOT_ID, seed } from '../prisma/seed.ts';
+import { createApp } from './app.ts';
+import { type Config, readConfig } from './config.ts';
+import { StartupError } from './errors.ts';
+import type { Model } from './model/model.ts';
+import { createOfflineModel } from './model/offline.ts';
+import { createOpenAIModel } from './model/openai.ts';
+import { openEmbedded, openPostgres } from './storage/database.ts';
+import { assertSecretKey, generatedSecretKey, secretKeyCheck } from './storage/secret-key.ts';
+
+/** Milliseconds between two words of the offline model: streaming that a person can see. */
+const OFFLINE_PACE_MS = 20;
+/** Beyond the limit that running answers have, so that what was cut short is still stored. */
+const CLOSE_LIMIT_MS = 30_000;
+
+async function start(): Promise<void> {
+  const config = readConfig();
+  const database = config.databaseUrl
+    ? await openPostgres(config.databaseUrl)
+    : await openEmbedded(config.dataDirectory);
+  const { prisma } = database;
+  const secretKey = config.secretKey ?? (await generatedSecretKey(config.dataDirectory));
+  await assertSecretKey(prisma, [secretKey, ...config.previousSecretKeys]);
+  const newKey = await seed(prisma, secretKeyCheck(secretKey), config.bootstrapKey);
+  const app = await createApp({
+    database,
+    model: modelOf(config),
+    logger: loggerOf(config),
+    trustProxy: config.trustProxy,
+  });
+  const address = await app.http.listen({ host: config.host, port: config.port }).catch((error) => {
+    throw cannotListen(error, config);
+  });
+  closeWithGrace({ delay: CLOSE_LIMIT_MS, logger: app.http.log }, async ({ err }) => {
+    if (err) app.http.log.fatal({ err }, 'Parley stops: it met an error that nothing handles.');
+    await app.close();
+    await database.close();
+  });
+  greet(address, newKey, config);
+}
+
+function modelOf({ model }: Config): Model {
+  if (model === undefined) return createOfflineModel({ pace: OFFLINE_PACE_MS });
+  return createOpenAIModel({ ...model, defaultModel: model.name });
+}
+
+/** Lines of JSON, or readable ones on a terminal. No header, query or body of a request is logged. */
+function loggerOf({ logLevel }: Config) {
+  return {
+    level: logLevel,
+    redact: ['*.authorization', '*.headers', '*.apiKey', '*.secret'],
+    serializers: {
+      req: ({ method, url, ip }: { method: string; url: string; ip: string }) => ({
+        method,
+        path: url.split('?')[0],
+        ip,
+      }),
+    },
+    ...(process.stdout.isTTY && {
+      transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } },
+    }),
+  };
+}
+
+function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): StartupError {
+  const reason =
+    error.code === 'EADDRINUSE'
+      ? `PORT: ${port} is in use on ${host}. Stop the program that listens there, or set another PORT.`
+      : `HOST, PORT: cannot listen on ${host}:${port}: ${error.message}. Set others.`;
+  return new StartupError(reason, { cause: error });
+}
+
+/** Tells the person at the terminal where to go from here; the key only when it is new. */
+function greet(address: string, newKey: string | null, { model }: Config): void {
+  const key = newKey ?? '$API_KEY';
+  console.log(`
+  Parley is listening on ${address}
+  Model:       ${model?.name ?? 'offline (set OPENAI_API_KEY and OPENAI_MODEL for a real one)'}
+  Playground:  ${address}/graphql
+  API key:     ${newKey ? `${newKey}   (shown this once: keep it)` : 'the one that the first start printed'}
+  Try:         curl ${address}/v1/bots/${DEMO_BOT_ID}/chat -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -H "X-Session-ID: user-1" -d '{"message": "Hello!"}'
+`);
+}
+
+try {
+  await start();
+} catch (error) {
+  if (!(error instanceof StartupError)) throw error;
+  console.error(error.message.replaceAll(/^/gm, 'Parley cannot start: '));
+  process.exit(1);
+}

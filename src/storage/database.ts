@@ -1,0 +1,116 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
+import { PrismaPGlite } from 'pglite-prisma-adapter';
+import { StartupError } from '../errors.ts';
+import { PrismaClient } from '../generated/prisma/client.ts';
+import { takeLock } from './lock.ts';
+import { applyMigrations } from './migrate.ts';
+
+/** Where Parley keeps what must last, migrated and ready. */
+export type Database = {
+  prisma: PrismaClient;
+  /** One round trip to the database; rejects when it cannot be reached. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+
+/**
+ * Opens PostgreSQL and applies the migrations.
+ *
+ * @param url `postgresql://…`; may hold a password, which no message repeats.
+ * @throws StartupError when the server or the database is not there.
+ */
+export async function openPostgres(url: string): Promise<Database> {
+  const connection = { connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
+  try {
+    await applyMigrations(new PrismaPg(connection));
+  } catch (error) {
+    const { host, pathname } = new URL(url);
+    throw new StartupError(
+      `DATABASE_URL: cannot use the database ${pathname.slice(1)} at ${host}: ${reason(error)}. Is the server running, and does the database exist?`,
+      { cause: error },
+    );
+  }
+  return connect(new PrismaPg({ ...connection, statement_timeout: STATEMENT_TIMEOUT_MS }));
+}
+
+/**
+ * Opens the embedded database of a data directory, makes it where there is none, and applies the migrations.
+ * The directory stays locked against other processes until `close`.
+ *
+ * @throws StartupError when the directory cannot be used or is in use.
+ */
+export async function openEmbedded(dataDirectory: string): Promise<Database> {
+  const lock = await lockDirectory(dataDirectory);
+  try {
+    const database = await embed({ dataDir: join(dataDirectory, 'database') });
+    return {
+      ...database,
+      close: async () => {
+        await database.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw new StartupError(
+      `PARLEY_DATA_DIR: the database in ${dataDirectory} cannot be opened: ${reason(error)}. Restore it from a backup, or name another directory.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Opens PGlite with options of its own, such as none for a database in memory, and applies the migrations. */
+export async function embed(options: PGliteOptions): Promise<Database> {
+  const pglite = await PGlite.create(options);
+  try {
+    await applyMigrations(new PrismaPGlite(pglite));
+    const database = connect(new PrismaPGlite(pglite));
+    return {
+      ...database,
+      close: async () => {
+        await database.close();
+        await pglite.close();
+      },
+    };
+  } catch (error) {
+    await pglite.close();
+    throw error;
+  }
+}
+
+function connect(adapter: SqlDriverAdapterFactory): Database {
+  const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
+  return {
+    prisma,
+    ping: async () => {
+      await prisma.$queryRaw`SELECT 1`;
+    },
+    close: () => prisma.$disconnect(),
+  };
+}
+
+async function lockDirectory(dataDirectory: string) {
+  const lock = await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
+    .then(() => takeLock(join(dataDirectory, 'lock')))
+    .catch((error) => {
+      throw new StartupError(
+        `PARLEY_DATA_DIR: cannot use ${dataDirectory}: ${reason(error)}. Name a directory that this user may write to.`,
+        { cause: error },
+      );
+    });
+  if (lock !== null) return lock;
+  throw new StartupError(
+    `PARLEY_DATA_DIR: another Parley process is using ${dataDirectory}. Stop it, or name another directory.`,
+  );
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error && error.message ? error.message : String(error);
+}

@@ -1,0 +1,30 @@
+import type { Caller } from '../accounts/caller.ts';
+import type { Keys } from '../accounts/keys.ts';
+import { GatewayError } from '../errors.ts';
+
+/**
+ * Finds out who asks, from the value of an `Authorization` header.
+ *
+ * @returns the caller, or the refusal (`missing_api_key`, `invalid_api_key`) for the transport to use where
+ *   its interface wants it.
+ */
+export type Authenticate = (authorization: unknown) => Promise<Caller | GatewayError>;
+
+/** The one authentication for every entrance. Source: RFC 6750, section 2.1. */
+export function createAuthenticate({ keys }: { keys: Keys }): Authenticate {
+  return async (authorization) => {
+    const secret = /^Bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
+    if (secret === undefined) {
+      return new GatewayError(
+        'missing_api_key',
+        'Send an API key in the header "Authorization: Bearer <API_KEY>".',
+      );
+    }
+    try {
+      return await keys.verify(secret);
+    } catch (error) {
+      if (error instanceof GatewayError) return error;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { createHandler } from 'graphql-sse/lib/use/fastify';
+import { GatewayError } from '../errors.ts';
+import type { Authenticate } from './authenticate.ts';
+import { type GraphQLOptions, sendGraphQLError } from './graphql.ts';
+
+const TOKEN_HEADER = 'x-graphql-event-stream-token';
+
+/** The tokens that this server makes; the library looks up any other text unguarded. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+type Options = GraphQLOptions & { authenticate: Authenticate };
+
+/**
+ * GraphQL over Server-Sent Events at `/graphql/stream`, in both modes of its protocol: a connection for each
+ * operation, or one reserved connection for many (a key is needed to reserve one).
+ */
+export async function serveEventStream(
+  app: FastifyInstance,
+  { schema, contextOf, authenticate, maskError }: Options,
+) {
+  const handler = createHandler({
+    schema,
+    context: ({ raw, context: { reply } }) => contextOf(raw, reply),
+    // The library's own reading of the token takes a missing header for the text "undefined".
+    authenticate: async ({ raw }) => {
+      if (raw.method === 'PUT') {
+        const authentication = await authenticate(raw.headers.authorization);
+        if (authentication instanceof GatewayError) throw authentication;
+      }
+      const { token } = raw.query as { token?: unknown };
+      const given = String(raw.headers[TOKEN_HEADER] ?? token);
+      return UUID.test(given) ? given : randomUUID();
+    },
+    onNext: (_context, _request, result) => ({
+      ...result,
+      ...(result.errors && { errors: result.errors.map(maskError) }),
+    }),
+  });
+  app.setErrorHandler((error, _request, reply) => sendGraphQLError(error, reply, maskError));
+  app.route({
+    url: '/graphql/stream',
+    method: ['GET', 'POST', 'PUT', 'DELETE'],
+    handler: async (request, reply) => {
+      await handler(request, reply);
+      return reply;
+    },
+  });
+}

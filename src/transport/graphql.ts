@@ -1,0 +1,67 @@
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { createYoga } from 'graphql-yoga';
+import { ERROR_STATUS } from '../errors.ts';
+import type { Context } from '../schema/context.ts';
+import type { ErrorMask } from './error-mask.ts';
+import { fromHttp } from './http.ts';
+
+const FIRST_QUERY = `# Parley's playground. Put your API key into the headers below, then run an operation.
+
+subscription Chat {
+  chat(botId: "demo", input: { message: "Hello!", sessionId: "user-1" }) {
+    __typename
+    ... on TextDelta { seq delta }
+    ... on ChatDone { seq runId latencyMs tokensUsed }
+    ... on ChatFailed { seq code message }
+  }
+}
+
+query Viewer {
+  viewer { account { name plan } apiKey { name scopes } }
+  bots { edges { node { id name } } }
+}
+`;
+
+/** What the GraphQL transports over HTTP are made of. */
+export type GraphQLOptions = {
+  schema: GraphQLSchema;
+  contextOf(request: FastifyRequest, reply: FastifyReply): Promise<Context>;
+  maskError: ErrorMask;
+};
+
+/** The front desk: GraphQL over HTTP, and its playground, at `/graphql`. */
+export async function serveGraphQL(
+  app: FastifyInstance,
+  { schema, contextOf, maskError }: GraphQLOptions,
+) {
+  const yoga = createYoga<{ req: FastifyRequest; reply: FastifyReply }>({
+    schema,
+    context: ({ req, reply }) => contextOf(req, reply),
+    graphiql: {
+      title: 'Parley',
+      defaultQuery: FIRST_QUERY,
+      headers: '{ "Authorization": "Bearer <API_KEY>" }',
+      defaultEditorToolsVisibility: 'headers',
+    },
+    renderGraphiQL,
+    landingPage: false,
+    cors: false,
+    batching: false,
+    logging: false,
+    maskedErrors: { maskError },
+  });
+  app.setErrorHandler((error, _request, reply) => sendGraphQLError(error, reply, maskError));
+  app.route({
+    url: '/graphql',
+    method: ['GET', 'POST'],
+    handler: (req, reply) => yoga.handleNodeRequestAndResponse(req, reply, { req, reply }),
+  });
+}
+
+/** Answers a request that never became an operation, in GraphQL's form. */
+export function sendGraphQLError(thrown: unknown, reply: FastifyReply, maskError: ErrorMask) {
+  const error = fromHttp(thrown);
+  return reply.code(ERROR_STATUS[error.code]).send({ errors: [maskError(error)] });
+}

@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify';
+
+type Options = {
+  /** What must answer before this process may be sent requests, by the name to show. */
+  dependencies: Record<string, () => Promise<void>>;
+  /** Whether the process is on its way out. */
+  isClosing(): boolean;
+};
+
+/** `/healthz`: the process is alive. `/readyz`: it may be sent requests, or what it lacks. */
+export async function serveHealth(app: FastifyInstance, { dependencies, isClosing }: Options) {
+  app.get('/healthz', { logLevel: 'warn' }, async () => ({ status: 'ok' }));
+
+  app.get('/readyz', { logLevel: 'warn' }, async (_request, reply) => {
+    if (isClosing()) return reply.code(503).send({ status: 'closing', missing: [] });
+    const names = Object.keys(dependencies);
+    const answers = await Promise.allSettled(Object.values(dependencies).map((ping) => ping()));
+    const missing = names.filter((_name, index) => answers[index]?.status === 'rejected');
+    if (missing.length > 0) return reply.code(503).send({ status: 'unavailable', missing });
+    return { status: 'ready' };
+  });
+}

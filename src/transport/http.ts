@@ -1,0 +1,137 @@
+import type { Socket } from 'node:net';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyServerOptions,
+} from 'fastify';
+import { ERROR_STATUS, GatewayError, toGatewayError } from '../errors.ts';
+import { makeId } from '../ids.ts';
+import { errorBody } from './error-body.ts';
+
+const MAX_BODY_BYTES = 1024 * 1024;
+/** How long a client may take to send a whole request. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+export type HttpOptions = {
+  logger: FastifyServerOptions['logger'];
+  /** Addresses of proxies whose `X-Forwarded-For` counts. */
+  trustProxy: string[];
+};
+
+/**
+ * The HTTP server, before anything is served on it: request ids, reading of JSON bodies, and one form for
+ * every error, also for those that the server makes by itself.
+ */
+export function createHttp({ logger, trustProxy }: HttpOptions): FastifyInstance {
+  const app = Fastify({
+    logger,
+    trustProxy: trustProxy.length > 0 && trustProxy,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    return503OnClosing: false,
+    // A longer id than any is looked up like any other, and not found.
+    routerOptions: { maxParamLength: 16 * 1024 },
+    genReqId: ({ headers }) => {
+      const own = String(headers['x-request-id'] ?? '');
+      return /^[!-~]{1,128}$/.test(own) ? own : makeId('req');
+    },
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket),
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id);
+      sendError(fromHttp(error), request.id, reply as FastifyReply);
+    },
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  app.setNotFoundHandler(({ method, url }) => {
+    const [path] = url.split('?');
+    throw new GatewayError('not_found', `There is nothing at ${method} ${path}.`);
+  });
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = fromHttp(thrown);
+    if (error.code === 'internal_error') request.log.error({ err: error.cause }, error.message);
+    sendError(error, request.id, reply);
+  });
+
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body));
+      parseJson(request, text, done);
+    } catch {
+      done(new GatewayError('invalid_json', 'The body is not valid UTF-8.'));
+    }
+  });
+  return app;
+}
+
+/** A signal that is aborted when the client hangs up before it has its whole answer. */
+export function clientSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}
+
+/** The one mapping of what the HTTP server refuses onto the documented errors. */
+export function fromHttp(thrown: unknown): GatewayError {
+  const { code, statusCode, message } = thrown as Partial<Error & Record<string, unknown>>;
+  if (thrown instanceof SyntaxError) {
+    return new GatewayError('invalid_json', `The body is not valid JSON: ${message}`);
+  }
+  if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || code === 'FST_ERR_CTP_EMPTY_JSON_BODY') {
+    return new GatewayError('invalid_json', 'The body is not valid JSON.');
+  }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new GatewayError('request_too_large', 'The body is larger than 1 MiB.');
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new GatewayError(
+      'invalid_request',
+      'Send the body as "Content-Type: application/json".',
+    );
+  }
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+    return new GatewayError('invalid_request', String(message));
+  }
+  return toGatewayError(thrown);
+}
+
+function sendError(error: GatewayError, requestId: string, reply: FastifyReply): void {
+  reply
+    .code(ERROR_STATUS[error.code])
+    .type('application/json; charset=utf-8')
+    .send(errorBody(error, requestId));
+}
+
+/** Answers what is no HTTP request at all, such as one with oversized headers, and hangs up. */
+function refuseConnection({ code }: Error & { code?: string }, socket: Socket): void {
+  if (code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const reason = {
+    HPE_HEADER_OVERFLOW: 'The headers are too large.',
+    ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
+  }[code ?? ''];
+  const requestId = makeId('req');
+  const error = new GatewayError('invalid_request', reason ?? 'The request is not valid HTTP.');
+  const body = JSON.stringify(errorBody(error, requestId));
+  socket.end(
+    [
+      'HTTP/1.1 400 Bad Request',
+      'Connection: close',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

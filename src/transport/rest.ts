@@ -1,0 +1,38 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../schema/context.ts';
+import type { Engine } from './engine.ts';
+import { routes } from './routes.ts';
+import { streamEvents } from './sse.ts';
+
+type Options = {
+  engine: Engine;
+  contextOf(request: FastifyRequest, reply: FastifyReply): Promise<Context>;
+};
+
+/**
+ * Serves the table of routes below `/v1`. The checks run in the documented order: route, key, bot, access,
+ * and only then is the body read.
+ */
+export async function serveRest(app: FastifyInstance, { engine, contextOf }: Options) {
+  const contexts = new WeakMap<FastifyRequest, Context>();
+  for (const route of routes) {
+    app.route<{ Params: { id: string } }>({
+      method: route.method,
+      url: route.path,
+      onRequest: async (request, reply) => {
+        const context = await contextOf(request, reply);
+        await context.authorizeBot(request.params.id, route.scope);
+        contexts.set(request, context);
+      },
+      handler: async (request, reply) => {
+        const context = contexts.get(request);
+        if (context === undefined) throw new Error('The request was not authorized.');
+        const { params, query, headers, body } = request;
+        const call = route.read({ params, query, headers, body });
+        if (!call.stream) return call.execute(engine, context);
+        await streamEvents(reply, await call.subscribe(engine, context), context.signal);
+        return reply;
+      },
+    });
+  }
+}

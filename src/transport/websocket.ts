@@ -1,0 +1,67 @@
+import websocket from '@fastify/websocket';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { execute, type GraphQLSchema, subscribe } from 'graphql';
+import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
+import { GatewayError } from '../errors.ts';
+import type { Context, Origin } from '../schema/context.ts';
+import type { Authenticate } from './authenticate.ts';
+import type { ErrorMask } from './error-mask.ts';
+
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+
+type Options = {
+  schema: GraphQLSchema;
+  authenticate: Authenticate;
+  createContext(origin: Origin): Context;
+  maskError: ErrorMask;
+};
+
+/**
+ * GraphQL over WebSocket (`graphql-transport-ws`) at `/graphql/ws`. The key comes in `connection_init`, as
+ * `{"Authorization": "Bearer …"}`, or in the request's header. Without one the connection is closed with 4401,
+ * with one that is not valid with 4403.
+ */
+export async function serveWebSocket(
+  app: FastifyInstance,
+  { schema, authenticate, createContext, maskError }: Options,
+) {
+  /** The key is looked at again for each operation: a revoked one begins nothing more. */
+  const authenticateConnection = (parameters: unknown, { headers }: FastifyRequest) => {
+    const { Authorization } = (parameters ?? {}) as Record<string, unknown>;
+    return authenticate(Authorization ?? headers.authorization);
+  };
+
+  await app.register(websocket, { options: { maxPayload: MAX_MESSAGE_BYTES } });
+  app.get(
+    '/graphql/ws',
+    { websocket: true },
+    makeHandler({
+      schema,
+      execute,
+      subscribe,
+      onConnect: async ({ connectionParams, extra }) => {
+        const { socket, request } = extra;
+        const authentication = await authenticateConnection(connectionParams, request);
+        if (!(authentication instanceof GatewayError)) return true;
+        if (authentication.code === 'missing_api_key') socket.close(4401, 'Unauthorized');
+        else socket.close(4403, 'Forbidden');
+        return false;
+      },
+      context: async ({ connectionParams, extra }) => {
+        const { socket, request } = extra;
+        const gone = new AbortController();
+        socket.once('close', () => gone.abort());
+        return createContext({
+          authentication: await authenticateConnection(connectionParams, request),
+          signal: gone.signal,
+          setHeader: () => {},
+        });
+      },
+      onNext: (_context, _id, _payload, _arguments, result) => ({
+        ...result,
+        ...(result.errors && { errors: result.errors.map(maskError) }),
+      }),
+      onError: (_context, _id, _payload, errors) => errors.map(maskError),
+    }),
+  );
+}
