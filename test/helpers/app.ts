@@ -1,0 +1,155 @@
+import type { AddressInfo } from 'node:net';
+import { afterAll } from 'vitest';
+import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
+import { makeApiKey } from '../../src/accounts/key-format.ts';
+import { newApiKey } from '../../src/accounts/keys.ts';
+import { type AppOptions, createApp } from '../../src/app.ts';
+import type {
+  Environment,
+  KeyScope,
+  Plan,
+  PrismaClient,
+} from '../../src/generated/prisma/client.ts';
+import { makeId } from '../../src/ids.ts';
+import { type Definition, definitionSchema } from '../../src/language/definition.ts';
+import { createOpenAIModel } from '../../src/model/openai.ts';
+import { testDatabase } from './database.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+/** The real application, listening on a port of its own, on this worker's database. */
+export type TestApp = {
+  url: string;
+  webSocketUrl: string;
+  prisma: PrismaClient;
+  upstream: Upstream;
+  /** Makes an account that no other test knows. */
+  tenant(options?: { plan?: Plan }): Promise<Tenant>;
+  close(drainLimitMs?: number): Promise<void>;
+};
+
+/** An account with a key for everything but operating, and what a test needs to do in it. */
+export type Tenant = {
+  accountId: string;
+  apiKey: string;
+  headers: { authorization: string };
+  /** Makes a key of its own. */
+  key(options?: {
+    scopes?: KeyScope[];
+    botIds?: string[];
+    expiresAt?: Date;
+    revokedAt?: Date;
+  }): Promise<string>;
+  /** Makes a bot, with a definition to answer by unless `null` is given. */
+  bot(definition?: Partial<Definition> | null, environment?: Environment): Promise<string>;
+  /** Sends a chat over REST, as JSON. */
+  chat(botId: string, body: object, headers?: Record<string, string>): Promise<Response>;
+  /** Runs an operation over HTTP. */
+  graphql(query: string, variables?: object): Promise<GraphQLAnswer>;
+};
+
+export type GraphQLAnswer = {
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
+  data: any;
+  errors?: { message: string; path?: string[]; extensions: Record<string, unknown> }[];
+};
+
+/** Starts the application for a test file, and closes it at the file's end. */
+export async function startApp(options: Partial<AppOptions> = {}): Promise<TestApp> {
+  const upstream = await startUpstream();
+  const database = await testDatabase();
+  const app = await createApp({
+    database,
+    model: createOpenAIModel({ baseUrl: upstream.baseUrl, defaultModel: 'scripted' }),
+    logger: false,
+    trustProxy: [],
+    ...options,
+  });
+  await app.http.listen({ port: 0 });
+  const { port } = app.http.server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  let closed: Promise<unknown> | undefined;
+  const close = async (drainLimitMs = 0) => {
+    closed ??= app.close(drainLimitMs).then(() => upstream.close());
+    await closed;
+  };
+  afterAll(() => close());
+  const { prisma } = database;
+  return {
+    url,
+    webSocketUrl: `ws://127.0.0.1:${port}/graphql/ws`,
+    prisma,
+    upstream,
+    close,
+    tenant: (tenantOptions) => makeTenant(prisma, url, tenantOptions),
+  };
+}
+
+async function makeTenant(
+  prisma: PrismaClient,
+  url: string,
+  { plan = 'BUSINESS' }: { plan?: Plan } = {},
+): Promise<Tenant> {
+  const accountId = makeId('acc');
+  await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan } });
+
+  const key: Tenant['key'] = async ({
+    scopes = OWNER_SCOPES,
+    botIds,
+    expiresAt,
+    revokedAt,
+  } = {}) => {
+    const secret = makeApiKey();
+    const row = newApiKey(accountId, secret, { name: 'Key', scopes, botIds, expiresAt });
+    await prisma.apiKey.create({ data: { ...row, revokedAt } });
+    return secret;
+  };
+
+  const apiKey = await key();
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const post = (path: string, body: object, more = {}) =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', ...more },
+      body: JSON.stringify(body),
+    });
+
+  return {
+    accountId,
+    apiKey,
+    headers,
+    key,
+    async bot(definition = {}, environment = 'PRODUCTION') {
+      const id = makeId('bot');
+      await prisma.bot.create({ data: { id, accountId, name: 'Bot' } });
+      if (definition) await deploy(prisma, id, definition, environment);
+      return id;
+    },
+    chat: (botId, body, more) => post(`/v1/bots/${botId}/chat`, body, more),
+    graphql: async (query, variables) =>
+      (await post('/graphql', { query, variables })).json() as Promise<GraphQLAnswer>,
+  };
+}
+
+async function deploy(
+  prisma: PrismaClient,
+  botId: string,
+  definition: Partial<Definition>,
+  environment: Environment,
+): Promise<void> {
+  const id = makeId('dep');
+  await prisma.deployment.create({
+    data: {
+      id,
+      botId,
+      environment,
+      status: 'DEPLOYED',
+      definition: definitionSchema.parse({
+        name: 'Test',
+        prompt: 'You are a test.',
+        ...definition,
+      }),
+      deployedAt: new Date(),
+      activeIn: { create: { botId, environment } },
+    },
+  });
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** `npm start` as a process of its own. */
+export type ServerProcess = {
+  url: string;
+  /** What it printed so far. */
+  output(): string;
+  /** Sends a signal and waits for the end. @returns the exit code, or the signal that ended it. */
+  stop(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+};
+
+export type StartOptions = { env?: Record<string, string>; dataDirectory?: string };
+
+const ENTRY = new URL('../../src/server.ts', import.meta.url).pathname;
+
+export function temporaryDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'parley-test-'));
+}
+
+/** Starts the server on a free port and waits until it listens. */
+export async function startServer(options: StartOptions = {}): Promise<ServerProcess> {
+  const { child, output } = await launch(options);
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      const found = /listening on (http:\S+)/.exec(output());
+      if (found?.[1] && output().includes('Try:')) resolve(found[1]);
+    });
+    child.once('exit', () => reject(new Error(`The server ended:\n${output()}`)));
+  });
+  return {
+    url,
+    output,
+    async stop(signal) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill(signal);
+        await once(child, 'close');
+      }
+      return child.exitCode ?? child.signalCode;
+    },
+  };
+}
+
+/** Starts the server where it is expected to refuse, and waits for its end. */
+export async function startAndFail(
+  options: StartOptions,
+): Promise<{ code: number; output: string }> {
+  const { child, output } = await launch(options);
+  await once(child, 'close');
+  return { code: child.exitCode ?? -1, output: output() };
+}
+
+async function launch({ env, dataDirectory }: StartOptions): Promise<{
+  child: ChildProcess;
+  output(): string;
+}> {
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, [ENTRY], {
+    env: {
+      PATH,
+      HOME,
+      PORT: '0',
+      PARLEY_DATA_DIR: dataDirectory ?? (await temporaryDirectory()),
+      ...env,
+    },
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+  }
+  return { child, output: () => text };
+}

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What the model's server was asked. */
+export type UpstreamRequest = {
+  headers: IncomingMessage['headers'];
+  body: {
+    model: string;
+    messages: { role: string; content: string }[];
+    stream: boolean;
+    temperature?: number;
+    max_tokens?: number;
+  };
+};
+
+/** What the model's server does with a request. */
+export type Script = (exchange: Exchange) => Promise<void> | void;
+
+export type Exchange = {
+  request: UpstreamRequest;
+  response: ServerResponse;
+  /** Settles when the caller has hung up. */
+  closed: Promise<unknown>;
+  /** Sends one fragment of the reply. */
+  say(text: string): void;
+  /** Ends the reply, with the usage that OpenAI's own server sends last. */
+  end(usage?: { prompt_tokens: number; completion_tokens: number }): void;
+};
+
+/** A server on loopback that speaks OpenAI's chat completions, and does what the test scripted. */
+export type Upstream = {
+  baseUrl: string;
+  requests: UpstreamRequest[];
+  /** For every request from now on; until then each is answered with "Hello there." */
+  script(script: Script): void;
+  close(): Promise<void>;
+};
+
+const hello: Script = ({ say, end }) => {
+  for (const text of ['Hello', ' ', 'there.']) say(text);
+  end();
+};
+
+export async function startUpstream(): Promise<Upstream> {
+  let current = hello;
+  const requests: UpstreamRequest[] = [];
+  const server = createServer(async (incoming, response) => {
+    const chunks = await Array.fromAsync<Buffer>(incoming);
+    const request = {
+      headers: incoming.headers,
+      body: JSON.parse(Buffer.concat(chunks).toString()),
+    };
+    requests.push(request);
+    const send = (chunk: unknown) => {
+      if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    };
+    await current({
+      request,
+      response,
+      closed: once(response, 'close'),
+      say: (content) => send({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
+      end: (usage = { prompt_tokens: 12, completion_tokens: 3 }) => {
+        send({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+        send({ choices: [], usage });
+        response.end('data: [DONE]\n\n');
+      },
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    requests,
+    script: (script) => {
+      current = script;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

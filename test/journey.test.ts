@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { createClient as createEventStreamClient } from 'graphql-sse';
+import { createClient as createWebSocketClient } from 'graphql-ws';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ServerProcess, startServer, temporaryDirectory } from './helpers/server.ts';
+
+const run = promisify(execFile);
+
+const CHAT =
+  'mutation ($id: ID!, $input: ChatInput!) { chat(botId: $id, input: $input) { response } }';
+const STREAM = `subscription ($id: ID!, $input: ChatInput!) {
+  chat(botId: $id, input: $input) { __typename ... on TextDelta { seq delta } }
+}`;
+
+type Delta = { data?: { chat: { __typename: string; delta?: string } } | null };
+
+describe('a newcomer, from the first start', () => {
+  let server: ServerProcess;
+  let dataDirectory: string;
+  let operatorKey: string;
+
+  beforeAll(async () => {
+    dataDirectory = await temporaryDirectory();
+    server = await startServer({ dataDirectory });
+    operatorKey = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
+  });
+
+  afterAll(async () => {
+    await server.stop('SIGTERM');
+  });
+
+  const graphql = async (key: string, query: string, variables = {}) => {
+    const response = await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables }),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: the test knows what it asked for
+    const answer = (await response.json()) as { data: any; errors?: unknown };
+    expect(answer.errors).toBeUndefined();
+    return answer.data;
+  };
+
+  const rest = (key: string, body: object, headers = {}) =>
+    fetch(`${server.url}/v1/bots/demo/chat`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
+      body: JSON.stringify(body),
+    });
+
+  test('the printed curl line answers in the documented shape', async () => {
+    const line = /Try: +(curl .*)/.exec(server.output())?.[1] ?? '';
+    const { stdout } = await run('sh', ['-c', line]);
+    expect(JSON.parse(stdout)).toEqual({
+      response: expect.stringContaining('Hello!'),
+      session_id: 'user-1',
+      run_id: expect.stringMatching(/^run_/),
+      latency_ms: expect.any(Number),
+      tokens_used: expect.any(Number),
+      tools_called: [],
+    });
+  });
+
+  test('every interface gives the same answer to the same message', async () => {
+    const message = 'Is anybody there?';
+    const variables = (sessionId: string) => ({ id: 'demo', input: { message, sessionId } });
+
+    const json = await (await rest(operatorKey, { message }, { 'x-session-id': 'json' })).json();
+    const { response } = json as { response: string };
+    expect(response).toContain(message);
+
+    const sse = await rest(
+      operatorKey,
+      { message, stream: true },
+      { 'x-session-id': 'sse', accept: 'text/event-stream' },
+    );
+    const frames = (await sse.text())
+      .split('\n\n')
+      .filter(Boolean)
+      .map((frame) => JSON.parse(frame.replace(/^data: /, '')));
+    expect(frames.pop()).toEqual({
+      event: 'done',
+      run_id: sse.headers.get('x-run-id'),
+      latency_ms: expect.any(Number),
+    });
+    expect(frames.map(({ delta }) => delta).join('')).toBe(response);
+
+    expect(await graphql(operatorKey, CHAT, variables('http'))).toEqual({ chat: { response } });
+
+    const eventStream = createEventStreamClient({
+      url: `${server.url}/graphql/stream`,
+      headers: { Authorization: `Bearer ${operatorKey}` },
+    });
+    const distinct = eventStream.iterate({ query: STREAM, variables: variables('distinct') });
+    expect(await textOf(distinct as AsyncIterable<Delta>)).toBe(response);
+
+    const single = createEventStreamClient({
+      singleConnection: true,
+      url: `${server.url}/graphql/stream`,
+      headers: { Authorization: `Bearer ${operatorKey}` },
+    });
+    const shared = single.iterate({ query: STREAM, variables: variables('single') });
+    expect(await textOf(shared as AsyncIterable<Delta>)).toBe(response);
+    single.dispose();
+
+    const webSocket = createWebSocketClient({
+      url: `${server.url.replace('http', 'ws')}/graphql/ws`,
+      connectionParams: { Authorization: `Bearer ${operatorKey}` },
+    });
+    const socket = webSocket.iterate({ query: STREAM, variables: variables('socket') });
+    expect(await textOf(socket as AsyncIterable<Delta>)).toBe(response);
+    await webSocket.dispose();
+  });
+
+  test('the operator makes an account, whose owner makes a bot and a key for it', async () => {
+    const { createAccount } = await graphql(
+      operatorKey,
+      'mutation { createAccount(input: { name: "ACME", plan: PRO }) { secret account { plan } } }',
+    );
+    expect(createAccount.account.plan).toBe('PRO');
+    const { createBot } = await graphql(
+      createAccount.secret,
+      'mutation { createBot(input: { id: "acme-desk", name: "Desk" }) { id name } }',
+    );
+    expect(createBot).toEqual({ id: 'acme-desk', name: 'Desk' });
+    const { createApiKey } = await graphql(
+      createAccount.secret,
+      'mutation { createApiKey(input: { name: "Web", botIds: ["acme-desk"] }) { secret apiKey { scopes bots { id } } } }',
+    );
+    expect(createApiKey.apiKey).toEqual({ scopes: ['CHAT'], bots: [{ id: 'acme-desk' }] });
+
+    const undeployed = await fetch(`${server.url}/v1/bots/acme-desk/chat`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${createApiKey.secret}`,
+        'content-type': 'application/json',
+      },
+      body: '{"message": "Hello!"}',
+    });
+    expect(undeployed.status).toBe(400);
+    expect(await undeployed.json()).toMatchObject({ error: { code: 'bot_not_deployed' } });
+    expect((await rest(createApiKey.secret, { message: 'Hello!' })).status).toBe(403);
+  });
+
+  test('GraphiQL opens without a key and loads nothing from elsewhere', async () => {
+    const page = await fetch(`${server.url}/graphql`, { headers: { accept: 'text/html' } });
+    expect(page.status).toBe(200);
+    const html = await page.text();
+    expect(html).toContain('Parley');
+    expect(html).not.toMatch(/<(script|link)[^>]+(src|href)="https?:/);
+  });
+
+  test('stopping and starting again continues the session', async () => {
+    const say = async (message: string) => {
+      const response = await rest(operatorKey, { message }, { 'x-session-id': 'returning' });
+      return ((await response.json()) as { response: string }).response;
+    };
+    await say('My name is Ada.');
+    expect(await server.stop('SIGINT')).toBe(0);
+    server = await startServer({ dataDirectory });
+    expect(server.output()).not.toContain('parley_sk_');
+    expect(await say('Who am I?')).toContain('My name is Ada.');
+  });
+
+  test('a kill in the middle of a stream loses no finished turn', async () => {
+    const headers = { 'x-session-id': 'killed', accept: 'text/event-stream' };
+    await (await rest(operatorKey, { message: 'This is stored.' }, headers)).json();
+    const stream = await rest(operatorKey, { message: 'This is cut.', stream: true }, headers);
+    const reader = stream.body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+    expect(await server.stop('SIGKILL')).toBe('SIGKILL');
+    server = await startServer({ dataDirectory });
+    const { response } = (await (
+      await rest(operatorKey, { message: 'What did I say?' }, headers)
+    ).json()) as { response: string };
+    expect(response).toContain('Before that, you said: "This is stored."');
+  });
+});
+
+async function textOf(events: AsyncIterable<Delta>): Promise<string> {
+  let text = '';
+  for await (const { data } of events) text += data?.chat.delta ?? '';
+  return text;
+}
