@@ -23,7 +23,6 @@ async function start(): Promise<void> {
   const { prisma } = database;
   const secretKey = config.secretKey ?? (await generatedSecretKey(config.dataDirectory));
   await assertSecretKey(prisma, [secretKey, ...config.previousSecretKeys]);
-  const newKey = await seed(prisma, secretKeyCheck(secretKey), config.bootstrapKey);
   const app = await createApp({
     database,
     model: modelOf(config),
@@ -33,6 +32,8 @@ async function start(): Promise<void> {
   const address = await app.http.listen({ host: config.host, port: config.port }).catch((error) => {
     throw cannotListen(error, config);
   });
+  // Only now, so that a start that fails sets nothing up with a key that nobody has seen.
+  const newKey = await seed(prisma, secretKeyCheck(secretKey), config.bootstrapKey);
   closeWithGrace({ delay: CLOSE_LIMIT_MS, logger: app.http.log }, async ({ err }) => {
     if (err) app.http.log.fatal({ err }, 'Parley stops: it met an error that nothing handles.');
     await app.close();

@@ -1,9 +1,16 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { createClient as createEventStreamClient } from 'graphql-sse';
 import { createClient as createWebSocketClient } from 'graphql-ws';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ServerProcess, startServer, temporaryDirectory } from './helpers/server.ts';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { freshDatabase } from './helpers/database.ts';
+import {
+  type ServerProcess,
+  type StartOptions,
+  startServer,
+  temporaryDirectory,
+} from './helpers/server.ts';
 
 const run = promisify(execFile);
 
@@ -17,12 +24,21 @@ type Delta = { data?: { chat: { __typename: string; delta?: string } } | null };
 
 describe('a newcomer, from the first start', () => {
   let server: ServerProcess;
-  let dataDirectory: string;
+  let options: StartOptions;
   let operatorKey: string;
 
   beforeAll(async () => {
-    dataDirectory = await temporaryDirectory();
-    server = await startServer({ dataDirectory });
+    const databaseUrl = inject('databaseUrl');
+    options = {
+      dataDirectory: await temporaryDirectory(),
+      env: databaseUrl
+        ? {
+            DATABASE_URL: await freshDatabase(databaseUrl, 'journey'),
+            PARLEY_SECRET_KEY: randomBytes(32).toString('base64'),
+          }
+        : {},
+    };
+    server = await startServer(options);
     operatorKey = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
   });
 
@@ -162,7 +178,7 @@ describe('a newcomer, from the first start', () => {
     };
     await say('My name is Ada.');
     expect(await server.stop('SIGINT')).toBe(0);
-    server = await startServer({ dataDirectory });
+    server = await startServer(options);
     expect(server.output()).not.toContain('parley_sk_');
     expect(await say('Who am I?')).toContain('My name is Ada.');
   });
@@ -174,7 +190,7 @@ describe('a newcomer, from the first start', () => {
     const reader = stream.body?.getReader();
     expect((await reader?.read())?.done).toBe(false);
     expect(await server.stop('SIGKILL')).toBe('SIGKILL');
-    server = await startServer({ dataDirectory });
+    server = await startServer(options);
     const { response } = (await (
       await rest(operatorKey, { message: 'What did I say?' }, headers)
     ).json()) as { response: string };

@@ -23,6 +23,7 @@ const KeyScopeEnum = builder.enumType('KeyScope', {
 const AccountNode = builder.prismaNode('Account', {
   description: 'A tenant: its bots and its keys. Limits count per account.',
   id: { resolve: ({ id }) => id },
+  nullable: true,
   findUnique: (id, { caller }) => ({ id, AND: { id: caller().account.id } }),
   fields: (t) => ({
     name: t.exposeString('name'),
@@ -38,6 +39,7 @@ const AccountNode = builder.prismaNode('Account', {
 const ApiKeyNode = builder.prismaNode('ApiKey', {
   description: 'An API key. Its secret is shown once, when it is made.',
   id: { resolve: ({ id }) => id },
+  nullable: true,
   findUnique: (id, { caller }) => {
     authorizeScope(caller(), 'ADMIN');
     return { id, accountId: caller().account.id };

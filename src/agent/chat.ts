@@ -1,10 +1,10 @@
-import type { FastifyBaseLogger } from 'fastify';
 import type { ActiveDeployments } from '../deployments/active.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import type { Channel, Environment } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { Definition } from '../language/definition.ts';
+import type { Log } from '../log.ts';
 import type { Model, Usage } from '../model/model.ts';
 import type { EventLog } from '../runs/events.ts';
 import type { LiveRun, LiveRuns } from '../runs/live.ts';
@@ -63,7 +63,7 @@ type Parts = {
   runs: Runs;
   liveRuns: LiveRuns;
   model: Model;
-  log: FastifyBaseLogger;
+  log: Log;
 };
 
 /** All that the work of one turn needs to know. */

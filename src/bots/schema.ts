@@ -5,6 +5,7 @@ import { builder } from '../schema/builder.ts';
 const BotNode = builder.prismaNode('Bot', {
   description: 'A conversational agent. Its id is the one in the paths of the REST API.',
   id: { resolve: ({ id }) => id },
+  nullable: true,
   findUnique: (id, { caller }) => ({ id, AND: visibleBots(caller()) }),
   fields: (t) => ({
     name: t.exposeString('name'),

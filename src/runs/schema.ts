@@ -25,6 +25,7 @@ const RunError = builder.simpleObject('RunError', {
 builder.prismaNode('Run', {
   description: 'One piece of work of a bot, stored before it begins and when it ends.',
   id: { resolve: ({ id }) => id },
+  nullable: true,
   findUnique: (id, { caller }) => {
     const { account, key } = caller();
     return {

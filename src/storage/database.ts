@@ -112,5 +112,6 @@ async function lockDirectory(dataDirectory: string) {
 }
 
 function reason(error: unknown): string {
-  return error instanceof Error && error.message ? error.message : String(error);
+  const message = error instanceof Error && error.message ? error.message : String(error);
+  return message.split('\n', 1)[0] ?? message;
 }

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
+import { cp, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openEmbedded } from '../../src/storage/database.ts';
 
 /** `npm start` as a process of its own. */
 export type ServerProcess = {
@@ -19,6 +20,20 @@ const ENTRY = new URL('../../src/server.ts', import.meta.url).pathname;
 
 export function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'parley-test-'));
+}
+
+let template: Promise<string> | undefined;
+
+/** A data directory with an empty database in it, which is there at once: making one takes seconds. */
+export async function dataDirectoryInUse(): Promise<string> {
+  template ??= (async () => {
+    const directory = await temporaryDirectory();
+    await (await openEmbedded(directory)).close();
+    return directory;
+  })();
+  const directory = await temporaryDirectory();
+  await cp(await template, directory, { recursive: true });
+  return directory;
 }
 
 /** Starts the server on a free port and waits until it listens. */
@@ -63,7 +78,7 @@ async function launch({ env, dataDirectory }: StartOptions): Promise<{
       PATH,
       HOME,
       PORT: '0',
-      PARLEY_DATA_DIR: dataDirectory ?? (await temporaryDirectory()),
+      PARLEY_DATA_DIR: dataDirectory ?? (await dataDirectoryInUse()),
       ...env,
     },
   });

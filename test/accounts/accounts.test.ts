@@ -1,0 +1,190 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { makeApiKey } from '../../src/accounts/key-format.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+
+const CREATE_ACCOUNT = `mutation ($input: CreateAccountInput!) {
+  createAccount(input: $input) { secret account { id name plan } apiKey { scopes bots { id } } }
+}`;
+const CREATE_KEY = `mutation ($input: CreateApiKeyInput!) {
+  createApiKey(input: $input) { secret apiKey { id name prefix scopes bots { id } expiresAt } }
+}`;
+const WHO = '{ viewer { account { id } apiKey { id } } }';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+
+/** Runs an operation with a key of one's own choice. */
+const as = async (apiKey: string, query: string, variables = {}) => {
+  const response = await fetch(`${app.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: the tests know what they asked for
+  return (await response.json()) as { data: any; errors?: any[] };
+};
+
+describe('accounts', () => {
+  const operator = async () => (await app.tenant()).key({ scopes: ['OPERATOR'] });
+
+  test('are made by an operator, with a key for everything but operating', async () => {
+    const { data } = await as(await operator(), CREATE_ACCOUNT, {
+      input: { name: '  ACME  ', plan: 'FREE' },
+    });
+    expect(data.createAccount).toEqual({
+      secret: expect.stringMatching(/^parley_sk_/),
+      account: { id: expect.stringMatching(/^acc_/), name: 'ACME', plan: 'FREE' },
+      apiKey: { scopes: ['CHAT', 'DEPLOY', 'RUNS', 'ADMIN'], bots: null },
+    });
+    const viewer = await as(data.createAccount.secret, WHO);
+    expect(viewer.data.viewer.account.id).toBe(data.createAccount.account.id);
+  });
+
+  test('are not made without the scope OPERATOR', async () => {
+    const { apiKey } = await app.tenant();
+    const { errors } = await as(apiKey, CREATE_ACCOUNT, { input: { name: 'A', plan: 'FREE' } });
+    expect(errors?.[0].extensions.code).toBe('INSUFFICIENT_SCOPE');
+  });
+
+  test.each([
+    [{ plan: 'ENTERPRISE' }, ['input.requestsPerMinute', 'input.requestsPerDay']],
+    [{ plan: 'ENTERPRISE', requestsPerMinute: 5 }, ['input.requestsPerDay']],
+    [{ plan: 'PRO', requestsPerDay: 5 }, ['input.requestsPerDay']],
+    [{ plan: 'FREE', name: ' ' }, ['input.name']],
+    [{ plan: 'ENTERPRISE', requestsPerMinute: 0, requestsPerDay: 5 }, ['input.requestsPerMinute']],
+  ])('refuse %j, with every problem', async (input, paths) => {
+    const { errors } = await as(await operator(), CREATE_ACCOUNT, {
+      input: { name: 'A', ...input },
+    });
+    expect(errors?.[0].extensions.code).toBe('INVALID_REQUEST');
+    expect(errors?.[0].extensions.details.map(({ path }: { path: string }) => path)).toEqual(paths);
+  });
+
+  test('of the plan ENTERPRISE have limits of their own', async () => {
+    const { data } = await as(await operator(), CREATE_ACCOUNT, {
+      input: { name: 'Big', plan: 'ENTERPRISE', requestsPerMinute: 7, requestsPerDay: 9 },
+    });
+    const { id } = data.createAccount.account;
+    expect(await app.prisma.account.findUnique({ where: { id } })).toMatchObject({
+      requestsPerMinute: 7,
+      requestsPerDay: 9,
+    });
+  });
+});
+
+describe('API keys', () => {
+  let tenant: Tenant;
+  beforeAll(async () => {
+    tenant = await app.tenant();
+  });
+
+  const code = async (apiKey: string) => (await as(apiKey, WHO)).errors?.[0].extensions.code;
+
+  test('are issued with the least scope, shown once, and stored as a hash', async () => {
+    const { data } = await as(tenant.apiKey, CREATE_KEY, { input: { name: 'Web' } });
+    const { secret, apiKey } = data.createApiKey;
+    expect(apiKey).toMatchObject({
+      name: 'Web',
+      scopes: ['CHAT'],
+      bots: null,
+      expiresAt: null,
+      prefix: secret.slice(0, 14),
+    });
+    expect((await as(secret, WHO)).data.viewer.apiKey.id).toBe(apiKey.id);
+    const row = await app.prisma.apiKey.findUniqueOrThrow({ where: { id: apiKey.id } });
+    expect(JSON.stringify(row)).not.toContain(secret);
+    expect(row.lastUsedAt).not.toBeNull();
+  });
+
+  test('never grant what the key that issues them lacks', async () => {
+    const bot = await tenant.bot();
+    const other = await tenant.bot();
+    const soon = new Date(Date.now() + 60_000);
+    const issuer = await tenant.key({ scopes: ['ADMIN', 'CHAT'], botIds: [bot], expiresAt: soon });
+    const refusal = async (input: object) => {
+      const { errors } = await as(issuer, CREATE_KEY, { input: { name: 'X', ...input } });
+      return errors?.[0].extensions.code;
+    };
+    expect(await refusal({ scopes: ['CHAT', 'RUNS'] })).toBe('INSUFFICIENT_SCOPE');
+    expect(await refusal({ scopes: ['OPERATOR'] })).toBe('INSUFFICIENT_SCOPE');
+    expect(await refusal({ botIds: [bot, other] })).toBe('BOT_ACCESS_DENIED');
+    const later = new Date(soon.getTime() + 1_000).toISOString();
+    expect(await refusal({ expiresAt: later })).toBe('INVALID_REQUEST');
+
+    const { data } = await as(issuer, CREATE_KEY, { input: { name: 'Like mine' } });
+    expect(data.createApiKey.apiKey).toMatchObject({
+      bots: [{ id: bot }],
+      expiresAt: soon.toISOString(),
+    });
+  });
+
+  test('need the scope ADMIN to issue, to list and to revoke', async () => {
+    const key = await tenant.key({ scopes: ['CHAT', 'DEPLOY', 'RUNS'] });
+    for (const operation of [
+      'mutation { createApiKey(input: { name: "X" }) { secret } }',
+      'mutation { revokeApiKey(id: "key_x") { id } }',
+      '{ viewer { account { apiKeys { id } } } }',
+    ]) {
+      expect((await as(key, operation)).errors?.[0].extensions.code).toBe('INSUFFICIENT_SCOPE');
+    }
+  });
+
+  test('stop working when they are revoked, at the very next request', async () => {
+    const { data } = await as(tenant.apiKey, CREATE_KEY, { input: { name: 'Short-lived' } });
+    const { secret, apiKey } = data.createApiKey;
+    expect(await code(secret)).toBeUndefined();
+    const revoke = `mutation { revokeApiKey(id: "${apiKey.id}") { id revokedAt } }`;
+    const first = await as(tenant.apiKey, revoke);
+    expect(first.data.revokeApiKey.revokedAt).toMatch(/Z$/);
+    expect(await code(secret)).toBe('INVALID_API_KEY');
+    expect(await as(tenant.apiKey, revoke)).toEqual(first);
+  });
+
+  test('stop working when they expire', async () => {
+    expect(await code(await tenant.key({ expiresAt: new Date(Date.now() - 1) }))).toBe(
+      'INVALID_API_KEY',
+    );
+  });
+
+  test('must not expire in the past', async () => {
+    const { errors } = await as(tenant.apiKey, CREATE_KEY, {
+      input: { name: 'Late', expiresAt: '2020-01-01T00:00:00Z' },
+    });
+    expect(errors?.[0].extensions.details).toEqual([
+      { path: 'input.expiresAt', message: 'must be in the future' },
+    ]);
+  });
+
+  test.each([
+    ['nothing', undefined, 'MISSING_API_KEY'],
+    ['another scheme', 'Basic abc', 'MISSING_API_KEY'],
+    ['an empty token', 'Bearer ', 'MISSING_API_KEY'],
+    ['no key', 'Bearer abc', 'INVALID_API_KEY'],
+    ['a key that nobody issued', `Bearer ${makeApiKey()}`, 'INVALID_API_KEY'],
+  ])('are wanted: %s is refused', async (_what, authorization, expected) => {
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
+      body: JSON.stringify({ query: WHO }),
+    });
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: expected } }] });
+  });
+
+  test('of another account cannot be seen or revoked, nor can the account', async () => {
+    const other = await app.tenant();
+    const { data } = await as(other.apiKey, WHO);
+    const { errors } = await as(
+      tenant.apiKey,
+      `mutation { revokeApiKey(id: "${data.viewer.apiKey.id}") { id } }`,
+    );
+    expect(errors?.[0].extensions.code).toBe('NOT_FOUND');
+    const nodes = await as(
+      tenant.apiKey,
+      `{ nodes(ids: ["${data.viewer.apiKey.id}", "${other.accountId}", "${tenant.accountId}"]) { id } }`,
+    );
+    expect(nodes.data.nodes).toEqual([null, null, { id: tenant.accountId }]);
+    expect(await code(other.apiKey)).toBeUndefined();
+  });
+});

@@ -1,0 +1,74 @@
+/**
+ * `npm run bench`: what a chat costs in Parley, beside two references, in one interleaved run. It takes about
+ * 4 minutes, with `--quick` less than one and rougher figures. It prints figures and judges none; only an
+ * answer that is not a whole reply makes it fail.
+ */
+import { parseArgs } from 'node:util';
+import { type Case, measure, type Plan, warmUp } from './measure.ts';
+import { type CaseResults, caseTable, markdownTable } from './report.ts';
+import { startTargets, type Target } from './targets.ts';
+import { MODES } from './workload.ts';
+
+const FULL: Plan = {
+  firstWarmUp: { ms: 2_500, chats: 4_000 },
+  warmUp: { ms: 500, chats: 2_000 },
+  round: { ms: 1_200, chats: 10_000 },
+  rounds: 5,
+};
+const QUICK: Plan = {
+  firstWarmUp: { ms: 600, chats: 1_000 },
+  warmUp: { ms: 0, chats: 0 },
+  round: { ms: 250, chats: 2_000 },
+  rounds: 3,
+};
+const CASES: Case[] = MODES.flatMap((mode) =>
+  [1, 32, 128].map((connections) => ({ connections, mode })),
+);
+/** 128 and the number of SIGINT, as shells have it. */
+const INTERRUPTED = 130;
+
+/** @returns whether every chat was answered. */
+async function bench(plan: Plan, signal: AbortSignal): Promise<boolean> {
+  const postgresUrl = process.env.BENCH_DATABASE_URL || process.env.TEST_DATABASE_URL || undefined;
+  if (!postgresUrl) console.log('Without BENCH_DATABASE_URL, this runs on PGlite only.\n');
+  await using stack = new AsyncDisposableStack();
+  const targets = await startTargets({ postgresUrl, signal, stack });
+  const base = targets.findLast(({ name }) => name.startsWith('reference'))?.name ?? '';
+  await warmUp(targets, plan, signal);
+  const all: CaseResults[] = [];
+  for (const each of CASES) {
+    const results = { case: each, results: await measure(targets, each, plan, signal) };
+    console.log(caseTable(results, base));
+    all.push(results);
+  }
+  console.log(`Medians of ${plan.rounds} interleaved rounds; ratios to "${base}".`);
+  console.log('CPU is that of the server process alone, which on PGlite holds the database too.\n');
+  console.log(`${markdownTable(all, base)}\n`);
+  if (all.some(({ results }) => results.some(({ cpu }) => cpu === undefined))) {
+    console.log('CPU is not available: it is read from /proc, which this machine does not have.');
+  }
+  return targets.map((target) => reportFailures(target, all)).every((failed) => !failed);
+}
+
+/** @returns whether there were any. */
+function reportFailures({ name, output }: Target, all: CaseResults[]): boolean {
+  const failures = all
+    .flatMap(({ results }) => results.filter(({ target }) => target === name))
+    .flatMap((result) => result.failures);
+  if (failures.length === 0) return false;
+  console.error(`${name}: ${failures.length} chats failed, the first with: ${failures[0]}`);
+  console.error(`It printed last:\n${output()}`);
+  return true;
+}
+
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const interruption = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interruption.abort());
+try {
+  const answered = await bench(values.quick ? QUICK : FULL, interruption.signal);
+  process.exitCode = answered ? 0 : 1;
+} catch (error) {
+  if (!interruption.signal.aborted) throw error;
+  console.error('Interrupted.');
+  process.exitCode = INTERRUPTED;
+}

@@ -1,0 +1,69 @@
+import { type Agent, request } from 'node:http';
+import type { Target } from './targets.ts';
+import { ANSWER, MESSAGE, type Mode } from './workload.ts';
+
+/** One chat as its caller saw it; times in milliseconds since the request was begun. */
+export type Sample = {
+  latency: number;
+  /** When the first bytes of the body came: in a stream, the first delta. */
+  firstByte: number;
+  /** What was wrong with the answer. */
+  failure?: string;
+};
+
+/** Sends one message and reads the whole reply. Never rejects. */
+export type SendChat = (sessionId: string) => Promise<Sample>;
+
+const TIMEOUT_MS = 30_000;
+const SHOWN = 300;
+
+/** A caller of one server, in one mode, over the connections of an agent. */
+export function createClient({ chatUrl, headers }: Target, mode: Mode, agent: Agent): SendChat {
+  const url = new URL(chatUrl);
+  const stream = mode === 'streamed';
+  const body = JSON.stringify({ message: MESSAGE, ...(stream && { stream }) });
+  const common = {
+    ...headers,
+    accept: stream ? 'text/event-stream' : 'application/json',
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  };
+
+  return (sessionId) =>
+    new Promise((resolve) => {
+      const startedAt = performance.now();
+      let firstByte = 0;
+      const end = (failure?: string) =>
+        resolve({ latency: performance.now() - startedAt, firstByte, failure });
+      const call = request(
+        url,
+        {
+          agent,
+          method: 'POST',
+          headers: { ...common, 'x-session-id': sessionId },
+          timeout: TIMEOUT_MS,
+        },
+        (response) => {
+          let text = '';
+          response.setEncoding('utf8');
+          response.on('data', (chunk: string) => {
+            firstByte ||= performance.now() - startedAt;
+            text += chunk;
+          });
+          response.on('error', (error) => end(error.message));
+          response.on('end', () => end(failureOf(response.statusCode, text, mode)));
+        },
+      );
+      call.on('timeout', () => call.destroy(new Error(`No answer in ${TIMEOUT_MS} ms.`)));
+      call.on('error', (error) => end(error.message));
+      call.end(body);
+    });
+}
+
+function failureOf(status: number | undefined, text: string, mode: Mode): string | undefined {
+  const whole =
+    mode === 'json'
+      ? text.includes(ANSWER)
+      : text.includes('"event":"done"') && !text.includes('"status"');
+  return status === 200 && whole ? undefined : `${status} ${text.slice(0, SHOWN)}`;
+}

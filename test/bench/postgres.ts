@@ -1,0 +1,22 @@
+import pg from 'pg';
+
+/** Makes an empty database on a server, and drops it when the stack is disposed of. @returns its address */
+export async function freshDatabase(
+  serverUrl: string,
+  stack: AsyncDisposableStack,
+): Promise<string> {
+  const name = `parley_bench_${process.pid}`;
+  await query(serverUrl, `CREATE DATABASE ${name}`);
+  stack.defer(() => query(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`));
+  return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
+}
+
+async function query(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Sets Parley's database up for the benchmark, with Parley's own settings from the environment: a bot that
+ * sends as much history to the model as the references do, the conversations so far, and an account without
+ * limits that a benchmark would run into.
+ */
+
+import { seed } from '../../prisma/seed.ts';
+import { readConfig } from '../../src/config.ts';
+import type { PrismaClient } from '../../src/generated/prisma/client.ts';
+import { makeId } from '../../src/ids.ts';
+import { definitionSchema } from '../../src/language/definition.ts';
+import { openEmbedded, openPostgres } from '../../src/storage/database.ts';
+import { secretKeyCheck } from '../../src/storage/secret-key.ts';
+import { ANSWER, HISTORY, MESSAGE, PROMPT, SESSIONS, sessionId } from './workload.ts';
+
+const UNLIMITED = 2_000_000_000;
+/** The bot's id, which is also its name. */
+const [, , botId = 'bench'] = process.argv;
+const bot = { botId, environment: 'PRODUCTION' as const };
+
+const config = readConfig();
+if (config.secretKey === undefined) throw new Error('PARLEY_SECRET_KEY is not set.');
+const database = config.databaseUrl
+  ? await openPostgres(config.databaseUrl)
+  : await openEmbedded(config.dataDirectory);
+try {
+  await seed(database.prisma, secretKeyCheck(config.secretKey), config.bootstrapKey);
+  await makeBot(database.prisma);
+  await makeConversations(database.prisma);
+} finally {
+  await database.close();
+}
+
+async function makeBot(prisma: PrismaClient): Promise<void> {
+  const { id: accountId } = await prisma.account.findFirstOrThrow();
+  await prisma.account.update({
+    where: { id: accountId },
+    data: { requestsPerMinute: UNLIMITED, requestsPerDay: UNLIMITED },
+  });
+  await prisma.bot.create({ data: { id: botId, accountId, name: botId } });
+  await prisma.deployment.create({
+    data: {
+      ...bot,
+      id: makeId('dep'),
+      status: 'DEPLOYED',
+      definition: definitionSchema.parse({ name: botId, prompt: PROMPT, history: HISTORY }),
+      deployedAt: new Date(),
+      activeIn: { create: bot },
+    },
+  });
+}
+
+async function makeConversations(prisma: PrismaClient): Promise<void> {
+  const turns = HISTORY / 2;
+  const sessions = Array.from({ length: SESSIONS }, (_, number) => ({
+    ...bot,
+    id: makeId('ses'),
+    sessionId: sessionId(number),
+    turns,
+  }));
+  const runs = sessions.map(({ sessionId }) => ({
+    ...bot,
+    id: makeId('run'),
+    kind: 'CHAT' as const,
+    status: 'COMPLETED' as const,
+    channel: 'API' as const,
+    sessionId,
+    input: MESSAGE,
+    response: ANSWER,
+  }));
+  const messages = sessions.flatMap(({ id: sessionKey }, number) =>
+    Array.from({ length: HISTORY }, (_, message) => ({
+      id: makeId('msg'),
+      sessionKey,
+      runId: runs[number]?.id ?? '',
+      turn: 1 + Math.floor(message / 2),
+      position: message % 2,
+      ...(message % 2
+        ? { role: 'ASSISTANT' as const, text: ANSWER }
+        : { role: 'USER' as const, text: MESSAGE }),
+    })),
+  );
+  await prisma.$transaction([
+    prisma.session.createMany({ data: sessions }),
+    prisma.run.createMany({ data: runs }),
+    prisma.message.createMany({ data: messages }),
+  ]);
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeApiKey } from '../../src/accounts/key-format.ts';
+import { type Child, runToEnd, startServer } from './child.ts';
+import { freshDatabase } from './postgres.ts';
+import { MODEL } from './workload.ts';
+
+/** A server that is measured. */
+export type Target = Pick<Child, 'cpuMs' | 'output'> & {
+  name: string;
+  /** Takes the chats, as `POST`. */
+  chatUrl: string;
+  headers: Record<string, string>;
+};
+
+export type TargetOptions = {
+  /** A PostgreSQL server; none: only what needs none is started. */
+  postgresUrl: string | undefined;
+  signal: AbortSignal;
+  /** Takes over the duty to end all that is started. */
+  stack: AsyncDisposableStack;
+};
+
+const BOT_ID = 'bench';
+
+/**
+ * Starts the model's server and all that is measured against it, each as a process of its own.
+ *
+ * @returns the references first; the last of them is the one to compare with.
+ */
+export async function startTargets(options: TargetOptions): Promise<Target[]> {
+  const { postgresUrl, signal, stack } = options;
+  const { url } = await startServer({ file: 'upstream.ts', signal, stack });
+  const modelUrl = `${url}/v1`;
+  const targets = [await startReference('reference: forward', [modelUrl], options)];
+  if (postgresUrl) {
+    const databaseUrl = await freshDatabase(postgresUrl, stack);
+    targets.push(
+      await startReference('reference: forward + pg', [modelUrl, databaseUrl], options),
+      await startParley('Parley on PostgreSQL', modelUrl, options, databaseUrl),
+    );
+  }
+  targets.push(await startParley('Parley on PGlite', modelUrl, options));
+  return targets;
+}
+
+async function startReference(
+  name: string,
+  args: string[],
+  { signal, stack }: TargetOptions,
+): Promise<Target> {
+  const { url, ...child } = await startServer({ file: 'reference.ts', args, signal, stack });
+  return { ...child, name, chatUrl: `${url}/chat`, headers: {} };
+}
+
+/** Starts Parley as `npm start` does, on a database that is set up and otherwise empty. */
+async function startParley(
+  name: string,
+  modelUrl: string,
+  { signal, stack }: TargetOptions,
+  databaseUrl?: string,
+): Promise<Target> {
+  const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const apiKey = makeApiKey();
+  const env = {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    OPENAI_BASE_URL: modelUrl,
+    OPENAI_MODEL: MODEL,
+    PARLEY_DATA_DIR: directory,
+    PARLEY_SECRET_KEY: randomBytes(32).toString('base64'),
+    PARLEY_BOOTSTRAP_KEY: apiKey,
+    ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+  };
+  await runToEnd({ file: 'prepare.ts', args: [BOT_ID], env, signal, stack });
+  const { url, ...child } = await startServer({ file: '../../src/server.ts', env, signal, stack });
+  return {
+    ...child,
+    name,
+    chatUrl: `${url}/v1/bots/${BOT_ID}/chat`,
+    headers: { authorization: `Bearer ${apiKey}` },
+  };
+}

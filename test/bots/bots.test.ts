@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+});
+
+const CREATE = 'mutation ($input: CreateBotInput!) { createBot(input: $input) { id name } }';
+
+describe('bots', () => {
+  test('are made under an id of choice, or one that is made up', async () => {
+    const id = `desk-${tenant.accountId.slice(-8)}`;
+    const chosen = await tenant.graphql(CREATE, { input: { id, name: 'Desk' } });
+    expect(chosen.data.createBot).toEqual({ id, name: 'Desk' });
+    const made = await tenant.graphql(CREATE, { input: { name: 'Nameless' } });
+    expect(made.data.createBot.id).toMatch(/^bot_[0-9a-z]{26}$/);
+  });
+
+  test('have an id of their own', async () => {
+    const id = await tenant.bot();
+    const { errors } = await (await app.tenant()).graphql(CREATE, { input: { id, name: 'Twin' } });
+    expect(errors?.[0]?.extensions).toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: [{ path: 'input.id', message: `"${id}" is taken` }],
+    });
+  });
+
+  test.each(['', 'a b', 'ü', 'x'.repeat(65), 'run_1', 'acc_me', 'a/b'])(
+    'are not called %j',
+    async (id) => {
+      const { errors } = await tenant.graphql(CREATE, { input: { id, name: 'Bot' } });
+      expect(errors?.[0]?.extensions).toMatchObject({
+        code: 'INVALID_REQUEST',
+        details: [{ path: 'input.id' }],
+      });
+    },
+  );
+
+  test('are listed newest first, page by page, and only those that the key may use', async () => {
+    const owner = await app.tenant();
+    const ids = [await owner.bot(), await owner.bot(), await owner.bot()];
+    const page = async (after: string | null) => {
+      const { data } = await owner.graphql(
+        'query ($after: String) { bots(first: 2, after: $after) { edges { node { id } } pageInfo { hasNextPage endCursor } } }',
+        { after },
+      );
+      return data.bots;
+    };
+    const first = await page(null);
+    const second = await page(first.pageInfo.endCursor);
+    const listed = [...first.edges, ...second.edges].map(({ node }) => node.id);
+    expect(listed).toEqual(ids.toReversed());
+    expect([first.pageInfo.hasNextPage, second.pageInfo.hasNextPage]).toEqual([true, false]);
+
+    const [only = ''] = ids;
+    const restricted = await owner.key({ botIds: [only] });
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${restricted}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        query:
+          '{ bots { edges { node { id } } } viewer { account { bots { edges { node { id } } } } } }',
+      }),
+    });
+    const edges = [{ node: { id: only } }];
+    expect(await response.json()).toEqual({
+      data: { bots: { edges }, viewer: { account: { bots: { edges } } } },
+    });
+  });
+
+  test.each([
+    ['first: -1', 'must be'],
+    ['after: "nonsense"', 'ursor'],
+  ])('are not listed by %s', async (argument, message) => {
+    const { errors } = await tenant.graphql(`{ bots(${argument}) { edges { cursor } } }`);
+    expect(errors?.[0]?.extensions.code).toBe('INVALID_REQUEST');
+    expect(errors?.[0]?.message).toContain(message);
+  });
+
+  test('are read by id: another account’s is denied, nobody’s is not found', async () => {
+    const mine = await tenant.bot();
+    const theirs = await (await app.tenant()).bot();
+    const read = (id: string) => tenant.graphql('query ($id: ID!) { bot(id: $id) { id } }', { id });
+    expect((await read(mine)).data).toEqual({ bot: { id: mine } });
+    expect((await read(theirs)).errors?.[0]?.extensions.code).toBe('BOT_ACCESS_DENIED');
+    expect((await read('nobody')).errors?.[0]?.extensions.code).toBe('BOT_NOT_FOUND');
+    const nodes = await tenant.graphql('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+      ids: [theirs, mine, 'nobody'],
+    });
+    expect(nodes.data).toEqual({ nodes: [null, { id: mine }, null] });
+  });
+
+  test('are deleted with all that they had, also from the keys that were limited to them', async () => {
+    const id = await tenant.bot();
+    const secret = await tenant.key({ botIds: [id] });
+    await tenant.chat(id, { message: 'Hello!' });
+    const { data } = await tenant.graphql(`mutation { deleteBot(id: "${id}") }`);
+    expect(data).toEqual({ deleteBot: id });
+    expect(await app.prisma.run.count({ where: { botId: id } })).toBe(0);
+    expect(await app.prisma.session.count({ where: { botId: id } })).toBe(0);
+    expect((await tenant.chat(id, { message: 'Hello?' })).status).toBe(404);
+
+    await tenant.graphql(CREATE, { input: { id, name: 'Successor' } });
+    const response = await fetch(`${app.url}/v1/bots/${id}/chat`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    // The key was cached for a moment with its old limits; what counts is what is stored.
+    expect([403, 400]).toContain(response.status);
+    const row = await app.prisma.apiKey.findFirstOrThrow({
+      where: { accountId: tenant.accountId, restricted: true },
+    });
+    expect(row.botIds).toEqual([]);
+  });
+
+  test('are not made or deleted without the scope ADMIN, nor made by a limited key', async () => {
+    const id = await tenant.bot();
+    const run = async (apiKey: string, query: string) => {
+      const response = await fetch(`${app.url}/graphql`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ query }),
+      });
+      const { errors } = (await response.json()) as { errors: { extensions: { code: string } }[] };
+      return errors[0]?.extensions.code;
+    };
+    const create = 'mutation { createBot(input: { name: "X" }) { id } }';
+    const chatting = await tenant.key({ scopes: ['CHAT'] });
+    expect(await run(chatting, create)).toBe('INSUFFICIENT_SCOPE');
+    expect(await run(chatting, `mutation { deleteBot(id: "${id}") }`)).toBe('INSUFFICIENT_SCOPE');
+    expect(await run(await tenant.key({ botIds: [id] }), create)).toBe('BOT_ACCESS_DENIED');
+  });
+});

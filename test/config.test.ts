@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { makeApiKey } from '../src/accounts/key-format.ts';
+import { readConfig } from '../src/config.ts';
+
+const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
+
+const problemsOf = (environment: Record<string, string>) => {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    return String(error instanceof Error && error.message).split('\n');
+  }
+  return [];
+};
+
+describe('the settings', () => {
+  test('have defaults for everything, so that nothing need be set', () => {
+    expect(readConfig({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 4000,
+      databaseUrl: undefined,
+      dataDirectory: expect.stringMatching(/^\/.*\/\.parley$/),
+      secretKey: undefined,
+      bootstrapKey: undefined,
+      model: undefined,
+      trustProxy: [],
+      logLevel: 'info',
+    });
+  });
+
+  test('take an empty text for a setting that is not set', () => {
+    expect(readConfig({ PORT: '', DATABASE_URL: '  ' })).toMatchObject({ port: 4000 });
+  });
+
+  test('read what is set', () => {
+    const bootstrapKey = makeApiKey();
+    expect(
+      readConfig({
+        PORT: '8080',
+        HOST: '0.0.0.0',
+        DATABASE_URL: 'postgresql://user:pass@db/parley',
+        PARLEY_SECRET_KEY: `${SECRET_KEY}, ${Buffer.alloc(32, 2).toString('base64')}`,
+        PARLEY_BOOTSTRAP_KEY: bootstrapKey,
+        OPENAI_BASE_URL: 'http://localhost:11434/v1',
+        OPENAI_MODEL: 'llama',
+        TRUST_PROXY: '10.0.0.1, 192.168.0.0/16',
+        LOG_LEVEL: 'warn',
+      }),
+    ).toMatchObject({
+      port: 8080,
+      host: '0.0.0.0',
+      databaseUrl: 'postgresql://user:pass@db/parley',
+      secretKey: Buffer.alloc(32, 1),
+      previousSecretKeys: [Buffer.alloc(32, 2)],
+      bootstrapKey,
+      model: { apiKey: undefined, baseUrl: 'http://localhost:11434/v1', name: 'llama' },
+      trustProxy: ['10.0.0.1', '192.168.0.0/16'],
+      logLevel: 'warn',
+    });
+  });
+
+  test('name every problem at once', () => {
+    expect(
+      problemsOf({
+        PORT: 'http',
+        DATABASE_URL: 'mysql://db',
+        PARLEY_SECRET_KEY: 'short',
+        PARLEY_BOOTSTRAP_KEY: 'parley_sk_short',
+        OPENAI_BASE_URL: 'not a url',
+        TRUST_PROXY: 'proxy.example',
+        LOG_LEVEL: 'loud',
+        PARLEY_DATADIR: '/data',
+      }),
+    ).toEqual([
+      'PARLEY_DATADIR is no setting of Parley; did you mean PARLEY_DATA_DIR?',
+      'PORT must be a port number',
+      'DATABASE_URL must be a postgresql:// address',
+      'PARLEY_SECRET_KEY must be 32 bytes in base64; make one with: openssl rand -base64 32',
+      'PARLEY_BOOTSTRAP_KEY must be a whole API key, parley_sk_ and 49 characters with their checksum',
+      'OPENAI_BASE_URL must be an http:// or https:// address',
+      'TRUST_PROXY must be IP addresses',
+      'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
+      'OPENAI_MODEL is required with OPENAI_API_KEY or OPENAI_BASE_URL: the name of the default model',
+    ]);
+  });
+
+  test('want a secret key with a database of the operator', () => {
+    expect(problemsOf({ DATABASE_URL: 'postgres://db/parley' })).toEqual([
+      'PARLEY_SECRET_KEY is required with DATABASE_URL; make one with: openssl rand -base64 32',
+    ]);
+  });
+
+  test.each(['-1', '65536', '80.5', '0x50h'])('refuse the port %s', (PORT) => {
+    expect(problemsOf({ PORT })).toEqual([expect.stringMatching(/^PORT /)]);
+  });
+
+  test('never repeat a value that may be secret', () => {
+    const secret = 'hunter2-hunter2';
+    const problems = problemsOf({
+      DATABASE_URL: `mysql://user:${secret}@db`,
+      PARLEY_SECRET_KEY: secret,
+      PARLEY_BOOTSTRAP_KEY: secret,
+      OPENAI_BASE_URL: secret,
+    });
+    expect(problems.length).toBeGreaterThan(3);
+    expect(problems.join()).not.toContain(secret);
+  });
+});

@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, inject, test } from 'vitest';
+import { freshDatabase } from './helpers/database.ts';
+import {
+  dataDirectoryInUse,
+  startAndFail,
+  startServer,
+  temporaryDirectory,
+} from './helpers/server.ts';
+
+const lines = (output: string) => output.trim().split('\n');
+const databaseUrl = inject('databaseUrl');
+const secretKey = () => randomBytes(32).toString('base64');
+
+describe('the start', () => {
+  test('refuses settings that it does not know, one line each', async () => {
+    const { code, output } = await startAndFail({
+      env: { PARLEY_RETENTION: '1', PARLEY_COLOUR: 'blue' },
+    });
+    expect(code).toBe(1);
+    expect(lines(output)).toEqual([
+      'Parley cannot start: PARLEY_RETENTION is no setting of Parley',
+      'Parley cannot start: PARLEY_COLOUR is no setting of Parley',
+    ]);
+  });
+
+  test('says which port is in use, and loses nothing', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const dataDirectory = await temporaryDirectory();
+    const { code, output } = await startAndFail({ dataDirectory, env: { PORT: String(port) } });
+    other.close();
+    expect(code).toBe(1);
+    expect(lines(output)).toContain(
+      `Parley cannot start: PORT: ${port} is in use on 127.0.0.1. Stop the program that listens there, or set another PORT.`,
+    );
+    const server = await startServer({ dataDirectory });
+    expect(server.output()).toMatch(/API key: +parley_sk_\w{49} /);
+    await server.stop('SIGTERM');
+  });
+
+  test('says that another process uses the data directory, which goes on unharmed', async () => {
+    const dataDirectory = await dataDirectoryInUse();
+    const first = await startServer({ dataDirectory });
+    const { code, output } = await startAndFail({ dataDirectory });
+    expect(code).toBe(1);
+    expect(lines(output)).toEqual([
+      `Parley cannot start: PARLEY_DATA_DIR: another Parley process is using ${dataDirectory}. Stop it, or name another directory.`,
+    ]);
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+    await first.stop('SIGTERM');
+  });
+
+  test('says that the data directory cannot be used', async () => {
+    const file = join(await temporaryDirectory(), 'file');
+    await writeFile(file, '');
+    const { code, output } = await startAndFail({ dataDirectory: join(file, 'data') });
+    expect(code).toBe(1);
+    expect(lines(output)).toEqual([
+      expect.stringMatching(
+        /^Parley cannot start: PARLEY_DATA_DIR: cannot use .*ENOTDIR.* Name a directory that this user may write to\.$/,
+      ),
+    ]);
+  });
+
+  test('says that the embedded database is damaged, and leaves it as it is', async () => {
+    const dataDirectory = await temporaryDirectory();
+    await mkdir(join(dataDirectory, 'database'));
+    await writeFile(join(dataDirectory, 'database', 'PG_VERSION'), 'nonsense');
+    const { code, output } = await startAndFail({ dataDirectory });
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /^Parley cannot start: PARLEY_DATA_DIR: the database in .* cannot be opened/m,
+    );
+    expect((await stat(join(dataDirectory, 'database', 'PG_VERSION'))).size).toBe(8);
+  });
+
+  test('says that PostgreSQL is not there, without its password', async () => {
+    const { code, output } = await startAndFail({
+      env: {
+        DATABASE_URL: 'postgresql://u:hunter2@127.0.0.1:1/none',
+        PARLEY_SECRET_KEY: secretKey(),
+      },
+    });
+    expect(code).toBe(1);
+    expect(lines(output)).toEqual([
+      expect.stringMatching(
+        /^Parley cannot start: DATABASE_URL: cannot use the database none at 127\.0\.0\.1:1: .* Is the server running, and does the database exist\?$/,
+      ),
+    ]);
+    expect(output).not.toContain('hunter2');
+  });
+
+  test('refuses a secret key that is not the one of the database', async () => {
+    const dataDirectory = await dataDirectoryInUse();
+    const first = secretKey();
+    const env: Record<string, string> = databaseUrl
+      ? { DATABASE_URL: await freshDatabase(databaseUrl, 'secret_key') }
+      : {};
+    const server = await startServer({ dataDirectory, env: { ...env, PARLEY_SECRET_KEY: first } });
+    await server.stop('SIGTERM');
+    const { code, output } = await startAndFail({
+      dataDirectory,
+      env: { ...env, PARLEY_SECRET_KEY: secretKey() },
+    });
+    expect(code).toBe(1);
+    expect(lines(output)).toEqual([
+      expect.stringMatching(
+        /^Parley cannot start: PARLEY_SECRET_KEY is not the key that this database/,
+      ),
+    ]);
+    const rotated = await startServer({
+      dataDirectory,
+      env: { ...env, PARLEY_SECRET_KEY: `${secretKey()},${first}` },
+    });
+    expect(await rotated.stop('SIGTERM')).toBe(0);
+  });
+
+  test('keeps the generated secret key to its owner', async () => {
+    const dataDirectory = await dataDirectoryInUse();
+    const server = await startServer({ dataDirectory });
+    await server.stop('SIGTERM');
+    expect((await stat(join(dataDirectory, 'secret.key'))).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('the log', () => {
+  test('holds no message, no query, no header and no key', async () => {
+    const server = await startServer({
+      dataDirectory: await dataDirectoryInUse(),
+      env: { LOG_LEVEL: 'trace' },
+    });
+    const key = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
+    const printed = server.output().length;
+    const headers = { authorization: `Bearer ${key}`, 'x-session-id': 'canary-session' };
+    await (
+      await fetch(`${server.url}/v1/bots/demo/chat/stream?message=canary-query`, { headers })
+    ).text();
+    await fetch(`${server.url}/v1/bots/demo/chat`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{"message": "canary-body", "context": {"a": "canary-context"}}',
+    });
+    await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ bot(id: "canary-graphql") { id } }' }),
+    });
+    await server.stop('SIGTERM');
+    const log = server.output().slice(printed);
+    expect(log).toContain('/v1/bots/demo/chat');
+    expect(log).not.toMatch(/canary|parley_sk_/);
+  });
+});
