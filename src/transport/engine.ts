@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { type ExecutionResult, type GraphQLSchema, parse, subscribe, validate } from 'graphql';
+import { type DocumentNode, type ExecutionResult, type GraphQLSchema, subscribe } from 'graphql';
 import { mercurius } from 'mercurius';
 import { toGatewayError } from '../errors.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Context } from '../schema/context.ts';
+import { readDocument } from '../schema/document.ts';
 
 /** Runs Parley's own documents in this process. It trusts them, and faces no client. */
 export type Engine = {
@@ -29,17 +30,16 @@ export async function createEngine(app: FastifyInstance, schema: GraphQLSchema):
     graphiql: false,
     errorFormatter: (execution) => ({ statusCode: 200, response: { ...execution } }),
   });
-  const documents = new Map<string, ReturnType<typeof parse>>();
+  const documents = new Map<string, DocumentNode>();
 
   /** Parses and validates each document once. */
-  const read = (source: string) => {
+  const read = (source: string): DocumentNode => {
     const known = documents.get(source);
     if (known) return known;
-    const document = parse(source);
-    const [error] = validate(schema, document);
-    if (error) throw error;
-    documents.set(source, document);
-    return document;
+    const result = readDocument(schema, source);
+    if (result.errors) throw result.errors[0];
+    documents.set(source, result.document);
+    return result.document;
   };
 
   return {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import type { ExecutionResult } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/fastify';
 import { GatewayError } from '../errors.ts';
+import { readDocument } from '../schema/document.ts';
 import type { Authenticate } from './authenticate.ts';
 import { type GraphQLOptions, sendGraphQLError } from './graphql.ts';
 
@@ -21,8 +23,13 @@ export async function serveEventStream(
   { schema, contextOf, authenticate, maskError }: Options,
 ) {
   const handler = createHandler({
-    schema,
-    context: ({ raw, context: { reply } }) => contextOf(raw, reply),
+    onSubscribe: async ({ raw, context: { reply } }, { query, variables, operationName }) => {
+      const { document, errors } = readDocument(schema, query);
+      if (errors) return streamOf({ errors });
+      const contextValue = await contextOf(raw, reply);
+      return { schema, document, contextValue, variableValues: variables, operationName };
+    },
+    validate: () => [],
     // The library's own reading of the token takes a missing header for the text "undefined".
     authenticate: async ({ raw }) => {
       if (raw.method === 'PUT') {
@@ -47,4 +54,9 @@ export async function serveEventStream(
       return reply;
     },
   });
+}
+
+/** An answer that is there at once; the library sends it along the stream like any other. */
+async function* streamOf(result: ExecutionResult) {
+  yield result;
 }

@@ -1,7 +1,7 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { createYoga } from 'graphql-yoga';
+import { createYoga, type Plugin } from 'graphql-yoga';
 import { ERROR_STATUS } from '../errors.ts';
 import type { Context } from '../schema/context.ts';
 import type { ErrorMask } from './error-mask.ts';
@@ -51,6 +51,7 @@ export async function serveGraphQL(
     batching: false,
     logging: false,
     maskedErrors: { maskError },
+    plugins: [maskValidation(maskError)],
   });
   app.setErrorHandler((error, _request, reply) => sendGraphQLError(error, reply, maskError));
   app.route({
@@ -64,4 +65,14 @@ export async function serveGraphQL(
 export function sendGraphQLError(thrown: unknown, reply: FastifyReply, maskError: ErrorMask) {
   const error = fromHttp(thrown);
   return reply.code(ERROR_STATUS[error.code]).send({ errors: [maskError(error)] });
+}
+
+/** Yoga masks what execution throws, and leaves the errors of validation to a code of its own. */
+function maskValidation(maskError: ErrorMask): Plugin {
+  return {
+    onValidate:
+      () =>
+      ({ result, setResult }) =>
+        setResult(result.map(maskError)),
+  };
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify';
 import { ERROR_STATUS, GatewayError, toGatewayError } from '../errors.ts';
@@ -46,10 +47,10 @@ export function createHttp({ logger, trustProxy }: HttpOptions): FastifyInstance
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    if (request.is404) throw nothingAt(request);
   });
-  app.setNotFoundHandler(({ method, url }) => {
-    const [path] = url.split('?');
-    throw new GatewayError('not_found', `There is nothing at ${method} ${path}.`);
+  app.setNotFoundHandler((request) => {
+    throw nothingAt(request);
   });
   app.setErrorHandler((thrown, request, reply) => {
     const error = fromHttp(thrown);
@@ -68,6 +69,11 @@ export function createHttp({ logger, trustProxy }: HttpOptions): FastifyInstance
     }
   });
   return app;
+}
+
+function nothingAt({ method, url }: FastifyRequest): GatewayError {
+  const [path] = url.split('?');
+  return new GatewayError('not_found', `There is nothing at ${method} ${path}.`);
 }
 
 /** A signal that is aborted when the client hangs up before it has its whole answer. */

@@ -4,6 +4,7 @@ import { execute, type GraphQLSchema, subscribe } from 'graphql';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import { GatewayError } from '../errors.ts';
 import type { Context, Origin } from '../schema/context.ts';
+import { readDocument } from '../schema/document.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { ErrorMask } from './error-mask.ts';
 
@@ -32,11 +33,11 @@ export async function serveWebSocket(
   };
 
   await app.register(websocket, { options: { maxPayload: MAX_MESSAGE_BYTES } });
-  app.get(
-    '/graphql/ws',
-    { websocket: true },
-    makeHandler({
-      schema,
+  app.route({
+    method: 'GET',
+    url: '/graphql/ws',
+    handler: (_request, reply) => reply.callNotFound(),
+    wsHandler: makeHandler({
       execute,
       subscribe,
       onConnect: async ({ connectionParams, extra }) => {
@@ -47,15 +48,22 @@ export async function serveWebSocket(
         else socket.close(4403, 'Forbidden');
         return false;
       },
-      context: async ({ connectionParams, extra }) => {
+      onSubscribe: async (
+        { connectionParams, extra },
+        _id,
+        { query, variables, operationName },
+      ) => {
+        const { document, errors } = readDocument(schema, query);
+        if (errors) return errors;
         const { socket, request } = extra;
         const gone = new AbortController();
         socket.once('close', () => gone.abort());
-        return createContext({
+        const contextValue = createContext({
           authentication: await authenticateConnection(connectionParams, request),
           signal: gone.signal,
           setHeader: () => {},
         });
+        return { schema, document, contextValue, variableValues: variables, operationName };
       },
       onNext: (_context, _id, _payload, _arguments, result) => ({
         ...result,
@@ -63,5 +71,5 @@ export async function serveWebSocket(
       }),
       onError: (_context, _id, _payload, errors) => errors.map(maskError),
     }),
-  );
+  });
 }

@@ -32,18 +32,17 @@ async function bench(plan: Plan, signal: AbortSignal): Promise<boolean> {
   const postgresUrl = process.env.BENCH_DATABASE_URL || process.env.TEST_DATABASE_URL || undefined;
   if (!postgresUrl) console.log('Without BENCH_DATABASE_URL, this runs on PGlite only.\n');
   await using stack = new AsyncDisposableStack();
-  const targets = await startTargets({ postgresUrl, signal, stack });
-  const base = targets.findLast(({ name }) => name.startsWith('reference'))?.name ?? '';
+  const { targets, base } = await startTargets({ postgresUrl, signal, stack });
   await warmUp(targets, plan, signal);
   const all: CaseResults[] = [];
   for (const each of CASES) {
     const results = { case: each, results: await measure(targets, each, plan, signal) };
-    console.log(caseTable(results, base));
+    console.log(caseTable(results, base.name));
     all.push(results);
   }
-  console.log(`Medians of ${plan.rounds} interleaved rounds; ratios to "${base}".`);
+  console.log(`Medians of ${plan.rounds} interleaved rounds; ratios to "${base.name}".`);
   console.log('CPU is that of the server process alone, which on PGlite holds the database too.\n');
-  console.log(`${markdownTable(all, base)}\n`);
+  console.log(`${markdownTable(all, base.name)}\n`);
   if (all.some(({ results }) => results.some(({ cpu }) => cpu === undefined))) {
     console.log('CPU is not available: it is read from /proc, which this machine does not have.');
   }

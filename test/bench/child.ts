@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -25,7 +24,7 @@ export type ChildOptions = {
   stack: AsyncDisposableStack;
 };
 
-const OUTPUT_LIMIT = 4_000;
+const OUTPUT_LIMIT = 2_000;
 const STOP_LIMIT_MS = 10_000;
 /** What the kernel counts CPU time in, as it tells it to programs on every Linux. */
 const MS_PER_TICK = 10;
@@ -75,7 +74,7 @@ function launch({ file, args = [], env, signal, stack }: ChildOptions) {
 
 async function stop(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  const closed = once(child, 'close');
+  const closed = new Promise((resolve) => child.once('close', resolve));
   child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
   await closed;

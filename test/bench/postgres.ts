@@ -6,7 +6,14 @@ export async function freshDatabase(
   stack: AsyncDisposableStack,
 ): Promise<string> {
   const name = `parley_bench_${process.pid}`;
-  await query(serverUrl, `CREATE DATABASE ${name}`);
+  await query(serverUrl, `CREATE DATABASE ${name}`).catch((cause) => {
+    throw new Error(
+      `No database can be made on the PostgreSQL server at ${new URL(serverUrl).host}.`,
+      {
+        cause,
+      },
+    );
+  });
   stack.defer(() => query(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`));
   return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
 }

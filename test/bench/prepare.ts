@@ -2,6 +2,8 @@
  * Sets Parley's database up for the benchmark, with Parley's own settings from the environment: a bot that
  * sends as much history to the model as the references do, the conversations so far, and an account without
  * limits that a benchmark would run into.
+ *
+ * Usage: node prepare.ts [the bot's id]
  */
 
 import { seed } from '../../prisma/seed.ts';
@@ -14,7 +16,6 @@ import { secretKeyCheck } from '../../src/storage/secret-key.ts';
 import { ANSWER, HISTORY, MESSAGE, PROMPT, SESSIONS, sessionId } from './workload.ts';
 
 const UNLIMITED = 2_000_000_000;
-/** The bot's id, which is also its name. */
 const [, , botId = 'bench'] = process.argv;
 const bot = { botId, environment: 'PRODUCTION' as const };
 
@@ -30,6 +31,8 @@ try {
 } finally {
   await database.close();
 }
+// The migrations leave a timer of 10 seconds behind, which would keep this process alive.
+process.exit();
 
 async function makeBot(prisma: PrismaClient): Promise<void> {
   const { id: accountId } = await prisma.account.findFirstOrThrow();

@@ -28,22 +28,22 @@ const BOT_ID = 'bench';
 /**
  * Starts the model's server and all that is measured against it, each as a process of its own.
  *
- * @returns the references first; the last of them is the one to compare with.
+ * @returns what is measured, and which of them the others are compared with.
  */
-export async function startTargets(options: TargetOptions): Promise<Target[]> {
+export async function startTargets(
+  options: TargetOptions,
+): Promise<{ targets: Target[]; base: Target }> {
   const { postgresUrl, signal, stack } = options;
+  const databaseUrl = postgresUrl && (await freshDatabase(postgresUrl, stack));
   const { url } = await startServer({ file: 'upstream.ts', signal, stack });
   const modelUrl = `${url}/v1`;
-  const targets = [await startReference('reference: forward', [modelUrl], options)];
-  if (postgresUrl) {
-    const databaseUrl = await freshDatabase(postgresUrl, stack);
-    targets.push(
-      await startReference('reference: forward + pg', [modelUrl, databaseUrl], options),
-      await startParley('Parley on PostgreSQL', modelUrl, options, databaseUrl),
-    );
-  }
-  targets.push(await startParley('Parley on PGlite', modelUrl, options));
-  return targets;
+  const forward = await startReference('reference: forward', [modelUrl], options);
+  const embedded = await startParley('Parley on PGlite', modelUrl, options);
+  if (!databaseUrl) return { targets: [forward, embedded], base: forward };
+
+  const base = await startReference('reference: forward + pg', [modelUrl, databaseUrl], options);
+  const parley = await startParley('Parley on PostgreSQL', modelUrl, options, databaseUrl);
+  return { targets: [forward, base, parley, embedded], base };
 }
 
 async function startReference(

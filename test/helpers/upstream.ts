@@ -24,6 +24,8 @@ export type Exchange = {
   closed: Promise<unknown>;
   /** Sends one fragment of the reply. */
   say(text: string): void;
+  /** Hangs up in mid-reply, once all that was said has left. */
+  cut(): void;
   /** Ends the reply, with the usage that OpenAI's own server sends last. */
   end(usage?: { prompt_tokens: number; completion_tokens: number }): void;
 };
@@ -61,6 +63,7 @@ export async function startUpstream(): Promise<Upstream> {
       response,
       closed: once(response, 'close'),
       say: (content) => send({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
+      cut: () => response.socket?.end(),
       end: (usage = { prompt_tokens: 12, completion_tokens: 3 }) => {
         send({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
         send({ choices: [], usage });

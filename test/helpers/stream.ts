@@ -1,0 +1,46 @@
+import { createClient } from 'graphql-ws';
+import type { Tenant, TestApp } from './app.ts';
+
+/** The frames of a whole streamed reply. */
+export async function frames(response: Response): Promise<unknown[]> {
+  const text = await response.text();
+  return text
+    .split('\n\n')
+    .filter((frame) => frame.startsWith('data: '))
+    .map((frame) => JSON.parse(frame.slice('data: '.length)));
+}
+
+/** An event of a run, as GraphQL tells it. */
+export type ChatEvent = { __typename: string; seq: number; runId?: string; delta?: string };
+
+const SUBSCRIPTION = `subscription ($botId: ID!, $input: ChatInput!) {
+  chat(botId: $botId, input: $input) {
+    __typename
+    ... on RunStarted { seq runId sessionId }
+    ... on TextDelta { seq delta }
+    ... on ChatDone { seq runId latencyMs tokensUsed toolsCalled }
+    ... on ChatFailed { seq runId latencyMs code message }
+    ... on ChatCancelled { seq runId latencyMs tokensUsed }
+  }
+}`;
+
+/** Chats over a WebSocket, to the end. @returns all events. */
+export async function streamChat(
+  app: TestApp,
+  tenant: Tenant,
+  botId: string,
+  input: object,
+): Promise<ChatEvent[]> {
+  const client = createClient({
+    url: app.webSocketUrl,
+    connectionParams: { Authorization: tenant.headers.authorization },
+  });
+  const events: ChatEvent[] = [];
+  const results = client.iterate<{ chat: ChatEvent }>({
+    query: SUBSCRIPTION,
+    variables: { botId, input },
+  });
+  for await (const { data } of results) if (data) events.push(data.chat);
+  await client.dispose();
+  return events;
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import type { ModelMessage } from '../../src/model/model.ts';
+import { createOfflineModel } from '../../src/model/offline.ts';
+
+const ask = async (messages: ModelMessage[], pace = 0, signal = new AbortController().signal) => {
+  const model = createOfflineModel({ pace });
+  return Array.fromAsync(
+    model.stream({ model: model.nameFor('anything'), messages, timeout: 5_000 }, signal),
+  );
+};
+
+const textOf = (events: Awaited<ReturnType<typeof ask>>) =>
+  events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
+
+const conversation: ModelMessage[] = [
+  { role: 'system', content: 'Be kind.\n\n<context>\n{"plan":"pro"}\n</context>' },
+  { role: 'user', content: 'I am Ada.' },
+  { role: 'assistant', content: 'Hello Ada.' },
+  { role: 'user', content: 'Who am I?' },
+];
+
+describe('the offline model', () => {
+  test('is never taken for another', () => {
+    expect(createOfflineModel({ pace: 0 }).nameFor('gpt-4o')).toBe('offline');
+  });
+
+  test('shows the message, the history and the context that reached it', async () => {
+    const text = textOf(await ask(conversation));
+    expect(text).toContain('You said: "Who am I?".');
+    expect(text).toContain('Before that, you said: "I am Ada.". I remember 2 messages of yours.');
+    expect(text).toContain('{"plan":"pro"}');
+  });
+
+  test('streams word by word, the same answer to the same conversation, with its usage', async () => {
+    const events = await ask(conversation);
+    expect(events.length).toBeGreaterThan(10);
+    expect(await ask(conversation)).toEqual(events);
+    expect(events.at(-1)).toEqual({
+      type: 'finish',
+      reason: 'stop',
+      usage: { promptTokens: expect.any(Number), completionTokens: events.length - 1 },
+    });
+  });
+
+  test('stops when it is told to', async () => {
+    const leaving = new AbortController();
+    const answer = ask(conversation, 60_000, leaving.signal);
+    leaving.abort();
+    expect(await answer).toEqual([]);
+  });
+});

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { GatewayError } from '../../src/errors.ts';
+import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
+import { createOpenAIModel } from '../../src/model/openai.ts';
+import { type Script, startUpstream, type Upstream } from '../helpers/upstream.ts';
+
+let upstream: Upstream;
+beforeAll(async () => {
+  upstream = await startUpstream();
+});
+afterAll(() => upstream.close());
+beforeEach(() => {
+  upstream.requests.length = 0;
+});
+
+const request: ModelRequest = {
+  model: 'scripted',
+  messages: [{ role: 'user', content: 'Hi' }],
+  timeout: 10_000,
+};
+
+const ask = async (script: Script, options: Partial<ModelRequest> = {}, signal?: AbortSignal) => {
+  upstream.script(script);
+  const model = createOpenAIModel({
+    apiKey: 'sk-test',
+    baseUrl: upstream.baseUrl,
+    defaultModel: 'scripted',
+  });
+  const events: ModelEvent[] = [];
+  const stream = model.stream({ ...request, ...options }, signal ?? new AbortController().signal);
+  for await (const event of stream) events.push(event);
+  return events;
+};
+
+const failure = async (script: Script, options: Partial<ModelRequest> = {}) => {
+  const error = await ask(script, options).catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(GatewayError);
+  return `${error.code}: ${error.message}`;
+};
+
+const textOf = (events: ModelEvent[]) =>
+  events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
+
+describe('a model behind OpenAI’s chat completions', () => {
+  test('streams text, then its finish with the usage', async () => {
+    const events = await ask(({ say, end }) => {
+      say('Good ');
+      say('day.');
+      end({ prompt_tokens: 9, completion_tokens: 4 });
+    });
+    expect(events).toEqual([
+      { type: 'text-delta', text: 'Good ' },
+      { type: 'text-delta', text: 'day.' },
+      { type: 'finish', reason: 'stop', usage: { promptTokens: 9, completionTokens: 4 } },
+    ]);
+    expect(upstream.requests[0]?.headers.authorization).toBe('Bearer sk-test');
+  });
+
+  test('counts no tokens where the server reports none', async () => {
+    const events = await ask(({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"length"}]}\n\n');
+      response.end('data: [DONE]\n\n');
+    });
+    expect(events.at(-1)).toEqual({
+      type: 'finish',
+      reason: 'length',
+      usage: { promptTokens: 0, completionTokens: 0 },
+    });
+  });
+
+  test('is asked once more where it fails before the first token', async () => {
+    let tries = 0;
+    const events = await ask(({ response, say, end }) => {
+      tries += 1;
+      if (tries === 1) {
+        response.writeHead(429, { 'retry-after-ms': '1' }).end();
+        return;
+      }
+      say('Now.');
+      end();
+    });
+    expect(textOf(events)).toBe('Now.');
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  test('is asked twice at most', async () => {
+    expect(
+      await failure(
+        ({ response }) => void response.writeHead(500, { 'retry-after-ms': '1' }).end(),
+      ),
+    ).toBe("model_error: The model's server answered 500.");
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  test('is not asked again once it has spoken', async () => {
+    expect(
+      await failure(({ say, cut }) => {
+        say('Half');
+        cut();
+      }),
+    ).toMatch(/^model_error: /);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test.each<[string, Script]>([
+    [
+      'a stream that ends without a finish',
+      ({ say, response }) => {
+        say('Half');
+        response.end();
+      },
+    ],
+    ['nothing at all', ({ response }) => void response.writeHead(200).end()],
+    [
+      'a page in place of a stream',
+      ({ response }) =>
+        void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>canary</h1>'),
+    ],
+    [
+      'what is no JSON',
+      ({ response }) =>
+        void response
+          .writeHead(200, { 'content-type': 'text/event-stream' })
+          .end('data: {"canary\n\n'),
+    ],
+    [
+      'an error in the stream',
+      ({ response }) =>
+        void response
+          .writeHead(200, { 'content-type': 'text/event-stream' })
+          .end('data: {"error":{"message":"canary"}}\n\n'),
+    ],
+    [
+      'a refusal with its own words',
+      ({ response }) =>
+        void response
+          .writeHead(401, { 'content-type': 'application/json' })
+          .end('{"error":{"message":"canary sk-test"}}'),
+    ],
+  ] as [string, Script][])(
+    'that answers %s is a model_error without its words',
+    async (_what, script) => {
+      const message = await failure(script);
+      expect(message).toMatch(/^model_error: /);
+      expect(message).not.toMatch(/canary|sk-test/);
+    },
+  );
+
+  test('that is not there is a model_error', async () => {
+    const model = createOpenAIModel({ baseUrl: 'http://127.0.0.1:1/v1', defaultModel: 'none' });
+    const stream = model.stream(request, new AbortController().signal);
+    await expect(Array.fromAsync(stream)).rejects.toMatchObject({
+      code: 'model_error',
+      message: "The model's server cannot be reached.",
+    });
+  });
+
+  test.each<[string, Script]>([
+    ['never answers', async ({ closed }) => void (await closed)],
+    [
+      'falls silent',
+      async ({ say, closed }) => {
+        say('Well');
+        await closed;
+      },
+    ],
+  ])('that %s is a model_timeout, and is hung up on', async (_what, script) => {
+    const hungUp = Promise.withResolvers<void>();
+    const message = await failure(
+      async (exchange) => {
+        await script(exchange);
+        hungUp.resolve();
+      },
+      { timeout: 60 },
+    );
+    expect(message).toBe('model_timeout: The model did not answer in time.');
+    await hungUp.promise;
+  });
+
+  test('is hung up on when the signal is aborted, and says nothing more', async () => {
+    const leaving = new AbortController();
+    const hungUp = Promise.withResolvers<void>();
+    const events = await ask(
+      async ({ say, closed }) => {
+        say('Well');
+        leaving.abort();
+        await closed;
+        hungUp.resolve();
+      },
+      {},
+      leaving.signal,
+    );
+    expect(events.every(({ type }) => type === 'text-delta')).toBe(true);
+    await hungUp.promise;
+  });
+
+  test('is not asked at all where the signal was aborted before', async () => {
+    expect(await ask(({ end }) => end(), {}, AbortSignal.abort())).toEqual([]);
+    expect(upstream.requests).toHaveLength(0);
+  });
+
+  test('may split a character between two fragments, and may say what cannot be stored', async () => {
+    const events = await ask(({ say, end }) => {
+      say('\uD83D');
+      say('\uDE00 ok \u0000 \uD800');
+      say('!');
+      end();
+    });
+    expect(textOf(events)).toBe('😀 ok \uFFFD \uFFFD!');
+  });
+});

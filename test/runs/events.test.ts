@@ -1,0 +1,60 @@
+import { describe, expect, test, vi } from 'vitest';
+import { createEventLog, type EventLog, type RunEvent } from '../../src/runs/events.ts';
+
+const forever = new AbortController().signal;
+const say = (log: EventLog, delta: string) => log.append({ type: 'TextDelta', delta });
+const collect = (events: AsyncIterable<RunEvent>) =>
+  Array.fromAsync(events, (event) => (event.type === 'TextDelta' ? event.delta : event.type));
+
+describe('the events of a run', () => {
+  test('are numbered from 1 without gaps', async () => {
+    const log = createEventLog(() => {});
+    for (const delta of ['a', 'b', 'c']) say(log, delta);
+    log.end();
+    const numbers = await Array.fromAsync(log.read(forever), ({ seq }) => seq);
+    expect(numbers).toEqual([1, 2, 3]);
+  });
+
+  test('are read whole by everybody, whenever they come', async () => {
+    const log = createEventLog(() => {});
+    const early = collect(log.read(forever));
+    say(log, 'a');
+    const late = collect(log.read(forever));
+    say(log, 'b');
+    log.end();
+    expect(await early).toEqual(['a', 'b']);
+    expect(await late).toEqual(['a', 'b']);
+    expect(await collect(log.read(forever))).toEqual(['a', 'b']);
+  });
+
+  test('are abandoned when the last reader leaves, not before', async () => {
+    const abandoned = vi.fn();
+    const log = createEventLog(abandoned);
+    const leaving = new AbortController();
+    const first = collect(log.read(leaving.signal));
+    const second = log.read(forever);
+    leaving.abort();
+    expect(await first).toEqual([]);
+    expect(abandoned).not.toHaveBeenCalled();
+    const pending = second.next();
+    expect(await second.return?.()).toEqual({ done: true, value: undefined });
+    expect(await pending).toEqual({ done: true, value: undefined });
+    expect(abandoned).toHaveBeenCalledOnce();
+  });
+
+  test('are not abandoned by a reader that has read them to the end', async () => {
+    const abandoned = vi.fn();
+    const log = createEventLog(abandoned);
+    const read = collect(log.read(forever));
+    log.end();
+    await read;
+    expect(abandoned).not.toHaveBeenCalled();
+  });
+
+  test('are abandoned at once by a reader that has left before', async () => {
+    const abandoned = vi.fn();
+    const log = createEventLog(abandoned);
+    expect(await collect(log.read(AbortSignal.abort()))).toEqual([]);
+    expect(abandoned).toHaveBeenCalledOnce();
+  });
+});

@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { parse, validate } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import * as chatOperations from '../../src/operations/chat.ts';
+import { schema } from '../../src/schema/index.ts';
+import { printedSchema } from '../../src/schema/print.ts';
+
+describe('the schema', () => {
+  test('is printed in schema.graphql; when this fails, run: npm run schema', async () => {
+    const file = await readFile(new URL('../../schema.graphql', import.meta.url), 'utf8');
+    expect(file).toBe(printedSchema());
+  });
+
+  test.each(Object.entries(chatOperations))(
+    'has what the operation %s asks for',
+    (_name, { document }) => {
+      expect(validate(schema, parse(document))).toEqual([]);
+    },
+  );
+});

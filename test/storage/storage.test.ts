@@ -1,0 +1,108 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, inject, test } from 'vitest';
+import { seed } from '../../prisma/seed.ts';
+import { makeApiKey } from '../../src/accounts/key-format.ts';
+import { embed, openPostgres } from '../../src/storage/database.ts';
+import { takeLock } from '../../src/storage/lock.ts';
+import { nextMigration } from '../../src/storage/migrate.ts';
+import {
+  assertSecretKey,
+  generatedSecretKey,
+  secretKeyCheck,
+} from '../../src/storage/secret-key.ts';
+import { freshDatabase, testDatabase } from '../helpers/database.ts';
+import { temporaryDirectory } from '../helpers/server.ts';
+
+const databaseUrl = inject('databaseUrl');
+
+describe('the migrations', () => {
+  test('lead to the data model; when this fails, run: npm run migration -- NAME', async () => {
+    expect(await nextMigration()).toBe('');
+  });
+
+  test('are recorded, and applied once', async () => {
+    const { prisma } = await testDatabase();
+    const rows = await prisma.$queryRaw<{ migration_name: string; finished_at: Date | null }[]>`
+      SELECT migration_name, finished_at FROM _prisma_migrations`;
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.every(({ finished_at }) => finished_at !== null)).toBe(true);
+    expect(new Set(rows.map(({ migration_name }) => migration_name)).size).toBe(rows.length);
+  });
+
+  test.skipIf(!databaseUrl)('are applied once by two processes that start together', async () => {
+    const url = await freshDatabase(databaseUrl, 'together');
+    const databases = await Promise.all([openPostgres(url), openPostgres(url)]);
+    const [first] = databases;
+    const rows = await first.prisma.$queryRaw<unknown[]>`SELECT 1 FROM _prisma_migrations`;
+    expect(rows.length).toBeGreaterThan(0);
+    await Promise.all(databases.map((database) => database.close()));
+  });
+});
+
+describe('the first start', () => {
+  const open = async () =>
+    databaseUrl ? openPostgres(await freshDatabase(databaseUrl, 'seed')) : embed({});
+
+  test('makes the operator’s account, its key and the demo bot, once', async () => {
+    const database = await open();
+    const key = makeApiKey();
+    const answers = await Promise.all([
+      seed(database.prisma, 'check', key),
+      seed(database.prisma, 'check', key),
+    ]);
+    expect(new Set(answers)).toEqual(new Set([key, null]));
+    expect(await seed(database.prisma, 'check')).toBeNull();
+    expect(await database.prisma.account.findMany({ include: { bots: true } })).toMatchObject([
+      {
+        plan: 'ENTERPRISE',
+        requestsPerMinute: 6_000,
+        requestsPerDay: 1_000_000,
+        bots: [{ id: 'demo' }],
+      },
+    ]);
+    expect((await database.prisma.apiKey.findFirstOrThrow()).scopes).toContain('OPERATOR');
+    await database.close();
+  });
+});
+
+describe('a lock', () => {
+  test('is had by one at a time, and can be had again when it is given back', async () => {
+    const path = join(await temporaryDirectory(), 'lock');
+    const lock = takeLock(path);
+    expect(lock).not.toBeNull();
+    expect(takeLock(path)).toBeNull();
+    lock?.release();
+    const again = takeLock(path);
+    expect(again).not.toBeNull();
+    again?.release();
+  });
+});
+
+describe('the secret key', () => {
+  test('is generated once for a data directory', async () => {
+    const directory = await temporaryDirectory();
+    const key = await generatedSecretKey(directory);
+    expect(key).toHaveLength(32);
+    expect(await generatedSecretKey(directory)).toEqual(key);
+  });
+
+  test('that is damaged is named, and left as it is', async () => {
+    const directory = await temporaryDirectory();
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, 'secret.key'), 'damaged');
+    await expect(generatedSecretKey(directory)).rejects.toThrow(/secret\.key does not hold/);
+    expect(await readFile(join(directory, 'secret.key'), 'utf8')).toBe('damaged');
+  });
+
+  test('is told from a wrong one', async () => {
+    const { prisma } = await testDatabase();
+    const [right, wrong] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    await prisma.installation.deleteMany();
+    await assertSecretKey(prisma, [wrong]);
+    await prisma.installation.create({ data: { secretKeyCheck: secretKeyCheck(right) } });
+    await assertSecretKey(prisma, [wrong, right]);
+    await expect(assertSecretKey(prisma, [wrong])).rejects.toThrow(/^PARLEY_SECRET_KEY is not/);
+    await prisma.installation.deleteMany();
+  });
+});

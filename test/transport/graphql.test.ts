@@ -1,0 +1,270 @@
+import { createClient, type ExecutionResult } from 'graphql-sse';
+import { createClient as createSocketClient } from 'graphql-ws';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { makeApiKey } from '../../src/accounts/key-format.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+let bot: string;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+  bot = await tenant.bot();
+});
+
+const post = (path: string, body: string, headers = {}) =>
+  fetch(app.url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...tenant.headers, ...headers },
+    body,
+  });
+
+const CHAT =
+  'subscription ($id: ID!, $input: ChatInput!) { chat(botId: $id, input: $input) { __typename } }';
+
+/** The same operation by every way of streaming. @returns the last result of each. */
+const everyWay = async (query: string, variables = {}) => {
+  const operation = { query, variables };
+  const headers = { Authorization: tenant.headers.authorization };
+  const url = `${app.url}/graphql/stream`;
+  const http = (await (
+    await post('/graphql', JSON.stringify(operation))
+  ).json()) as ExecutionResult;
+  const distinct = createClient({ url, headers, retryAttempts: 0 });
+  const single = createClient({ url, headers, singleConnection: true, retryAttempts: 0 });
+  const socket = createSocketClient({ url: app.webSocketUrl, connectionParams: headers });
+  const last = async (results: AsyncIterable<unknown>) => (await Array.fromAsync(results)).at(-1);
+  const answers = {
+    http,
+    distinct: await last(distinct.iterate(operation)),
+    single: await last(single.iterate(operation)),
+    socket: await last(socket.iterate(operation)).catch((errors) => ({ errors })),
+  };
+  single.dispose();
+  await socket.dispose();
+  return answers;
+};
+
+describe('GraphQL, by every transport', () => {
+  test('gives the same data', async () => {
+    const { http, ...others } = await everyWay(
+      '{ viewer { account { id } } bots(first: 1) { edges { node { id name } } } }',
+    );
+    expect(http).toEqual({
+      data: {
+        viewer: { account: { id: tenant.accountId } },
+        bots: { edges: [{ node: { id: bot, name: 'Bot' } }] },
+      },
+    });
+    for (const answer of Object.values(others)) expect(answer).toEqual(http);
+  });
+
+  test('gives the same errors', async () => {
+    const { http, ...others } = await everyWay('{ bot(id: "nobody") { id } }');
+    expect(http).toEqual({
+      data: { bot: null },
+      errors: [
+        {
+          message: 'There is no bot "nobody".',
+          locations: [{ line: 1, column: 3 }],
+          path: ['bot'],
+          extensions: { code: 'BOT_NOT_FOUND' },
+        },
+      ],
+    });
+    for (const answer of Object.values(others)) expect(answer).toEqual(http);
+  });
+
+  test.each([
+    ['a document that does not parse', '{'],
+    ['an unknown field', '{ nothing }'],
+    ['a missing argument', '{ bot { id } }'],
+  ])('refuses %s with a code', async (_what, query) => {
+    for (const answer of Object.values(await everyWay(query))) {
+      expect(answer).toMatchObject({
+        errors: [{ message: expect.stringMatching(/\S/), extensions: { code: 'INVALID_REQUEST' } }],
+      });
+    }
+  });
+
+  test('refuses a subscription before it begins', async () => {
+    const { http, ...others } = await everyWay(CHAT, { id: bot, input: { message: '' } });
+    expect(http).toBeDefined();
+    for (const answer of Object.values(others)) {
+      expect(answer).toMatchObject({ errors: [{ extensions: { code: 'INVALID_REQUEST' } }] });
+    }
+  });
+
+  test('lets introspection in without a key, and nothing else', async () => {
+    const ask = async (query: string) =>
+      (
+        await fetch(`${app.url}/graphql`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ query }),
+        })
+      ).json();
+    expect(await ask('{ __schema { queryType { name } } }')).toEqual({
+      data: { __schema: { queryType: { name: 'Query' } } },
+    });
+    for (const field of [
+      'viewer { account { id } }',
+      'bots { edges { cursor } }',
+      'bot(id: "demo") { id }',
+      'run(id: "x") { id }',
+      'node(id: "x") { id }',
+    ]) {
+      expect(await ask(`{ ${field} }`)).toMatchObject({
+        errors: [{ extensions: { code: 'MISSING_API_KEY' } }],
+      });
+    }
+  });
+
+  test('hides what is not meant for the client, the same by every way', async () => {
+    const broken = await startApp({ database: brokenDatabase() });
+    const body = JSON.stringify({ query: '{ bots { edges { cursor } } }' });
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      authorization: `Bearer ${makeApiKey()}`,
+    };
+    const rest = await fetch(`${broken.url}/v1/bots/x/chat`, { method: 'POST', headers, body });
+    expect(rest.status).toBe(500);
+    expect(await rest.json()).toMatchObject({ error: { code: 'internal_error' } });
+    for (const path of ['/graphql', '/graphql/stream']) {
+      const text = await (await fetch(broken.url + path, { method: 'POST', headers, body })).text();
+      expect(text).toContain('INTERNAL_ERROR');
+      expect(text).not.toContain('canary');
+    }
+  });
+});
+
+/** A database whose every use fails with words that must not leave. */
+function brokenDatabase() {
+  const prisma = new Proxy(app.prisma, {
+    get: () => {
+      throw new Error('canary: SELECT secret');
+    },
+  });
+  return { prisma, ping: async () => {}, close: async () => {} };
+}
+
+describe('GraphQL over HTTP', () => {
+  test.each([
+    ['half a body', '{"query": ', 400, 'INVALID_JSON'],
+    ['an empty body', '', 400, 'INVALID_JSON'],
+    ['a body over 1 MiB', `{"query": "${'x'.repeat(1024 * 1024)}"}`, 400, 'REQUEST_TOO_LARGE'],
+    ['a batch', '[{"query": "{ __typename }"}]', 400, undefined],
+    ['no query', '{}', 400, undefined],
+  ])('refuses %s', async (_what, body, status, code) => {
+    const response = await post('/graphql', body);
+    expect(response.status).toBe(status);
+    const { errors } = (await response.json()) as { errors: { extensions?: { code?: string } }[] };
+    expect(errors).toHaveLength(1);
+    if (code) expect(errors[0]?.extensions?.code).toBe(code);
+  });
+
+  test('refuses mutations by GET', async () => {
+    const query = encodeURIComponent('mutation { deleteBot(id: "x") }');
+    const response = await fetch(`${app.url}/graphql?query=${query}`, { headers: tenant.headers });
+    expect(response.status).toBe(405);
+  });
+
+  test('sends no CORS header', async () => {
+    const response = await post('/graphql', '{"query": "{ __typename }"}', {
+      origin: 'https://example.com',
+    });
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+  });
+
+  test('tells the run in a header', async () => {
+    const response = await post(
+      '/graphql',
+      JSON.stringify({
+        query: `mutation { chat(botId: "${bot}", input: { message: "Hi" }) { runId } }`,
+      }),
+    );
+    const { data } = (await response.json()) as { data: { chat: { runId: string } } };
+    expect(response.headers.get('x-run-id')).toBe(data.chat.runId);
+  });
+});
+
+describe('GraphQL over SSE', () => {
+  test('wants a key for a reserved connection', async () => {
+    const reserve = (headers: Record<string, string>) =>
+      fetch(`${app.url}/graphql/stream`, { method: 'PUT', headers });
+    expect((await reserve({})).status).toBe(401);
+    const granted = await reserve(tenant.headers);
+    expect(granted.status).toBe(201);
+    expect(await granted.text()).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test.each(['constructor', '__proto__', 'undefined'])(
+    'takes no token %s that it did not make',
+    async (token) => {
+      const response = await fetch(`${app.url}/graphql/stream?token=${token}`, {
+        headers: { ...tenant.headers, accept: 'text/event-stream' },
+      });
+      expect(response.status).toBe(400);
+    },
+  );
+});
+
+describe('GraphQL over WebSocket', () => {
+  const closeCode = (parameters: unknown, headers = {}) =>
+    new Promise<number>((resolve) => {
+      const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', { headers });
+      socket.on('open', () =>
+        socket.send(JSON.stringify({ type: 'connection_init', payload: parameters })),
+      );
+      socket.on('message', () => socket.close(1000));
+      socket.on('close', resolve);
+    });
+
+  test('takes the key in connection_init or in the header', async () => {
+    expect(await closeCode({ Authorization: `Bearer ${tenant.apiKey}` })).toBe(1000);
+    expect(await closeCode(undefined, tenant.headers)).toBe(1000);
+  });
+
+  test('closes with 4401 without a key, and with 4403 with one that is not valid', async () => {
+    expect(await closeCode(undefined)).toBe(4401);
+    expect(await closeCode({ Authorization: 'Basic x' })).toBe(4401);
+    expect(await closeCode({ Authorization: `Bearer ${makeApiKey()}` })).toBe(4403);
+    expect(
+      await closeCode({ Authorization: `Bearer ${await tenant.key({ revokedAt: new Date() })}` }),
+    ).toBe(4403);
+  });
+
+  test('begins nothing more with a key that was revoked since', async () => {
+    const secret = await tenant.key();
+    const client = createSocketClient({
+      url: app.webSocketUrl,
+      connectionParams: { Authorization: `Bearer ${secret}` },
+      lazy: false,
+    });
+    const ask = async () =>
+      (await Array.fromAsync(client.iterate({ query: '{ viewer { apiKey { id } } }' })))[0];
+    const { data } = (await ask()) as { data: { viewer: { apiKey: { id: string } } } };
+    await tenant.graphql(`mutation { revokeApiKey(id: "${data.viewer.apiKey.id}") { id } }`);
+    expect(await ask()).toMatchObject({ errors: [{ extensions: { code: 'INVALID_API_KEY' } }] });
+    await client.dispose();
+  });
+
+  test('cuts a message over 1 MiB', async () => {
+    const code = await new Promise((resolve) => {
+      const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws');
+      socket.on('open', () => socket.send('x'.repeat(1024 * 1024 + 1)));
+      socket.on('close', resolve);
+    });
+    expect(code).toBe(1009);
+  });
+
+  test('is not to be had by plain HTTP', async () => {
+    const response = await fetch(`${app.url}/graphql/ws`);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { code: 'not_found' } });
+  });
+});

@@ -1,0 +1,165 @@
+import { createConnection } from 'node:net';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+let bot: string;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+  bot = await tenant.bot();
+});
+
+const streamed = { accept: 'text/event-stream' };
+
+/** A whole HTTP exchange, as the bytes on the wire. */
+const exchange = async (request: string): Promise<string> => {
+  const { port, hostname } = new URL(app.url);
+  const socket = createConnection(Number(port), hostname);
+  socket.write(request);
+  return (await Array.fromAsync<Buffer>(socket)).join('');
+};
+
+describe('POST /v1/bots/:id/chat', () => {
+  test('answers JSON unless stream is true and Accept names text/event-stream', async () => {
+    const type = async (body: object, headers: Record<string, string>) =>
+      (await tenant.chat(bot, { message: 'Hi', ...body }, headers)).headers.get('content-type');
+    const json = 'application/json; charset=utf-8';
+    expect(await type({}, {})).toBe(json);
+    expect(await type({ stream: true }, {})).toBe(json);
+    expect(await type({ stream: true }, { accept: '*/*' })).toBe(json);
+    expect(await type({ stream: true }, { accept: 'text/event-stream;q=0' })).toBe(json);
+    expect(await type({ stream: false }, streamed)).toBe(json);
+    for (const accept of ['text/event-stream', 'application/json, Text/Event-Stream;q=0.5']) {
+      expect(await type({ stream: true }, { accept })).toBe('text/event-stream');
+    }
+  });
+
+  test('streams frames of exactly the documented bytes', async () => {
+    const body = JSON.stringify({ message: 'Hi', stream: true });
+    const response = await exchange(
+      [
+        `POST /v1/bots/${bot}/chat HTTP/1.1`,
+        'Host: localhost',
+        'Connection: close',
+        `Authorization: Bearer ${tenant.apiKey}`,
+        'Accept: text/event-stream',
+        'Content-Type: application/json; charset=utf-8',
+        `Content-Length: ${body.length}`,
+        '',
+        body,
+      ].join('\r\n'),
+    );
+    const [head = ''] = response.split('\r\n\r\n', 1);
+    expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(head.toLowerCase()).toContain('\r\ncontent-type: text/event-stream\r\n');
+    expect(head.toLowerCase()).toContain('\r\ncache-control: no-cache\r\n');
+    expect(head.toLowerCase()).toContain('\r\nx-accel-buffering: no\r\n');
+    expect(head.toLowerCase()).toMatch(/\r\nx-run-id: run_\w+/);
+    const run = /x-run-id: (\S+)/i.exec(head)?.[1];
+    const chunked = response.slice(head.length + '\r\n\r\n'.length);
+    const text = chunked.replaceAll(/[0-9a-f]+\r\n([^\r]*)\r\n/g, '$1');
+    expect(text.replace(/"latency_ms":\d+/, '"latency_ms":1')).toBe(
+      [
+        'data: {"delta":"Hello"}\n\n',
+        'data: {"delta":" "}\n\n',
+        'data: {"delta":"there."}\n\n',
+        `data: {"event":"done","run_id":"${run}","latency_ms":1}\n\n`,
+      ].join(''),
+    );
+  });
+
+  test('sends each delta as it comes', async () => {
+    const go = Promise.withResolvers<void>();
+    app.upstream.script(async ({ say, end }) => {
+      say('first');
+      await go.promise;
+      say('second');
+      end();
+    });
+    const response = await tenant.chat(bot, { message: 'Hi', stream: true }, streamed);
+    const reader = response.body?.getReader();
+    const read = async () => new TextDecoder().decode((await reader?.read())?.value);
+    expect(await read()).toBe('data: {"delta":"first"}\n\n');
+    go.resolve();
+    expect(await read()).toContain('data: {"delta":"second"}\n\n');
+    app.upstream.script(({ say, end }) => {
+      for (const text of ['Hello', ' ', 'there.']) say(text);
+      end();
+    });
+  });
+
+  test('ignores fields that it does not know', async () => {
+    expect((await tenant.chat(bot, { message: 'Hi', colour: 'blue' })).status).toBe(200);
+  });
+
+  test('echoes the caller’s X-Request-Id where it is 1 to 128 visible ASCII characters', async () => {
+    const echoed = async (id: string) =>
+      (await tenant.chat(bot, { message: 'Hi' }, { 'x-request-id': id })).headers.get(
+        'x-request-id',
+      );
+    expect(await echoed('my-own/1')).toBe('my-own/1');
+    expect(await echoed('x'.repeat(128))).toBe('x'.repeat(128));
+    expect(await echoed('x'.repeat(129))).toMatch(/^req_/);
+    expect(await echoed('with space')).toMatch(/^req_/);
+  });
+
+  test('sends no CORS header', async () => {
+    const response = await tenant.chat(bot, { message: 'Hi' }, { origin: 'https://example.com' });
+    const names = [...response.headers.keys()];
+    expect(names.filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+});
+
+describe('/v1/bots/:id/chat/stream', () => {
+  const path = () => `${app.url}/v1/bots/${bot}/chat/stream`;
+
+  test('streams by query, without Accept', async () => {
+    const response = await fetch(
+      `${path()}?session_id=q-1&message=${encodeURIComponent('Hi & bye')}`,
+      {
+        headers: tenant.headers,
+      },
+    );
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(await response.text()).toContain('{"event":"done"');
+    expect(app.upstream.requests.at(-1)?.body.messages.at(-1)?.content).toBe('Hi & bye');
+    const id = response.headers.get('x-run-id') ?? '';
+    expect((await app.prisma.run.findUnique({ where: { id } }))?.sessionId).toBe('q-1');
+  });
+
+  test('streams a chat body, without Accept and whatever stream says', async () => {
+    const response = await fetch(`${path()}?session_id=q-2`, {
+      method: 'POST',
+      headers: { ...tenant.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ message: 'Hi', stream: false }),
+    });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(await response.text()).toContain('{"event":"done"');
+    const id = response.headers.get('x-run-id') ?? '';
+    expect((await app.prisma.run.findUnique({ where: { id } }))?.sessionId).toBe('q-2');
+  });
+});
+
+describe('health', () => {
+  test('says that the process is alive and ready, without a key', async () => {
+    expect(await (await fetch(`${app.url}/healthz`)).json()).toEqual({ status: 'ok' });
+    expect(await (await fetch(`${app.url}/readyz`)).json()).toEqual({ status: 'ready' });
+  });
+
+  test('says what is missing', async () => {
+    const { prisma } = app;
+    const broken = await startApp({
+      database: {
+        prisma,
+        ping: () => Promise.reject(new Error('gone')),
+        close: async () => {},
+      },
+    });
+    const response = await fetch(`${broken.url}/readyz`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ status: 'unavailable', missing: ['database'] });
+    expect((await fetch(`${broken.url}/healthz`)).status).toBe(200);
+  });
+});
