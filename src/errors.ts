@@ -1,6 +1,7 @@
 import { PothosValidationError } from '@pothos/core';
 import { GraphQLError } from 'graphql';
 import type { ZodError } from 'zod';
+import { Prisma } from './generated/prisma/client.ts';
 
 /**
  * Every error code that leaves Parley, with its HTTP status: the closed list. REST writes them as they stand,
@@ -87,7 +88,15 @@ export function toGatewayError(error: unknown): GatewayError {
   if (original instanceof GatewayError) return original;
   if (isRequestError(original) || original instanceof PothosValidationError)
     return new GatewayError('invalid_request', original.message);
+  if (isUnstorable(original)) {
+    return new GatewayError('invalid_request', 'The request holds U+0000, which cannot be stored.');
+  }
   return new GatewayError('internal_error', 'Something went wrong on our side.', { cause: error });
+}
+
+/** What PostgreSQL says of text with U+0000. Only an id or a cursor comes so far: other text is checked. */
+function isUnstorable(error: unknown): boolean {
+  return error instanceof Prisma.PrismaClientKnownRequestError && error.message.includes('22021');
 }
 
 /** The same rule for GraphQL: keeps the place and the protocol's own extensions. */

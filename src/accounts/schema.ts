@@ -135,7 +135,11 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description: 'A new key of the own account. It can do nothing that the key that makes it cannot.',
   fields: (t) => ({
     name: t.string({ required: true, validate: { schema: displayName } }),
-    scopes: t.field({ type: [KeyScopeEnum], description: 'CHAT alone by default.' }),
+    scopes: t.field({
+      type: [KeyScopeEnum],
+      description: 'CHAT alone by default.',
+      validate: { minLength: [1, { message: 'must not be empty' }] },
+    }),
     botIds: t.idList({
       description: 'The bots that it is limited to; all of the account by default.',
       validate: { items: { schema: botId }, maxLength: [100, { message: 'must be at most 100' }] },

@@ -46,6 +46,7 @@ export function createOpenAIModel({
       if (signal.aborted) abort();
       const timer = setTimeout(abort, timeout);
       const text = joinSurrogates();
+      let over = false;
       let reason: string | undefined;
       let usage: Usage = { promptTokens: 0, completionTokens: 0 };
       try {
@@ -66,6 +67,7 @@ export function createOpenAIModel({
           reason = chunk.choices?.[0]?.finish_reason ?? reason;
           usage = readUsage(chunk) ?? usage;
         }
+        over = true;
         if (signal.aborted) return;
         if (reason === undefined) throw brokenOff(call.signal);
         yield { type: 'finish', reason, usage };
@@ -74,7 +76,7 @@ export function createOpenAIModel({
       } finally {
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
-        call.abort();
+        if (!over) abort();
       }
     },
   };

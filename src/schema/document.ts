@@ -5,10 +5,13 @@ export type ReadDocument =
   | { document: DocumentNode; errors?: undefined }
   | { document?: undefined; errors: readonly GraphQLError[] };
 
+/** More than any sensible document has, and fewer than it takes to exhaust the parser's stack. */
+export const PARSE_OPTIONS = { maxTokens: 2_000 };
+
 /** Parses and validates a document, for the transports whose library does not do it the same way. */
 export function readDocument(schema: GraphQLSchema, source: string): ReadDocument {
   try {
-    const document = parse(source);
+    const document = parse(source, PARSE_OPTIONS);
     const errors = validate(schema, document);
     return errors.length > 0 ? { errors } : { document };
   } catch (error) {

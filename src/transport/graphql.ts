@@ -4,22 +4,30 @@ import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { ERROR_STATUS } from '../errors.ts';
 import type { Context } from '../schema/context.ts';
+import { PARSE_OPTIONS } from '../schema/document.ts';
 import type { ErrorMask } from './error-mask.ts';
 import { fromHttp } from './http.ts';
 
-const FIRST_QUERY = `# Parley's playground. Put your API key into the headers below, then run an operation.
+const FIRST_QUERY = `# Parley's playground. Put your API key into
+# the headers below, then run an operation.
 
 subscription Chat {
-  chat(botId: "demo", input: { message: "Hello!", sessionId: "user-1" }) {
+  chat(
+    botId: "demo"
+    input: { message: "Hello!", sessionId: "user-1" }
+  ) {
     __typename
     ... on TextDelta { seq delta }
-    ... on ChatDone { seq runId latencyMs tokensUsed }
+    ... on ChatDone { seq runId tokensUsed }
     ... on ChatFailed { seq code message }
   }
 }
 
 query Viewer {
-  viewer { account { name plan } apiKey { name scopes } }
+  viewer {
+    account { name plan }
+    apiKey { name scopes }
+  }
   bots { edges { node { id name } } }
 }
 `;
@@ -51,7 +59,7 @@ export async function serveGraphQL(
     batching: false,
     logging: false,
     maskedErrors: { maskError },
-    plugins: [maskValidation(maskError)],
+    plugins: [readAlike(maskError)],
   });
   app.setErrorHandler((error, _request, reply) => sendGraphQLError(error, reply, maskError));
   app.route({
@@ -67,9 +75,12 @@ export function sendGraphQLError(thrown: unknown, reply: FastifyReply, maskError
   return reply.code(ERROR_STATUS[error.code]).send({ errors: [maskError(error)] });
 }
 
-/** Yoga masks what execution throws, and leaves the errors of validation to a code of its own. */
-function maskValidation(maskError: ErrorMask): Plugin {
+/** Makes yoga read documents as the other transports do: as long ones at most, and with the same codes. */
+function readAlike(maskError: ErrorMask): Plugin {
   return {
+    onParse: ({ params }) => {
+      params.options = PARSE_OPTIONS;
+    },
     onValidate:
       () =>
       ({ result, setResult }) =>

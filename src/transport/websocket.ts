@@ -1,4 +1,4 @@
-import websocket from '@fastify/websocket';
+import websocket, { type WebSocket, type WebsocketHandler } from '@fastify/websocket';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { execute, type GraphQLSchema, subscribe } from 'graphql';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
@@ -37,39 +37,59 @@ export async function serveWebSocket(
     method: 'GET',
     url: '/graphql/ws',
     handler: (_request, reply) => reply.callNotFound(),
-    wsHandler: makeHandler({
-      execute,
-      subscribe,
-      onConnect: async ({ connectionParams, extra }) => {
-        const { socket, request } = extra;
-        const authentication = await authenticateConnection(connectionParams, request);
-        if (!(authentication instanceof GatewayError)) return true;
-        if (authentication.code === 'missing_api_key') socket.close(4401, 'Unauthorized');
-        else socket.close(4403, 'Forbidden');
-        return false;
-      },
-      onSubscribe: async (
-        { connectionParams, extra },
-        _id,
-        { query, variables, operationName },
-      ) => {
-        const { document, errors } = readDocument(schema, query);
-        if (errors) return errors;
-        const { socket, request } = extra;
-        const gone = new AbortController();
-        socket.once('close', () => gone.abort());
-        const contextValue = createContext({
-          authentication: await authenticateConnection(connectionParams, request),
-          signal: gone.signal,
-          setHeader: () => {},
-        });
-        return { schema, document, contextValue, variableValues: variables, operationName };
-      },
-      onNext: (_context, _id, _payload, _arguments, result) => ({
-        ...result,
-        ...(result.errors && { errors: result.errors.map(maskError) }),
+    wsHandler: quietly(
+      makeHandler({
+        execute,
+        subscribe,
+        onConnect: async ({ connectionParams, extra }) => {
+          const { socket, request } = extra;
+          const authentication = await authenticateConnection(connectionParams, request);
+          if (!(authentication instanceof GatewayError)) return true;
+          if (authentication.code === 'missing_api_key') socket.close(4401, 'Unauthorized');
+          else socket.close(4403, 'Forbidden');
+          return false;
+        },
+        onSubscribe: async (
+          { connectionParams, extra },
+          _id,
+          { query, variables, operationName },
+        ) => {
+          const { document, errors } = readDocument(schema, query);
+          if (errors) return errors;
+          const contextValue = createContext({
+            authentication: await authenticateConnection(connectionParams, extra.request),
+            signal: closed(extra.socket),
+            setHeader: () => {},
+          });
+          return { schema, document, contextValue, variableValues: variables, operationName };
+        },
+        onNext: (_context, _id, _payload, _arguments, result) => ({
+          ...result,
+          ...(result.errors && { errors: result.errors.map(maskError) }),
+        }),
+        onError: (_context, _id, _payload, errors) => errors.map(maskError),
       }),
-      onError: (_context, _id, _payload, errors) => errors.map(maskError),
-    }),
+    ),
   });
+}
+
+/** A signal for each connection, aborted when it closes. */
+const signals = new WeakMap<WebSocket, AbortSignal>();
+
+function closed(socket: WebSocket): AbortSignal {
+  const known = signals.get(socket);
+  if (known) return known;
+  const controller = new AbortController();
+  socket.once('close', () => controller.abort());
+  signals.set(socket, controller.signal);
+  return controller.signal;
+}
+
+/** The library prints a broken socket's error to the console; ours belongs in the log. */
+function quietly(handler: WebsocketHandler): WebsocketHandler {
+  return function (socket, request) {
+    handler.call(this, socket, request);
+    socket.removeAllListeners('error');
+    socket.on('error', ({ message }) => request.log.warn(`The WebSocket broke: ${message}`));
+  };
 }

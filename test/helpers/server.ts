@@ -82,6 +82,9 @@ async function launch({ env, dataDirectory }: StartOptions): Promise<{
       ...env,
     },
   });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {

@@ -89,6 +89,21 @@ describe('GraphQL, by every transport', () => {
     }
   });
 
+  test.each([
+    ['a node', '{ node(id: "\\u0000") { id } }'],
+    ['a run', '{ run(id: "\\u0000") { id } }'],
+    ['a key', 'mutation { revokeApiKey(id: "\\u0000") { id } }'],
+    ['a cursor', `{ bots(after: "${btoa('GPC:S:\0')}") { edges { cursor } } }`],
+    ['a document of a hundred thousand braces', '{a'.repeat(100_000)],
+    [
+      'a key without scopes',
+      'mutation { createApiKey(input: { name: "x", scopes: [] }) { secret } }',
+    ],
+  ])('refuses %s that is nonsense', async (_what, query) => {
+    const { errors } = await tenant.graphql(query);
+    expect(errors?.[0]?.extensions.code).toBe('INVALID_REQUEST');
+  });
+
   test('refuses a subscription before it begins', async () => {
     const { http, ...others } = await everyWay(CHAT, { id: bot, input: { message: '' } });
     expect(http).toBeDefined();

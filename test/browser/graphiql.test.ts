@@ -1,0 +1,32 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest, openBrowser } from '../helpers/browser.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+
+describe('the playground', () => {
+  browserTest('runs the chat subscription, and asks nobody else for anything', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    const hosts = new Set<string>();
+    page.on('request', (request) => hosts.add(new URL(request.url()).host));
+    const query = `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename ... on TextDelta { seq delta } ... on ChatDone { tokensUsed } } }`;
+    await page.goto(`${app.url}/graphql?query=${encodeURIComponent(query)}`);
+    await page.locator('.graphiql-editor-tool .graphiql-editor:not(.hidden) .view-lines').click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText(JSON.stringify({ Authorization: `Bearer ${tenant.apiKey}` }));
+    // The editor closes brackets and quotes by itself: what it added is taken away.
+    await page.keyboard.press('ControlOrMeta+Shift+End');
+    await page.keyboard.press('Delete');
+    await page.locator('.graphiql-execute-button').click();
+    const result = page.locator('.result-window');
+    await result.getByText('ChatDone').waitFor();
+    expect(await result.textContent()).toMatch(/tokensUsed.*15/s);
+    expect([...hosts].filter((host) => host !== '')).toEqual([new URL(app.url).host]);
+  });
+});
