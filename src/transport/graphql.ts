@@ -1,6 +1,6 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { GraphQLSchema } from 'graphql';
+import { type GraphQLSchema, parse } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { ERROR_STATUS } from '../errors.ts';
 import type { Context } from '../schema/context.ts';
@@ -78,9 +78,7 @@ export function sendGraphQLError(thrown: unknown, reply: FastifyReply, maskError
 /** Makes yoga read documents as the other transports do: as long ones at most, and with the same codes. */
 function readAlike(maskError: ErrorMask): Plugin {
   return {
-    onParse: ({ params }) => {
-      params.options = PARSE_OPTIONS;
-    },
+    onParse: ({ setParseFn }) => setParseFn((source) => parse(source, PARSE_OPTIONS)),
     onValidate:
       () =>
       ({ result, setResult }) =>
