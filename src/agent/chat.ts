@@ -139,13 +139,24 @@ export function createChat(parts: Parts): Chat {
       latencyMs: Math.round(performance.now() - startedAt),
       ...usage,
     };
+    failure = (await store(turn, outcome)) ?? failure;
+    announce(events, runId, outcome, failure);
+  };
+
+  /** Stores the end of a run and its turn; where that cannot be, the run alone, as failed. */
+  const store = async (turn: Turn, outcome: RunOutcome): Promise<GatewayError | undefined> => {
+    const { runId } = turn;
     try {
       await runs.end(runId, outcome, remember(turn, outcome));
+      return undefined;
     } catch (error) {
-      log.error({ runId, err: error }, 'The end of the run could not be stored.');
-      failure = toGatewayError(error);
+      const failure = toGatewayError(error);
+      log.error({ runId, err: error }, 'The turn could not be stored.');
+      await runs.end(runId, { ...outcome, status: 'FAILED', error: failure }).catch((err) => {
+        log.error({ runId, err }, 'The end of the run could not be stored.');
+      });
+      return failure;
     }
-    announce(events, runId, outcome, failure);
   };
 
   /** A finished turn is kept whole, a cancelled one as far as it got, a failed one not at all. */
@@ -180,8 +191,10 @@ export function createChat(parts: Parts): Chat {
           case 'TextDelta':
             response += event.delta;
             break;
-          case 'ChatDone':
-            return { response, sessionId, ...event };
+          case 'ChatDone': {
+            const { latencyMs, tokensUsed, toolsCalled } = event;
+            return { response, sessionId, runId, latencyMs, tokensUsed, toolsCalled };
+          }
           case 'ChatFailed':
             throw new GatewayError(event.code, event.message, { runId });
         }

@@ -28,6 +28,11 @@ const ChatInput = builder.inputType('ChatInput', {
   }),
 });
 
+const chatArguments = builder.args((t) => ({
+  botId: t.id({ required: true }),
+  input: t.field({ type: ChatInput, required: true }),
+}));
+
 const ChatReplyObject = builder.objectRef<ChatReply>('ChatReply').implement({
   description: "A bot's reply, stored.",
   fields: (t) => ({
@@ -109,10 +114,7 @@ builder.mutationField('chat', (t) =>
     description:
       'Sends a message to a bot and answers when the reply is whole. Scope CHAT. Errors: BOT_NOT_DEPLOYED, SESSION_BUSY, MODEL_ERROR, MODEL_TIMEOUT (the last two with extensions.runId).',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
-    args: {
-      botId: t.arg.id({ required: true }),
-      input: t.arg({ type: ChatInput, required: true }),
-    },
+    args: chatArguments,
     resolve: async (_root, { botId, input }, context) =>
       context.chat.finish(await startChat(botId, input, context), context.signal),
   }),
@@ -124,10 +126,7 @@ builder.subscriptionField('chat', (t) =>
     description:
       'Sends a message to a bot and streams the reply. Unsubscribing stops the run. Scope CHAT.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
-    args: {
-      botId: t.arg.id({ required: true }),
-      input: t.arg({ type: ChatInput, required: true }),
-    },
+    args: chatArguments,
     subscribe: async (_root, { botId, input }, context) =>
       (await startChat(botId, input, context)).read(context.signal),
     resolve: (event) => event,

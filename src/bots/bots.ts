@@ -19,6 +19,11 @@ export type Bots = {
   remove(botId: string): Promise<void>;
 };
 
+/** The bots that a caller may see, as a condition of a query. */
+export function visibleBots({ account, key }: Caller): Prisma.BotWhereInput {
+  return { accountId: account.id, ...(key.restricted && { id: { in: key.botIds } }) };
+}
+
 export function createBots({ prisma }: { prisma: PrismaClient }): Bots {
   return {
     async authorize(caller, botId) {

@@ -1,6 +1,6 @@
-import type { Caller } from '../accounts/caller.ts';
 import { botId, displayName } from '../input.ts';
 import { builder } from '../schema/builder.ts';
+import { visibleBots } from './bots.ts';
 
 const BotNode = builder.prismaNode('Bot', {
   description: 'A conversational agent. Its id is the one in the paths of the REST API.',
@@ -77,7 +77,3 @@ builder.mutationField('deleteBot', (t) =>
 );
 
 const NEWEST_FIRST = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];
-
-function visibleBots({ account, key }: Caller) {
-  return { accountId: account.id, ...(key.restricted && { id: { in: key.botIds } }) };
-}

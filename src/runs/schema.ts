@@ -1,4 +1,4 @@
-import { mayUseBot } from '../accounts/caller.ts';
+import { visibleBots } from '../bots/bots.ts';
 import { GatewayError } from '../errors.ts';
 import { RunKind, RunStatus } from '../generated/prisma/client.ts';
 import { builder } from '../schema/builder.ts';
@@ -26,13 +26,7 @@ builder.prismaNode('Run', {
   description: 'One piece of work of a bot, stored before it begins and when it ends.',
   id: { resolve: ({ id }) => id },
   nullable: true,
-  findUnique: (id, { caller }) => {
-    const { account, key } = caller();
-    return {
-      id,
-      bot: { accountId: account.id, ...(key.restricted && { id: { in: key.botIds } }) },
-    };
-  },
+  findUnique: (id, { caller }) => ({ id, bot: visibleBots(caller()) }),
   fields: (t) => ({
     bot: t.relation('bot'),
     environment: t.expose('environment', { type: EnvironmentEnum }),
@@ -90,9 +84,9 @@ builder.queryField('run', (t) =>
       botId ? { bot: { id: botId, scope: 'RUNS' } } : { scope: 'RUNS' },
     args: { id: t.arg.id({ required: true }), botId: t.arg.id() },
     resolve: async (query, _root, { id, botId }, { caller, prisma }) => {
-      const where = { id, botId: botId ?? undefined, bot: { accountId: caller().account.id } };
+      const where = { id, botId: botId ?? undefined, bot: visibleBots(caller()) };
       const run = await prisma.run.findUnique({ ...query, where });
-      if (run && mayUseBot(caller(), run.botId)) return run;
+      if (run) return run;
       throw new GatewayError('run_not_found', `There is no run "${id}".`);
     },
   }),

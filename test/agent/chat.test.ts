@@ -289,6 +289,24 @@ describe('a chat that fails', () => {
     });
   });
 
+  test('is one whose session took another turn meanwhile: nothing is stored twice', async () => {
+    const bot = await tenant.bot();
+    app.upstream.script(async ({ say, end }) => {
+      say('Too late.');
+      await app.prisma.session.updateMany({
+        where: { botId: bot },
+        data: { turns: { increment: 1 } },
+      });
+      end();
+    });
+    const failed = await tenant.chat(bot, { message: 'Hi' }, session('s'));
+    expect(failed.status).toBe(500);
+    expect(await failed.json()).toMatchObject({ error: { code: 'internal_error' } });
+    const run = await findRun(failed.headers.get('x-run-id') ?? '');
+    expect(run).toMatchObject({ status: 'FAILED', response: 'Too late.' });
+    expect(await app.prisma.message.count({ where: { runId: run.id } })).toBe(0);
+  });
+
   test('ends its events with the failure', async () => {
     const bot = await tenant.bot();
     app.upstream.script(({ say, cut }) => {
