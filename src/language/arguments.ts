@@ -1,0 +1,173 @@
+import { type Cursor, reportExpected } from './cursor.ts';
+import { SCALARS } from './definition.ts';
+import type { Report } from './diagnostic.ts';
+import type { Shape } from './grammar.ts';
+import { hint } from './suggest.ts';
+import type { Argument } from './syntax.ts';
+import { describe, quote, type Token, type TokenKind } from './token.ts';
+
+/** Thrown inside this file only, once the mistake is reported. */
+const MISTAKE = Symbol('mistake');
+
+const STRING = 'a string in double quotes';
+
+const isScalar = (text: string): boolean => SCALARS.some((name) => name === text);
+
+export type Arguments = {
+  readonly arguments: readonly Argument[];
+  /** Whether they are all that the rule wants. */
+  readonly complete: boolean;
+};
+
+/**
+ * Reads what a word's rule wants after it. Where they are not complete, the mistake is reported and the cursor stands where it was found.
+ */
+export function parseArguments(
+  shapes: readonly Shape[],
+  cursor: Cursor,
+  report: Report,
+): Arguments {
+  const result: Argument[] = [];
+
+  function fail(what: string): never {
+    reportExpected(what, cursor, report);
+    throw MISTAKE;
+  }
+
+  function expect(what: string, ...kinds: readonly TokenKind[]): Token {
+    return kinds.includes(cursor.peek().kind) ? cursor.next() : fail(what);
+  }
+
+  function expectKeyword(...words: readonly string[]): Token {
+    if (words.some((word) => cursor.atWord(word))) return cursor.next();
+    return fail(words.map((word) => `"${word}"`).join(' or '));
+  }
+
+  function expectName(what = 'a name'): Token {
+    const token = cursor.peek();
+    if (token.kind !== 'other' || token.startsLine) return expect(what, 'name');
+    reportInvalidName(token, report);
+    throw MISTAKE;
+  }
+
+  function expectNumber(what: string, ...kinds: readonly TokenKind[]): Argument {
+    const token = expect(what, ...kinds);
+    return { kind: 'number', token, value: numberOf(token) };
+  }
+
+  function skip(kind: TokenKind): boolean {
+    if (!cursor.at(kind)) return false;
+    cursor.next();
+    return true;
+  }
+
+  /** env_ref = "env" "." NAME ; */
+  function expectEnv(what: string): Argument {
+    if (!cursor.atWord('env')) fail(what);
+    cursor.next();
+    expect('"."', '.');
+    return { kind: 'env', token: expectName() };
+  }
+
+  /** item { "," item } */
+  function list(item: () => Argument): Argument[] {
+    const items = [item()];
+    while (skip(',')) items.push(item());
+    return items;
+  }
+
+  /** type = ( "string" | "number" | "integer" | "boolean" ) [ "[" "]" ] | STRING "|" STRING { "|" STRING } ; */
+  function expectType(): Argument {
+    const token = cursor.peek();
+    const choices: Token[] = [];
+    let isList = false;
+    if (token.kind === 'string') {
+      choices.push(cursor.next());
+      expect('"|" and another string', '|');
+      do choices.push(expect(STRING, 'string'));
+      while (skip('|'));
+    } else {
+      expectScalar(token);
+      isList = skip('[');
+      if (isList) expect('"]"', ']');
+    }
+    return { kind: 'type', token, choices, list: isList, optional: skip('?') };
+  }
+
+  function expectScalar(token: Token): void {
+    const isUnknown = !isScalar(token.text) && (token.kind === 'name' || token.kind === 'other');
+    if (!isUnknown || token.startsLine) {
+      if (!isScalar(token.text)) fail('a type');
+    } else {
+      const message = `unknown type ${quote(token.text)}${hint(token.text, SCALARS)}`;
+      report('unknown-type', token.start, message);
+    }
+    cursor.next();
+  }
+
+  function read(shape: Shape): Argument[] {
+    switch (shape) {
+      case 'string':
+        return [{ kind: 'string', token: expect(STRING, 'string') }];
+      case 'string?':
+        return cursor.at('string') ? [{ kind: 'string', token: cursor.next() }] : [];
+      case 'text':
+        return [{ kind: 'string', token: expect('a string or a """ text', 'string', 'triple') }];
+      case 'integer':
+        return [expectNumber('a whole number', 'integer')];
+      case 'number':
+        return [expectNumber('a number', 'integer', 'number')];
+      case 'duration':
+        return [expectNumber('a duration such as 500ms, 30s or 2m', 'duration')];
+      case 'name':
+        return [{ kind: 'name', token: expectName() }];
+      case 'env':
+        return [expectEnv('env.NAME')];
+      case 'address':
+        return cursor.at('string')
+          ? read('string')
+          : [expectEnv('a URL in double quotes or env.NAME')];
+      case 'strings':
+        return list(() => ({ kind: 'string', token: expect(STRING, 'string') }));
+      case 'tools':
+        return list(() =>
+          cursor.at('string')
+            ? { kind: 'string', token: cursor.next() }
+            : { kind: 'name', token: expectName("a tool's name") },
+        );
+      case 'window': {
+        const token = expectKeyword('none', 'last');
+        if (token.text === 'none') return [{ kind: 'name', token }];
+        const count = expectNumber('a whole number', 'integer');
+        expectKeyword('messages');
+        return [count];
+      }
+      case 'type':
+        return [expectType()];
+    }
+  }
+
+  try {
+    for (const shape of shapes) result.push(...read(shape));
+    return { arguments: result, complete: true };
+  } catch (mistake) {
+    if (mistake !== MISTAKE) throw mistake;
+    return { arguments: result, complete: false };
+  }
+}
+
+/** Reports a token that stands where a name should, and is none. */
+export function reportInvalidName(token: Token, report: Report): void {
+  const message = `invalid name ${describe(token)}, expected letters, digits and "_", no digit first`;
+  report('invalid-name', token.start, message);
+}
+
+const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000 };
+
+/** The value of a number; of a duration, in milliseconds. */
+function numberOf({ kind, text }: Token): number {
+  if (kind !== 'duration') return Number(text);
+  const number = parseFloat(text);
+  const unit = text.endsWith('ms') ? 'ms' : text.endsWith('s') ? 's' : 'm';
+  return Math.round(number * MILLISECONDS[unit]);
+}

@@ -1,0 +1,37 @@
+import { type Field, type FieldType, SCALARS } from '../definition.ts';
+import type { Block, Member, TypeArgument } from '../syntax.ts';
+import { checkNames } from './names.ts';
+import { type Check, checkText, textOf } from './values.ts';
+
+/** The input that a capability declares, without fields that cannot be read. */
+export function checkFields(block: Block | undefined, check: Check): Field[] {
+  const members = block?.members ?? [];
+  checkNames(
+    members.map(({ token }) => token),
+    check,
+  );
+  const fields = members.flatMap((member) => checkField(member, check) ?? []);
+  const isDescribed = block?.damaged || fields.some(({ description }) => description !== undefined);
+  if (block && fields.length > 0 && !isDescribed)
+    check.report(
+      'undescribed-input',
+      block.open.start,
+      'no input is described, the model has only their names',
+    );
+  return fields;
+}
+
+/** field = NAME type [ "?" ] [ STRING ] ; */
+function checkField(member: Member, check: Check): Field | undefined {
+  const type = member.arguments.find((argument) => argument.kind === 'type');
+  if (member.damaged || !type) return undefined;
+  const description = textOf(member, check);
+  return { name: member.word, type: checkType(type, check), optional: type.optional, description };
+}
+
+function checkType({ token, choices, list }: TypeArgument, check: Check): FieldType {
+  if (choices.length === 0)
+    return { kind: SCALARS.find((name) => name === token.text) ?? 'string', list };
+  checkNames(choices, check);
+  return { kind: 'choice', choices: choices.map((choice) => checkText(choice, check)) };
+}

@@ -1,0 +1,81 @@
+import { hint } from '../suggest.ts';
+import type { Template } from '../template.ts';
+import { parseTemplate, type Reference } from '../template-parser.ts';
+import { quote, type Token } from '../token.ts';
+import type { Check } from './values.ts';
+
+/** What the templates of one place may name. */
+export type Scope = {
+  /** Declared facts; `unknown` where they could not be read, and any name will do. */
+  readonly facts: readonly string[] | 'unknown';
+  /** Declared inputs, the same way; nothing outside a capability. */
+  readonly inputs?: readonly string[] | 'unknown';
+  /** Whether `env` may stand there. */
+  readonly env: boolean;
+};
+
+/** The paths that each root takes. */
+const ROOTS = {
+  context: { form: 'context.NAME', pattern: /^context(?:\.\w+)*$/ },
+  memory: { form: 'memory.NAME', pattern: /^memory\.[A-Za-z_]\w*$/ },
+  input: { form: 'input.NAME', pattern: /^input\.[A-Za-z_]\w*$/ },
+  session: { form: 'session.id', pattern: /^session\.id$/ },
+  now: { form: 'now', pattern: /^now$/ },
+  env: { form: 'env.NAME', pattern: /^env\.[A-Za-z_]\w*$/ },
+} as const;
+
+type Root = keyof typeof ROOTS;
+
+const isRoot = (name: string): name is Root => Object.hasOwn(ROOTS, name);
+
+/** Reads a string with its templates, and reports paths that have no meaning where it stands. */
+export function checkTemplate(token: Token, scope: Scope, check: Check) {
+  const parsed = parseTemplate(check.source, token, check.report);
+  for (const reference of parsed.references) checkReference(reference, scope, check);
+  return parsed;
+}
+
+/** What stands in place of a template that could not be read. */
+export const NO_TEMPLATE: Template = [];
+
+function checkReference({ path, offset }: Reference, scope: Scope, check: Check): void {
+  const [root = '', name = ''] = path;
+  const text = path.join('.');
+  if (!isRoot(root)) {
+    const roots = Object.keys(ROOTS).filter((other) => isRoot(other) && isAllowed(other, scope));
+    check.report('unknown-root', offset, `unknown name ${quote(root)}${hint(root, roots)}`);
+  } else if (!isAllowed(root, scope)) {
+    if (root === 'env')
+      check.report(
+        'env-in-prompt',
+        offset,
+        'a prompt may not hold "env", no secret is the model\'s to read',
+      );
+    else check.report('unknown-root', offset, '"input" has values in a capability only');
+  } else if (!ROOTS[root].pattern.test(text)) {
+    check.report('invalid-template', offset, `expected ${ROOTS[root].form}, found ${quote(text)}`);
+  } else if (root === 'env') {
+    check.useEnv(name, offset);
+  } else if (root === 'memory') {
+    checkDeclared('fact', name, offset, scope.facts, check);
+  } else if (root === 'input') {
+    checkDeclared('input', name, offset, scope.inputs ?? 'unknown', check);
+  }
+}
+
+function isAllowed(root: Root, scope: Scope): boolean {
+  if (root === 'env') return scope.env;
+  return root !== 'input' || scope.inputs !== undefined;
+}
+
+function checkDeclared(
+  what: 'fact' | 'input',
+  name: string,
+  offset: number,
+  names: readonly string[] | 'unknown',
+  { report }: Check,
+): void {
+  if (names === 'unknown' || names.includes(name)) return;
+  const message = `${what} ${quote(name)} is not declared${hint(name, names)}`;
+  report(`unknown-${what}`, offset, message);
+}

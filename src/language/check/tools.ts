@@ -1,0 +1,59 @@
+import { BUILT_IN_GROUPS, type BuiltInName, MEMORY_GROUP, type ToolGroup } from '../definition.ts';
+import { hint } from '../suggest.ts';
+import type { Member } from '../syntax.ts';
+import { quote, type Token } from '../token.ts';
+import { checkCapabilities } from './capabilities.ts';
+import { checkHeaders } from './headers.ts';
+import { checkNames, settingsOf } from './names.ts';
+import type { Scope } from './templates.ts';
+import { addressOf } from './urls.ts';
+import { type Check, checkText, namesOf, stringsOf } from './values.ts';
+
+const isBuiltIn = (name: string): name is BuiltInName => Object.hasOwn(BUILT_IN_GROUPS, name);
+
+/** The groups of tools that an agent has, those left out that cannot be read. */
+export function checkTools(
+  members: readonly Member[],
+  facts: Scope['facts'],
+  check: Check,
+): ToolGroup[] {
+  checkNames(
+    members.flatMap((member) => namesOf(member).slice(0, 1)),
+    check,
+  );
+  return members.flatMap((member) => checkGroup(member, facts, check) ?? []);
+}
+
+function checkGroup(member: Member, facts: Scope['facts'], check: Check): ToolGroup | undefined {
+  const [token] = namesOf(member);
+  if (token?.text === MEMORY_GROUP) {
+    const message = '"memory" names the memory tools, expected another name';
+    check.report('reserved-name', token.start, message);
+  } else if (token && !member.block && member.form === undefined) {
+    return checkBuiltIn(token, check);
+  }
+  const name = token?.text ?? '';
+  if (member.form === 'mcp') return checkServer(name, member, facts, check);
+  return { type: 'http', name, capabilities: checkCapabilities(member.block, facts, check) };
+}
+
+function checkBuiltIn({ text, start }: Token, { report }: Check): ToolGroup | undefined {
+  if (isBuiltIn(text)) return { type: 'builtin', name: text };
+  const end = hint(text, Object.keys(BUILT_IN_GROUPS));
+  report('unknown-group', start, `unknown group ${quote(text)} without a block${end}`);
+  return undefined;
+}
+
+function checkServer(name: string, member: Member, facts: Scope['facts'], check: Check): ToolGroup {
+  const settings = settingsOf(member.block, check);
+  const only = settings.get('only');
+  const tools = [...stringsOf(only), ...namesOf(only)].sort((a, b) => a.start - b.start);
+  checkNames(tools, check);
+  return {
+    type: 'mcp',
+    name,
+    url: addressOf(member, check) ?? '',
+    headers: checkHeaders(settings.all('header'), { facts, env: true }, check),
+    only: only && tools.map((token) => checkText(token, check)),
+  };
+}

@@ -1,0 +1,65 @@
+import type { EnvReference } from '../definition.ts';
+import { stringValue } from '../strings.ts';
+import type { Member } from '../syntax.ts';
+import type { Template } from '../template.ts';
+import type { ParsedTemplate } from '../template-parser.ts';
+import type { Token } from '../token.ts';
+import { type Check, envOf, stringsOf } from './values.ts';
+
+/** The URL or `env.NAME` after a word. It takes no template. */
+export function addressOf(
+  member: Member | undefined,
+  check: Check,
+): string | EnvReference | undefined {
+  const [token] = stringsOf(member);
+  if (!token) return envOf(member, check);
+  const url = stringValue(token);
+  if (url.includes('{{'))
+    check.report(
+      'invalid-url',
+      token.start,
+      'this URL takes no template, expected a plain URL or env.NAME',
+    );
+  else checkUrl({ template: [url], references: [], damaged: false }, token, check);
+  return url;
+}
+
+/** Reports what can be no URL, whatever values its templates get. */
+export function checkUrl(parsed: ParsedTemplate, token: Token, { report }: Check): void {
+  if (parsed.damaged) return;
+  // A value may be letters or digits: `x` is no port, and `1` does not end a host's name.
+  const url = parseUrl(fill(parsed.template, 'x')) ?? parseUrl(fill(parsed.template, '1'));
+  if (!url) {
+    report('invalid-url', token.start, 'expected a URL such as "https://api.example.com/orders"');
+    return;
+  }
+  if (url.username || url.password)
+    report('invalid-url', token.start, 'a URL may not hold a user name or password');
+  if (url.protocol === 'http:')
+    report('plain-http', token.start, 'plain http: can be read on its way, expected https:');
+  for (const { path, offset } of originReferences(parsed))
+    if (path[0] !== 'env')
+      report('invalid-url', offset, 'only "env" may stand before the path of a URL');
+}
+
+function fill(template: Template, value: string): string {
+  return template.map((part) => (typeof part === 'string' ? part : value)).join('');
+}
+
+function parseUrl(text: string): URL | undefined {
+  if (/\s/.test(text) || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined;
+}
+
+/** The references in the scheme, host or port, which decide who gets the request. */
+function originReferences({ template, references }: ParsedTemplate) {
+  const [origin] = /^[^:/?#]*(?::\/\/[^/?#]*)?/.exec(fill(template, 'x')) ?? [''];
+  let length = 0;
+  const starts = template.flatMap((part) => {
+    const start = length;
+    length += typeof part === 'string' ? part.length : 1;
+    return typeof part === 'string' ? [] : [start];
+  });
+  return references.filter((_reference, index) => (starts[index] ?? 0) < origin.length);
+}

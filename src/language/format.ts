@@ -1,0 +1,120 @@
+import { createDiagnostics } from './diagnostic.ts';
+import { holdsBlocks } from './grammar.ts';
+import { createLines } from './lines.ts';
+import { type Parsed, parseSource } from './parser.ts';
+import { createSource, isTooLarge } from './source.ts';
+import { contentOf, unindent } from './strings.ts';
+import type { Block, Member } from './syntax.ts';
+import type { Token } from './token.ts';
+
+/** A list that makes its line longer than this is broken after each comma. */
+const MAX_WIDTH = 100;
+
+/** What stands close to its neighbours, as in `env.NAME` and `string[]?`. */
+const TIGHT_BEFORE = new Set([',', '.', '?', '[', ']']);
+const TIGHT_AFTER = new Set(['.', '[']);
+
+/**
+ * Lays a source out anew: two spaces for each block, one line for each setting, the values of small blocks in
+ * columns, at most one empty line in a row. Comments stay where they are, and what the source means stays too.
+ * Formatting a second time changes nothing.
+ *
+ * @returns `null` where the syntax has mistakes.
+ */
+export function formatSource(input: string): string | null {
+  if (isTooLarge(input)) return null;
+  const source = createSource(input);
+  const { report, list } = createDiagnostics(source);
+  const parsed = parseSource(source, report);
+  return parsed && list().length === 0 ? print(source.text, parsed) : null;
+}
+
+function print(text: string, { tokens, comments, document }: Parsed): string {
+  const lines = createLines(text, comments);
+
+  function printMember(member: Member, depth: number, inColumns: boolean): void {
+    const { token, headEnd } = member;
+    const head = tokens.slice(token.index, headEnd.index + 1);
+    lines.begin(token, depth);
+    if (lines.hasCommentBefore(headEnd) || isLongList(head, depth)) printBroken(head, depth);
+    else lines.add(columnsOf(member, head, depth, inColumns), token, headEnd, depth);
+    if (member.block) printBlock(member.block, depth);
+  }
+
+  /** A head in several lines: broken where a comment stands in it and, if it is a long list, after each comma. */
+  function printBroken(head: readonly Token[], depth: number): void {
+    const isLong = isLongList(head, depth);
+    let part: Token[] = [];
+    let partDepth = depth;
+    for (const [index, token] of head.entries()) {
+      part.push(token);
+      const next = head[index + 1];
+      const goesOn = next && !lines.hasCommentBefore(next) && !(isLong && token.kind === ',');
+      if (goesOn) continue;
+      lines.add([join(part, partDepth)], part[0] ?? token, token, partDepth);
+      part = [];
+      partDepth = depth + 1;
+      if (next) lines.begin(next, partDepth);
+    }
+  }
+
+  function printBlock(block: Block, depth: number): void {
+    if (block.members.length === 0 && !lines.hasCommentBefore(block.close)) {
+      lines.append(' {}', block.close);
+      return;
+    }
+    lines.open(block.open);
+    const inColumns = !holdsBlocks(block.name);
+    for (const member of block.members) printMember(member, depth + 1, inColumns);
+    lines.close(block.close, depth);
+  }
+
+  if (document.header) printMember(document.header, 0, false);
+  lines.separate();
+  printMember(document.agent, 0, false);
+  return lines.end();
+}
+
+function isLongList(head: readonly Token[], depth: number): boolean {
+  if (!head.some(({ kind }) => kind === ',')) return false;
+  return depth * 2 + join(head, depth).length > MAX_WIDTH;
+}
+
+/** The parts of a head that stand in columns: the word, an input's type, and what follows. */
+function columnsOf(
+  member: Member,
+  head: readonly Token[],
+  depth: number,
+  inColumns: boolean,
+): string[] {
+  if (!inColumns || head.length === 1) return [join(head, depth)];
+  const type = member.arguments.findIndex(({ kind }) => kind === 'type');
+  const description = type === -1 ? undefined : member.arguments[type + 1];
+  const cut = description ? head.length - 1 : head.length;
+  const columns = [head.slice(0, 1), head.slice(1, cut), head.slice(cut)];
+  return columns.filter(({ length }) => length > 0).map((tokens) => join(tokens, depth));
+}
+
+function join(tokens: readonly Token[], depth: number): string {
+  return tokens
+    .map((token, index) => {
+      const previous = tokens[index - 1];
+      const isTight = !previous || TIGHT_BEFORE.has(token.kind) || TIGHT_AFTER.has(previous.kind);
+      return (
+        (isTight ? '' : ' ') + (token.kind === 'triple' ? reindent(token, depth + 1) : token.text)
+      );
+    })
+    .join('');
+}
+
+/** A `"""` text with other indentation. Of the lines, only empty ones are without it. */
+function reindent(token: Token, depth: number): string {
+  const [first = '', ...lines] = token.text.slice(3, -3).split('\n');
+  if (lines.length === 0) return token.text;
+  const { indentation } = contentOf(token);
+  const indented = lines.map((line, index) => {
+    const rest = unindent(line, indentation);
+    return rest === '' && index < lines.length - 1 ? '' : '  '.repeat(depth) + rest;
+  });
+  return ['"""'.concat(first.trim() && first), ...indented].join('\n').concat('"""');
+}

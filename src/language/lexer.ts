@@ -1,0 +1,120 @@
+import type { Report } from './diagnostic.ts';
+import type { Source } from './source.ts';
+import { scanString, scanTriple } from './strings.ts';
+import type { Comment, Token, TokenKind } from './token.ts';
+
+export type Tokens = {
+  /** The last one is of kind `end`. */
+  readonly tokens: readonly Token[];
+  readonly comments: readonly Comment[];
+};
+
+/** Whatever is neither white space, a sign, a quote nor a comment. */
+const RUN = /[^\s{},|.?[\]"#]+/y;
+const NUMERIC_RUN = /\d+(?:\.\d+)?[^\s{},|.?[\]"#]*/y;
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const INTEGER = /^\d+$/;
+const NUMBER = /^\d+\.\d+$/;
+const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m)$/;
+
+/**
+ * Cuts a source into tokens. It reports what is wrong inside strings only; a run of characters that is no
+ * token becomes one of kind `other`, so that the parser can say what it expected in its place.
+ */
+export function tokenize({ text }: Source, report: Report): Tokens {
+  const tokens: Token[] = [];
+  const comments: Comment[] = [];
+  let offset = 0;
+  let startsLine = true;
+
+  function push(kind: TokenKind, end: number, broken = false) {
+    const index = tokens.length;
+    tokens.push({
+      kind,
+      text: text.slice(offset, end),
+      start: offset,
+      end,
+      index,
+      startsLine,
+      broken,
+    });
+    offset = end;
+    startsLine = false;
+  }
+
+  function pushComment() {
+    const lineEnd = text.indexOf('\n', offset);
+    const end = lineEnd === -1 ? text.length : lineEnd;
+    comments.push({ text: text.slice(offset, end).trimEnd(), start: offset, end, startsLine });
+    offset = end;
+  }
+
+  function pushString() {
+    const triple = text.startsWith('"""', offset);
+    const { end, closed } = (triple ? scanTriple : scanString)(text, offset, report);
+    push(triple ? 'triple' : 'string', end, !closed);
+  }
+
+  function pushRun(pattern: RegExp) {
+    pattern.lastIndex = offset;
+    const run = pattern.exec(text)?.[0];
+    // White space beyond ASCII, such as a no-break space.
+    if (run === undefined) offset += 1;
+    else push(kindOf(run), offset + run.length);
+  }
+
+  while (offset < text.length) {
+    const character = text.charAt(offset);
+    switch (character) {
+      case '\n':
+        startsLine = true;
+        offset += 1;
+        break;
+      case ' ':
+      case '\t':
+        offset += 1;
+        break;
+      case '{':
+      case '}':
+      case ',':
+      case '|':
+      case '.':
+      case '?':
+      case '[':
+      case ']':
+        push(character, offset + 1);
+        break;
+      case '#':
+        pushComment();
+        break;
+      case '"':
+        pushString();
+        break;
+      default:
+        pushRun(character >= '0' && character <= '9' ? NUMERIC_RUN : RUN);
+    }
+  }
+  push('end', offset);
+  return { tokens, comments };
+}
+
+function kindOf(run: string): TokenKind {
+  if (NAME.test(run)) return 'name';
+  if (INTEGER.test(run)) return 'integer';
+  if (NUMBER.test(run)) return 'number';
+  return DURATION.test(run) ? 'duration' : 'other';
+}
+
+/** Runs of what no text file holds: control characters and halves of surrogate pairs. */
+const NO_TEXT = /[^\P{Cc}\t\n]+|\p{Cs}+/gu;
+
+/** Reports what makes a source no text. Nothing else is to be said of such a source. */
+export function checkIsText({ text }: Source, report: Report): boolean {
+  const runs = [...text.matchAll(NO_TEXT)];
+  for (const { 0: run, index } of runs) {
+    const code = run.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    report('invalid-character', index, `invalid character U+${code}`);
+  }
+  return runs.length === 0;
+}

@@ -1,0 +1,127 @@
+import type { Comment, Token } from './token.ts';
+
+type Line = {
+  readonly depth: number;
+  /** Its text, cut where it lines up with the lines around it. */
+  columns: readonly string[];
+  comment: string;
+  readonly emptyBefore: boolean;
+  /** Whether it opens a block: then no empty line follows it. */
+  opens: boolean;
+};
+
+/**
+ * The lines of a formatted source. Whoever writes them goes through the source in order; the source's comments and
+ * empty lines are put between, and a comment that follows something on its line stays behind it.
+ */
+export function createLines(text: string, comments: readonly Comment[]) {
+  const lines: Line[] = [];
+  /** How many comments are written. */
+  let done = 0;
+  /** How far the source is written. */
+  let offset = 0;
+  let isSeparated = false;
+
+  function addLine(depth: number, start: number, columns: readonly string[]): void {
+    const isFirst = lines.at(-1)?.opens ?? true;
+    const emptyBefore = isSeparated || (!isFirst && /\n\s*\n/.test(text.slice(offset, start)));
+    isSeparated = false;
+    lines.push({ depth, columns, comment: '', emptyBefore, opens: false });
+  }
+
+  function addComments(end: number, depth: number): void {
+    for (let next = comments[done]; next && next.start < end; next = comments[done]) {
+      const line = lines.at(-1);
+      if (line && !next.startsLine && line.comment === '') line.comment = next.text;
+      else addLine(depth, next.start, [next.text]);
+      offset = next.end;
+      done += 1;
+    }
+  }
+
+  function append(end: string, token: Token): void {
+    const line = lines.at(-1);
+    if (line) line.columns = [...line.columns.slice(0, -1), `${line.columns.at(-1)}${end}`];
+    offset = token.end;
+  }
+
+  return {
+    /** Whether a comment that is not written yet stands before a token. */
+    hasCommentBefore: ({ start }: Token): boolean => (comments[done]?.start ?? start) < start,
+
+    /** Writes the comments before a line's first token. */
+    begin({ start }: Token, depth: number): void {
+      addComments(start, depth);
+    },
+
+    /** Writes a line, from its first token to its last. */
+    add(columns: readonly string[], first: Token, last: Token, depth: number): void {
+      addLine(depth, first.start, columns);
+      offset = last.end;
+    },
+
+    /** Goes on with the last line. */
+    append,
+
+    /** Ends the last line with a block's opening brace. */
+    open(brace: Token): void {
+      append(' {', brace);
+      const line = lines.at(-1);
+      if (line) line.opens = true;
+    },
+
+    /** Closes a block whose opening line has this depth. */
+    close(brace: Token, depth: number): void {
+      addComments(brace.start, depth + 1);
+      lines.push({ depth, columns: ['}'], comment: '', emptyBefore: false, opens: false });
+      offset = brace.end;
+    },
+
+    /** Sets the next line apart by an empty one. */
+    separate(): void {
+      isSeparated = true;
+    },
+
+    /** The whole text. */
+    end(): string {
+      addComments(text.length, 0);
+      return align(lines).map(toText).join('');
+    },
+  };
+}
+
+function toText({ depth, columns, comment, emptyBefore }: Line): string {
+  const text = [...columns, ...(comment ? [comment] : [])].join(' ');
+  return `${emptyBefore ? '\n' : ''}${'  '.repeat(depth)}${text}\n`;
+}
+
+/** Pads the columns of neighbouring lines of one depth, so that what follows them lines up. */
+function align(lines: readonly Line[]): Line[] {
+  const result: Line[] = [];
+  let group: Line[] = [];
+  for (const line of lines) {
+    if (line.emptyBefore || line.depth !== group[0]?.depth) {
+      result.push(...pad(group));
+      group = [];
+    }
+    group.push(line);
+  }
+  return [...result, ...pad(group)];
+}
+
+function pad(group: readonly Line[]): Line[] {
+  const widths = [0, 1].map((index) =>
+    Math.max(
+      0,
+      ...group
+        .filter(({ columns }) => columns.length > index + 1)
+        .map(({ columns }) => columns[index]?.length ?? 0),
+    ),
+  );
+  return group.map((line) => ({
+    ...line,
+    columns: line.columns.map((column, index) =>
+      index < line.columns.length - 1 ? column.padEnd(widths[index] ?? 0) : column,
+    ),
+  }));
+}

@@ -1,0 +1,48 @@
+/** Keys that services mark as theirs. Every pattern is of bounded length, so that the search is linear. */
+const MARKED = [
+  /\b(?:sk|rk|pk)[-_][\w-]{16}/, // OpenAI, Anthropic, Stripe
+  /\bparley_sk_\w{20}/,
+  /\bgh[pousr]_\w{20}/, // GitHub
+  /\bgithub_pat_\w{20}/,
+  /\bglpat-[\w-]{16}/, // GitLab
+  /\bxox[abeoprs]-[\w-]{10}/, // Slack
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/, // AWS
+  /\bAIza[\w-]{30}/, // Google
+  /\bnpm_\w{30}/,
+  /\b\d{8,10}:[\w-]{35}\b/, // Telegram
+  /\beyJ[\w-]{20}/, // JSON Web Tokens
+  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----/,
+  /\b(?:Bearer|Basic|Token) {1,4}(?=[\w.~+/=-]{0,60}\d)[\w.~+/=-]{20}/i,
+];
+
+const URL = /\bhttps?:\/\/[^\s"]*/g;
+const LONG_RUN = /[\w+/-]{32,}/g;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/**
+ * Whether a text seems to hold a key or a token: one that its service marks, or a long run of letters and digits
+ * without order. A random run inside a URL does not count, it may name a page.
+ */
+export function looksLikeSecret(text: string): boolean {
+  if (MARKED.some((pattern) => pattern.test(text))) return true;
+  return text.replace(URL, ' ').match(LONG_RUN)?.some(isRandom) ?? false;
+}
+
+/** Hexadecimal, or both cases and several digits, and in either case hardly a character more often than others. */
+function isRandom(run: string): boolean {
+  if (UUID.test(run)) return false;
+  const digits = run.match(/\d/g)?.length ?? 0;
+  const isHex = /^[\da-f]+$/i.test(run);
+  const isMixed = /[a-z]/.test(run) && /[A-Z]/.test(run) && digits >= 3;
+  if (isHex) return digits >= 3 && digits < run.length && entropy(run) > 3;
+  return isMixed && entropy(run) > 4;
+}
+
+/** Shannon's, in bits a character. */
+function entropy(run: string): number {
+  const counts = new Map<string, number>();
+  for (const character of run) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let sum = 0;
+  for (const count of counts.values()) sum -= (count / run.length) * Math.log2(count / run.length);
+  return sum;
+}

@@ -1,0 +1,124 @@
+import type { Report } from './diagnostic.ts';
+import { quote, type Token } from './token.ts';
+
+/** Where a string ends, and whether its closing quotes are there. */
+type Scan = { end: number; closed: boolean };
+
+const ESCAPE = /\\(?:["\\nt{]|u\{([0-9A-Fa-f]{1,6})\})/y;
+const NO_ESCAPE = /\\\S?/uy;
+
+/** `{{ path ?? "default" }}`: the quotes of a default do not end the string that it stands in. */
+const TEMPLATE_WITH_DEFAULT = /\{\{[ \t]*[\w.]+[ \t]*\?\?[ \t]*"(?:[^"\\\n]|\\.)*"[ \t]*\}\}/y;
+
+/** STRING: `"…"` on one line. */
+export function scanString(text: string, start: number, report: Report): Scan {
+  let offset = start + 1;
+  let templateEnd = offset;
+  while (offset < text.length) {
+    const character = text.charAt(offset);
+    if (character === '\n') break;
+    if (character === '"' && offset >= templateEnd) return { end: offset + 1, closed: true };
+    if (character === '{' && offset >= templateEnd) {
+      TEMPLATE_WITH_DEFAULT.lastIndex = offset;
+      if (TEMPLATE_WITH_DEFAULT.test(text)) templateEnd = TEMPLATE_WITH_DEFAULT.lastIndex;
+    }
+    offset += character === '\\' ? scanEscape(text, offset, report) : 1;
+  }
+  const where = offset < text.length ? 'line' : 'file';
+  report(
+    'unterminated-string',
+    start,
+    `expected " to close this string, found the end of the ${where}`,
+  );
+  // A brace that ends the line was hardly meant to be text.
+  const brace = /\s[{}]\s*$/.exec(text.slice(start, offset));
+  return { end: brace ? start + brace.index : offset, closed: false };
+}
+
+/** TRIPLE: three quotes, any lines, three quotes. */
+export function scanTriple(text: string, start: number, report: Report): Scan {
+  let offset = start + 3;
+  while (offset < text.length) {
+    if (text.startsWith('"""', offset)) return { end: offset + 3, closed: true };
+    if (text.startsWith('\\"""', offset)) offset += 4;
+    else offset += text.charAt(offset) === '\\' ? scanEscape(text, offset, report) : 1;
+  }
+  report(
+    'unterminated-string',
+    start,
+    'expected """ to close this text, found the end of the file',
+  );
+  return { end: text.length, closed: false };
+}
+
+/** The length of the escape at an offset; of a wrong one, as much as can be skipped. */
+function scanEscape(text: string, offset: number, report: Report): number {
+  ESCAPE.lastIndex = offset;
+  NO_ESCAPE.lastIndex = offset;
+  const [known, digits] = ESCAPE.exec(text) ?? [];
+  if (known !== undefined && (digits === undefined || isCharacter(parseInt(digits, 16))))
+    return known.length;
+  const found = known ?? NO_ESCAPE.exec(text)?.[0] ?? '\\';
+  const end =
+    known === undefined ? 'expected \\" \\\\ \\n \\t \\{ or \\u{…}' : 'there is no such character';
+  report('invalid-escape', offset, `invalid escape ${quote(found)}, ${end}`);
+  return found.length;
+}
+
+/** Neither U+0000, which no database takes, nor half of a surrogate pair, nor beyond Unicode. */
+function isCharacter(code: number): boolean {
+  return code > 0 && code <= 0x10_ff_ff && !(code >= 0xd8_00 && code <= 0xdf_ff);
+}
+
+/** What stands between a string's quotes. */
+export type Content = {
+  /** Offsets in the source. */
+  start: number;
+  end: number;
+  /** What each line loses at its beginning: the indentation of a `"""` text's closing line. */
+  indentation: string;
+};
+
+export function contentOf({ kind, text, start, end }: Token): Content {
+  if (kind !== 'triple') return { start: start + 1, end: end - 1, indentation: '' };
+  const inner = text.slice(3, -3);
+  const firstBreak = /^[ \t]*\n/.exec(inner)?.[0] ?? '';
+  const lastBreak = inner.lastIndexOf('\n');
+  const indentation = lastBreak === -1 ? '' : leadingSpace(inner.slice(lastBreak + 1));
+  return { start: start + 3 + firstBreak.length, end: end - 3, indentation };
+}
+
+function leadingSpace(line: string): string {
+  return /^[ \t]*/.exec(line)?.[0] ?? '';
+}
+
+/** A line without as much of the indentation as it has. */
+export function unindent(line: string, indentation: string): string {
+  let shared = 0;
+  while (shared < indentation.length && line[shared] === indentation[shared]) shared += 1;
+  return line.slice(shared);
+}
+
+/** The text that a part of a string's content means: unindented, escapes replaced. */
+export function decode(source: string, start: number, end: number, indentation = ''): string {
+  const raw = source.slice(start, end);
+  const lines = raw.split('\n').map((line, index) => {
+    const isWhole = index > 0 || source[start - 1] === '\n';
+    return isWhole ? unindent(line, indentation) : line;
+  });
+  return lines.join('\n').replace(/\\(?:u\{([0-9A-Fa-f]+)\}|([\s\S]))/g, replaceEscape);
+}
+
+function replaceEscape(_escape: string, digits: string | undefined, character: string): string {
+  if (digits !== undefined) {
+    const code = parseInt(digits, 16);
+    return isCharacter(code) ? String.fromCodePoint(code) : '\uFFFD';
+  }
+  return character === 'n' ? '\n' : character === 't' ? '\t' : character;
+}
+
+/** The text that a whole string means. */
+export function stringValue(token: Token): string {
+  const { start, end, indentation } = contentOf(token);
+  return decode(token.text, start - token.start, end - token.start, indentation);
+}
