@@ -1,21 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import { makeApiKey } from '../src/accounts/key-format.ts';
 import { newApiKey } from '../src/accounts/keys.ts';
 import { KeyScope, Prisma, type PrismaClient } from '../src/generated/prisma/client.ts';
 import { makeId } from '../src/ids.ts';
-import type { Definition } from '../src/language/definition.ts';
 
 /** The bot that answers from the first start on. */
 export const DEMO_BOT_ID = 'demo';
 
-/** The demo bot, until it can be written in its own language. */
-const DEMO: Definition = {
-  name: 'Demo',
-  description: 'A friendly bot to try Parley with.',
-  model: { timeout: 60_000 },
-  prompt: 'You are the demo bot of Parley, a gateway for conversational agents. Be brief and kind.',
-  history: 40,
-  channels: ['WEB'],
-};
+const DEMO_SOURCE = new URL('examples/demo.agent', import.meta.url);
 
 /**
  * Sets an empty database up: the operator's account with one key that may do everything, and the demo bot.
@@ -36,7 +28,7 @@ export async function seed(
     name: 'Operator',
     scopes: Object.values(KeyScope),
   });
-  const now = new Date();
+  const source = await readFile(DEMO_SOURCE, 'utf8');
   try {
     await prisma.$transaction([
       prisma.installation.create({ data: { secretKeyCheck } }),
@@ -50,16 +42,16 @@ export async function seed(
         },
       }),
       prisma.apiKey.create({ data: operatorKey }),
-      prisma.bot.create({ data: { id: DEMO_BOT_ID, accountId, name: DEMO.name } }),
+      prisma.bot.create({ data: { id: DEMO_BOT_ID, accountId, name: 'Demo' } }),
       prisma.deployment.create({
         data: {
           id: deploymentId,
           botId: DEMO_BOT_ID,
           environment: 'PRODUCTION',
           status: 'DEPLOYED',
-          definition: DEMO,
-          channels: DEMO.channels,
-          deployedAt: now,
+          source,
+          channels: ['WEB'],
+          deployedAt: new Date(),
         },
       }),
       prisma.activeDeployment.create({

@@ -4,6 +4,8 @@ import { createKeys } from './accounts/keys.ts';
 import { createChat } from './agent/chat.ts';
 import { createBots } from './bots/bots.ts';
 import { createActiveDeployments } from './deployments/active.ts';
+import { createDeployments } from './deployments/deployments.ts';
+import type { EnvironmentCipher } from './deployments/environment.ts';
 import type { Model } from './model/model.ts';
 import { createLiveRuns } from './runs/live.ts';
 import { createRuns } from './runs/runs.ts';
@@ -25,6 +27,7 @@ import { serveWebSocket } from './transport/websocket.ts';
 export type AppOptions = HttpOptions & {
   /** Open, and closed by whoever opened it. */
   database: Database;
+  cipher: EnvironmentCipher;
   model: Model;
 };
 
@@ -41,7 +44,12 @@ export type App = {
 const DRAIN_LIMIT_MS = 25_000;
 
 /** Puts the whole of Parley together, on a database and a model that are there. It never listens. */
-export async function createApp({ database, model, ...httpOptions }: AppOptions): Promise<App> {
+export async function createApp({
+  database,
+  cipher,
+  model,
+  ...httpOptions
+}: AppOptions): Promise<App> {
   const { prisma } = database;
   const http = createHttp(httpOptions);
   const keys = createKeys({ prisma });
@@ -53,6 +61,7 @@ export async function createApp({ database, model, ...httpOptions }: AppOptions)
     runs,
     accounts: createAccounts({ prisma }),
     bots: createBots({ prisma }),
+    deployments: createDeployments({ prisma, cipher }),
     chat: createChat({
       activeDeployments: createActiveDeployments({ prisma }),
       history: createHistory({ prisma }),

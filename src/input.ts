@@ -37,3 +37,26 @@ export const sessionId = text.refine(
 
 /** A user's message. */
 export const chatMessage = text.min(1, 'must not be empty');
+
+/** A definition's text. Whether it is one, its own reading says. */
+export const definitionSource = text;
+
+/** A deployer's note: at most 1,000 characters. */
+export const deployMessage = text.max(1_000, 'must not be longer than 1,000 characters');
+
+/** The name of a deployment's variable, as definitions refer to it. */
+export const envName = z
+  .string(expected('a string'))
+  .regex(
+    /^[A-Za-z_][A-Za-z0-9_]{0,127}$/,
+    'must be a name of at most 128 letters, digits and "_", no digit first',
+  );
+
+/** The value of a deployment's variable: at most 32 KiB. */
+export const envValue = text.refine(
+  (value) => Buffer.byteLength(value) <= 32 * 1024,
+  'must not be larger than 32 KiB',
+);
+
+/** How many variables one deployment may set. */
+export const MAX_ENV_VARS = 200;

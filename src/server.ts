@@ -3,6 +3,8 @@ import closeWithGrace from 'close-with-grace';
 import { DEMO_BOT_ID, seed } from '../prisma/seed.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { createEnvironmentCipher } from './deployments/environment.ts';
+import { rotateSecretKey } from './deployments/rotation.ts';
 import { StartupError } from './errors.ts';
 import type { Model } from './model/model.ts';
 import { createOfflineModel } from './model/offline.ts';
@@ -23,8 +25,10 @@ async function start(): Promise<void> {
   const { prisma } = database;
   const secretKey = config.secretKey ?? (await generatedSecretKey(config.dataDirectory));
   await assertSecretKey(prisma, [secretKey, ...config.previousSecretKeys]);
+  const cipher = createEnvironmentCipher(secretKey, config.previousSecretKeys);
   const app = await createApp({
     database,
+    cipher,
     model: modelOf(config),
     logger: loggerOf(config),
     trustProxy: config.trustProxy,
@@ -32,6 +36,7 @@ async function start(): Promise<void> {
   const address = await app.http.listen({ host: config.host, port: config.port }).catch((error) => {
     throw cannotListen(error, config);
   });
+  await rotateSecretKey(prisma, cipher, secretKey);
   // Only now, so that a start that fails sets nothing up with a key that nobody has seen.
   const newKey = await seed(prisma, secretKeyCheck(secretKey), config.bootstrapKey);
   closeWithGrace({ delay: CLOSE_LIMIT_MS, logger: app.http.log }, async ({ err }) => {

@@ -98,12 +98,20 @@ export function createChat(parts: Parts): Chat {
   };
 
   const ask = async function* (turn: Turn, signal: AbortSignal) {
-    const { request, session, definition } = turn;
+    const { request, session, sessionId, definition } = turn;
+    const { context, message } = request;
     const messages = await history.load(session, definition.history);
     yield* model.stream(
       {
         model: model.nameFor(definition.model.name),
-        messages: assemblePrompt(definition, messages, request.context, request.message),
+        messages: assemblePrompt({
+          definition,
+          sessionId,
+          now: new Date(),
+          history: messages,
+          context,
+          message,
+        }),
         temperature: definition.model.temperature,
         maxTokens: definition.model.maxTokens,
         timeout: definition.model.timeout,

@@ -1,20 +1,36 @@
 import type { JsonObject } from '../json.ts';
 import type { Definition } from '../language/definition.ts';
+import { lookupIn, renderTemplate } from '../language/template.ts';
 import type { ModelMessage } from '../model/model.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
 
+/** What one call of the model is made of. */
+export type PromptParts = {
+  definition: Definition;
+  sessionId: string;
+  now: Date;
+  history: HistoryMessage[];
+  /** The caller's `context`. */
+  context: JsonObject | undefined;
+  message: string;
+};
+
 /**
- * What the model gets: the definition's prompt with the caller's `context` at its end, the history, and the
- * message. The same input always gives the same text.
+ * What the model gets: the definition's prompt with its values in place and the caller's `context` at its end,
+ * the history, and the message. The same parts always give the same text.
  */
-export function assemblePrompt(
-  { prompt }: Definition,
-  history: HistoryMessage[],
-  context: JsonObject | undefined,
-  message: string,
-): ModelMessage[] {
+export function assemblePrompt({
+  definition,
+  sessionId,
+  now,
+  history,
+  context = {},
+  message,
+}: PromptParts): ModelMessage[] {
+  const values = { context, memory: {}, session: { id: sessionId }, now: now.toISOString() };
+  const { text } = renderTemplate(definition.prompt, lookupIn(values));
   return [
-    { role: 'system', content: prompt + delimited('context', context) },
+    { role: 'system', content: text + delimited('context', context) },
     ...history.map(({ role, text }) => ({
       role: role === 'USER' ? ('user' as const) : ('assistant' as const),
       content: text,
@@ -24,7 +40,7 @@ export function assemblePrompt(
 }
 
 /** JSON between tags. A `<` inside it is escaped, so that no value can close the tag. */
-function delimited(tag: string, value: JsonObject | undefined): string {
-  if (value === undefined || Object.keys(value).length === 0) return '';
+function delimited(tag: string, value: JsonObject): string {
+  if (Object.keys(value).length === 0) return '';
   return `\n\n<${tag}>\n${JSON.stringify(value).replaceAll('<', '\\u003c')}\n</${tag}>`;
 }

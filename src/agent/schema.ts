@@ -3,7 +3,7 @@ import { isJsonObject, jsonObject } from '../json.ts';
 import type { RunEvent } from '../runs/events.ts';
 import { builder } from '../schema/builder.ts';
 import type { Context } from '../schema/context.ts';
-import { EnvironmentEnum } from '../schema/enums.ts';
+import { EnvironmentEnum } from '../schema/shared.ts';
 import type { ChatReply } from './chat.ts';
 
 const ChatInput = builder.inputType('ChatInput', {

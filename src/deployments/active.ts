@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../errors.ts';
 import type { Environment, PrismaClient } from '../generated/prisma/client.ts';
-import { type Definition, definitionSchema } from '../language/definition.ts';
+import type { Definition } from '../language/definition.ts';
+import { readDefinition } from '../language/read.ts';
 
 /** A definition that runs, and the deployment that it came with. */
 export type RunningDefinition = { deploymentId: string; definition: Definition };
@@ -18,14 +19,16 @@ export function createActiveDeployments({ prisma }: { prisma: PrismaClient }): A
   /** By deployment: which one runs is asked each time, what it says never changes. */
   const definitions = new LRUCache<string, Definition>({ max: CACHE_SIZE });
 
-  const readDefinition = async (deploymentId: string): Promise<Definition> => {
+  const definitionOf = async (deploymentId: string): Promise<Definition> => {
     const known = definitions.get(deploymentId);
     if (known) return known;
-    const row = await prisma.deployment.findUniqueOrThrow({
+    const { source } = await prisma.deployment.findUniqueOrThrow({
       where: { id: deploymentId },
-      select: { definition: true },
+      select: { source: true },
     });
-    const definition = definitionSchema.parse(row.definition);
+    const { definition } = readDefinition(source);
+    if (definition === null)
+      throw new Error(`The source of ${deploymentId} cannot be read any more.`);
     definitions.set(deploymentId, definition);
     return definition;
   };
@@ -43,7 +46,7 @@ export function createActiveDeployments({ prisma }: { prisma: PrismaClient }): A
         );
       }
       const { deploymentId } = active;
-      return { deploymentId, definition: await readDefinition(deploymentId) };
+      return { deploymentId, definition: await definitionOf(deploymentId) };
     },
   };
 }

@@ -64,7 +64,12 @@ export type Diagnostic = {
 };
 
 /** `LINE:COLUMN message [code]`, the form of `parse_errors` and `warnings` in the HTTP API. */
-export function formatDiagnostic({ line, column, message, code }: Diagnostic): string {
+export function formatDiagnostic({
+  line,
+  column,
+  message,
+  code,
+}: Omit<Diagnostic, 'severity' | 'code'> & { code: string }): string {
   return `${line}:${column} ${message} [${code}]`;
 }
 

@@ -2,7 +2,7 @@ import { visibleBots } from '../bots/bots.ts';
 import { GatewayError } from '../errors.ts';
 import { RunKind, RunStatus } from '../generated/prisma/client.ts';
 import { builder } from '../schema/builder.ts';
-import { ChannelEnum, EnvironmentEnum } from '../schema/enums.ts';
+import { ChannelEnum, EnvironmentEnum } from '../schema/shared.ts';
 
 const RunStatusEnum = builder.enumType(RunStatus, {
   name: 'RunStatus',

@@ -17,6 +17,7 @@ import type { Context } from './context.ts';
 const NODE_TYPES = new Map([
   ['acc', 'Account'],
   ['key', 'ApiKey'],
+  ['dep', 'Deployment'],
   ['run', 'Run'],
 ]);
 

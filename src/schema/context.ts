@@ -3,6 +3,7 @@ import { authorizeScope, type Caller } from '../accounts/caller.ts';
 import type { Keys } from '../accounts/keys.ts';
 import type { Chat } from '../agent/chat.ts';
 import type { Bots } from '../bots/bots.ts';
+import type { Deployments } from '../deployments/deployments.ts';
 import { GatewayError } from '../errors.ts';
 import type { KeyScope, PrismaClient } from '../generated/prisma/client.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -13,6 +14,7 @@ export type Domains = {
   accounts: Accounts;
   keys: Keys;
   bots: Bots;
+  deployments: Deployments;
   runs: Runs;
   chat: Chat;
 };

@@ -1,5 +1,7 @@
+import '../language/schema.ts';
 import '../accounts/schema.ts';
 import '../bots/schema.ts';
+import '../deployments/schema.ts';
 import '../runs/schema.ts';
 import '../agent/schema.ts';
 import { builder } from './builder.ts';

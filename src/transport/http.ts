@@ -13,6 +13,13 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** How long a client may take to send a whole request. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether an empty body will do, under any content type. */
+    emptyBody?: boolean;
+  }
+}
+
 export type HttpOptions = {
   logger: FastifyServerOptions['logger'];
   /** Addresses of proxies whose `X-Forwarded-For` counts. */
@@ -61,6 +68,7 @@ export function createHttp({ logger, trustProxy }: HttpOptions): FastifyInstance
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (needsNoBody(request, body)) return done(null, undefined);
     try {
       const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body));
       parseJson(request, text, done);
@@ -68,7 +76,15 @@ export function createHttp({ logger, trustProxy }: HttpOptions): FastifyInstance
       done(new GatewayError('invalid_json', 'The body is not valid UTF-8.'));
     }
   });
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    if (needsNoBody(request, body)) return done(null, undefined);
+    done(new GatewayError('invalid_request', 'Send the body as "Content-Type: application/json".'));
+  });
   return app;
+}
+
+function needsNoBody({ routeOptions }: FastifyRequest, body: string | Buffer): boolean {
+  return body.length === 0 && routeOptions.config.emptyBody === true;
 }
 
 function nothingAt({ method, url }: FastifyRequest): GatewayError {

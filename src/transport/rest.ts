@@ -19,6 +19,7 @@ export async function serveRest(app: FastifyInstance, { engine, contextOf }: Opt
     app.route<{ Params: { id: string } }>({
       method: route.method,
       url: route.path,
+      config: { emptyBody: route.emptyBody },
       onRequest: async (request, reply) => {
         const context = await contextOf(request, reply);
         await context.authorizeBot(request.params.id, route.scope);

@@ -14,21 +14,23 @@ type Row<Variables, Data> = {
   method: 'GET' | 'POST';
   /** Below `/v1`. */
   path: string;
-  /** What the key must be able to do with the bot that the path names. */
-  scope: KeyScope;
+  /** What the key must be able to do with the bot that the path names; none: see it. */
+  scope?: KeyScope;
+  /** Whether an empty body will do, under any content type. */
+  emptyBody?: boolean;
   /**
    * Checks the wire and turns it into the operation's variables, so that coercion by the schema cannot fail.
    * `stream` says which of the two ways the caller wants the answer.
    */
-  input: z.ZodType<{ variables: Variables; stream: boolean }>;
+  input: z.ZodType<{ variables: Variables; stream?: boolean }>;
   /** Where the route answers as JSON: the operation, and the body made of its data. */
   json?: { operation: Operation<Variables, Data>; reply(data: Data): unknown };
   /** Where the route answers as a stream of frames. */
-  stream: Operation<Variables, { event: StreamedEvent }>;
+  stream?: Operation<Variables, { event: StreamedEvent }>;
 };
 
 /** A row, closed over its types. */
-export type Route = Pick<Row<unknown, unknown>, 'method' | 'path' | 'scope'> & {
+export type Route = Pick<Row<unknown, unknown>, 'method' | 'path' | 'scope' | 'emptyBody'> & {
   /** @throws GatewayError `invalid_request` with every problem, by the names of the wire. */
   read(wire: Wire): Call;
 };
@@ -42,32 +44,29 @@ type Call =
     };
 
 export function route<Variables extends Record<string, unknown>, Data>({
-  method,
-  path,
-  scope,
   input,
   json,
   stream,
+  ...row
 }: Row<Variables, Data>): Route {
   return {
-    method,
-    path,
-    scope,
+    ...row,
     read(wire) {
       const parsed = input.safeParse(wire);
       if (!parsed.success) throw invalidRequest(parsed.error, 1);
       const { variables } = parsed.data;
-      if (json && !parsed.data.stream) {
+      if (stream && parsed.data.stream) {
         return {
-          stream: false,
-          execute: async (engine, context) =>
-            json.reply(await engine.execute(json.operation, variables, context)),
+          stream: true,
+          subscribe: async (engine, context) =>
+            eventsOf(await engine.subscribe(stream, variables, context)),
         };
       }
+      if (!json) throw new Error('The route answers neither as JSON nor as a stream.');
       return {
-        stream: true,
-        subscribe: async (engine, context) =>
-          eventsOf(await engine.subscribe(stream, variables, context)),
+        stream: false,
+        execute: async (engine, context) =>
+          json.reply(await engine.execute(json.operation, variables, context)),
       };
     },
   };

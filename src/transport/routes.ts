@@ -1,7 +1,23 @@
 import { z } from 'zod';
-import { chatMessage, expected, sessionId } from '../input.ts';
+import {
+  chatMessage,
+  definitionSource,
+  deployMessage,
+  envName,
+  envValue,
+  expected,
+  MAX_ENV_VARS,
+  sessionId,
+} from '../input.ts';
 import { jsonObject } from '../json.ts';
+import { formatDiagnostic } from '../language/diagnostic.ts';
 import { type ChatVariables, chat, chatStream } from '../operations/chat.ts';
+import {
+  type DeploymentData,
+  deploy,
+  listDeployments,
+  rollback,
+} from '../operations/deployments.ts';
 import { route } from './route.ts';
 
 const environment = z
@@ -26,6 +42,32 @@ const body = z.object(
   },
   'the body must be a JSON object',
 );
+
+const deploymentParams = params.extend({ deployment_id: z.string() });
+
+const envVars = z.record(envName, envValue.nullable(), 'must be an object of texts').default({});
+
+const deployBody = z.object(
+  {
+    agentlang: definitionSource,
+    environment,
+    message: deployMessage.optional(),
+    env_vars: envVars.refine(
+      (variables) => Object.keys(variables).length <= MAX_ENV_VARS,
+      `must be at most ${MAX_ENV_VARS}`,
+    ),
+  },
+  'the body must be a JSON object',
+);
+
+const listQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  cursor: z.string().optional(),
+  environment,
+  status: z
+    .enum(['pending', 'deployed', 'failed'], 'must be "pending", "deployed" or "failed"')
+    .optional(),
+});
 
 const query = z.object({ session_id: sessionId.optional(), message: chatMessage, environment });
 
@@ -89,7 +131,104 @@ export const routes = [
       })),
     stream: chatStream,
   }),
+  route({
+    method: 'POST',
+    path: '/bots/:id/deploy',
+    scope: 'DEPLOY',
+    input: z.object({ params, body: deployBody }).transform(({ params, body }) => ({
+      variables: {
+        botId: params.id,
+        input: {
+          source: body.agentlang,
+          environment: body.environment,
+          message: body.message,
+          envVars: Object.entries(body.env_vars).flatMap(([name, value]) =>
+            value === null ? [] : [{ name, value }],
+          ),
+          unsetEnvVars: Object.keys(body.env_vars).filter((name) => body.env_vars[name] === null),
+        },
+      },
+    })),
+    json: { operation: deploy, reply: ({ deploy }) => deployReply(deploy) },
+  }),
+  route({
+    method: 'GET',
+    path: '/bots/:id/deployments',
+    input: z.object({ params, query: listQuery }).transform(({ params, query }) => ({
+      variables: {
+        botId: params.id,
+        first: query.limit,
+        after: query.cursor,
+        environment: query.environment,
+        status: query.status && STATUS[query.status],
+      },
+    })),
+    json: {
+      operation: listDeployments,
+      reply: ({ bot: { deployments } }) => ({
+        deployments: deployments.edges.map(({ node }) => deploymentEntry(node)),
+        next_cursor: deployments.pageInfo.hasNextPage ? deployments.pageInfo.endCursor : null,
+      }),
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/bots/:id/deployments/:deployment_id/rollback',
+    scope: 'DEPLOY',
+    emptyBody: true,
+    input: z
+      .object({
+        params: deploymentParams,
+        body: z
+          .object({ message: deployMessage.optional() }, 'the body must be a JSON object')
+          .default({}),
+      })
+      .transform(({ params, body }) => ({
+        variables: {
+          botId: params.id,
+          deploymentId: params.deployment_id,
+          message: body.message,
+        },
+      })),
+    json: {
+      operation: rollback,
+      reply: ({ rollback }) => ({
+        ...deployReply(rollback),
+        rolled_back_to: rollback.rolledBackTo?.id ?? null,
+      }),
+    },
+  }),
 ];
+
+const STATUS = { pending: 'PENDING', deployed: 'DEPLOYED', failed: 'FAILED' } as const;
+
+/** The documented answer to a deploy. */
+function deployReply(deployment: DeploymentData) {
+  const lines = (severity: 'ERROR' | 'WARNING') =>
+    deployment.diagnostics
+      .filter((diagnostic) => diagnostic.severity === severity)
+      .map(formatDiagnostic);
+  return {
+    deployment_id: deployment.id,
+    bot_id: deployment.bot.id,
+    status: deployment.status.toLowerCase(),
+    deployed_at: deployment.deployedAt ?? deployment.createdAt,
+    channels: deployment.channels.map((channel) => channel.toLowerCase()),
+    parse_errors: lines('ERROR'),
+    warnings: lines('WARNING'),
+  };
+}
+
+/** An entry of the list: the same, and what tells it from the others. */
+function deploymentEntry(deployment: DeploymentData) {
+  return {
+    ...deployReply(deployment),
+    environment: deployment.environment.toLowerCase(),
+    message: deployment.message,
+    active: deployment.active,
+    rolled_back_to: deployment.rolledBackTo?.id ?? null,
+  };
+}
 
 function chatVariables(
   botId: string,

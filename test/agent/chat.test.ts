@@ -54,7 +54,7 @@ describe('a chat', () => {
   });
 
   test('sends the model the prompt, the session’s history and the message', async () => {
-    const bot = await tenant.bot({ prompt: 'Be brief.' });
+    const bot = await tenant.bot('prompt "Be brief."');
     await json(tenant.chat(bot, { message: 'One' }, session('s')));
     await json(tenant.chat(bot, { message: 'Two' }, session('s')));
     expect(messagesOf()).toEqual([
@@ -66,7 +66,7 @@ describe('a chat', () => {
   });
 
   test('sends only as much history as the definition says', async () => {
-    const bot = await tenant.bot({ history: 2 });
+    const bot = await tenant.bot('history last 2 messages');
     for (const message of ['One', 'Two', 'Three']) {
       await json(tenant.chat(bot, { message }, session('s')));
     }
@@ -76,7 +76,7 @@ describe('a chat', () => {
       'Hello there.',
       'Three',
     ]);
-    const forgetful = await tenant.bot({ history: 0 });
+    const forgetful = await tenant.bot('history none');
     await json(tenant.chat(forgetful, { message: 'One' }, session('s')));
     await json(tenant.chat(forgetful, { message: 'Two' }, session('s')));
     expect(messagesOf()).toHaveLength(2);
@@ -93,8 +93,7 @@ describe('a chat', () => {
   });
 
   test('asks for the definition’s model, with its settings', async () => {
-    const model = { name: 'small-1', temperature: 0.2, maxTokens: 800, timeout: 60_000 };
-    const bot = await tenant.bot({ model });
+    const bot = await tenant.bot('model "small-1" { temperature 0.2 max_tokens 800 }');
     const { run_id } = await json(tenant.chat(bot, { message: 'Hi' }));
     expect(app.upstream.requests[0]?.body).toMatchObject({
       model: 'small-1',
@@ -109,7 +108,7 @@ describe('a chat', () => {
   test('keeps sessions, bots and environments apart', async () => {
     const bot = await tenant.bot();
     const other = await tenant.bot();
-    const staging = await tenant.bot({}, 'STAGING');
+    const staging = await tenant.bot('', 'STAGING');
     await json(tenant.chat(bot, { message: 'A secret' }, session('s')));
     for (const answer of [
       tenant.chat(bot, { message: 'Hi' }, session('t')),
@@ -122,7 +121,7 @@ describe('a chat', () => {
   });
 
   test('answers from the environment that is asked for, in the body or by a header', async () => {
-    const bot = await tenant.bot({ prompt: 'On stage.' }, 'STAGING');
+    const bot = await tenant.bot('prompt "On stage."', 'STAGING');
     for (const answer of [
       tenant.chat(bot, { message: 'Hi', environment: 'staging' }),
       tenant.chat(bot, { message: 'Hi' }, { 'x-environment': 'staging' }),

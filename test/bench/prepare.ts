@@ -10,7 +10,6 @@ import { seed } from '../../prisma/seed.ts';
 import { readConfig } from '../../src/config.ts';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
-import { definitionSchema } from '../../src/language/definition.ts';
 import { openEmbedded, openPostgres } from '../../src/storage/database.ts';
 import { secretKeyCheck } from '../../src/storage/secret-key.ts';
 import { ANSWER, HISTORY, MESSAGE, PROMPT, SESSIONS, sessionId } from './workload.ts';
@@ -46,7 +45,7 @@ async function makeBot(prisma: PrismaClient): Promise<void> {
       ...bot,
       id: makeId('dep'),
       status: 'DEPLOYED',
-      definition: definitionSchema.parse({ name: botId, prompt: PROMPT, history: HISTORY }),
+      source: `agentlang 5\nagent "${botId}" {\n  prompt ${JSON.stringify(PROMPT)}\n  history last ${HISTORY} messages\n}\n`,
       deployedAt: new Date(),
       activeIn: { create: bot },
     },

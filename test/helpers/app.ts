@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { newApiKey } from '../../src/accounts/keys.ts';
@@ -11,7 +11,8 @@ import type {
   PrismaClient,
 } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
-import { type Definition, definitionSchema } from '../../src/language/definition.ts';
+import { createDeployments } from '../../src/deployments/deployments.ts';
+import { createEnvironmentCipher } from '../../src/deployments/environment.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
 import { testDatabase } from './database.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
@@ -39,8 +40,8 @@ export type Tenant = {
     expiresAt?: Date;
     revokedAt?: Date;
   }): Promise<string>;
-  /** Makes a bot, with a definition to answer by unless `null` is given. */
-  bot(definition?: Partial<Definition> | null, environment?: Environment): Promise<string>;
+  /** Makes a bot, with a definition to answer by unless `null` is given: the members of its agent. */
+  bot(members?: string | null, environment?: Environment): Promise<string>;
   /** Sends a chat over REST, as JSON. */
   chat(botId: string, body: object, headers?: Record<string, string>): Promise<Response>;
   /** Runs an operation over HTTP. */
@@ -53,12 +54,16 @@ export type GraphQLAnswer = {
   errors?: { message: string; path?: string[]; extensions: Record<string, unknown> }[];
 };
 
+/** Encrypts the variables of the tests' deployments. */
+export const testCipher = createEnvironmentCipher(Buffer.alloc(32, 7));
+
 /** Starts the application for a test file, and closes it at the file's end. */
 export async function startApp(options: Partial<AppOptions> = {}): Promise<TestApp> {
   const upstream = await startUpstream();
   const database = await testDatabase();
   const app = await createApp({
     database,
+    cipher: testCipher,
     model: createOpenAIModel({ baseUrl: upstream.baseUrl, defaultModel: 'scripted' }),
     logger: false,
     trustProxy: [],
@@ -84,6 +89,12 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
   };
 }
 
+/** A source of agentlang 5, with a prompt unless the members have one. */
+export function agent(members = ''): string {
+  const prompt = /^\s*prompt /m.test(members) ? '' : 'prompt "You are a test."';
+  return `agentlang 5\nagent "Test" {\n  description "A test."\n  ${prompt}\n  ${members}\n}\n`;
+}
+
 async function makeTenant(
   prisma: PrismaClient,
   url: string,
@@ -104,6 +115,7 @@ async function makeTenant(
     return secret;
   };
 
+  const deployments = createDeployments({ prisma, cipher: testCipher });
   const apiKey = await key();
   const headers = { authorization: `Bearer ${apiKey}` };
   const post = (path: string, body: object, more = {}) =>
@@ -118,38 +130,17 @@ async function makeTenant(
     apiKey,
     headers,
     key,
-    async bot(definition = {}, environment = 'PRODUCTION') {
+    async bot(members = '', environment = 'PRODUCTION') {
       const id = makeId('bot');
       await prisma.bot.create({ data: { id, accountId, name: 'Bot' } });
-      if (definition) await deploy(prisma, id, definition, environment);
+      if (members === null) return id;
+      const request = { botId: id, environment, source: agent(members) };
+      const { diagnostics } = await deployments.deploy({ ...request, envVars: {}, unsetEnvVars: [] });
+      expect(diagnostics).toEqual([]);
       return id;
     },
     chat: (botId, body, more) => post(`/v1/bots/${botId}/chat`, body, more),
     graphql: async (query, variables) =>
       (await post('/graphql', { query, variables })).json() as Promise<GraphQLAnswer>,
   };
-}
-
-async function deploy(
-  prisma: PrismaClient,
-  botId: string,
-  definition: Partial<Definition>,
-  environment: Environment,
-): Promise<void> {
-  const id = makeId('dep');
-  await prisma.deployment.create({
-    data: {
-      id,
-      botId,
-      environment,
-      status: 'DEPLOYED',
-      definition: definitionSchema.parse({
-        name: 'Test',
-        prompt: 'You are a test.',
-        ...definition,
-      }),
-      deployedAt: new Date(),
-      activeIn: { create: { botId, environment } },
-    },
-  });
 }

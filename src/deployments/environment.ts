@@ -1,0 +1,72 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+/** The variables of a deployment by name. Values are secret: they are nowhere shown, logged or answered. */
+export type EnvironmentVariables = Record<string, string>;
+
+/** Keeps the variables of deployments, unreadable without the secret key. */
+export type EnvironmentCipher = {
+  /** Encrypts the whole set of one deployment, under the present secret key. */
+  encrypt(deploymentId: string, variables: EnvironmentVariables): Uint8Array<ArrayBuffer>;
+  /**
+   * Reads a set back.
+   *
+   * @throws Error where it was encrypted under no key that is here, for another deployment, or was changed.
+   */
+  decrypt(deploymentId: string, encrypted: Uint8Array): EnvironmentVariables;
+  /** Whether a set was encrypted under a previous key, and is to be encrypted anew. */
+  isOutdated(encrypted: Uint8Array): boolean;
+};
+
+/** The parts of an encrypted set, in their order: which key, nonce, tag of authenticity, text. */
+const KEY_ID_BYTES = 4;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const TEXT_AT = KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES;
+
+/**
+ * AES-256-GCM (NIST SP 800-38D), bound to the deployment, so that no set can be passed off as another's.
+ *
+ * @param secretKey 32 bytes.
+ * @param previousSecretKeys those before it, which still read.
+ */
+export function createEnvironmentCipher(
+  secretKey: Uint8Array,
+  previousSecretKeys: Uint8Array[] = [],
+): EnvironmentCipher {
+  const keys = [secretKey, ...previousSecretKeys].map((key) => ({ key, id: keyId(key) }));
+  const [present] = keys;
+  if (present === undefined) throw new Error('There is no secret key.');
+
+  return {
+    encrypt(deploymentId, variables) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', present.key, nonce);
+      cipher.setAAD(Buffer.from(deploymentId));
+      const text = Buffer.concat([cipher.update(JSON.stringify(variables)), cipher.final()]);
+      return new Uint8Array(Buffer.concat([present.id, nonce, cipher.getAuthTag(), text]));
+    },
+
+    decrypt(deploymentId, encrypted) {
+      const bytes = Buffer.from(encrypted);
+      const entry = keys.find(({ id }) => id.equals(bytes.subarray(0, KEY_ID_BYTES)));
+      if (!entry) throw new Error(`The variables of ${deploymentId} need another secret key.`);
+      const nonce = bytes.subarray(KEY_ID_BYTES, KEY_ID_BYTES + NONCE_BYTES);
+      const decipher = createDecipheriv('aes-256-gcm', entry.key, nonce);
+      decipher.setAAD(Buffer.from(deploymentId));
+      decipher.setAuthTag(bytes.subarray(KEY_ID_BYTES + NONCE_BYTES, TEXT_AT));
+      const text = Buffer.concat([decipher.update(bytes.subarray(TEXT_AT)), decipher.final()]);
+      return JSON.parse(text.toString());
+    },
+
+    isOutdated: (encrypted) => !present.id.equals(Buffer.from(encrypted).subarray(0, KEY_ID_BYTES)),
+  };
+}
+
+/** Tells keys apart without giving anything of them away. */
+function keyId(key: Uint8Array): Buffer {
+  return createHash('sha256')
+    .update('parley key id')
+    .update(key)
+    .digest()
+    .subarray(0, KEY_ID_BYTES);
+}
