@@ -19,15 +19,9 @@ export type Arguments = {
   readonly complete: boolean;
 };
 
-/**
- * Reads what a word's rule wants after it. Where they are not complete, the mistake is reported and the cursor stands where it was found.
- */
-export function parseArguments(
-  shapes: readonly Shape[],
-  cursor: Cursor,
-  report: Report,
-): Arguments {
-  const result: Argument[] = [];
+/** Makes the function that reads what a word's rule wants after it. */
+export function createArgumentParser(cursor: Cursor) {
+  let report: Report;
 
   function fail(what: string): never {
     reportExpected(what, cursor, report);
@@ -147,13 +141,18 @@ export function parseArguments(
     }
   }
 
-  try {
-    for (const shape of shapes) result.push(...read(shape));
-    return { arguments: result, complete: true };
-  } catch (mistake) {
-    if (mistake !== MISTAKE) throw mistake;
-    return { arguments: result, complete: false };
-  }
+  /** Where the arguments are not complete, the mistake is reported and the cursor stands where it was found. */
+  return function parseArguments(shapes: readonly Shape[], say: Report): Arguments {
+    const result: Argument[] = [];
+    report = say;
+    try {
+      for (const shape of shapes) result.push(...read(shape));
+      return { arguments: result, complete: true };
+    } catch (mistake) {
+      if (mistake !== MISTAKE) throw mistake;
+      return { arguments: result, complete: false };
+    }
+  };
 }
 
 /** Reports a token that stands where a name should, and is none. */

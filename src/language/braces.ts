@@ -41,15 +41,15 @@ export function createBraces(source: Source, tokens: readonly Token[], report: R
     /** Whether some closing brace has no opening one. */
     isUnopened: () => open < 0,
 
-    /** Whether a token stands so far left that the owner's block must have ended before it. */
+    /** Of an unclosed block: whether a token stands so far left that the block must have ended before it. */
     isOutdented(owner: Token, token: Token): boolean {
-      const offset = open > 0 ? offsetFrom(owner, token) : undefined;
+      const offset = offsetFrom(owner, token);
       return offset !== undefined && (token.kind === '}' ? offset < 0 : offset <= 0);
     },
 
     /** Whether a closing brace stands too far right to close the owner's block. */
-    isIndentedBrace(owner: Token, brace: Token): boolean {
-      return open < 0 && (offsetFrom(owner, brace) ?? 0) > 0;
+    isIndented(owner: Token, brace: Token): boolean {
+      return (offsetFrom(owner, brace) ?? 0) > 0;
     },
 
     /** A block that ends without its brace. At the end of the file only the first mistake counts. */
@@ -66,6 +66,11 @@ export function createBraces(source: Source, tokens: readonly Token[], report: R
     /** A block that begins without its brace; the caller says so. */
     noteUnopened(): void {
       open += 1;
+      isSettled = true;
+    },
+
+    /** A mistake was reported that may be the cause of a wrong end of the file. */
+    settle(): void {
       isSettled = true;
     },
 

@@ -20,14 +20,15 @@ export function createCursor(tokens: readonly Token[]) {
   const at = (kind: TokenKind): boolean => current.kind === kind;
   const atWord = (word: string): boolean => current.kind === 'name' && current.text === word;
 
-  /** Past a block with all that is in it, however deep. */
-  function skipBlock(): void {
+  /** Past a block with all that is in it, however deep. Tells whether it ends. */
+  function skipBlock(): boolean {
     let depth = 0;
     do {
       if (at('{')) depth += 1;
       if (at('}')) depth -= 1;
       next();
     } while (depth > 0 && !at('end'));
+    return depth === 0;
   }
 
   /**
@@ -57,15 +58,20 @@ export function createCursor(tokens: readonly Token[]) {
   };
 }
 
-/** "expected X after Y, found Z"; where the line or the file ends instead, right after its last token. */
+/**
+ * "expected X after Y, found Z"; where the line or the file ends instead, right after its last token. A string
+ * without its closing quotes is reported already, and so is what is missing after it.
+ */
 export function reportExpected(what: string, cursor: Cursor, report: Report): void {
   const found = cursor.peek();
   const previous = cursor.previous();
+  if (previous.broken) return;
+  const after = previous.kind === 'string' ? 'the string' : describe(previous);
   const isMissing = found.startsLine || found.kind === 'end';
   const place = found.kind === 'end' ? describe(found) : 'the end of the line';
   report(
     'syntax',
     isMissing ? previous.end : found.start,
-    `expected ${what} after ${describe(previous)}, found ${isMissing ? place : describe(found)}`,
+    `expected ${what} after ${after}, found ${isMissing ? place : describe(found)}`,
   );
 }

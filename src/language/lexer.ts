@@ -19,8 +19,8 @@ const NUMBER = /^\d+\.\d+$/;
 const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m)$/;
 
 /**
- * Cuts a source into tokens. It reports what is wrong inside strings only; a run of characters that is no
- * token becomes one of kind `other`, so that the parser can say what it expected in its place.
+ * Cuts a source into tokens. It reports only what is wrong inside strings and before comments; a run of characters
+ * that is no token becomes one of kind `other`, so that the parser can say what it expected in its place.
  */
 export function tokenize({ text }: Source, report: Report): Tokens {
   const tokens: Token[] = [];
@@ -48,6 +48,11 @@ export function tokenize({ text }: Source, report: Report): Tokens {
     const end = lineEnd === -1 ? text.length : lineEnd;
     comments.push({ text: text.slice(offset, end).trimEnd(), start: offset, end, startsLine });
     offset = end;
+  }
+
+  function pushForeignComment() {
+    report('syntax', offset, 'expected "#" before a comment, found "//"');
+    pushComment();
   }
 
   function pushString() {
@@ -90,6 +95,10 @@ export function tokenize({ text }: Source, report: Report): Tokens {
         break;
       case '"':
         pushString();
+        break;
+      case '/':
+        if (text.charAt(offset + 1) === '/') pushForeignComment();
+        else pushRun(RUN);
         break;
       default:
         pushRun(character >= '0' && character <= '9' ? NUMERIC_RUN : RUN);

@@ -97,31 +97,25 @@ function toText({ depth, columns, comment, emptyBefore }: Line): string {
 
 /** Pads the columns of neighbouring lines of one depth, so that what follows them lines up. */
 function align(lines: readonly Line[]): Line[] {
-  const result: Line[] = [];
-  let group: Line[] = [];
+  const groups: Line[][] = [];
   for (const line of lines) {
-    if (line.emptyBefore || line.depth !== group[0]?.depth) {
-      result.push(...pad(group));
-      group = [];
-    }
-    group.push(line);
+    const group = groups.at(-1);
+    if (group && !line.emptyBefore && line.depth === group[0]?.depth) group.push(line);
+    else groups.push([line]);
   }
-  return [...result, ...pad(group)];
+  return groups.flatMap(pad);
 }
 
 function pad(group: readonly Line[]): Line[] {
-  const widths = [0, 1].map((index) =>
-    Math.max(
-      0,
-      ...group
-        .filter(({ columns }) => columns.length > index + 1)
-        .map(({ columns }) => columns[index]?.length ?? 0),
-    ),
-  );
-  return group.map((line) => ({
-    ...line,
-    columns: line.columns.map((column, index) =>
-      index < line.columns.length - 1 ? column.padEnd(widths[index] ?? 0) : column,
-    ),
-  }));
+  const widths = [0, 0];
+  for (const { columns } of group)
+    for (const [index, column] of columns.slice(0, -1).entries())
+      widths[index] = Math.max(widths[index] ?? 0, column.length);
+  return group.map((line) => {
+    const last = line.columns.length - 1;
+    const columns = line.columns.map((column, index) =>
+      index < last ? column.padEnd(widths[index] ?? 0) : column,
+    );
+    return { ...line, columns };
+  });
 }

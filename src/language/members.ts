@@ -1,4 +1,4 @@
-import { type Arguments, parseArguments, reportInvalidName } from './arguments.ts';
+import { type Arguments, createArgumentParser, reportInvalidName } from './arguments.ts';
 import type { Braces } from './braces.ts';
 import { type Cursor, reportExpected } from './cursor.ts';
 import type { Report } from './diagnostic.ts';
@@ -15,9 +15,6 @@ import { hint, suggest } from './suggest.ts';
 import type { Block, Member } from './syntax.ts';
 import { describe, quote, type Token } from './token.ts';
 
-/** The names of the blocks around a place, the innermost last. */
-type Path = readonly BlockName[];
-
 /** What stands between a member's word and its block. */
 type Head = Arguments & {
   form: string | undefined;
@@ -30,42 +27,44 @@ const quietly: Report = () => {};
 
 /** The parser of members and blocks: the part of the language that the table in grammar.ts drives. */
 export function createMemberParser(cursor: Cursor, braces: Braces, report: Report) {
+  const parseArguments = createArgumentParser(cursor);
+  /** The blocks around the cursor, the innermost last. */
+  const path: BlockName[] = [];
+
   /**
    * member = word { argument } [ block ] ;
    *
    * @param say where mistakes before its block are reported.
    */
-  function parseMember(word: string, rule: Rule, path: Path, say: Report): Member {
+  function parseMember(word: string, rule: Rule, say: Report): Member {
     const token = cursor.next();
-    const head = parseHead(rule, path, say);
+    const head = parseHead(rule, say);
     const headEnd = cursor.previous();
-    const block = parseTail(token, head, path, say);
+    const block = parseTail(token, head, say);
     const lacksBlock = head.rule.block !== undefined && !head.rule.blockOptional && !block;
     const damaged = !head.complete || lacksBlock;
     return { word, token, arguments: head.arguments, form: head.form, block, headEnd, damaged };
   }
 
-  function parseHead(rule: Rule, path: Path, say: Report): Head {
-    const head = parseArguments(rule.shapes, cursor, say);
+  function parseHead(rule: Rule, say: Report): Head {
+    const head = parseArguments(rule.shapes, say);
     const { form } = rule;
-    const isKnown = isKnownIn(path);
     if (!head.complete) cursor.skipToMember((word) => word === form?.word || isKnown(word));
-    if (form && cursor.atWord(form.word)) return parseForm(head, form, path, say);
+    if (form && cursor.atWord(form.word)) return parseForm(head, form, say);
     const token = cursor.peek();
-    const isStrayWord = (cursor.at('name') || cursor.at('other')) && !token.startsLine;
-    if (!form || !head.complete || !isStrayWord || isKnown(token.text))
-      return { ...head, form: undefined, rule };
+    const isStrayWord = isWord(token) && !token.startsLine && !isKnown(token.text);
+    if (!form || !head.complete || !isStrayWord) return { ...head, form: undefined, rule };
     reportExpected(`"{" or "${form.word}"`, cursor, say);
     const isMeant = suggest(token.text, [form.word]) !== undefined;
-    if (isMeant) return parseForm({ ...head, complete: false }, form, path, quietly);
+    if (isMeant) return parseForm({ ...head, complete: false }, form, quietly);
     cursor.skipToMember(isKnown);
     return { ...head, complete: false, form: undefined, rule: { shapes: [] } };
   }
 
   /** The word that leads on to another rule, and what that one wants. */
-  function parseForm(head: Arguments, form: Form, path: Path, say: Report): Head {
+  function parseForm(head: Arguments, form: Form, say: Report): Head {
     cursor.next();
-    const rest = parseHead(form.rule, path, say);
+    const rest = parseHead(form.rule, say);
     return {
       arguments: [...head.arguments, ...rest.arguments],
       complete: head.complete && rest.complete,
@@ -75,27 +74,27 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
   }
 
   /** The block after a head, also where its opening brace was forgotten. */
-  function parseTail(owner: Token, head: Head, path: Path, say: Report): Block | undefined {
-    const { block, blockOptional } = head.rule;
-    if (block && cursor.at('{')) return parseBlock(block, owner, path, cursor.next());
-    if (block && isBraceForgotten(head.rule, path)) {
+  function parseTail(owner: Token, { rule, complete }: Head, say: Report): Block | undefined {
+    const { block, blockOptional } = rule;
+    if (block && cursor.at('{')) return parseBlock(block, owner, cursor.next());
+    if (block && isBraceForgotten(block, blockOptional === true)) {
       reportExpected('"{"', cursor, say);
       braces.noteUnopened();
-      return parseBlock(block, owner, path, cursor.peek());
+      return parseBlock(block, owner, cursor.peek());
     }
-    if (block && !blockOptional && head.complete) {
+    if (block && !blockOptional && complete) {
       reportExpected('"{"', cursor, say);
-      cursor.skipToMember(isKnownIn(path));
+      cursor.skipToMember(isKnown);
     }
-    if (cursor.at('{') && (!head.complete || say === quietly)) cursor.skipBlock();
+    if (cursor.at('{') && (!complete || say === quietly)) skipBlock();
     return undefined;
   }
 
   /** Whether closing braces are left over, and the next word is one for the block that should open here. */
-  function isBraceForgotten({ block, blockOptional }: Rule, path: Path): boolean {
+  function isBraceForgotten(block: BlockName, isOptional: boolean): boolean {
     const { kind, text } = cursor.peek();
-    if (!block || !braces.isUnopened() || kind !== 'name') return false;
-    return !blockOptional || (findRule(block, text) !== undefined && !isKnownIn(path)(text));
+    if (!braces.isUnopened() || kind !== 'name') return false;
+    return !isOptional || (findRule(block, text) !== undefined && !isKnown(text));
   }
 
   /**
@@ -104,61 +103,71 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
    * @param owner the word that the block belongs to.
    * @param open its brace, which is passed.
    */
-  function parseBlock(name: BlockName, owner: Token, outer: Path, open: Token): Block {
-    const path = [...outer, name];
+  function parseBlock(name: BlockName, owner: Token, open: Token): Block {
     const members: Member[] = [];
-    let damaged = false;
-    while (!endsWithoutBrace(owner, path)) {
+    let hidesMembers = false;
+    let close: Token | undefined;
+    path.push(name);
+    while (!close && !endsWithoutBrace(owner)) {
       if (cursor.at('}')) {
-        const close = cursor.next();
-        if (!isStray(close, owner, outer)) return { name, open, close, members, damaged };
-        braces.reportStray(close);
+        const brace = cursor.next();
+        if (isStray(brace, owner)) braces.reportStray(brace);
+        else close = brace;
       } else {
-        const member = parseNext(name, path);
+        const member = parseNext(name);
         if (member) members.push(member);
-        damaged ||= BLOCKS[name].names !== undefined && (!member || member.damaged);
+        hidesMembers ||= !member || (member.damaged && BLOCKS[name].names !== undefined);
       }
     }
-    braces.reportUnclosed(owner, cursor.peek());
-    return { name, open, close: cursor.peek(), members, damaged: true };
+    path.pop();
+    if (!close) braces.reportUnclosed(owner, cursor.peek());
+    const damaged = hidesMembers || !close;
+    return { name, open, close: close ?? cursor.peek(), members, damaged };
   }
 
   /** Whether the next token shows that the block's closing brace was forgotten before it. */
-  function endsWithoutBrace(owner: Token, path: Path): boolean {
+  function endsWithoutBrace(owner: Token): boolean {
     const token = cursor.peek();
-    if (token.kind === 'end' || braces.isOutdented(owner, token)) return true;
-    const isOuterWord =
-      token.kind === 'name' && !isKnownIn(path)(token.text) && isOuter(token.text, path);
-    return isOuterWord && braces.isUnclosed();
+    if (token.kind === 'end' || !braces.isUnclosed()) return token.kind === 'end';
+    return (
+      braces.isOutdented(owner, token) || (token.kind === 'name' && isOfOuterBlock(token.text))
+    );
+  }
+
+  /** Whether a word can only belong to a block further out. A block of names takes any word. */
+  function isOfOuterBlock(word: string): boolean {
+    const [block, ...outer] = path.toReversed();
+    if (block === undefined || BLOCKS[block].names || isKnown(word)) return false;
+    return outer.some((name) => findRule(name, word) !== undefined);
   }
 
   /** Whether a closing brace is one too many: too far right, or the agent's own with more settings after it. */
-  function isStray(brace: Token, owner: Token, outer: Path): boolean {
-    if (braces.isIndentedBrace(owner, brace)) return true;
-    const isEarly = outer.length === 0 && isKnownIn(['agent'])(cursor.peek().text);
-    return isEarly && braces.isUnopened();
+  function isStray(brace: Token, owner: Token): boolean {
+    if (!braces.isUnopened()) return false;
+    const isEarly = path.length === 1 && isKnown(cursor.peek().text);
+    return isEarly || braces.isIndented(owner, brace);
   }
 
   /** The next member of a block, if it can be read. Whatever stands there, the cursor moves on. */
-  function parseNext(block: BlockName, path: Path): Member | undefined {
+  function parseNext(block: BlockName): Member | undefined {
     const token = cursor.peek();
     const { names, member } = BLOCKS[block];
-    if (token.kind === 'other' && names) {
+    const rule = names ?? findRule(block, token.text);
+    if (rule && token.kind === 'name') return parseMember(token.text, rule, report);
+    if (names && isWord(token) && /\w/.test(token.text)) {
       reportInvalidName(token, report);
-      parseMember(token.text, names, path, quietly);
+      parseMember(token.text, names, quietly);
       return undefined;
     }
-    if (token.kind === 'name' || token.kind === 'other') {
-      const rule = names ?? findRule(block, token.text);
-      return rule ? parseMember(token.text, rule, path, report) : parseUnknown(token, block, path);
-    }
+    if (!names && isWord(token)) return parseUnknown(token, block);
     report('syntax', token.start, `expected ${member} or "}", found ${describe(token)}`);
-    skipMember(path);
+    if (token.kind === '{' && braces.isUnclosed()) braces.settle();
+    skipMember();
     return undefined;
   }
 
   /** A word that the block does not know: read as the one that was meant, or skipped with all that follows it. */
-  function parseUnknown(token: Token, block: BlockName, path: Path): Member | undefined {
+  function parseUnknown(token: Token, block: BlockName): Member | undefined {
     const homes = findHomes(token.text);
     const words = wordsOf(block);
     const end =
@@ -166,31 +175,33 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     report('unknown-setting', token.start, `unknown setting ${quote(token.text)}${end}`);
     const meant = homes.length > 0 ? undefined : suggest(token.text, words);
     const rule = meant === undefined ? undefined : findRule(block, meant);
-    if (meant !== undefined && rule) return parseMember(meant, rule, path, quietly);
-    skipMember(path);
+    if (meant !== undefined && rule) return parseMember(meant, rule, quietly);
+    skipMember();
     return undefined;
   }
 
-  function skipMember(path: Path): void {
+  function skipMember(): void {
     if (!cursor.at('{')) {
       cursor.next();
-      cursor.skipToMember(isKnownIn(path));
+      cursor.skipToMember(isKnown);
     }
-    if (cursor.at('{')) cursor.skipBlock();
+    if (cursor.at('{')) skipBlock();
+  }
+
+  function skipBlock(): void {
+    if (!cursor.skipBlock()) braces.settle();
+  }
+
+  /** Whether the innermost block takes a word of the language; a block of names takes none. */
+  function isKnown(word: string): boolean {
+    const block = path.at(-1);
+    return block !== undefined && findRule(block, word) !== undefined;
   }
 
   return { parseMember };
 }
 
-/** Whether the innermost block takes a word; a block of names takes none. */
-function isKnownIn(path: Path) {
-  const block = path.at(-1);
-  return (word: string): boolean => block !== undefined && findRule(block, word) !== undefined;
-}
-
-/** Whether a block of words is inside a block that takes a word. */
-function isOuter(word: string, path: Path): boolean {
-  const [block] = path.slice(-1);
-  const isOfWords = block !== undefined && BLOCKS[block].names === undefined;
-  return isOfWords && path.slice(0, -1).some((outer) => findRule(outer, word) !== undefined);
+/** Whether a token may be meant as a word, though it may be no name. */
+function isWord({ kind }: Token): boolean {
+  return kind === 'name' || kind === 'other';
 }

@@ -1,5 +1,5 @@
 import { createBraces } from './braces.ts';
-import { createCursor, reportExpected } from './cursor.ts';
+import { createCursor } from './cursor.ts';
 import type { Report } from './diagnostic.ts';
 import { AGENT_RULE, VERSION_RULE } from './grammar.ts';
 import { checkIsText, type Tokens, tokenize } from './lexer.ts';
@@ -46,16 +46,18 @@ function parse(source: Source, { tokens }: Tokens, report: Report): Document | u
   function parseDocument(): Document | undefined {
     const header = parseHeader();
     if (header && !isSupported(header)) return undefined;
-    if (header && !cursor.atWord('agent')) reportExpected('"agent"', cursor, report);
+    const found = cursor.peek();
+    if (header && !cursor.atWord('agent'))
+      report('syntax', found.start, `expected "agent", found ${describe(found)}`);
     while (!cursor.atWord('agent') && !cursor.at('end')) cursor.next();
     if (cursor.at('end')) return undefined;
-    const agent = parseMember('agent', AGENT_RULE, [], report);
+    const agent = parseMember('agent', AGENT_RULE, report);
     parseEnd();
     return { header, agent };
   }
 
   function parseHeader(): Member | undefined {
-    if (cursor.atWord('agentlang')) return parseMember('agentlang', VERSION_RULE, [], report);
+    if (cursor.atWord('agentlang')) return parseMember('agentlang', VERSION_RULE, report);
     const found = cursor.peek();
     const message = `expected "agentlang ${LANGUAGE_VERSION}", found ${describe(found)}`;
     report('missing-header', found.start, message);

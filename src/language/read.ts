@@ -44,8 +44,8 @@ export function readDefinition(input: string, { envNames }: ReadOptions = {}): D
 
   const parsed = isReadable ? parseSource(source, report) : undefined;
   const checked = parsed && checkAgent(parsed.document.agent, { source, report, useEnv: env.use });
-  for (const { kind, text, start } of parsed?.tokens ?? [])
-    if ((kind === 'string' || kind === 'triple') && looksLikeSecret(text))
+  for (const { text, start } of parsed?.tokens ?? [])
+    if (looksLikeSecret(text))
       report('secret-literal', start, 'this looks like a secret, expected env.NAME in its place');
 
   const isValid = list().every(({ severity }) => severity === 'WARNING');

@@ -1,6 +1,7 @@
 /** Keys that services mark as theirs. Every pattern is of bounded length, so that the search is linear. */
 const MARKED = [
-  /\b(?:sk|rk|pk)[-_][\w-]{16}/, // OpenAI, Anthropic, Stripe
+  /\bsk-(?=[\w-]{0,60}\d)[\w-]{16}/, // OpenAI, Anthropic
+  /\b[rs]k_(?:live|test)_\w{10}/, // Stripe
   /\bparley_sk_\w{20}/,
   /\bgh[pousr]_\w{20}/, // GitHub
   /\bgithub_pat_\w{20}/,
@@ -15,7 +16,8 @@ const MARKED = [
   /\b(?:Bearer|Basic|Token) {1,4}(?=[\w.~+/=-]{0,60}\d)[\w.~+/=-]{20}/i,
 ];
 
-const URL = /\bhttps?:\/\/[^\s"]*/g;
+const SHORTEST = 15;
+const WEB_ADDRESS = /\bhttps?:\/\/[^\s"]*/g;
 const LONG_RUN = /[\w+/-]{32,}/g;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -24,8 +26,9 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
  * without order. A random run inside a URL does not count, it may name a page.
  */
 export function looksLikeSecret(text: string): boolean {
+  if (text.length < SHORTEST) return false;
   if (MARKED.some((pattern) => pattern.test(text))) return true;
-  return text.replace(URL, ' ').match(LONG_RUN)?.some(isRandom) ?? false;
+  return text.replace(WEB_ADDRESS, ' ').match(LONG_RUN)?.some(isRandom) ?? false;
 }
 
 /** Hexadecimal, or both cases and several digits, and in either case hardly a character more often than others. */

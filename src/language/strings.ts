@@ -10,20 +10,25 @@ const NO_ESCAPE = /\\\S?/uy;
 /** `{{ path ?? "default" }}`: the quotes of a default do not end the string that it stands in. */
 const TEMPLATE_WITH_DEFAULT = /\{\{[ \t]*[\w.]+[ \t]*\?\?[ \t]*"(?:[^"\\\n]|\\.)*"[ \t]*\}\}/y;
 
+/** Text without anything that matters for the end of a string. */
+const PLAIN = /[^"\\\n{]+/y;
+const PLAIN_LINES = /[^"\\]+/y;
+
 /** STRING: `"…"` on one line. */
 export function scanString(text: string, start: number, report: Report): Scan {
   let offset = start + 1;
   let templateEnd = offset;
   while (offset < text.length) {
+    offset = skip(PLAIN, text, offset);
     const character = text.charAt(offset);
     if (character === '\n') break;
     if (character === '"' && offset >= templateEnd) return { end: offset + 1, closed: true };
-    if (character === '{' && offset >= templateEnd) {
-      TEMPLATE_WITH_DEFAULT.lastIndex = offset;
-      if (TEMPLATE_WITH_DEFAULT.test(text)) templateEnd = TEMPLATE_WITH_DEFAULT.lastIndex;
-    }
-    offset += character === '\\' ? scanEscape(text, offset, report) : 1;
+    if (character === '{')
+      templateEnd = Math.max(templateEnd, skip(TEMPLATE_WITH_DEFAULT, text, offset));
+    const endsLine = text.charAt(offset + 1) === '\n' || offset + 1 >= text.length;
+    offset += character === '\\' && !endsLine ? scanEscape(text, offset, report) : 1;
   }
+  offset = Math.min(offset, text.length);
   const where = offset < text.length ? 'line' : 'file';
   report(
     'unterminated-string',
@@ -39,6 +44,7 @@ export function scanString(text: string, start: number, report: Report): Scan {
 export function scanTriple(text: string, start: number, report: Report): Scan {
   let offset = start + 3;
   while (offset < text.length) {
+    offset = skip(PLAIN_LINES, text, offset);
     if (text.startsWith('"""', offset)) return { end: offset + 3, closed: true };
     if (text.startsWith('\\"""', offset)) offset += 4;
     else offset += text.charAt(offset) === '\\' ? scanEscape(text, offset, report) : 1;
@@ -49,6 +55,12 @@ export function scanTriple(text: string, start: number, report: Report): Scan {
     'expected """ to close this text, found the end of the file',
   );
   return { end: text.length, closed: false };
+}
+
+/** Past a pattern, if it matches. */
+function skip(pattern: RegExp, text: string, offset: number): number {
+  pattern.lastIndex = offset;
+  return pattern.test(text) ? pattern.lastIndex : offset;
 }
 
 /** The length of the escape at an offset; of a wrong one, as much as can be skipped. */
@@ -102,6 +114,7 @@ export function unindent(line: string, indentation: string): string {
 /** The text that a part of a string's content means: unindented, escapes replaced. */
 export function decode(source: string, start: number, end: number, indentation = ''): string {
   const raw = source.slice(start, end);
+  if (!/[\\\n]/.test(raw) && source[start - 1] !== '\n') return raw;
   const lines = raw.split('\n').map((line, index) => {
     const isWhole = index > 0 || source[start - 1] === '\n';
     return isWhole ? unindent(line, indentation) : line;

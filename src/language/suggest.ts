@@ -1,15 +1,22 @@
 import { distance } from 'fastest-levenshtein';
 import { oneOf } from './token.ts';
 
-/** The name that was probably meant: the nearest one, if at most two letters in five differ. */
+/** The name that was probably meant: the nearest one, if hardly more than a letter in three differs. */
 export function suggest(word: string, names: readonly string[]): string | undefined {
-  const limit = Math.max(1, Math.floor(word.length * 0.4));
+  const limit = Math.max(1, Math.floor(word.length / 3));
   const [nearest] = names
     .filter((name) => Math.abs(name.length - word.length) <= limit)
-    .map((name) => ({ name, distance: distance(word.toLowerCase(), name.toLowerCase()) }))
-    .filter((candidate) => candidate.distance <= limit)
-    .sort((a, b) => a.distance - b.distance);
+    .map((name) => ({ name, mistakes: countMistakes(word.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ mistakes }) => mistakes <= limit)
+    .sort((a, b) => a.mistakes - b.mistakes);
   return nearest?.name;
+}
+
+/** Letters to change; two neighbours that changed places count as one. */
+function countMistakes(word: string, name: string): number {
+  const at = [...name].findIndex((letter, index) => letter !== word[index]);
+  const swapped = `${name.slice(0, at)}${name.charAt(at + 1)}${name.charAt(at)}${name.slice(at + 2)}`;
+  return at !== -1 && swapped === word ? 1 : distance(word, name);
 }
 
 /** What a message about an unknown name ends with: the name that was meant, or the few that there are. */

@@ -1,3 +1,5 @@
+import { looksLikeSecret } from './secrets.ts';
+
 /** The signs of the language. */
 export type Punctuator = '{' | '}' | ',' | '|' | '.' | '?' | '[' | ']';
 
@@ -51,8 +53,9 @@ export function describe({ kind, text }: Token): string {
   }
 }
 
-/** In quotes, cut where it is too long for one line. */
+/** In quotes, cut where it is too long for one line. What looks like a secret is not shown. */
 export function quote(text: string): string {
+  if (looksLikeSecret(text)) return 'what looks like a secret';
   const characters = Array.from(text.slice(0, 66));
   return characters.length > 32 ? `"${characters.slice(0, 32).join('')}…"` : `"${text}"`;
 }

@@ -49,7 +49,7 @@ function checkReference({ path, offset }: Reference, scope: Scope, check: Check)
       check.report(
         'env-in-prompt',
         offset,
-        'a prompt may not hold "env", no secret is the model\'s to read',
+        '"env" may not stand in a prompt, no secret is the model\'s to read',
       );
     else check.report('unknown-root', offset, '"input" has values in a capability only');
   } else if (!ROOTS[root].pattern.test(text)) {

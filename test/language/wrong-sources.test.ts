@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { formatDiagnostic } from '../../src/language/diagnostic.ts';
+import { readDefinition } from '../../src/language/read.ts';
+
+/**
+ * Each file of `wrong/` holds sources with their mistakes. A line `=== [place] what is wrong` begins one; under the
+ * line of a mistake stands a `^` at its column, with the message. The place says what is around the lines shown:
+ * a source that is right but for them. Without a place they are the whole source.
+ */
+const DIRECTORY = new URL('wrong/', import.meta.url);
+
+const inAgent = (text: string) =>
+  `agentlang 5\nagent "A" {\n  description "d"\n  prompt "p"\n${text}\n}\n`;
+const inGroup = (text: string) => inAgent(`  tools g {\n${text}\n  }`);
+const inCapability = (text: string) => inGroup(`    capability c "d" {\n${text}\n    }`);
+
+const PLACES: Record<string, (text: string) => string> = {
+  file: (text) => text,
+  prompt: (text) => `agentlang 5\nagent "A" {\n  description "d"\n${text}\n}\n`,
+  agent: inAgent,
+  model: (text) => inAgent(`  model "m" {\n${text}\n  }`),
+  telegram: (text) => inAgent(`  channel telegram {\n${text}\n  }`),
+  group: inGroup,
+  capability: inCapability,
+  input: (text) => inCapability(`      input {\n${text}\n      }\n      get "https://a.example/"`),
+  request: (text) => inCapability(`      get "https://a.example/" {\n${text}\n      }`),
+};
+
+/** The source that a case shows, and its mistakes as `LINE:COLUMN message [code]`. */
+function readCase(lines: string[], surround: (text: string) => string) {
+  const [before = ''] = surround('\u0000').split('\u0000');
+  const firstLine = before.split('\n').length;
+  const shown: string[] = [];
+  const problems: string[] = [];
+  for (const line of lines) {
+    const [, indentation, message] = /^( *)\^ (.*)$/.exec(line) ?? [];
+    if (indentation === undefined) shown.push(line);
+    else problems.push(`${firstLine + shown.length - 1}:${indentation.length + 1} ${message}`);
+  }
+  return { source: surround(shown.join('\n')), problems };
+}
+
+describe.each(readdirSync(DIRECTORY))('wrong sources, %s', (file) => {
+  const [, ...cases] = readFileSync(new URL(file, DIRECTORY), 'utf8')
+    .replace(/\n$/, '')
+    .split(/^=== /m);
+
+  test.each(
+    cases.map((text) => {
+      const [title = '', ...lines] = text.replace(/\n\n?$/, '').split('\n');
+      const [, place = 'file', name = title] = /^\[(\w+)\] (.*)$/.exec(title) ?? [];
+      return { name, place, lines };
+    }),
+  )('$name', ({ place, lines }) => {
+    const { source, problems } = readCase(lines, PLACES[place] ?? (() => place));
+    const { definition, diagnostics } = readDefinition(source);
+    expect(diagnostics.map(formatDiagnostic)).toEqual(problems);
+    expect(definition).toBeNull();
+  });
+});
+
+test('there are enough wrong sources', () => {
+  const text = readdirSync(DIRECTORY).map((file) => readFileSync(new URL(file, DIRECTORY), 'utf8'));
+  expect(text.join('').match(/^=== /gm)?.length).toBeGreaterThanOrEqual(140);
+});
