@@ -4,6 +4,8 @@ import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { newApiKey } from '../../src/accounts/keys.ts';
 import { type AppOptions, createApp } from '../../src/app.ts';
+import { createDeployments } from '../../src/deployments/deployments.ts';
+import { createEnvironmentCipher } from '../../src/deployments/environment.ts';
 import type {
   Environment,
   KeyScope,
@@ -11,8 +13,6 @@ import type {
   PrismaClient,
 } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
-import { createDeployments } from '../../src/deployments/deployments.ts';
-import { createEnvironmentCipher } from '../../src/deployments/environment.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
 import { testDatabase } from './database.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
@@ -135,7 +135,11 @@ async function makeTenant(
       await prisma.bot.create({ data: { id, accountId, name: 'Bot' } });
       if (members === null) return id;
       const request = { botId: id, environment, source: agent(members) };
-      const { diagnostics } = await deployments.deploy({ ...request, envVars: {}, unsetEnvVars: [] });
+      const { diagnostics } = await deployments.deploy({
+        ...request,
+        envVars: {},
+        unsetEnvVars: [],
+      });
       expect(diagnostics).toEqual([]);
       return id;
     },

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import * as chatOperations from '../../src/operations/chat.ts';
+import * as deploymentOperations from '../../src/operations/deployments.ts';
 import { schema } from '../../src/schema/index.ts';
 import { printedSchema } from '../../src/schema/print.ts';
 
@@ -11,7 +12,7 @@ describe('the schema', () => {
     expect(file).toBe(printedSchema());
   });
 
-  test.each(Object.entries(chatOperations))(
+  test.each(Object.entries({ ...chatOperations, ...deploymentOperations }))(
     'has what the operation %s asks for',
     (_name, { document }) => {
       expect(validate(schema, parse(document))).toEqual([]);

@@ -1,0 +1,469 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createDeployments } from '../../src/deployments/deployments.ts';
+import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+});
+
+const FIELDS = `id status environment message active channels envNames deployedAt
+  diagnostics { severity code message line column } rolledBackTo { id } bot { id }`;
+
+type Deployment = {
+  id: string;
+  status: string;
+  active: boolean;
+  envNames: string[];
+  diagnostics: { severity: string; code: string; line: number; column: number }[];
+};
+
+const run = async (who: Tenant, query: string, variables: object) => {
+  const { data, errors } = await who.graphql(query, variables);
+  if (errors) throw Object.assign(new Error(errors[0]?.message), errors[0]?.extensions);
+  return Object.values(data)[0] as Deployment;
+};
+
+const deploy = (botId: string, input: object, who = tenant) =>
+  run(
+    who,
+    `mutation ($botId: ID!, $input: DeployInput!) { deploy(botId: $botId, input: $input) { ${FIELDS} } }`,
+    { botId, input },
+  );
+
+const again =
+  (field: 'rollback' | 'promote') =>
+  (botId: string, deploymentId: string, who = tenant) =>
+    run(
+      who,
+      `mutation ($botId: ID!, $deploymentId: ID!) { ${field}(botId: $botId, deploymentId: $deploymentId) { ${FIELDS} } }`,
+      { botId, deploymentId },
+    );
+const rollback = again('rollback');
+const promote = again('promote');
+
+/** What the model is told by the definition that runs. */
+const promptOf = async (botId: string, environment = 'production') => {
+  const response = await tenant.chat(botId, { message: 'Hi', environment });
+  expect(response.status).toBe(200);
+  return app.upstream.requests.at(-1)?.body.messages[0]?.content;
+};
+
+/** The variables that the running definition has, as only the gateway itself can read them. */
+const variablesOf = async (deploymentId: string) => {
+  const { envVars } = await app.prisma.deployment.findUniqueOrThrow({
+    where: { id: deploymentId },
+  });
+  return envVars && testCipher.decrypt(deploymentId, envVars);
+};
+
+const says = (text: string) => agent(`prompt "${text}"`);
+
+describe('a deploy', () => {
+  test('runs from the very next request on', async () => {
+    const bot = await tenant.bot(null);
+    for (const text of ['One.', 'Two.']) {
+      const deployment = await deploy(bot, { source: says(text), message: `Say ${text}` });
+      expect(deployment).toEqual({
+        id: expect.stringMatching(/^dep_/),
+        status: 'DEPLOYED',
+        environment: 'PRODUCTION',
+        message: `Say ${text}`,
+        active: true,
+        channels: [],
+        envNames: [],
+        diagnostics: [],
+        deployedAt: expect.stringMatching(/Z$/),
+        rolledBackTo: null,
+        bot: { id: bot },
+      });
+      expect(await promptOf(bot)).toBe(text);
+    }
+  });
+
+  test('of a source with errors changes nothing, and names every mistake with its place', async () => {
+    const bot = await tenant.bot('prompt "As before."');
+    const failed = await deploy(bot, {
+      source:
+        'agentlang 5\nagent "A" {\n  prompt "x"\n  model "m" { temprature 0.2 }\n  histroy none\n}\n',
+      envVars: [{ name: 'TOKEN', value: 'x' }],
+    });
+    expect(failed).toMatchObject({ status: 'FAILED', active: false, channels: [], envNames: [] });
+    const errors = failed.diagnostics.filter(({ severity }) => severity === 'ERROR');
+    expect(errors.map(({ code, line, column }) => [code, line, column])).toEqual([
+      ['unknown-setting', 4, 15],
+      ['unknown-setting', 5, 3],
+    ]);
+    expect(await variablesOf(failed.id)).toBeNull();
+    expect(await promptOf(bot)).toBe('As before.');
+  });
+
+  test('tells the channels that are connected, and warns of those that are not', async () => {
+    const bot = await tenant.bot(null);
+    const deployment = await deploy(bot, {
+      source: agent('channel web\n  channel telegram { token env.TELEGRAM_TOKEN }'),
+      envVars: [{ name: 'TELEGRAM_TOKEN', value: 'x' }],
+    });
+    expect(deployment).toMatchObject({ status: 'DEPLOYED', channels: ['WEB'] });
+    expect(deployment.diagnostics).toMatchObject([
+      { severity: 'WARNING', code: 'channel-unavailable' },
+    ]);
+  });
+
+  test('keeps staging and production apart', async () => {
+    const bot = await tenant.bot('prompt "Production."');
+    await deploy(bot, { source: says('Staging.'), environment: 'STAGING' });
+    expect(await promptOf(bot)).toBe('Production.');
+    expect(await promptOf(bot, 'staging')).toBe('Staging.');
+  });
+
+  test('leaves a running chat on the deployment that it began with, and every run names its own', async () => {
+    const bot = await tenant.bot('prompt "Old."');
+    const finish = Promise.withResolvers<void>();
+    app.upstream.script(async ({ say, end }) => {
+      say('Half');
+      await finish.promise;
+      end();
+    });
+    const running = tenant.chat(bot, { message: 'Hi' });
+    await expect.poll(() => app.upstream.requests.at(-1)?.body.messages[0]?.content).toBe('Old.');
+    const { id } = await deploy(bot, { source: says('New.') });
+    app.upstream.script(({ end }) => end());
+    expect(await promptOf(bot)).toBe('New.');
+    finish.resolve();
+    const old = (await (await running).json()) as { run_id: string };
+    const { data } = await tenant.graphql(
+      'query ($id: ID!) { run(id: $id) { deployment { id active source } } }',
+      { id: old.run_id },
+    );
+    expect(data.run.deployment).toMatchObject({ active: false, source: says('Old.') });
+    expect(data.run.deployment.id).not.toBe(id);
+  });
+
+  test('that breaks half way leaves what runs as it was, and no entry', async () => {
+    const bot = await tenant.bot('prompt "Safe."');
+    const broken = createDeployments({
+      prisma: app.prisma,
+      cipher: {
+        ...testCipher,
+        encrypt: () => {
+          throw new Error('out of entropy');
+        },
+      },
+    });
+    const request = {
+      botId: bot,
+      environment: 'PRODUCTION' as const,
+      envVars: {},
+      unsetEnvVars: [],
+    };
+    await expect(broken.deploy({ ...request, source: says('Half.') })).rejects.toThrow('entropy');
+    expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(1);
+    expect(await promptOf(bot)).toBe('Safe.');
+  });
+
+  test('twenty at once end in one that runs, the last of the list, and twenty entries', async () => {
+    const bot = await tenant.bot(null);
+    const made = await Promise.all(
+      Array.from({ length: 20 }, (_, number) =>
+        deploy(bot, {
+          source: says(`Number ${number}.`),
+          envVars: [{ name: `V${number}`, value: String(number) }],
+        }),
+      ),
+    );
+    expect(new Set(made.map(({ id }) => id)).size).toBe(20);
+    const { data } = await tenant.graphql(
+      'query ($id: ID!) { bot(id: $id) { activeDeployment { id source envNames } deployments(first: 50) { edges { node { id active status } } } } }',
+      { id: bot },
+    );
+    const { activeDeployment, deployments } = data.bot;
+    const nodes = deployments.edges.map(({ node }: { node: Deployment }) => node);
+    expect(nodes).toHaveLength(20);
+    expect(nodes.filter(({ active }: Deployment) => active)).toEqual([
+      { id: activeDeployment.id, active: true, status: 'DEPLOYED' },
+    ]);
+    // Each took over the variables of the one before it: the one that runs has them all.
+    expect(activeDeployment.envNames).toHaveLength(20);
+    expect(says((await promptOf(bot)) ?? '')).toBe(activeDeployment.source);
+    const active = await app.prisma.activeDeployment.findMany({ where: { botId: bot } });
+    expect(active).toMatchObject([{ deploymentId: activeDeployment.id, version: 20 }]);
+  });
+
+  test('needs the scope DEPLOY, and so does reading a source', async () => {
+    const bot = await tenant.bot();
+    const chatting = await tenant.key({ scopes: ['CHAT', 'RUNS', 'ADMIN'] });
+    const ask = async (query: string) => {
+      const response = await fetch(`${app.url}/graphql`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${chatting}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ query }),
+      });
+      return (await response.json()) as { errors?: { extensions: { code: string } }[] };
+    };
+    for (const query of [
+      `mutation { deploy(botId: "${bot}", input: { source: "" }) { id } }`,
+      `mutation { rollback(botId: "${bot}", deploymentId: "x") { id } }`,
+      `mutation { promote(botId: "${bot}", deploymentId: "x") { id } }`,
+      `{ bot(id: "${bot}") { activeDeployment { source } } }`,
+    ]) {
+      expect((await ask(query)).errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
+    }
+    expect(
+      (await ask(`{ bot(id: "${bot}") { activeDeployment { id envNames } } }`)).errors,
+    ).toBeUndefined();
+  });
+});
+
+describe('the variables of a bot', () => {
+  test('are carried over, laid over and taken out, a whole set for each deployment', async () => {
+    const bot = await tenant.bot(null);
+    const source = agent();
+    const one = await deploy(bot, {
+      source,
+      envVars: [
+        { name: 'A', value: '1' },
+        { name: 'B', value: '2' },
+      ],
+    });
+    const two = await deploy(bot, { source, envVars: [{ name: 'B', value: '3' }] });
+    const three = await deploy(bot, { source, unsetEnvVars: ['A', 'NEVER_SET'] });
+    expect(await variablesOf(one.id)).toEqual({ A: '1', B: '2' });
+    expect(await variablesOf(two.id)).toEqual({ A: '1', B: '3' });
+    expect(await variablesOf(three.id)).toEqual({ B: '3' });
+    expect([one, two, three].map(({ envNames }) => envNames)).toEqual([
+      ['A', 'B'],
+      ['A', 'B'],
+      ['B'],
+    ]);
+  });
+
+  test('are not carried over from a deployment that failed, nor from the other environment', async () => {
+    const bot = await tenant.bot(null);
+    await deploy(bot, { source: agent(), envVars: [{ name: 'A', value: '1' }] });
+    await deploy(bot, { source: 'broken', envVars: [{ name: 'B', value: '2' }] });
+    expect((await deploy(bot, { source: agent() })).envNames).toEqual(['A']);
+    expect((await deploy(bot, { source: agent(), environment: 'STAGING' })).envNames).toEqual([]);
+  });
+
+  test('that a definition needs and has not, or has and needs not, are warned of', async () => {
+    const bot = await tenant.bot(null);
+    const source = agent(
+      'tools shop { capability find "Find" { get "https://shop.example/" { header "Authorization" "Bearer {{ env.SHOP_KEY }}" } } }',
+    );
+    const codes = async (input: object) =>
+      (await deploy(bot, { source, ...input })).diagnostics.map(({ code }) => code);
+    expect(await codes({})).toEqual(['env-unset']);
+    expect(
+      await codes({
+        envVars: [
+          { name: 'SHOP_KEY', value: 'x' },
+          { name: 'OTHER', value: 'y' },
+        ],
+      }),
+    ).toEqual(['env-unused']);
+    expect(await codes({ unsetEnvVars: ['OTHER'] })).toEqual([]);
+  });
+
+  test.each([
+    [{ envVars: [{ name: '1A', value: 'x' }] }, ['input.envVars.0.name']],
+    [
+      {
+        envVars: [
+          { name: 'A-B', value: 'x' },
+          { name: '', value: 'x' },
+        ],
+      },
+      ['input.envVars.0.name', 'input.envVars.1.name'],
+    ],
+    [{ envVars: [{ name: 'A', value: 'x'.repeat(32 * 1024 + 1) }] }, ['input.envVars.0.value']],
+    [{ envVars: [{ name: 'A', value: '\u0000' }] }, ['input.envVars.0.value']],
+    [
+      {
+        envVars: [
+          { name: 'A', value: 'x' },
+          { name: 'A', value: 'y' },
+        ],
+      },
+      ['input'],
+    ],
+    [{ envVars: [{ name: 'A', value: 'x' }], unsetEnvVars: ['A'] }, ['input']],
+    [
+      { envVars: Array.from({ length: 201 }, (_, number) => ({ name: `V${number}`, value: '' })) },
+      ['input.envVars'],
+    ],
+    [{ unsetEnvVars: ['a b'] }, ['input.unsetEnvVars.0']],
+    [{ message: 'x'.repeat(1_001) }, ['input.message']],
+    [{ source: 'agentlang 5\u0000' }, ['input.source']],
+  ])('are refused where they are none: %.60j', async (input, paths) => {
+    const bot = await tenant.bot(null);
+    const { errors } = await tenant.graphql(
+      'mutation ($botId: ID!, $input: DeployInput!) { deploy(botId: $botId, input: $input) { id } }',
+      { botId: bot, input: { source: agent(), ...input } },
+    );
+    expect(errors?.[0]?.extensions.code).toBe('INVALID_REQUEST');
+    const details = errors?.[0]?.extensions.details as { path: string; message: string }[];
+    expect(details.map(({ path }) => path)).toEqual(paths);
+    expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(0);
+  });
+
+  test('may be as large as 32 KiB', async () => {
+    const bot = await tenant.bot(null);
+    const value = 'é'.repeat(16 * 1024);
+    const { id } = await deploy(bot, { source: agent(), envVars: [{ name: 'A', value }] });
+    expect(await variablesOf(id)).toEqual({ A: value });
+  });
+});
+
+describe('a rollback', () => {
+  test('makes a new deployment with the source and the variables of the old one', async () => {
+    const bot = await tenant.bot(null);
+    const one = await deploy(bot, { source: says('One.'), envVars: [{ name: 'A', value: '1' }] });
+    await deploy(bot, {
+      source: says('Two.'),
+      envVars: [
+        { name: 'A', value: '2' },
+        { name: 'B', value: '3' },
+      ],
+    });
+    const back = await rollback(bot, one.id);
+    expect(back).toMatchObject({ status: 'DEPLOYED', active: true, rolledBackTo: { id: one.id } });
+    expect(back.id).not.toBe(one.id);
+    expect(await variablesOf(back.id)).toEqual({ A: '1' });
+    expect(await promptOf(bot)).toBe('One.');
+    // What is deployed next builds on what the rollback restored.
+    expect((await deploy(bot, { source: says('Three.') })).envNames).toEqual(['A']);
+  });
+
+  test('to what runs already is allowed, and makes a new entry', async () => {
+    const bot = await tenant.bot(null);
+    const { id } = await deploy(bot, { source: agent() });
+    expect((await rollback(bot, id)).id).not.toBe(id);
+    expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(2);
+  });
+
+  test('stays in the environment of its target', async () => {
+    const bot = await tenant.bot('prompt "Production."');
+    const staged = await deploy(bot, { source: says('Staging.'), environment: 'STAGING' });
+    await deploy(bot, { source: says('Worse.'), environment: 'STAGING' });
+    expect(await rollback(bot, staged.id)).toMatchObject({ environment: 'STAGING' });
+    expect(await promptOf(bot, 'staging')).toBe('Staging.');
+    expect(await promptOf(bot)).toBe('Production.');
+  });
+
+  test('is refused to what never ran, to nothing, and to what is another bot’s', async () => {
+    const bot = await tenant.bot(null);
+    const failed = await deploy(bot, { source: 'broken' });
+    const other = await deploy(await tenant.bot(null), { source: agent() });
+    const refused = (code: string) => expect.objectContaining({ code });
+    await expect(rollback(bot, failed.id)).rejects.toEqual(refused('DEPLOYMENT_NOT_DEPLOYABLE'));
+    await expect(rollback(bot, 'dep_none')).rejects.toEqual(refused('DEPLOYMENT_NOT_FOUND'));
+    await expect(rollback(bot, other.id)).rejects.toEqual(refused('DEPLOYMENT_NOT_FOUND'));
+    await expect(rollback(bot, '\u0000')).rejects.toEqual(refused('INVALID_REQUEST'));
+  });
+});
+
+describe('a promotion', () => {
+  test('runs staging’s source in production, with production’s variables', async () => {
+    const bot = await tenant.bot(null);
+    await deploy(bot, { source: says('Old.'), envVars: [{ name: 'KEY', value: 'production' }] });
+    const staged = await deploy(bot, {
+      source: says('New.'),
+      environment: 'STAGING',
+      envVars: [
+        { name: 'KEY', value: 'staging' },
+        { name: 'DEBUG', value: '1' },
+      ],
+    });
+    const promoted = await promote(bot, staged.id);
+    expect(promoted).toMatchObject({ environment: 'PRODUCTION', active: true, rolledBackTo: null });
+    expect(await variablesOf(promoted.id)).toEqual({ KEY: 'production' });
+    expect(await promptOf(bot)).toBe('New.');
+    expect(await promptOf(bot, 'staging')).toBe('New.');
+  });
+
+  test('is refused to what is not of staging, or never ran', async () => {
+    const bot = await tenant.bot(null);
+    const { id } = await deploy(bot, { source: agent() });
+    const failed = await deploy(bot, { source: 'broken', environment: 'STAGING' });
+    const refused = expect.objectContaining({ code: 'DEPLOYMENT_NOT_DEPLOYABLE' });
+    await expect(promote(bot, id)).rejects.toEqual(refused);
+    await expect(promote(bot, failed.id)).rejects.toEqual(refused);
+  });
+});
+
+describe('the deployments of a bot', () => {
+  test('are listed newest first, by environment and status, and read as nodes by those who may', async () => {
+    const bot = await tenant.bot(null);
+    const one = await deploy(bot, { source: agent() });
+    const two = await deploy(bot, { source: 'broken' });
+    const three = await deploy(bot, { source: agent(), environment: 'STAGING' });
+    const list = async (filter: string) => {
+      const { data } = await tenant.graphql(
+        `query ($id: ID!) { bot(id: $id) { deployments${filter} { edges { node { id } } } } }`,
+        { id: bot },
+      );
+      return data.bot.deployments.edges.map(({ node }: { node: Deployment }) => node.id);
+    };
+    expect(await list('')).toEqual([three.id, two.id, one.id]);
+    expect(await list('(environment: PRODUCTION)')).toEqual([two.id, one.id]);
+    expect(await list('(environment: PRODUCTION, status: DEPLOYED)')).toEqual([one.id]);
+
+    const { data } = await tenant.graphql(
+      'query ($id: ID!) { bot(id: $id) { production: activeDeployment { id } staging: activeDeployment(environment: STAGING) { id } } }',
+      { id: bot },
+    );
+    expect(data.bot).toEqual({ production: { id: one.id }, staging: { id: three.id } });
+
+    const node = (who: Tenant) =>
+      who.graphql('query ($id: ID!) { node(id: $id) { ... on Deployment { status } } }', {
+        id: one.id,
+      });
+    expect((await node(tenant)).data).toEqual({ node: { status: 'DEPLOYED' } });
+    expect((await node(await app.tenant())).data).toEqual({ node: null });
+  });
+});
+
+describe('checkDefinition', () => {
+  const check = async (source: string, envNames?: string[]) => {
+    const { data } = await tenant.graphql(
+      `query ($source: String!, $envNames: [String!]) {
+        checkDefinition(source: $source, envNames: $envNames) {
+          valid envNames tools channels formatted diagnostics { severity code line column }
+        }
+      }`,
+      { source, envNames },
+    );
+    return data.checkDefinition;
+  };
+
+  test('says everything of a definition, and deploys nothing', async () => {
+    const before = await app.prisma.deployment.count();
+    const source = agent('tools time\n  channel web\n  channel telegram { token env.T }');
+    expect(await check(source, [])).toEqual({
+      valid: true,
+      envNames: ['T'],
+      tools: ['time.now'],
+      channels: ['WEB', 'TELEGRAM'],
+      formatted: expect.stringContaining('agent "Test" {'),
+      diagnostics: [
+        { severity: 'WARNING', code: 'env-unset', line: 7, column: expect.any(Number) },
+      ],
+    });
+    expect((await check(source)).diagnostics).toEqual([]);
+    expect(await app.prisma.deployment.count()).toBe(before);
+  });
+
+  test('names every mistake of one that is broken', async () => {
+    const report = await check('agentlang 4');
+    expect(report).toMatchObject({ valid: false, tools: [], channels: [] });
+    expect(report.diagnostics[0]).toEqual({
+      severity: 'ERROR',
+      code: 'unsupported-version',
+      line: 1,
+      column: 11,
+    });
+  });
+});

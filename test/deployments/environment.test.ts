@@ -1,0 +1,88 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createDeployments } from '../../src/deployments/deployments.ts';
+import { createEnvironmentCipher } from '../../src/deployments/environment.ts';
+import { rotateSecretKey } from '../../src/deployments/rotation.ts';
+import type { PrismaClient } from '../../src/generated/prisma/client.ts';
+import { makeId } from '../../src/ids.ts';
+import { secretKeyCheck } from '../../src/storage/secret-key.ts';
+import { agent } from '../helpers/app.ts';
+import { testDatabase } from '../helpers/database.ts';
+
+const [first, second] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+const variables = { TOKEN: 'hunter2-hunter2', EMPTY: '', UNICODE: 'ключ 🔑' };
+
+describe('the variables of a deployment', () => {
+  const cipher = createEnvironmentCipher(first);
+
+  test('are unreadable, and read back whole', () => {
+    const encrypted = cipher.encrypt('dep_1', variables);
+    expect(Buffer.from(encrypted).toString('latin1')).not.toContain('hunter2');
+    expect(cipher.decrypt('dep_1', encrypted)).toEqual(variables);
+    expect(cipher.encrypt('dep_1', variables)).not.toEqual(encrypted);
+  });
+
+  test('cannot be passed off as those of another deployment', () => {
+    expect(() => cipher.decrypt('dep_2', cipher.encrypt('dep_1', variables))).toThrow();
+  });
+
+  test('cannot be changed, wherever that is', () => {
+    const encrypted = cipher.encrypt('dep_1', variables);
+    for (let place = 0; place < encrypted.length; place += 1) {
+      const changed = encrypted.map((byte, index) => (index === place ? byte ^ 1 : byte));
+      expect(() => cipher.decrypt('dep_1', changed)).toThrow();
+    }
+  });
+
+  test('are read under a previous key, and written under the present one', () => {
+    const old = cipher.encrypt('dep_1', variables);
+    const rotated = createEnvironmentCipher(second, [first]);
+    expect(rotated.decrypt('dep_1', old)).toEqual(variables);
+    expect([rotated.isOutdated(old), cipher.isOutdated(old)]).toEqual([true, false]);
+    const fresh = rotated.encrypt('dep_1', variables);
+    expect(rotated.isOutdated(fresh)).toBe(false);
+    expect(() => cipher.decrypt('dep_1', fresh)).toThrow(/need another secret key/);
+  });
+});
+
+describe('a new secret key', () => {
+  let prisma: PrismaClient;
+  beforeAll(async () => {
+    ({ prisma } = await testDatabase());
+    await prisma.deployment.deleteMany();
+    await prisma.installation.deleteMany();
+  });
+
+  test('takes over all that is encrypted, after which the old one is needed no more', async () => {
+    const botId = makeId('bot');
+    await prisma.account.create({
+      data: {
+        id: makeId('acc'),
+        name: 'A',
+        plan: 'FREE',
+        bots: { create: { id: botId, name: 'B' } },
+      },
+    });
+    await prisma.installation.create({ data: { secretKeyCheck: secretKeyCheck(first) } });
+    const before = createEnvironmentCipher(first);
+    const deployments = createDeployments({ prisma, cipher: before });
+    const request = {
+      botId,
+      environment: 'PRODUCTION' as const,
+      source: agent(),
+      unsetEnvVars: [],
+    };
+    const made = await deployments.deploy({ ...request, envVars: variables });
+    await deployments.deploy({ ...request, source: 'nonsense', envVars: {} });
+
+    const both = createEnvironmentCipher(second, [first]);
+    await rotateSecretKey(prisma, both, second);
+    await rotateSecretKey(prisma, both, second);
+    const { envVars } = await prisma.deployment.findUniqueOrThrow({ where: { id: made.id } });
+    expect(createEnvironmentCipher(second).decrypt(made.id, envVars ?? new Uint8Array())).toEqual(
+      variables,
+    );
+    const installation = await prisma.installation.findUniqueOrThrow({ where: { id: 1 } });
+    expect(installation.secretKeyCheck).toBe(secretKeyCheck(second));
+    await prisma.installation.deleteMany();
+  });
+});
