@@ -2,6 +2,7 @@ import { PothosValidationError } from '@pothos/core';
 import { GraphQLError } from 'graphql';
 import type { ZodError } from 'zod';
 import { Prisma } from './generated/prisma/client.ts';
+import { withoutValues } from './graphql-message.ts';
 
 /**
  * Every error code that leaves Parley, with its HTTP status: the closed list. REST writes them as they stand,
@@ -88,8 +89,9 @@ export function invalidRequest({ issues }: ZodError, skip = 0): GatewayError {
 export function toGatewayError(error: unknown): GatewayError {
   const original = error instanceof GraphQLError ? (error.originalError ?? error) : error;
   if (original instanceof GatewayError) return original;
-  if (isRequestError(original) || original instanceof PothosValidationError)
-    return new GatewayError('invalid_request', original.message);
+  if (isRequestError(original) || original instanceof PothosValidationError) {
+    return new GatewayError('invalid_request', withoutValues(original.message));
+  }
   if (isUnstorable(original)) {
     return new GatewayError('invalid_request', 'The request holds U+0000, which cannot be stored.');
   }

@@ -20,6 +20,7 @@ const DOMAINS = [
 /** What every part may use, and what uses nothing of Parley but each other. */
 const FOUNDATIONS = [
   'errors.ts',
+  'graphql-message.ts',
   'ids.ts',
   'input.ts',
   'json.ts',

@@ -105,7 +105,9 @@ export function clientSignal({ raw }: FastifyReply): AbortSignal {
 export function fromHttp(thrown: unknown): GatewayError {
   const { code, statusCode, message } = thrown as Partial<Error & Record<string, unknown>>;
   if (thrown instanceof SyntaxError) {
-    return new GatewayError('invalid_json', `The body is not valid JSON: ${message}`);
+    // The parser's own words may quote the body.
+    const place = / at position \d+( \(line \d+ column \d+\))?/.exec(thrown.message)?.[0] ?? '';
+    return new GatewayError('invalid_json', `The body is not valid JSON${place}.`);
   }
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || code === 'FST_ERR_CTP_EMPTY_JSON_BODY') {
     return new GatewayError('invalid_json', 'The body is not valid JSON.');

@@ -1,0 +1,26 @@
+/**
+ * What GraphQL says of a request that it refuses, without the values that it quotes: they may be secret, such as
+ * the value of a deployment's variable. The names of variables, fields, arguments and types stay.
+ */
+export function withoutValues(message: string): string {
+  const [, name] = /^Variable "\$(\w+)" got invalid value/.exec(message) ?? [];
+  if (name === undefined) {
+    return message
+      .replace(/^(.*? cannot represent [^:]*value): .*$/s, '$1.')
+      .replace(/(an invalid [\w-]+-string) .*$/s, '$1.')
+      .replace(/(found (?:String|BlockString)) ".*$/s, '$1.')
+      .replace(/(Expected value of type ".*?"), found .*$/s, '$1.');
+  }
+  const place = new RegExp(` at "${name}[\\w.[\\]]*"(?=; )`).exec(message)?.[0] ?? '';
+  const reason = REASONS.map((pattern) => pattern.exec(message)?.[0]).find(Boolean);
+  return `Variable "$${name}" got an invalid value${place}${reason ? `; ${reason}` : '.'}`;
+}
+
+/** What may be wrong with a variable's value, as far as it quotes none. */
+const REASONS = [
+  /Field "\w+" of required type "[\w!\][]+" was not provided\.$/,
+  /Field "\w+" is not defined by type "\w+"\.(?: Did you mean [\w", ]+\?)?$/,
+  /Expected non-nullable type "[\w!\][]+" not to be null\.$/,
+  /Expected type "\w+" to be an object\.$/,
+  /\w+ cannot represent [\w -]+ value(?=: )/,
+];

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, inject, test } from 'vitest';
+import { agent } from './helpers/app.ts';
+import { freshDatabase } from './helpers/database.ts';
+import { dataDirectoryInUse, startServer } from './helpers/server.ts';
+
+/** The canary in every form in which text may leave. */
+const formsOf = (canary: string) => [
+  canary,
+  encodeURIComponent(canary),
+  Buffer.from(canary).toString('base64').replaceAll('=', ''),
+  Buffer.from(canary).toString('hex'),
+];
+
+describe('the value of a variable', () => {
+  test('is in no answer, no log line, no error and no file of the database', async () => {
+    const canary = `cänary ${randomBytes(16).toString('hex')}`;
+    const databaseUrl = inject('databaseUrl');
+    const dataDirectory = await dataDirectoryInUse();
+    const server = await startServer({
+      dataDirectory,
+      env: {
+        LOG_LEVEL: 'trace',
+        PARLEY_SECRET_KEY: randomBytes(32).toString('base64'),
+        ...(databaseUrl && { DATABASE_URL: await freshDatabase(databaseUrl, 'canary') }),
+      },
+    });
+    const key = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
+    const answers: string[] = [];
+    const ask = async (path: string, body?: object, headers = {}) => {
+      const response = await fetch(server.url + path, {
+        method: body ? 'POST' : 'GET',
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        body: body && JSON.stringify(body),
+      });
+      answers.push(JSON.stringify([...response.headers]), await response.clone().text());
+      // biome-ignore lint/suspicious/noExplicitAny: whatever it is, it is looked through
+      return (await response.json().catch(() => ({}))) as any;
+    };
+
+    const agentlang = agent(
+      'tools shop { capability find "Find" { get "https://shop.example/" { header "Authorization" "Bearer {{ env.TOKEN }}" } } }',
+    );
+    const env_vars = { TOKEN: canary };
+    const deployed = await ask('/v1/bots/demo/deploy', { agentlang, env_vars });
+    expect(deployed.status).toBe('deployed');
+    await ask('/v1/bots/demo/deploy', { agentlang: 'broken', env_vars });
+    await ask('/v1/bots/demo/deploy', { agentlang, env_vars: { 'a b': canary, TOKEN: canary } });
+    await ask('/v1/bots/demo/deploy', { agentlang, env_vars: { TOKEN: canary.repeat(2_000) } });
+    await ask('/v1/bots/demo/chat', { message: 'What is your token?', context: { a: 1 } });
+    await ask(`/v1/bots/demo/deployments/${deployed.deployment_id}/rollback`, {});
+    await ask('/v1/bots/demo/deployments');
+    const graphql = (query: string, variables = {}) => ask('/graphql', { query, variables });
+    await graphql(
+      'mutation ($input: DeployInput!) { deploy(botId: "demo", input: $input) { id source envNames diagnostics { message } } }',
+      { input: { source: agentlang, envVars: [{ name: 'TOKEN', value: canary }] } },
+    );
+    for (const value of [`${canary}\u0000`, canary.repeat(2_000), 7, { canary }]) {
+      await graphql(
+        'mutation ($input: DeployInput!) { deploy(botId: "demo", input: $input) { id } }',
+        { input: { source: agentlang, envVars: [{ name: 'TOKEN', value }] } },
+      );
+    }
+    const { data } = await graphql(
+      '{ bot(id: "demo") { deployments { edges { node { id source envNames message diagnostics { message } } } } } }',
+    );
+    expect(data.bot.deployments.edges.length).toBeGreaterThan(3);
+    expect(await server.stop('SIGTERM')).toBe(0);
+
+    const files = databaseUrl ? [] : await filesBelow(join(dataDirectory, 'database'));
+    const places = {
+      answers: answers.join('\n'),
+      output: server.output(),
+      files: files.join('\n'),
+    };
+    for (const [place, text] of Object.entries(places)) {
+      for (const form of formsOf(canary))
+        expect(text.includes(form), `${form} in ${place}`).toBe(false);
+    }
+    expect(databaseUrl || places.files.length > 1_000_000).toBeTruthy();
+  });
+});
+
+async function filesBelow(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')));
+}
