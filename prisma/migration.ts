@@ -6,8 +6,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { nextMigration } from '../src/storage/migrate.ts';
 
-const [name = ''] = parseArgs({ allowPositionals: true }).positionals;
-if (!/^[a-z][a-z0-9_]*$/.test(name)) {
+const [name = '', ...others] = parseArgs({ allowPositionals: true }).positionals;
+if (!/^[a-z][a-z0-9_]*$/.test(name) || others.length > 0) {
   console.error(
     'Name the migration in lower case letters, digits and _: npm run migration -- NAME',
   );

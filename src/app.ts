@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { setImmediate } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
 import { createAccounts } from './accounts/accounts.ts';
 import { createKeys } from './accounts/keys.ts';
 import { createChat } from './agent/chat.ts';
@@ -15,6 +16,7 @@ import { createHistory } from './sessions/history.ts';
 import { createTurns } from './sessions/turns.ts';
 import type { Database } from './storage/database.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
+import type { ContextOf } from './transport/context-of.ts';
 import { createEngine } from './transport/engine.ts';
 import { createErrorMask } from './transport/error-mask.ts';
 import { serveEventStream } from './transport/event-stream.ts';
@@ -42,6 +44,8 @@ export type App = {
 };
 
 const DRAIN_LIMIT_MS = 25_000;
+/** How long an answer that is ready may take to leave, however late it is. */
+const SEND_LIMIT_MS = 1_000;
 
 /** Puts the whole of Parley together, on a database and a model that are there. It never listens. */
 export async function createApp({
@@ -51,14 +55,13 @@ export async function createApp({
   ...httpOptions
 }: AppOptions): Promise<App> {
   const { prisma } = database;
-  const http = createHttp(httpOptions);
-  const keys = createKeys({ prisma });
+  const { app: http, answers } = createHttp(httpOptions);
+  const keys = createKeys({ prisma, log: http.log });
   const runs = createRuns({ prisma });
   const liveRuns = createLiveRuns();
   const createContext = createContextFactory({
     prisma,
     keys,
-    runs,
     accounts: createAccounts({ prisma }),
     bots: createBots({ prisma }),
     deployments: createDeployments({ prisma, cipher }),
@@ -73,10 +76,10 @@ export async function createApp({
     }),
   });
   const authenticate = createAuthenticate({ keys });
-  const contextOf = async (request: FastifyRequest, reply: FastifyReply) =>
+  const contextOf: ContextOf = async (request, reply, signal = clientSignal(reply)) =>
     createContext({
       authentication: await authenticate(request.headers.authorization),
-      signal: clientSignal(reply),
+      signal,
       setHeader: (name, value) => reply.header(name, value),
     });
 
@@ -96,8 +99,12 @@ export async function createApp({
     http,
     async close(drainLimitMs = DRAIN_LIMIT_MS) {
       closing = true;
+      const deadline = performance.now() + drainLimitMs;
       http.server.close();
       await liveRuns.drain(drainLimitMs);
+      // Those who read the last events of a run take their turn before the answers are counted.
+      await setImmediate();
+      await answers.sent(Math.max(deadline - performance.now(), SEND_LIMIT_MS));
       await http.close();
     },
   };

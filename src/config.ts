@@ -62,11 +62,19 @@ const settings = z
     error: 'is required with DATABASE_URL; make one with: openssl rand -base64 32',
     when: () => true,
   })
-  .refine((all) => (!all.OPENAI_API_KEY && !all.OPENAI_BASE_URL) || all.OPENAI_MODEL, {
+  .refine((all) => !all.OPENAI_BASE_URL || all.OPENAI_MODEL, {
     path: ['OPENAI_MODEL'],
-    error: 'is required with OPENAI_API_KEY or OPENAI_BASE_URL: the name of the default model',
+    error: 'is required with OPENAI_BASE_URL: the name of the default model',
+    when: () => true,
+  })
+  .refine((all) => !all.OPENAI_MODEL || all.OPENAI_API_KEY || all.OPENAI_BASE_URL, {
+    path: ['OPENAI_MODEL'],
+    error: 'needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server that wants no key',
     when: () => true,
   });
+
+/** What OpenAI's own server is asked for where nothing else is said. */
+const OPENAI_DEFAULT_MODEL = 'gpt-4o-mini';
 
 const NAMES = Object.keys(settings.shape);
 
@@ -100,8 +108,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     previousSecretKeys: all.PARLEY_SECRET_KEY?.slice(1) ?? [],
     bootstrapKey: all.PARLEY_BOOTSTRAP_KEY,
     model:
-      all.OPENAI_MODEL && (all.OPENAI_API_KEY || all.OPENAI_BASE_URL)
-        ? { apiKey: all.OPENAI_API_KEY, baseUrl: all.OPENAI_BASE_URL, name: all.OPENAI_MODEL }
+      all.OPENAI_API_KEY || all.OPENAI_BASE_URL
+        ? {
+            apiKey: all.OPENAI_API_KEY,
+            baseUrl: all.OPENAI_BASE_URL,
+            name: all.OPENAI_MODEL ?? OPENAI_DEFAULT_MODEL,
+          }
         : undefined,
     trustProxy: all.TRUST_PROXY,
     logLevel: all.LOG_LEVEL,

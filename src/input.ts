@@ -60,3 +60,15 @@ export const envValue = text.refine(
 
 /** How many variables one deployment may set. */
 export const MAX_ENV_VARS = 200;
+
+/** How many entries of a list make a page. */
+export const pageSize = z
+  .int('must be a whole number')
+  .min(0, 'must not be negative')
+  .max(100, 'must not be more than 100');
+
+/** A place in a list, as it was given out: of entries whose ids are texts. */
+export const cursor = text.refine(
+  (value) => /^GPC:S:[^\0]+$/.test(Buffer.from(value, 'base64').toString()),
+  'is not a cursor of this list',
+);

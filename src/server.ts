@@ -39,7 +39,10 @@ async function start(): Promise<void> {
   await rotateSecretKey(prisma, cipher, secretKey);
   // Only now, so that a start that fails sets nothing up with a key that nobody has seen.
   const newKey = await seed(prisma, secretKeyCheck(secretKey), config.bootstrapKey);
+  // Once more, for the one of two first starts that came second.
+  await assertSecretKey(prisma, [secretKey, ...config.previousSecretKeys]);
   closeWithGrace({ delay: CLOSE_LIMIT_MS, logger: app.http.log }, async ({ err }) => {
+    app.http.log.info('Stopping: running answers have 25 seconds. Ctrl-C again ends at once.');
     if (err) app.http.log.fatal({ err }, 'Parley stops: it met an error that nothing handles.');
     await app.close();
     await database.close();
@@ -79,14 +82,19 @@ function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Sta
 }
 
 /** Tells the person at the terminal where to go from here; the key only when it is new. */
-function greet(address: string, newKey: string | null, { model }: Config): void {
-  const key = newKey ?? '$API_KEY';
+function greet(address: string, newKey: string | null, config: Config): void {
+  const shownKey = newKey !== config.bootstrapKey ? newKey : null;
+  const keyLine = shownKey
+    ? `${shownKey}   (shown this once: keep it)`
+    : newKey
+      ? 'the one in PARLEY_BOOTSTRAP_KEY'
+      : 'the one that the first start made';
   console.log(`
   Parley is listening on ${address}
-  Model:       ${model?.name ?? 'offline (set OPENAI_API_KEY and OPENAI_MODEL for a real one)'}
+  Model:       ${config.model?.name ?? 'offline (set OPENAI_API_KEY for a real one)'}
   Playground:  ${address}/graphql
-  API key:     ${newKey ? `${newKey}   (shown this once: keep it)` : 'the one that the first start printed'}
-  Try:         curl ${address}/v1/bots/${DEMO_BOT_ID}/chat -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -H "X-Session-ID: user-1" -d '{"message": "Hello!"}'
+  API key:     ${keyLine}
+  Try:         curl ${address}/v1/bots/${DEMO_BOT_ID}/chat -H "Authorization: Bearer ${shownKey ?? '$API_KEY'}" -H "Content-Type: application/json" -H "X-Session-ID: user-1" -d '{"message": "Hello!"}'
 `);
 }
 

@@ -17,6 +17,17 @@ export function authorizeScope({ key }: Caller, scope: KeyScope): void {
   );
 }
 
+/** Whether a key can do nothing that the caller's own cannot. */
+export function covers(
+  { key }: Caller,
+  other: Pick<ApiKey, 'scopes' | 'restricted' | 'botIds'>,
+): boolean {
+  return (
+    other.scopes.every((scope) => key.scopes.includes(scope)) &&
+    (!key.restricted || (other.restricted && other.botIds.every((id) => key.botIds.includes(id))))
+  );
+}
+
 /** Whether the key's limitation to some bots, if it has one, includes this bot. */
 export function mayUseBot({ key }: Caller, botId: string): boolean {
   return !key.restricted || key.botIds.includes(botId);

@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../errors.ts';
 import type { ApiKey, KeyScope, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
-import { authorizeScope, type Caller, mayUseBot } from './caller.ts';
+import type { Log } from '../log.ts';
+import { authorizeScope, type Caller, covers, mayUseBot } from './caller.ts';
 import { apiKeyPrefix, hashApiKey, isApiKey, makeApiKey } from './key-format.ts';
 
 /** A revoked key works at most this long on a replica that did not revoke it. */
@@ -28,37 +29,59 @@ export type IssuedApiKey = { apiKey: ApiKey; secret: string };
 export type Keys = {
   /** @throws GatewayError `invalid_api_key` for a key that is mistyped, unknown, expired or revoked. */
   verify(secret: string): Promise<Caller>;
-  /** @throws GatewayError where the new key would be able to do what the caller's own is not. */
+  /**
+   * @throws GatewayError where the new key would be able to do what the caller's own is not, or is limited to
+   *   what is no bot of the account.
+   */
   issue(caller: Caller, input: NewApiKey): Promise<IssuedApiKey>;
-  /** Stops a key at once. A key that is revoked already stays as it is. @throws GatewayError `not_found` */
+  /** The account's keys that the caller's own covers, the newest first, revoked ones too. */
+  list(caller: Caller): Promise<ApiKey[]>;
+  /**
+   * Stops a key at once. A key that is revoked already stays as it is.
+   *
+   * @throws GatewayError `not_found`, also for a key that can do what the caller's own cannot.
+   */
   revoke(caller: Caller, id: string): Promise<ApiKey>;
 };
 
-export function createKeys({ prisma }: { prisma: PrismaClient }): Keys {
-  const callers = new LRUCache<string, Caller>({ max: CACHE_SIZE, ttl: CACHE_TTL_MS });
+export function createKeys({ prisma, log }: { prisma: PrismaClient; log: Log }): Keys {
+  const callers = new LRUCache<string, Caller>({
+    max: CACHE_SIZE,
+    ttl: CACHE_TTL_MS,
+    fetchMethod: async (hash) => {
+      const row = await prisma.apiKey.findUnique({ where: { hash }, include: { account: true } });
+      if (row === null) return undefined;
+      const { account, ...key } = row;
+      noteUse(key);
+      return { account, key };
+    },
+  });
 
-  const find = async (hash: string): Promise<Caller> => {
-    const cached = callers.get(hash);
-    if (cached) return cached;
-    const row = await prisma.apiKey.findUnique({ where: { hash }, include: { account: true } });
-    if (row === null) throw invalidKey();
-    const { account, ...key } = row;
-    const caller = { account, key };
-    callers.set(hash, caller);
-    await noteUse(key);
-    return caller;
-  };
-
-  const noteUse = async ({ id, lastUsedAt }: ApiKey) => {
+  const noteUse = ({ id, lastUsedAt }: ApiKey) => {
     const now = Date.now();
     if (lastUsedAt && now - lastUsedAt.getTime() < LAST_USED_PRECISION_MS) return;
-    await prisma.apiKey.updateMany({ where: { id }, data: { lastUsedAt: new Date(now) } });
+    prisma.apiKey
+      .updateMany({ where: { id }, data: { lastUsedAt: new Date(now) } })
+      .catch((err: unknown) => log.error({ err }, 'The use of a key could not be noted.'));
+  };
+
+  /** Refuses to limit a key to what is no bot of the account. */
+  const assertBots = async ({ account }: Caller, botIds: string[]) => {
+    const bots = await prisma.bot.findMany({
+      where: { id: { in: botIds } },
+      select: { id: true, accountId: true },
+    });
+    for (const id of botIds) {
+      const bot = bots.find((candidate) => candidate.id === id);
+      if (!bot) throw new GatewayError('bot_not_found', `There is no bot "${id}".`);
+      if (bot.accountId !== account.id) throw noAccess(id);
+    }
   };
 
   return {
     async verify(secret) {
-      if (!isApiKey(secret)) throw invalidKey();
-      const caller = await find(hashApiKey(secret));
+      const caller = isApiKey(secret) ? await callers.fetch(hashApiKey(secret)) : undefined;
+      if (caller === undefined) throw invalidKey();
       const { revokedAt, expiresAt } = caller.key;
       if (revokedAt || (expiresAt && expiresAt.getTime() <= Date.now())) throw invalidKey();
       return caller;
@@ -66,13 +89,26 @@ export function createKeys({ prisma }: { prisma: PrismaClient }): Keys {
 
     async issue(caller, input) {
       const secret = makeApiKey();
-      const data = newApiKey(caller.account.id, secret, grant(caller, input));
+      const granted = grant(caller, input);
+      await assertBots(caller, granted.botIds ?? []);
+      const data = newApiKey(caller.account.id, secret, granted);
       return { apiKey: await prisma.apiKey.create({ data }), secret };
     },
 
-    async revoke({ account }, id) {
-      const found = await prisma.apiKey.findFirst({ where: { id, accountId: account.id } });
-      if (found === null) throw new GatewayError('not_found', `There is no API key "${id}".`);
+    async list(caller) {
+      const keys = await prisma.apiKey.findMany({
+        where: { accountId: caller.account.id },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      });
+      return keys.filter((key) => covers(caller, key));
+    },
+
+    async revoke(caller, id) {
+      const accountId = caller.account.id;
+      const found = await prisma.apiKey.findFirst({ where: { id, accountId } });
+      if (found === null || !covers(caller, found)) {
+        throw new GatewayError('not_found', `There is no API key "${id}".`);
+      }
       const revoked = found.revokedAt
         ? found
         : await prisma.apiKey.update({ where: { id }, data: { revokedAt: new Date() } });
@@ -122,6 +158,10 @@ function grant(caller: Caller, input: NewApiKey): NewApiKey {
     });
   }
   return { ...input, scopes, botIds, expiresAt };
+}
+
+function noAccess(botId: string): GatewayError {
+  return new GatewayError('bot_access_denied', `This API key has no access to the bot "${botId}".`);
 }
 
 function invalidKey(): GatewayError {

@@ -28,11 +28,6 @@ const AccountNode = builder.prismaNode('Account', {
   fields: (t) => ({
     name: t.exposeString('name'),
     plan: t.expose('plan', { type: PlanEnum }),
-    apiKeys: t.relation('apiKeys', {
-      description: 'The newest first, revoked ones too. Scope ADMIN.',
-      authScopes: { scope: 'ADMIN' },
-      query: { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
-    }),
   }),
 });
 
@@ -70,6 +65,15 @@ const ApiKeyNode = builder.prismaNode('ApiKey', {
     revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true }),
   }),
 });
+
+builder.prismaObjectField('Account', 'apiKeys', (t) =>
+  t.field({
+    type: [ApiKeyNode],
+    description: 'Those that can do nothing more than this key, the newest first. Scope ADMIN.',
+    authScopes: { scope: 'ADMIN' },
+    resolve: (_account, _args, { caller, keys }) => keys.list(caller()),
+  }),
+);
 
 const Viewer = builder.simpleObject('Viewer', {
   description: 'Who asks.',

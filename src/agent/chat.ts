@@ -7,9 +7,9 @@ import type { Definition } from '../language/definition.ts';
 import type { Log } from '../log.ts';
 import type { Model, Usage } from '../model/model.ts';
 import type { EventLog } from '../runs/events.ts';
-import type { LiveRun, LiveRuns } from '../runs/live.ts';
+import type { Admission, LiveRun, LiveRuns } from '../runs/live.ts';
 import type { RunOutcome, Runs } from '../runs/runs.ts';
-import type { History, HistoryMessage, SessionState } from '../sessions/history.ts';
+import type { History, HistoryMessage, NewSession, SessionState } from '../sessions/history.ts';
 import type { Turns } from '../sessions/turns.ts';
 import { assemblePrompt } from './prompt.ts';
 
@@ -29,7 +29,7 @@ export type ChatReply = {
   response: string;
   sessionId: string;
   runId: string;
-  /** From the request's arrival to the stored answer. */
+  /** Milliseconds from taking the message, waiting for the turn included, to the end of the reply. */
   latencyMs: number;
   tokensUsed: number;
   /** In call order, without repeats. */
@@ -79,10 +79,11 @@ type Turn = {
 export function createChat(parts: Parts): Chat {
   const { activeDeployments, history, turns, runs, liveRuns, model, log } = parts;
 
-  const begin = async (request: ChatRequest, sessionId: string, startedAt: number) => {
+  const begin = async (request: ChatRequest, ref: NewSession, startedAt: number) => {
     const { botId, environment, channel, message, context } = request;
+    const { sessionId } = ref;
     const { deploymentId, definition } = await activeDeployments.find(botId, environment);
-    const session = await history.open({ botId, environment, sessionId });
+    const session = await history.open(ref);
     const runId = await runs.begin({
       botId,
       deploymentId,
@@ -175,19 +176,35 @@ export function createChat(parts: Parts): Chat {
     return history.append(session, runId, messages);
   };
 
+  /** Waits for the session's turn, begins the run, and leaves it to itself. */
+  const startIn = async (place: Admission, request: ChatRequest, signal: AbortSignal) => {
+    const startedAt = performance.now();
+    const { botId, environment } = request;
+    const key = makeId('ses');
+    const sessionId = request.sessionId ?? key;
+    const release = await turns.take(
+      JSON.stringify([botId, environment, sessionId]),
+      AbortSignal.any([signal, place.signal]),
+    );
+    try {
+      const turn = await begin(request, { key, botId, environment, sessionId }, startedAt);
+      const run = place.start(turn.runId, (events, runSignal) =>
+        work(turn, events, runSignal).finally(release),
+      );
+      return { ...run, sessionId };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+
   return {
     async start(request, signal) {
-      const startedAt = performance.now();
-      const { botId, environment, sessionId = makeId('ses') } = request;
-      const release = await turns.take(JSON.stringify([botId, environment, sessionId]), signal);
+      const place = liveRuns.admit();
       try {
-        const turn = await begin(request, sessionId, startedAt);
-        const run = liveRuns.start(turn.runId, (events, runSignal) =>
-          work(turn, events, runSignal).finally(release),
-        );
-        return { ...run, sessionId };
+        return await startIn(place, request, signal);
       } catch (error) {
-        release();
+        place.leave();
         throw error;
       }
     },

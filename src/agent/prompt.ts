@@ -31,12 +31,20 @@ export function assemblePrompt({
   const { text } = renderTemplate(definition.prompt, lookupIn(values));
   return [
     { role: 'system', content: text + delimited('context', context) },
-    ...history.map(({ role, text }) => ({
-      role: role === 'USER' ? ('user' as const) : ('assistant' as const),
-      content: text,
-    })),
+    ...history.map(toModelMessage),
     { role: 'user', content: message },
   ];
+}
+
+function toModelMessage({ role, text }: HistoryMessage): ModelMessage {
+  switch (role) {
+    case 'USER':
+      return { role: 'user', content: text };
+    case 'ASSISTANT':
+      return { role: 'assistant', content: text };
+    case 'TOOL':
+      throw new Error('No turn has stored the answer of a tool yet.');
+  }
 }
 
 /** JSON between tags. A `<` inside it is escaped, so that no value can close the tag. */

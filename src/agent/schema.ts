@@ -45,7 +45,8 @@ const ChatReplyObject = builder.objectRef<ChatReply>('ChatReply').implement({
     }),
     runId: t.exposeID('runId'),
     latencyMs: t.exposeInt('latencyMs', {
-      description: "Milliseconds from the request's arrival to the stored reply.",
+      description:
+        'Milliseconds from taking the message, waiting for the turn included, to the end of the reply.',
     }),
     tokensUsed: t.exposeInt('tokensUsed', { description: 'Prompt and completion together.' }),
     toolsCalled: t.exposeStringList('toolsCalled', {

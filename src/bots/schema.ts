@@ -13,23 +13,32 @@ const BotNode = builder.prismaNode('Bot', {
   }),
 });
 
+const BotConnection = builder.connectionObject({ type: BotNode, name: 'BotConnection' });
+
 builder.prismaObjectField('Account', 'bots', (t) =>
-  t.relatedConnection('bots', {
-    cursor: 'id',
-    description: 'The bots that this key may use, the newest first.',
-    query: (_args, { caller }) => ({ where: visibleBots(caller()), orderBy: NEWEST_FIRST }),
-  }),
+  t.relatedConnection(
+    'bots',
+    {
+      cursor: 'id',
+      description: 'The bots that this key may use, the newest first.',
+      query: (_args, { caller }) => ({ where: visibleBots(caller()), orderBy: NEWEST_FIRST }),
+    },
+    BotConnection,
+  ),
 );
 
 builder.queryField('bots', (t) =>
-  t.prismaConnection({
-    type: 'Bot',
-    cursor: 'id',
-    description: 'The bots that this key may use, the newest first.',
-    authScopes: { authenticated: true },
-    resolve: (query, _root, _args, { caller, prisma }) =>
-      prisma.bot.findMany({ ...query, where: visibleBots(caller()), orderBy: NEWEST_FIRST }),
-  }),
+  t.prismaConnection(
+    {
+      type: 'Bot',
+      cursor: 'id',
+      description: 'The bots that this key may use, the newest first.',
+      authScopes: { authenticated: true },
+      resolve: (query, _root, _args, { caller, prisma }) =>
+        prisma.bot.findMany({ ...query, where: visibleBots(caller()), orderBy: NEWEST_FIRST }),
+    },
+    BotConnection,
+  ),
 );
 
 builder.queryField('bot', (t) =>

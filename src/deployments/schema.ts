@@ -69,18 +69,23 @@ builder.prismaObjectFields('Bot', (t) => ({
     }),
     resolve: ({ activeDeployments }) => activeDeployments[0]?.deployment ?? null,
   }),
-  deployments: t.relatedConnection('deployments', {
-    cursor: 'id',
-    description: 'Every attempt to deploy, the newest first.',
-    args: {
-      environment: t.arg({ type: EnvironmentEnum }),
-      status: t.arg({ type: DeploymentStatusEnum }),
+  deployments: t.relatedConnection(
+    'deployments',
+    {
+      cursor: 'id',
+      description: 'Every attempt to deploy, the newest first.',
+      args: {
+        environment: t.arg({ type: EnvironmentEnum }),
+        status: t.arg({ type: DeploymentStatusEnum }),
+      },
+      query: ({ environment, status }) => ({
+        where: { environment: environment ?? undefined, status: status ?? undefined },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      }),
     },
-    query: ({ environment, status }) => ({
-      where: { environment: environment ?? undefined, status: status ?? undefined },
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-    }),
-  }),
+    { name: 'DeploymentConnection' },
+    { name: 'DeploymentEdge' },
+  ),
 }));
 
 builder.prismaObjectField('Run', 'deployment', (t) =>

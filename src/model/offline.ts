@@ -62,7 +62,7 @@ function reply(messages: Message[]): string {
       ? 'It is the first thing that I hear from you.'
       : `Before that, you said: "${previous}". I remember ${said.length + 1} messages of yours.`,
     ...(context ? [`I was also told this: ${context}.`] : []),
-    'I am the offline model: set OPENAI_API_KEY and OPENAI_MODEL to talk to a real one.',
+    'I am the offline model: set OPENAI_API_KEY to talk to a real one.',
   ].join(' ');
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import OpenAI from 'openai';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { GatewayError } from '../errors.ts';
@@ -6,6 +7,9 @@ import type { Model, ModelRequest, Usage } from './model.ts';
 
 /** OpenAI's own server, which alone wants the limit of tokens under its newer name. */
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+
+const RETRY_DELAY_MS = 500;
+const MAX_RETRY_DELAY_MS = 5_000;
 
 /** A server that speaks OpenAI's chat completions. */
 export type OpenAIOptions = {
@@ -30,56 +34,97 @@ export function createOpenAIModel({
     baseURL: baseUrl,
     organization: null,
     project: null,
-    maxRetries: 1,
+    maxRetries: 0,
     logLevel: 'off',
     fetch,
   });
   const limitName = baseUrl === OPENAI_BASE_URL ? 'max_completion_tokens' : 'max_tokens';
 
+  /** One try: text as it comes, then the finish. */
+  const attempt = async function* (request: ModelRequest, signal: AbortSignal) {
+    const { model, messages, temperature, maxTokens, timeout } = request;
+    const text = joinSurrogates();
+    let reason: string | undefined;
+    let usage: Usage = { promptTokens: 0, completionTokens: 0 };
+    const chunks = await client.chat.completions.create(
+      {
+        model,
+        messages,
+        temperature,
+        [limitName]: maxTokens,
+        stream: true,
+        stream_options: { include_usage: true },
+      },
+      { signal, timeout },
+    );
+    for await (const chunk of chunks) {
+      const delta = text(chunk.choices?.[0]?.delta?.content ?? '');
+      if (delta) yield { type: 'text-delta' as const, text: delta };
+      reason = chunk.choices?.[0]?.finish_reason ?? reason;
+      usage = readUsage(chunk) ?? usage;
+    }
+    // The client's stream ends without a word when it is aborted.
+    signal.throwIfAborted();
+    if (reason === undefined) throw new BrokenOff();
+    yield { type: 'finish' as const, reason, usage };
+  };
+
   return {
     nameFor: (requested) => requested ?? defaultModel,
 
-    async *stream({ model, messages, temperature, maxTokens, timeout }: ModelRequest, signal) {
+    async *stream(request, signal) {
       const call = new AbortController();
       const abort = () => call.abort();
       signal.addEventListener('abort', abort);
       if (signal.aborted) abort();
-      const timer = setTimeout(abort, timeout);
-      const text = joinSurrogates();
-      let over = false;
-      let reason: string | undefined;
-      let usage: Usage = { promptTokens: 0, completionTokens: 0 };
+      const timer = setTimeout(abort, request.timeout);
       try {
-        const chunks = await client.chat.completions.create(
-          {
-            model,
-            messages,
-            temperature,
-            [limitName]: maxTokens,
-            stream: true,
-            stream_options: { include_usage: true },
-          },
-          { signal: call.signal, timeout },
-        );
-        for await (const chunk of chunks) {
-          const delta = text(chunk.choices?.[0]?.delta?.content ?? '');
-          if (delta) yield { type: 'text-delta', text: delta };
-          reason = chunk.choices?.[0]?.finish_reason ?? reason;
-          usage = readUsage(chunk) ?? usage;
+        for (let triesLeft = 1; ; triesLeft -= 1) {
+          let hasSpoken = false;
+          try {
+            for await (const event of attempt(request, call.signal)) {
+              hasSpoken = true;
+              yield event;
+            }
+            return;
+          } catch (error) {
+            if (hasSpoken || triesLeft === 0 || !isPassing(error)) throw error;
+            await delay(retryDelay(error), undefined, { signal: call.signal });
+          }
         }
-        over = true;
-        if (signal.aborted) return;
-        if (reason === undefined) throw brokenOff(call.signal);
-        yield { type: 'finish', reason, usage };
       } catch (error) {
         if (!signal.aborted) throw describe(error, call.signal.aborted);
       } finally {
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
-        if (!over) abort();
       }
     },
   };
+}
+
+/** A stream that ended before its end. */
+class BrokenOff extends Error {
+  override readonly name = 'BrokenOff';
+}
+
+/** Whether the same call may fare better a moment later. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof OpenAI.APIUserAbortError) return false;
+  if (error instanceof OpenAI.APIError && error.status !== undefined) {
+    return (
+      error.status === 408 || error.status === 409 || error.status === 429 || error.status >= 500
+    );
+  }
+  return true;
+}
+
+/** Milliseconds until the second try: what the server asks for in `Retry-After`, 5 seconds at most. */
+function retryDelay(error: unknown): number {
+  const headers = error instanceof OpenAI.APIError ? error.headers : undefined;
+  const asked = Number(
+    headers?.get('retry-after-ms') ?? Number(headers?.get('retry-after')) * 1_000,
+  );
+  return Number.isFinite(asked) && asked > 0 ? Math.min(asked, MAX_RETRY_DELAY_MS) : RETRY_DELAY_MS;
 }
 
 function readUsage({ usage }: ChatCompletionChunk): Usage | undefined {
@@ -98,17 +143,12 @@ function joinSurrogates(): (piece: string) => string {
   };
 }
 
-function brokenOff({ aborted }: AbortSignal): GatewayError {
-  return aborted ? timedOut() : new GatewayError('model_error', "The model's answer broke off.");
-}
-
 function timedOut(): GatewayError {
   return new GatewayError('model_timeout', 'The model did not answer in time.');
 }
 
 /** Says what went wrong without the server's own words, which may hold what was sent to it. */
 function describe(error: unknown, late: boolean): GatewayError {
-  if (error instanceof GatewayError) return error;
   if (late || error instanceof OpenAI.APIConnectionTimeoutError) return timedOut();
   if (error instanceof OpenAI.APIConnectionError) {
     return new GatewayError('model_error', "The model's server cannot be reached.", {
@@ -117,6 +157,9 @@ function describe(error: unknown, late: boolean): GatewayError {
   }
   if (error instanceof OpenAI.APIError && error.status !== undefined) {
     return new GatewayError('model_error', `The model's server answered ${error.status}.`);
+  }
+  if (error instanceof BrokenOff) {
+    return new GatewayError('model_error', "The model's answer broke off.");
   }
   return new GatewayError('model_error', "The model's answer broke off or could not be read.");
 }

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
-import type { Prisma, PrismaClient, Run } from '../generated/prisma/client.ts';
+import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 
 /** What a run begins with. */
@@ -36,7 +36,6 @@ export type Runs = {
    * @throws an error when the run or its session is gone, or the session has taken another turn since.
    */
   end(runId: string, outcome: RunOutcome, also?: Prisma.PrismaPromise<unknown>[]): Promise<void>;
-  find(runId: string): Promise<Run | null>;
 };
 
 export function createRuns({ prisma }: { prisma: PrismaClient }): Runs {
@@ -65,7 +64,5 @@ export function createRuns({ prisma }: { prisma: PrismaClient }): Runs {
         ...also,
       ]);
     },
-
-    find: (runId) => prisma.run.findUnique({ where: { id: runId } }),
   };
 }

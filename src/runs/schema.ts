@@ -1,3 +1,4 @@
+import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { GatewayError } from '../errors.ts';
 import { RunKind, RunStatus } from '../generated/prisma/client.ts';
@@ -26,7 +27,10 @@ builder.prismaNode('Run', {
   description: 'One piece of work of a bot, stored before it begins and when it ends.',
   id: { resolve: ({ id }) => id },
   nullable: true,
-  findUnique: (id, { caller }) => ({ id, bot: visibleBots(caller()) }),
+  findUnique: (id, { caller }) => {
+    authorizeScope(caller(), 'RUNS');
+    return { id, bot: visibleBots(caller()) };
+  },
   fields: (t) => ({
     bot: t.relation('bot'),
     environment: t.expose('environment', { type: EnvironmentEnum }),
@@ -59,7 +63,8 @@ builder.prismaNode('Run', {
     finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true }),
     latencyMs: t.exposeInt('latencyMs', {
       nullable: true,
-      description: "Milliseconds from the request's arrival to the stored end.",
+      description:
+        'Milliseconds from taking the message, waiting for the turn included, to the end of the run.',
     }),
     promptTokens: t.exposeInt('promptTokens'),
     completionTokens: t.exposeInt('completionTokens'),

@@ -10,6 +10,7 @@ import { invalidRequest } from '../errors.ts';
 import type PrismaTypes from '../generated/pothos-types.ts';
 import { getDatamodel } from '../generated/pothos-types.ts';
 import type { KeyScope } from '../generated/prisma/client.ts';
+import { cursor, pageSize } from '../input.ts';
 import type { JsonValue } from '../json.ts';
 import type { Context } from './context.ts';
 
@@ -50,6 +51,10 @@ export const builder = new SchemaBuilder<{
     maxConnectionSize: 100,
   },
   relay: {
+    firstArgOptions: { validate: { schema: pageSize } },
+    lastArgOptions: { validate: { schema: pageSize } },
+    beforeArgOptions: { validate: { schema: cursor } },
+    afterArgOptions: { validate: { schema: cursor } },
     encodeGlobalID: (_type, id) => String(id),
     decodeGlobalID: (id) => ({ typename: NODE_TYPES.get(id.split('_', 1)[0] ?? '') ?? 'Bot', id }),
     nodeQueryOptions: {

@@ -6,7 +6,6 @@ import type { Bots } from '../bots/bots.ts';
 import type { Deployments } from '../deployments/deployments.ts';
 import { GatewayError } from '../errors.ts';
 import type { KeyScope, PrismaClient } from '../generated/prisma/client.ts';
-import type { Runs } from '../runs/runs.ts';
 
 /** The parts of the domain that the schema's resolvers call. */
 export type Domains = {
@@ -15,7 +14,6 @@ export type Domains = {
   keys: Keys;
   bots: Bots;
   deployments: Deployments;
-  runs: Runs;
   chat: Chat;
 };
 

@@ -1,4 +1,4 @@
-/** `npm run schema`: prints the schema to `schema.graphql` at the top, for clients and reviews. */
+/** `npm run schema`: writes the schema to `schema.graphql` at the top, for clients and reviews. */
 import { writeFile } from 'node:fs/promises';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { schema } from './index.ts';
@@ -10,4 +10,5 @@ export function printedSchema(): string {
 
 if (import.meta.main) {
   await writeFile(new URL('../../schema.graphql', import.meta.url), printedSchema());
+  console.log('Wrote schema.graphql');
 }

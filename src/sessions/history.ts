@@ -7,13 +7,16 @@ export type HistoryMessage = { role: MessageRole; text: string };
 /** What names a conversation: a session id means nothing outside its bot and environment. */
 export type SessionRef = { botId: string; environment: Environment; sessionId: string };
 
+/** A session that may be new: then it gets this id of Parley's own. */
+export type NewSession = SessionRef & { key: string };
+
 /** The conversation as a turn found it: what the turn is stored on top of. */
 export type SessionState = { key: string; turns: number };
 
 /** The stored conversations. */
 export type History = {
   /** Finds the session, makes it where it is new, and notes that it was seen. */
-  open(session: SessionRef): Promise<SessionState>;
+  open(session: NewSession): Promise<SessionState>;
   /** The last `limit` messages, oldest first. */
   load(session: SessionState, limit: number): Promise<HistoryMessage[]>;
   /**
@@ -29,10 +32,10 @@ export type History = {
 
 export function createHistory({ prisma }: { prisma: PrismaClient }): History {
   return {
-    async open({ botId, environment, sessionId }) {
+    async open({ key, botId, environment, sessionId }) {
       const row = await prisma.session.upsert({
         where: { botId_environment_sessionId: { botId, environment, sessionId } },
-        create: { id: makeId('ses'), botId, environment, sessionId },
+        create: { id: key, botId, environment, sessionId },
         update: { lastSeenAt: new Date() },
         select: { id: true, turns: true },
       });

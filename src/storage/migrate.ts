@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import {
   bindMigrationAwareSqlAdapterFactory,
@@ -88,7 +89,7 @@ async function loadEngine(): Promise<void> {
     const glue = createRequire(import.meta.url).resolve(
       '@prisma/schema-engine-wasm/schema_engine_bg',
     );
-    const binary = await readFile(new URL('schema_engine_bg.wasm', `file://${glue}`));
+    const binary = await readFile(new URL('schema_engine_bg.wasm', pathToFileURL(glue)));
     const { instance } = await WebAssembly.instantiate(binary, {
       './schema_engine_bg.js': { ...engine },
     });
@@ -114,7 +115,7 @@ async function readMigrations() {
   const entries = await readdir(directory, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   return {
-    baseDir: directory.pathname,
+    baseDir: fileURLToPath(directory),
     lockfile: { path: 'migration_lock.toml', content: await read('migration_lock.toml') },
     shadowDbInitScript: '',
     migrationDirectories: await Promise.all(

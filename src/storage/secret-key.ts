@@ -8,12 +8,18 @@ import type { PrismaClient } from '../generated/prisma/client.ts';
 export async function generatedSecretKey(dataDirectory: string): Promise<Buffer> {
   const path = join(dataDirectory, 'secret.key');
   const fresh = randomBytes(32).toString('base64');
-  try {
-    await writeFile(path, `${fresh}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
-  const key = Buffer.from(await readFile(path, 'utf8'), 'base64');
+  const key = await writeFile(path, `${fresh}\n`, { mode: 0o600, flag: 'wx' })
+    .catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    })
+    .then(() => readFile(path, 'utf8'))
+    .then((text) => Buffer.from(text, 'base64'))
+    .catch((error: Error) => {
+      throw new StartupError(
+        `PARLEY_DATA_DIR: cannot read the secret key in ${path}: ${error.message}. Let this user read it, or set PARLEY_SECRET_KEY.`,
+        { cause: error },
+      );
+    });
   if (key.length === 32) return key;
   throw new StartupError(
     `${path} does not hold a secret key of 32 bytes in base64. Restore it from a backup, or set PARLEY_SECRET_KEY.`,

@@ -8,6 +8,8 @@ import { readDocument } from '../schema/document.ts';
 
 /** Runs Parley's own documents in this process. It trusts them, and faces no client. */
 export type Engine = {
+  /** Reads a document ahead of its first run. @throws an error where it does not fit the schema. */
+  prepare(operation: Operation<never, unknown>): void;
   /** Runs a query or mutation, compiled at its second run. @throws GatewayError for the first error. */
   execute<Variables extends Record<string, unknown>, Data>(
     operation: Operation<Variables, Data>,
@@ -43,6 +45,10 @@ export async function createEngine(app: FastifyInstance, schema: GraphQLSchema):
   };
 
   return {
+    prepare: ({ document }) => {
+      read(document);
+    },
+
     async execute({ document }, variables, context) {
       return dataOf(await app.graphql(document, context, variables));
     },

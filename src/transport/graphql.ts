@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type GraphQLSchema, parse } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { ERROR_STATUS } from '../errors.ts';
-import type { Context } from '../schema/context.ts';
 import { PARSE_OPTIONS } from '../schema/document.ts';
+import type { ContextOf } from './context-of.ts';
 import type { ErrorMask } from './error-mask.ts';
 import { fromHttp } from './http.ts';
 
@@ -35,7 +35,7 @@ query Viewer {
 /** What the GraphQL transports over HTTP are made of. */
 export type GraphQLOptions = {
   schema: GraphQLSchema;
-  contextOf(request: FastifyRequest, reply: FastifyReply): Promise<Context>;
+  contextOf: ContextOf;
   maskError: ErrorMask;
 };
 

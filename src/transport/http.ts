@@ -7,6 +7,7 @@ import Fastify, {
 } from 'fastify';
 import { ERROR_STATUS, GatewayError, toGatewayError } from '../errors.ts';
 import { makeId } from '../ids.ts';
+import { type OpenAnswers, trackAnswers } from './answers.ts';
 import { errorBody } from './error-body.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -20,6 +21,9 @@ declare module 'fastify' {
   }
 }
 
+/** The server, and what is under way on it. */
+export type Http = { app: FastifyInstance; answers: OpenAnswers };
+
 export type HttpOptions = {
   logger: FastifyServerOptions['logger'];
   /** Addresses of proxies whose `X-Forwarded-For` counts. */
@@ -30,7 +34,7 @@ export type HttpOptions = {
  * The HTTP server, before anything is served on it: request ids, reading of JSON bodies, and one form for
  * every error, also for those that the server makes by itself.
  */
-export function createHttp({ logger, trustProxy }: HttpOptions): FastifyInstance {
+export function createHttp({ logger, trustProxy }: HttpOptions): Http {
   const app = Fastify({
     logger,
     trustProxy: trustProxy.length > 0 && trustProxy,
@@ -39,22 +43,41 @@ export function createHttp({ logger, trustProxy }: HttpOptions): FastifyInstance
     exposeHeadRoutes: false,
     forceCloseConnections: true,
     return503OnClosing: false,
+    disableRequestLogging: true,
     // A longer id than any is looked up like any other, and not found.
     routerOptions: { maxParamLength: 16 * 1024 },
     genReqId: ({ headers }) => {
       const own = String(headers['x-request-id'] ?? '');
       return /^[!-~]{1,128}$/.test(own) ? own : makeId('req');
     },
-    clientErrorHandler: (error, socket) => refuseConnection(error, socket),
+    clientErrorHandler: (error, socket) => {
+      if (answers.isAnswering(socket)) socket.destroy();
+      else refuseConnection(error, socket);
+    },
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
       sendError(fromHttp(error), request.id, reply as FastifyReply);
     },
   });
 
+  const answers = trackAnswers(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (request.is404) throw nothingAt(request);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, url, ip } = request;
+    request.log.info(
+      {
+        method,
+        path: url.split('?')[0],
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+        runId: reply.getHeader('x-run-id'),
+        ip,
+      },
+      'Answered.',
+    );
   });
   app.setNotFoundHandler((request) => {
     throw nothingAt(request);
@@ -80,7 +103,7 @@ export function createHttp({ logger, trustProxy }: HttpOptions): FastifyInstance
     if (needsNoBody(request, body)) return done(null, undefined);
     done(new GatewayError('invalid_request', 'Send the body as "Content-Type: application/json".'));
   });
-  return app;
+  return { app, answers };
 }
 
 function needsNoBody({ routeOptions }: FastifyRequest, body: string | Buffer): boolean {
@@ -92,9 +115,10 @@ function nothingAt({ method, url }: FastifyRequest): GatewayError {
   return new GatewayError('not_found', `There is nothing at ${method} ${path}.`);
 }
 
-/** A signal that is aborted when the client hangs up before it has its whole answer. */
+/** A signal that is aborted when the client hangs up before it has its whole answer, also if it has already. */
 export function clientSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
+  if (raw.destroyed) gone.abort();
   raw.once('close', () => {
     if (!raw.writableFinished) gone.abort();
   });

@@ -1,12 +1,13 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../schema/context.ts';
+import type { ContextOf } from './context-of.ts';
 import type { Engine } from './engine.ts';
 import { routes } from './routes.ts';
 import { streamEvents } from './sse.ts';
 
 type Options = {
   engine: Engine;
-  contextOf(request: FastifyRequest, reply: FastifyReply): Promise<Context>;
+  contextOf: ContextOf;
 };
 
 /**
@@ -16,6 +17,7 @@ type Options = {
 export async function serveRest(app: FastifyInstance, { engine, contextOf }: Options) {
   const contexts = new WeakMap<FastifyRequest, Context>();
   for (const route of routes) {
+    route.prepare(engine);
     app.route<{ Params: { id: string } }>({
       method: route.method,
       url: route.path,
@@ -31,7 +33,7 @@ export async function serveRest(app: FastifyInstance, { engine, contextOf }: Opt
         const { params, query, headers, body } = request;
         const call = route.read({ params, query, headers, body });
         if (!call.stream) return call.execute(engine, context);
-        await streamEvents(reply, await call.subscribe(engine, context), context.signal);
+        await streamEvents(reply, () => call.subscribe(engine, context), context.signal);
         return reply;
       },
     });

@@ -33,6 +33,8 @@ type Row<Variables, Data> = {
 export type Route = Pick<Row<unknown, unknown>, 'method' | 'path' | 'scope' | 'emptyBody'> & {
   /** @throws GatewayError `invalid_request` with every problem, by the names of the wire. */
   read(wire: Wire): Call;
+  /** Has the engine read the route's documents. @throws an error where one does not fit the schema. */
+  prepare(engine: Engine): void;
 };
 
 /** A request understood, ready to run. */
@@ -51,6 +53,9 @@ export function route<Variables extends Record<string, unknown>, Data>({
 }: Row<Variables, Data>): Route {
   return {
     ...row,
+    prepare(engine) {
+      for (const operation of [json?.operation, stream]) if (operation) engine.prepare(operation);
+    },
     read(wire) {
       const parsed = input.safeParse(wire);
       if (!parsed.success) throw invalidRequest(parsed.error, 1);

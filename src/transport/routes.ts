@@ -1,3 +1,4 @@
+import Negotiator from 'negotiator';
 import { z } from 'zod';
 import {
   chatMessage,
@@ -28,7 +29,7 @@ const environment = z
 const params = z.object({ id: z.string() });
 
 const headers = z.object({
-  'x-session-id': sessionId.optional(),
+  'x-session-id': z.string().transform(readUtf8).pipe(sessionId).optional(),
   'x-environment': environment,
   accept: z.string().default(''),
 });
@@ -71,9 +72,6 @@ const listQuery = z.strictObject({
 
 const query = z.object({ session_id: sessionId.optional(), message: chatMessage, environment });
 
-/** The `text/event-stream` of an `Accept` header, unless it is ruled out by a weight of 0. */
-const EVENT_STREAM = /(^|,)\s*text\/event-stream\s*(?!\s*;\s*q=0(\.0*)?\s*(,|$))(;|,|$)/i;
-
 /** Every route of the REST interface. Source: the API document, "Endpoints". */
 export const routes = [
   route({
@@ -86,7 +84,7 @@ export const routes = [
         sessionId: headers['x-session-id'],
         environment: body.environment ?? headers['x-environment'],
       }),
-      stream: body.stream && EVENT_STREAM.test(headers.accept),
+      stream: body.stream && acceptsEventStream(headers.accept),
     })),
     json: {
       operation: chat,
@@ -199,6 +197,20 @@ export const routes = [
     },
   }),
 ];
+
+/** Whether an `Accept` header names `text/event-stream`; that it would take anything is not enough. */
+function acceptsEventStream(accept: string): boolean {
+  return new Negotiator({ headers: { accept } }).mediaTypes().includes('text/event-stream');
+}
+
+/** A header's bytes, which Node reads as Latin-1, as the UTF-8 that they mostly are. */
+function readUtf8(header: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'latin1'));
+  } catch {
+    return header;
+  }
+}
 
 const STATUS = { pending: 'PENDING', deployed: 'DEPLOYED', failed: 'FAILED' } as const;
 

@@ -9,8 +9,6 @@ const HEADERS = {
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',
 };
-const PING_AFTER_MS = 15_000;
-const HEADERS_WITHIN_MS = 10_000;
 
 /**
  * Streams a run as the frames of the API document, "Events": `data: <json>` and an empty line each, deltas and
@@ -19,12 +17,14 @@ const HEADERS_WITHIN_MS = 10_000;
  * The headers leave with the first delta, or after 10 seconds; what fails before them is thrown, to become an
  * ordinary answer. 15 seconds without a frame are bridged by a comment, so that no proxy hangs up.
  *
+ * @param start begins the run; it may wait for its turn.
  * @param signal aborted when the client has gone: nothing is written any more.
  */
 export async function streamEvents(
   reply: FastifyReply,
-  events: AsyncIterable<StreamedEvent>,
+  start: () => Promise<AsyncIterable<StreamedEvent>>,
   signal: AbortSignal,
+  { pingAfterMs = 15_000, headersWithinMs = 10_000 } = {},
 ): Promise<void> {
   const { raw } = reply;
   const startedAt = performance.now();
@@ -49,6 +49,7 @@ export async function streamEvents(
 
   const fail = async (error: GatewayError, latencyMs: number) => {
     if (!raw.headersSent) throw error;
+    if (error.cause) reply.log.error({ runId, err: error.cause }, error.message);
     await frame({ event: 'error', delta: '', ...errorBody(error, reply.request.id) });
     await frame({ event: 'done', run_id: runId, latency_ms: latencyMs, status: 'failed' });
   };
@@ -76,10 +77,10 @@ export async function streamEvents(
 
   const ping = setInterval(() => {
     if (raw.headersSent && !raw.writableNeedDrain) raw.write(': ping\n\n');
-  }, PING_AFTER_MS);
-  const headers = setTimeout(open, HEADERS_WITHIN_MS);
+  }, pingAfterMs);
+  const headers = setTimeout(open, headersWithinMs);
   try {
-    for await (const event of events) await send(event);
+    for await (const event of await start()) await send(event);
   } catch (error) {
     if (!signal.aborted)
       await fail(toGatewayError(error), Math.round(performance.now() - startedAt));

@@ -56,9 +56,10 @@ export async function serveWebSocket(
         ) => {
           const { document, errors } = readDocument(schema, query);
           if (errors) return errors;
+          const signal = closed(extra.socket);
           const contextValue = createContext({
             authentication: await authenticateConnection(connectionParams, extra.request),
-            signal: closed(extra.socket),
+            signal,
             setHeader: () => {},
           });
           return { schema, document, contextValue, variableValues: variables, operationName };
@@ -80,6 +81,7 @@ function closed(socket: WebSocket): AbortSignal {
   const known = signals.get(socket);
   if (known) return known;
   const controller = new AbortController();
+  if (socket.readyState >= socket.CLOSING) controller.abort();
   socket.once('close', () => controller.abort());
   signals.set(socket, controller.signal);
   return controller.signal;
