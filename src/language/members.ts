@@ -154,7 +154,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     const { names, member } = BLOCKS[block];
     const rule = names ?? findRule(block, token.text);
     if (rule && token.kind === 'name') return parseMember(token.text, rule, report);
-    if (names && isWord(token) && /\w/.test(token.text)) {
+    if (names && isWord(token) && /[\p{L}\p{N}_]/u.test(token.text)) {
       reportInvalidName(token, report);
       parseMember(token.text, names, quietly);
       return undefined;
