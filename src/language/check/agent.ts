@@ -35,7 +35,7 @@ export function checkAgent(agent: Member, check: Check): Definition {
   const limits = settingsOf(settings.get('limits')?.block, check);
   const memory = settings.get('memory');
   const facts = checkFacts(memory, check);
-  const isReadable = !memory?.damaged && !memory?.block?.damaged;
+  const isReadable = memory ? !memory.damaged && !memory.block?.damaged : !agent.block?.damaged;
   const names = isReadable ? facts.map(({ name }) => name) : 'unknown';
   checkPresence(agent, check);
   return {
