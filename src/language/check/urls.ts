@@ -47,9 +47,8 @@ function fill(template: Template, value: string): string {
 }
 
 function parseUrl(text: string): URL | undefined {
-  if (/\s/.test(text) || !URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined;
+  const url = /\s/.test(text) ? null : URL.parse(text);
+  return url?.protocol === 'http:' || url?.protocol === 'https:' ? url : undefined;
 }
 
 /** The references in the scheme, host or port, which decide who gets the request. */
