@@ -124,4 +124,9 @@ export const TEMPLATES: Sentences = {
         missing: ['context.a', 'context.b'],
       });
     },
+  'A URL whose host is missing is no URL, but empty text.': () => {
+    const { url } = capabilityOf('get "https://{{ env.HOST }}/{{ context.a }}"').request;
+    const lookup = lookupIn({ env: {}, context: { a: 'b.example' } });
+    expect(renderUrl(url, lookup)).toEqual({ text: '', missing: ['env.HOST'] });
+  },
 };
