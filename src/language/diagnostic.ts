@@ -100,7 +100,12 @@ export function createDiagnostics(source: Source) {
     return { severity: SEVERITIES[code], code, message, ...positionAt(source, offset) };
   }
 
-  return { report, list };
+  /** Whether anything but warnings was noted so far. */
+  function hasErrors(): boolean {
+    return problems.some(({ code }) => SEVERITIES[code] === 'ERROR');
+  }
+
+  return { report, list, hasErrors };
 }
 
 /** What text without its quotes is taken for. */
