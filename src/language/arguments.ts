@@ -81,22 +81,22 @@ export function createArgumentParser(cursor: Cursor) {
       do choices.push(expect(STRING, 'string'));
       while (skip('|'));
     } else {
-      expectScalar(token);
+      expectScalar();
       isList = skip('[');
       if (isList) expect('"]"', ']');
     }
     return { kind: 'type', token, choices, list: isList, optional: skip('?') };
   }
 
-  function expectScalar(token: Token): void {
-    const isUnknown = !isScalar(token.text) && (token.kind === 'name' || token.kind === 'other');
-    if (!isUnknown || token.startsLine) {
-      if (!isScalar(token.text)) fail('a type');
-    } else {
-      const message = `unknown type ${quote(token.text)}${hint(token.text, SCALARS)}`;
-      report('unknown-type', token.start, message);
-    }
-    cursor.next();
+  /** An unknown name is reported, and read as a type all the same. */
+  function expectScalar(): Token {
+    const token = cursor.peek();
+    if (isScalar(token.text)) return cursor.next();
+    const isName = token.kind === 'name' || token.kind === 'other';
+    if (!isName || token.startsLine) return fail('a type');
+    const message = `unknown type ${quote(token.text)}${hint(token.text, SCALARS)}`;
+    report('unknown-type', token.start, message);
+    return cursor.next();
   }
 
   function read(shape: Shape): Argument[] {

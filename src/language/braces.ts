@@ -29,27 +29,26 @@ export function createBraces(source: Source, tokens: readonly Token[], report: R
     return opener !== undefined && first?.startsLine === true && columnOf(first) > columnOf(opener);
   }
 
-  /** How far a token stands right of a block's owner; nothing where the lines do not tell. */
   function offsetFrom(owner: Token, token: Token): number | undefined {
     const tells = isIndented && token.startsLine && owner.startsLine;
     return tells ? columnOf(token) - columnOf(owner) : undefined;
   }
 
   return {
+    isIndented,
     /** Whether some block is not closed. */
     isUnclosed: () => open > 0,
     /** Whether some closing brace has no opening one. */
     isUnopened: () => open < 0,
 
-    /** Of an unclosed block: whether a token stands so far left that the block must have ended before it. */
+    /** How far a token stands right of a block's owner; nothing where the lines do not tell. */
+    offsetFrom,
+
+    /** Of an unclosed block: whether a word or brace stands so far left that the block must have ended before it. */
     isOutdented(owner: Token, token: Token): boolean {
       const offset = offsetFrom(owner, token);
-      return offset !== undefined && (token.kind === '}' ? offset < 0 : offset <= 0);
-    },
-
-    /** Whether a closing brace stands too far right to close the owner's block. */
-    isIndented(owner: Token, brace: Token): boolean {
-      return (offsetFrom(owner, brace) ?? 0) > 0;
+      if (offset === undefined || token.kind === '{') return false;
+      return token.kind === '}' ? offset < 0 : offset <= 0;
     },
 
     /** A block that ends without its brace. At the end of the file only the first mistake counts. */
@@ -74,6 +73,13 @@ export function createBraces(source: Source, tokens: readonly Token[], report: R
       isSettled = true;
     },
 
+    /** An opening brace that is one too many; the caller says so. */
+    noteExtra(): void {
+      open -= 1;
+      isSettled = true;
+    },
+
+    /** A closing brace that is one too many. */
     reportStray(brace: Token): void {
       if (open < 0 || !isSettled)
         report('stray-brace', brace.start, 'unexpected "}", no block is open for it');

@@ -79,7 +79,7 @@ export type McpGroup = {
   type: 'mcp';
   name: string;
   url: string | EnvReference;
-  headers: Header[];
+  headers: HttpHeader[];
   /** The server's own names of the tools to offer; left out: all of them. */
   only?: string[];
 };
@@ -96,7 +96,7 @@ export type Capability = {
   description: string;
   /** Each name at most once. */
   input: Field[];
-  request: Request;
+  request: HttpRequest;
 };
 
 export type Field = {
@@ -112,18 +112,18 @@ export type FieldType = { kind: ScalarName; list: boolean } | { kind: 'choice'; 
 
 export type ScalarName = (typeof SCALARS)[number];
 
-export type Request = {
-  method: Method;
+export type HttpRequest = {
+  method: HttpMethod;
   /** `http:` or `https:`; its values are to be percent-encoded. Places also `input` and `env`. */
   url: Template;
-  headers: Header[];
+  headers: HttpHeader[];
   /** Milliseconds for one request: 1 to 900,000, 10,000 by default. */
   timeout: number;
 };
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export type Header = {
+export type HttpHeader = {
   /** As written; each at most once, whatever its case. */
   name: string;
   /** Places also `env`, and in a capability `input`. */

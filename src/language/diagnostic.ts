@@ -89,7 +89,7 @@ export function createDiagnostics(source: Source) {
 
   function list(): Diagnostic[] {
     const sorted = problems.toSorted((a, b) => a.offset - b.offset).map(locate);
-    const causes = sorted.filter((problem, index) => !isConsequence(problem, sorted[index - 1]));
+    const causes = mergeMissingQuotes(sorted);
     const rest = causes.slice(MAX_DIAGNOSTICS);
     const [first] = rest;
     if (!first) return causes;
@@ -105,14 +105,37 @@ export function createDiagnostics(source: Source) {
     return { severity: SEVERITIES[code], code, message, ...positionAt(source, offset) };
   }
 
-  return { report, list };
+  /** Whether anything but warnings was noted so far. */
+  function hasErrors(): boolean {
+    return problems.some(({ code }) => SEVERITIES[code] === 'ERROR');
+  }
+
+  return { report, list, hasErrors };
 }
 
-/** A quote left out in the middle of a line is seen there, and once more at the line's last quote. */
-function isConsequence(problem: Diagnostic, previous: Diagnostic | undefined): boolean {
-  return (
-    problem.code === 'unterminated-string' &&
-    previous?.code === 'syntax' &&
-    previous.line === problem.line
-  );
+/** What text without its quotes is taken for. */
+const OUT_OF_QUOTES: ReadonlySet<DiagnosticCode> = new Set([
+  'unterminated-string',
+  'syntax',
+  'unknown-setting',
+  'unknown-type',
+  'invalid-name',
+  'duplicate-name',
+]);
+
+/**
+ * Where a quote is left out, all other quotes of the line change sides: text is read as words, and the last quote
+ * is found open. Of all that follows in the line one problem is left, where the first one is.
+ */
+function mergeMissingQuotes(problems: readonly Diagnostic[]): Diagnostic[] {
+  const isOpen = ({ code }: Diagnostic) => code === 'unterminated-string';
+  const lines = new Set(problems.filter(isOpen).map(({ line }) => line));
+  const merged = new Set<number>();
+  return problems.flatMap((problem) => {
+    if (!lines.has(problem.line) || !OUT_OF_QUOTES.has(problem.code)) return [problem];
+    if (merged.has(problem.line)) return [];
+    merged.add(problem.line);
+    if (isOpen(problem)) return [problem];
+    return [{ ...problem, code: 'unterminated-string', message: 'a " is missing in this line' }];
+  });
 }

@@ -24,9 +24,9 @@ const TIGHT_AFTER = new Set(['.', '[']);
 export function formatSource(input: string): string | null {
   if (isTooLarge(input)) return null;
   const source = createSource(input);
-  const { report, list } = createDiagnostics(source);
+  const { report, hasErrors } = createDiagnostics(source);
   const parsed = parseSource(source, report);
-  return parsed && list().length === 0 ? print(source.text, parsed) : null;
+  return parsed && !hasErrors() ? print(source.text, parsed) : null;
 }
 
 function print(text: string, { tokens, comments, document }: Parsed): string {

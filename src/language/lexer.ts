@@ -13,6 +13,10 @@ export type Tokens = {
 const RUN = /[^\s{},|.?[\]"#]+/y;
 const NUMERIC_RUN = /\d+(?:\.\d+)?[^\s{},|.?[\]"#]*/y;
 
+/** A template outside a string: its braces are no block's. */
+const TEMPLATE =
+  /\{\{[ \t]*[A-Za-z_][\w.]*[ \t]*(?:\}\}|\?\?(?:[ \t]*\\?"[^"\n]*")?(?:[ \t]*\}\})?)/y;
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const INTEGER = /^\d+$/;
 const NUMBER = /^\d+\.\d+$/;
@@ -61,9 +65,19 @@ export function tokenize({ text }: Source, report: Report): Tokens {
     push(triple ? 'triple' : 'string', end, !closed);
   }
 
-  function pushRun(pattern: RegExp) {
+  function match(pattern: RegExp): string | undefined {
     pattern.lastIndex = offset;
-    const run = pattern.exec(text)?.[0];
+    return pattern.exec(text)?.[0];
+  }
+
+  function pushBrace() {
+    const template = match(TEMPLATE);
+    if (template === undefined) push('{', offset + 1);
+    else push('other', offset + template.length);
+  }
+
+  function pushRun(pattern: RegExp) {
+    const run = match(pattern);
     // White space beyond ASCII, such as a no-break space.
     if (run === undefined) offset += 1;
     else push(kindOf(run), offset + run.length);
@@ -81,6 +95,8 @@ export function tokenize({ text }: Source, report: Report): Tokens {
         offset += 1;
         break;
       case '{':
+        pushBrace();
+        break;
       case '}':
       case ',':
       case '|':

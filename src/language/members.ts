@@ -52,8 +52,8 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     if (!head.complete) cursor.skipToMember((word) => word === form?.word || isKnown(word));
     if (form && cursor.atWord(form.word)) return parseForm(head, form, say);
     const token = cursor.peek();
-    const isStrayWord = isWord(token) && !token.startsLine && !isKnown(token.text);
-    if (!form || !head.complete || !isStrayWord) return { ...head, form: undefined, rule };
+    const isOther = !token.startsLine && !isBoundary(token) && !isKnown(token.text);
+    if (!form || !head.complete || !isOther) return { ...head, form: undefined, rule };
     reportExpected(`"{" or "${form.word}"`, cursor, say);
     const isMeant = suggest(token.text, [form.word]) !== undefined;
     if (isMeant) return parseForm({ ...head, complete: false }, form, quietly);
@@ -90,10 +90,12 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     return undefined;
   }
 
-  /** Whether closing braces are left over, and the next word is one for the block that should open here. */
+  /** Whether closing braces are left over, and what is next belongs into the block that should open here. */
   function isBraceForgotten(block: BlockName, isOptional: boolean): boolean {
-    const { kind, text } = cursor.peek();
-    if (!braces.isUnopened() || kind !== 'name') return false;
+    const { kind, text, startsLine } = cursor.peek();
+    if (!braces.isUnopened()) return false;
+    if (kind === '}') return !startsLine;
+    if (kind !== 'name') return false;
     return !isOptional || (findRule(block, text) !== undefined && !isKnown(text));
   }
 
@@ -129,23 +131,26 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
   function endsWithoutBrace(owner: Token): boolean {
     const token = cursor.peek();
     if (token.kind === 'end' || !braces.isUnclosed()) return token.kind === 'end';
-    return (
-      braces.isOutdented(owner, token) || (token.kind === 'name' && isOfOuterBlock(token.text))
-    );
+    const isInner = path.length > 1;
+    if (isInner && braces.isOutdented(owner, token)) return true;
+    return token.kind === 'name' && isOfOuterBlock(token);
   }
 
-  /** Whether a word can only belong to a block further out. A block of names takes any word. */
-  function isOfOuterBlock(word: string): boolean {
+  /** Whether a word belongs to a block further out. A block of names takes any word, unless nothing is indented. */
+  function isOfOuterBlock({ text, startsLine }: Token): boolean {
     const [block, ...outer] = path.toReversed();
-    if (block === undefined || BLOCKS[block].names || isKnown(word)) return false;
-    return outer.some((name) => findRule(name, word) !== undefined);
+    if (block === undefined || isKnown(text)) return false;
+    if (BLOCKS[block].names && (braces.isIndented || !startsLine)) return false;
+    return outer.some((name) => findRule(name, text) !== undefined);
   }
 
-  /** Whether a closing brace is one too many: too far right, or the agent's own with more settings after it. */
+  /** Whether a closing brace is one too many: it stands too far right, or what follows belongs to the block. */
   function isStray(brace: Token, owner: Token): boolean {
     if (!braces.isUnopened()) return false;
-    const isEarly = path.length === 1 && isKnown(cursor.peek().text);
-    return isEarly || braces.isIndented(owner, brace);
+    const next = cursor.peek();
+    const offset = braces.offsetFrom(owner, next);
+    if ((braces.offsetFrom(owner, brace) ?? 0) > 0) return true;
+    return offset === undefined ? isKnown(next.text) && !isOfOuterBlock(next) : offset > 0;
   }
 
   /** The next member of a block, if it can be read. Whatever stands there, the cursor moves on. */
@@ -154,16 +159,27 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     const { names, member } = BLOCKS[block];
     const rule = names ?? findRule(block, token.text);
     if (rule && token.kind === 'name') return parseMember(token.text, rule, report);
-    if (names && isWord(token) && /\w/.test(token.text)) {
+    if (names && isWord(token) && /[\p{L}\p{N}_]/u.test(token.text)) {
       reportInvalidName(token, report);
-      parseMember(token.text, names, quietly);
+      skipMember();
       return undefined;
     }
     if (!names && isWord(token)) return parseUnknown(token, block);
-    report('syntax', token.start, `expected ${member} or "}", found ${describe(token)}`);
-    if (token.kind === '{' && braces.isUnclosed()) braces.settle();
-    skipMember();
+    if (!cursor.previous().broken)
+      report('syntax', token.start, `expected ${member} or "}", found ${describe(token)}`);
+    if (!skipExtraBraces()) skipMember();
     return undefined;
+  }
+
+  /** Past opening braces that are never closed, and so hardly open a block. */
+  function skipExtraBraces(): boolean {
+    const isExtra = () => cursor.at('{') && braces.isUnclosed();
+    if (!isExtra()) return false;
+    while (isExtra()) {
+      cursor.next();
+      braces.noteExtra();
+    }
+    return true;
   }
 
   /** A word that the block does not know: read as the one that was meant, or skipped with all that follows it. */
@@ -199,6 +215,11 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
   }
 
   return { parseMember };
+}
+
+/** Whether a token ends what stands before it. */
+function isBoundary({ kind }: Token): boolean {
+  return kind === '{' || kind === '}' || kind === 'end';
 }
 
 /** Whether a token may be meant as a word, though it may be no name. */

@@ -38,7 +38,7 @@ export type ReadOptions = {
 export function readDefinition(input: string, { envNames }: ReadOptions = {}): DefinitionReport {
   const isReadable = !isTooLarge(input);
   const source = createSource(isReadable ? input : '');
-  const { report, list } = createDiagnostics(source);
+  const { report, list, hasErrors } = createDiagnostics(source);
   const env = createEnvUses(envNames, report);
   if (!isReadable) report('source-too-large', 0, `the source is over ${MAX_SOURCE_BYTES} bytes`);
 
@@ -48,7 +48,7 @@ export function readDefinition(input: string, { envNames }: ReadOptions = {}): D
     if (looksLikeSecret(text))
       report('secret-literal', start, 'this looks like a secret, expected env.NAME in its place');
 
-  const isValid = list().every(({ severity }) => severity === 'WARNING');
+  const isValid = !hasErrors();
   if (isValid) env.reportUnused();
   return {
     definition: (isValid && checked) || null,

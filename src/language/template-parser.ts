@@ -24,7 +24,7 @@ const DEFAULT_SIGN = /\?\?/y;
 /** In plain quotes, or in escaped ones as a string on one line may have them. */
 const DEFAULT = /"((?:[^"\\\n]|\\[^\n])*)"|\\"((?:[^"\\\n]|\\[^"\n])*)\\"/y;
 const CLOSE = /\}\}/y;
-const FOUND = /[\w-]+|\}\}|\S/uy;
+const FOUND = /\w+|\}\}|\S/uy;
 
 /**
  * Reads the templates of a string in place, so that every mistake is reported where it stands in the source,

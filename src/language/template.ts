@@ -23,14 +23,19 @@ export function renderTemplate(template: Template, lookup: Lookup): RenderedText
   return render(template, lookup, (value) => value);
 }
 
+/** A URL whose host is missing: what follows would be taken for the host. */
+const NO_HOST = /^https?:\/\/(?:[/?#]|$)/i;
+
 /**
  * Places values into a URL, percent-encoded, so that none can end the part of the URL that it stands in. The
- * values `.` and `..`, which would change the path and cannot be encoded, count as missing.
+ * values `.` and `..`, which would change the path and cannot be encoded, count as missing. Where the host is
+ * missing, the text is empty.
  */
 export function renderUrl(template: Template, lookup: Lookup): RenderedText {
-  return render(template, lookup, (value) =>
+  const { text, missing } = render(template, lookup, (value) =>
     value === '.' || value === '..' ? undefined : encodeURIComponent(value.toWellFormed()),
   );
+  return { text: NO_HOST.test(text) ? '' : text, missing };
 }
 
 function render(

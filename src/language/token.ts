@@ -63,7 +63,5 @@ export function quote(text: string): string {
 /** `"a", "b" or "c"`. */
 export function oneOf(names: readonly string[]): string {
   const quoted = names.map(quote);
-  return [...(quoted.length > 1 ? [quoted.slice(0, -1).join(', ')] : []), ...quoted.slice(-1)].join(
-    ' or ',
-  );
+  return [quoted.slice(0, -1).join(', '), ...quoted.slice(-1)].filter(Boolean).join(' or ');
 }

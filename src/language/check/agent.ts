@@ -12,6 +12,7 @@ import {
   checkText,
   DURATION,
   envOf,
+  isWhole,
   namesOf,
   numberOf,
   type Range,
@@ -33,9 +34,9 @@ const TOOL_CALLS: Range = { min: 0, max: 64, text: '0 to 64' };
 export function checkAgent(agent: Member, check: Check): Definition {
   const settings = settingsOf(agent.block, check);
   const limits = settingsOf(settings.get('limits')?.block, check);
-  const memory = settings.get('memory');
+  const [memory, ...more] = settings.all('memory');
   const facts = checkFacts(memory, check);
-  const isReadable = !memory?.damaged && !memory?.block?.damaged;
+  const isReadable = isWhole(memory ?? agent) && more.length === 0;
   const names = isReadable ? facts.map(({ name }) => name) : 'unknown';
   checkPresence(agent, check);
   return {

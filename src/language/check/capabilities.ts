@@ -5,7 +5,7 @@ import { checkFields } from './fields.ts';
 import { checkNames, settingsOf } from './names.ts';
 import { checkRequest, METHODS } from './requests.ts';
 import type { Scope } from './templates.ts';
-import { type Check, namesOf, textOf } from './values.ts';
+import { type Check, isWhole, namesOf, textOf } from './values.ts';
 
 /** The capabilities of a group. */
 export function checkCapabilities(
@@ -21,9 +21,9 @@ export function checkCapabilities(
 /** capability = "capability" NAME STRING "{" [ "input" "{" { field } "}" ] request "}" ; */
 function checkCapability(member: Member, facts: Scope['facts'], check: Check): Capability {
   const { block } = member;
-  const input = settingsOf(block, check).get('input');
+  const [input, ...more] = settingsOf(block, check).all('input');
   const fields = checkFields(input?.block, check);
-  const isReadable = !block?.damaged && !input?.damaged && !input?.block?.damaged;
+  const isReadable = isWhole(member) && (!input || isWhole(input)) && more.length === 0;
   const inputs = isReadable ? fields.map(({ name }) => name) : 'unknown';
   const request = findRequest(member, input, check);
   return {

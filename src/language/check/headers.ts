@@ -1,4 +1,4 @@
-import type { Header } from '../definition.ts';
+import type { HttpHeader } from '../definition.ts';
 import { stringValue } from '../strings.ts';
 import type { Member } from '../syntax.ts';
 import { quote } from '../token.ts';
@@ -11,7 +11,7 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\u0020-\u007E\u0080-\u00FF]*$/;
 
 /** The headers of a request or a server. */
-export function checkHeaders(members: readonly Member[], scope: Scope, check: Check): Header[] {
+export function checkHeaders(members: readonly Member[], scope: Scope, check: Check): HttpHeader[] {
   const names = members.flatMap((member) => stringsOf(member).slice(0, 1));
   checkNames(names, check, (name) => name.toLowerCase());
   return members.flatMap((member) => {

@@ -1,4 +1,4 @@
-import { DEFAULTS, type Method, type Request } from '../definition.ts';
+import { DEFAULTS, type HttpMethod, type HttpRequest } from '../definition.ts';
 import type { Member } from '../syntax.ts';
 import { checkHeaders } from './headers.ts';
 import { settingsOf } from './names.ts';
@@ -7,7 +7,7 @@ import { checkUrl } from './urls.ts';
 import { type Check, DURATION, numberOf, stringsOf } from './values.ts';
 
 /** The words that make a request. */
-export const METHODS = new Map<string, Method>([
+export const METHODS = new Map<string, HttpMethod>([
   ['get', 'GET'],
   ['post', 'POST'],
   ['put', 'PUT'],
@@ -16,7 +16,7 @@ export const METHODS = new Map<string, Method>([
 ]);
 
 /** request = ( "get" | "post" | "put" | "patch" | "delete" ) STRING [ "{" { http_setting } "}" ] ; */
-export function checkRequest(member: Member | undefined, scope: Scope, check: Check): Request {
+export function checkRequest(member: Member | undefined, scope: Scope, check: Check): HttpRequest {
   const [token] = stringsOf(member);
   const url = token && checkTemplate(token, scope, check);
   if (url) checkUrl(url, token, check);

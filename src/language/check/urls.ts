@@ -46,15 +46,15 @@ function fill(template: Template, value: string): string {
   return template.map((part) => (typeof part === 'string' ? part : value)).join('');
 }
 
+/** Stricter than browsers, which take `https:host` and `https:///host` for a URL, too. */
 function parseUrl(text: string): URL | undefined {
-  if (/\s/.test(text) || !URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined;
+  const isPlain = /^https?:\/\/[^/\\?#\s][^\s\\]*$/i.test(text);
+  return (isPlain && URL.parse(text)) || undefined;
 }
 
 /** The references in the scheme, host or port, which decide who gets the request. */
 function originReferences({ template, references }: ParsedTemplate) {
-  const [origin] = /^[^:/?#]*(?::\/\/[^/?#]*)?/.exec(fill(template, 'x')) ?? [''];
+  const [origin] = /^https?:\/\/[^/?#]*/i.exec(fill(template, 'x')) ?? [''];
   let length = 0;
   const starts = template.flatMap((part) => {
     const start = length;

@@ -13,6 +13,11 @@ export type Check = {
   readonly useEnv: (name: string, offset: number) => void;
 };
 
+/** Whether a member and its block are read without a mistake that may hide something. */
+export function isWhole({ damaged, block }: Member): boolean {
+  return !damaged && !block?.damaged;
+}
+
 /** The strings after a word, but for those that were not read whole. */
 export function stringsOf(member: Member | undefined): Token[] {
   return tokensOf(member, 'string');

@@ -1,0 +1,39 @@
+import { formatDiagnostic } from '../../src/language/diagnostic.ts';
+import { type ReadOptions, readDefinition } from '../../src/language/read.ts';
+
+/** A right agent with more settings in it. */
+export function agentWith(settings: string): string {
+  return `agentlang 5\nagent "A" {\n  description "d"\n  prompt "p"\n${settings}\n}\n`;
+}
+
+/** The same with another prompt, as it stands in the source. */
+export function agentWithPrompt(prompt: string, settings = ''): string {
+  return `agentlang 5\nagent "A" {\n  description "d"\n  prompt ${prompt}\n${settings}\n}\n`;
+}
+
+/** The same with settings of its model. */
+export function inModel(settings: string): string {
+  return agentWith(`  model "m" {\n${settings}\n  }`);
+}
+
+/** The same with one capability. */
+export function agentWithCapability(text: string): string {
+  return agentWith(`  tools g {\n    capability c "d" {\n${text}\n    }\n  }`);
+}
+
+/** What a source means. It has to be right. */
+export function define(source: string) {
+  const { definition, diagnostics } = readDefinition(source);
+  if (!definition) throw new Error(diagnostics.map(formatDiagnostic).join('\n'));
+  return definition;
+}
+
+/** The codes of a source's problems. */
+export function codesOf(source: string, options?: ReadOptions): string[] {
+  return readDefinition(source, options).diagnostics.map(({ code }) => code);
+}
+
+/** The problems of a source, one line each. */
+export function problemsOf(source: string, options?: ReadOptions): string[] {
+  return readDefinition(source, options).diagnostics.map(formatDiagnostic);
+}

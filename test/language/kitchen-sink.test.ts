@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { formatSource } from '../../src/language/format.ts';
+import { readDefinition } from '../../src/language/read.ts';
+
+const source = readFileSync(new URL('kitchen-sink.agent', import.meta.url), 'utf8');
+const meaning = readFileSync(new URL('kitchen-sink.json', import.meta.url), 'utf8');
+
+test('all that the language has is read without a problem', () => {
+  const report = readDefinition(source);
+  expect(report.diagnostics).toEqual([]);
+  expect(report.envNames).toEqual([
+    'GITHUB_TOKEN',
+    'HANDBOOK_URL',
+    'MODEL_KEY',
+    'ORDERS_HOST',
+    'ORDERS_KEY',
+    'TELEGRAM_TOKEN',
+  ]);
+  expect(report.channels).toEqual(['web', 'telegram']);
+  expect(report.tools).toEqual([
+    'github.get-issue',
+    'github.search_issues',
+    'handbook.*',
+    'orders.cancel',
+    'orders.change',
+    'orders.create',
+    'orders.lookup',
+    'orders.replace',
+    'time.now',
+  ]);
+});
+
+test('all that the language has means what kitchen-sink.json says', () => {
+  expect(readDefinition(source).definition).toEqual(JSON.parse(meaning));
+});
+
+test('a definition is plain JSON', () => {
+  const { definition } = readDefinition(source);
+  expect(JSON.parse(JSON.stringify(definition))).toEqual(definition);
+});
+
+test('all that the language has is formatted as it stands', () => {
+  expect(formatSource(source)).toBe(source);
+});

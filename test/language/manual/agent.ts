@@ -1,0 +1,92 @@
+import { expect } from 'vitest';
+import {
+  agentWith,
+  agentWithCapability,
+  agentWithPrompt,
+  codesOf,
+  define,
+  inModel,
+} from '../helpers.ts';
+import type { Sentences } from './sentences.ts';
+
+const inLimits = (text: string) => agentWith(`  limits {\n${text}\n  }`);
+
+export const AGENT: Sentences = {
+  '`description` says what the agent is for; without it there is a warning.': () => {
+    expect(define(agentWith('')).description).toBe('d');
+    expect(codesOf('agentlang 5 agent "A" { prompt "p" }')).toEqual(['missing-description']);
+  },
+  '`prompt` is a string or a text in three quotes, and may hold templates; over 16 KiB there is a warning.':
+    () => {
+      expect(define(agentWithPrompt('"a {{ now }}"')).prompt).toEqual(['a ', { path: ['now'] }]);
+      expect(define(agentWithPrompt('"""a {{ now }}"""')).prompt).toEqual([
+        'a ',
+        { path: ['now'] },
+      ]);
+      expect(codesOf(agentWithPrompt(`"${'é'.repeat(8_192)}"`))).toEqual([]);
+      expect(codesOf(agentWithPrompt(`"${'é'.repeat(8_192)}!"`))).toEqual(['long-prompt']);
+    },
+  '`history last 20 messages` sets how many messages the model is sent: 0 to 500, and 40 when it is left out.':
+    () => {
+      expect(define(agentWith('  history last 20 messages')).history).toBe(20);
+      expect(define(agentWith('  history last 500 messages')).history).toBe(500);
+      expect(codesOf(agentWith('  history last 501 messages'))).toEqual(['out-of-range']);
+      expect(define(agentWith('')).history).toBe(40);
+    },
+  '`history none` is the same as `history last 0 messages`.': () => {
+    expect(define(agentWith('  history none'))).toEqual(
+      define(agentWith('  history last 0 messages')),
+    );
+    expect(define(agentWith('  history none')).history).toBe(0);
+  },
+  '`memory` declares the facts that the agent may keep of a user, each by its name with or without a description.':
+    () => {
+      expect(define(agentWith('  memory {\n name "Who"\n city\n }')).memory).toEqual([
+        { name: 'name', description: 'Who' },
+        { name: 'city', description: undefined },
+      ]);
+      expect(define(agentWith('')).memory).toEqual([]);
+    },
+  "Without `model` the operator's default model answers.": () => {
+    expect(define(agentWith('')).model).toEqual({ timeout: 60_000 });
+  },
+  'In its block `temperature` is 0 to 2, and `max_tokens` 1 to 1000000.': () => {
+    const { model } = define(inModel('temperature 2 max_tokens 1000000'));
+    expect(model).toMatchObject({ name: 'm', temperature: 2, maxTokens: 1_000_000 });
+    expect(define(inModel('temperature 0 max_tokens 1')).model.temperature).toBe(0);
+    for (const text of ['temperature 2.01', 'max_tokens 0', 'max_tokens 1000001'])
+      expect(codesOf(inModel(text))).toEqual(['out-of-range']);
+  },
+  'Every `timeout` is 1ms to 15m, and that of a model 60s when it is left out.': () => {
+    const inRequest = (text: string) =>
+      agentWithCapability(`      get "https://a.example/" { timeout ${text} }`);
+    for (const surround of [inRequest, (text: string) => inModel(`timeout ${text}`)]) {
+      for (const text of ['1ms', '15m', '900s']) expect(codesOf(surround(text))).toEqual([]);
+      for (const text of ['0s', '900001ms', '16m'])
+        expect(codesOf(surround(text))).toEqual(['out-of-range']);
+    }
+    expect(define(inModel('')).model.timeout).toBe(60_000);
+  },
+  '`base_url` is a URL in quotes or `env.NAME`, and `api_key` is `env.NAME`.': () => {
+    expect(define(inModel('base_url "https://a.example/v1" api_key env.KEY')).model).toMatchObject({
+      baseUrl: 'https://a.example/v1',
+      apiKey: { env: 'KEY' },
+    });
+    expect(define(inModel('base_url env.URL')).model.baseUrl).toEqual({ env: 'URL' });
+    expect(codesOf(inModel('base_url "a.example/v1"'))).toEqual(['invalid-url']);
+    expect(codesOf(inModel('api_key "the key"'))).toEqual(['syntax']);
+  },
+  'In `limits`, `tool_calls` is 0 to 64 for one run, and 8 when it is left out.': () => {
+    expect(define(inLimits('tool_calls 0')).limits.toolCalls).toBe(0);
+    expect(define(inLimits('tool_calls 64')).limits.toolCalls).toBe(64);
+    expect(codesOf(inLimits('tool_calls 65'))).toEqual(['out-of-range']);
+    expect(define(agentWith('')).limits.toolCalls).toBe(8);
+  },
+  '`run_time` is 1ms to 15m for one run, and 120s when it is left out.': () => {
+    expect(define(inLimits('run_time 1ms')).limits.runTime).toBe(1);
+    expect(define(inLimits('run_time 15m')).limits.runTime).toBe(900_000);
+    expect(codesOf(inLimits('run_time 901s'))).toEqual(['out-of-range']);
+    expect(codesOf(inLimits('run_time 0s'))).toEqual(['out-of-range']);
+    expect(define(agentWith('')).limits.runTime).toBe(120_000);
+  },
+};

@@ -1,0 +1,32 @@
+import { expect } from 'vitest';
+import { readDefinition } from '../../../src/language/read.ts';
+import { agentWith, codesOf, define } from '../helpers.ts';
+import type { Sentences } from './sentences.ts';
+
+export const CHANNELS: Sentences = {
+  'The channels are `web` and `telegram`, each at most once.': () => {
+    const telegram = '  channel telegram { token env.T }\n';
+    expect(readDefinition(agentWith(`  channel web\n${telegram}`)).channels).toEqual([
+      'web',
+      'telegram',
+    ]);
+    expect(codesOf(agentWith(telegram.repeat(2)))).toEqual(['duplicate-name']);
+    expect(codesOf(agentWith('  channel sms'))).toEqual(['unknown-channel']);
+  },
+  '`channel web` may have a `welcome`, and `suggestions` with commas between.': () => {
+    const web = '  channel web { welcome "Hi" suggestions "a", "b" }';
+    expect(define(agentWith(web)).channels).toEqual([
+      { type: 'web', welcome: 'Hi', suggestions: ['a', 'b'] },
+    ]);
+    expect(define(agentWith('  channel web')).channels).toEqual([{ type: 'web', suggestions: [] }]);
+    expect(codesOf(agentWith('  channel telegram { token env.T welcome "Hi" }'))).toEqual([
+      'unknown-setting',
+    ]);
+  },
+  '`channel telegram` needs a `token`, which is `env.NAME`.': () => {
+    expect(codesOf(agentWith('  channel telegram'))).toEqual(['missing-token']);
+    expect(codesOf(agentWith('  channel telegram {}'))).toEqual(['missing-token']);
+    expect(codesOf(agentWith('  channel telegram { token "x" }'))).toEqual(['syntax']);
+    expect(codesOf(agentWith('  channel telegram { token env.T }'))).toEqual([]);
+  },
+};

@@ -1,0 +1,47 @@
+import { expect } from 'vitest';
+import { formatSource } from '../../../src/language/format.ts';
+import { agentWith, agentWithPrompt, define } from '../helpers.ts';
+import type { Sentences } from './sentences.ts';
+
+export const LAYOUT: Sentences = {
+  'The formatter writes two spaces for each block, one setting a line, and the values of a block without blocks in columns.':
+    () => {
+      expect(
+        formatSource('agentlang 5 agent "A" { prompt "p" model "m" { timeout 1s max_tokens 5 } }'),
+      ).toBe(
+        'agentlang 5\n\nagent "A" {\n  prompt "p"\n  model "m" {\n    timeout    1s\n    max_tokens 5\n  }\n}\n',
+      );
+    },
+  'It keeps comments where they are, and of several empty lines one.': () => {
+    const source =
+      '# a\nagentlang 5 # b\n\nagent "A" { # c\n  # d\n  prompt "p" # e\n\n  # f\n} # g\n# h\n';
+    expect(formatSource(source.replaceAll('\n\n', '\n\n\n \n').replaceAll('  ', ' '))).toBe(source);
+  },
+  'It breaks a list after each comma where the line would be over 100 characters.': () => {
+    const web = (suggestions: string) =>
+      agentWith(`  channel web {\n    suggestions ${suggestions}\n  }`);
+    const [a, b, c] = ['a', 'b', 'c'].map((letter) => `"${letter.repeat(24)}"`);
+    expect(formatSource(web(`${a}, ${b}, ${c}`))).toContain(`    suggestions ${a}, ${b}, ${c}\n`);
+    expect(formatSource(web(`${a}, ${b},${c}, "d"`))).toContain(
+      `    suggestions ${a},\n      ${b},\n      ${c},\n      "d"\n`,
+    );
+  },
+  'Formatting changes no meaning, and formatting again changes nothing.': () => {
+    const source = agentWithPrompt('"""\n a\n   b\n """', 'tools time history none');
+    const formatted = formatSource(source) ?? '';
+    expect(define(formatted)).toEqual(define(source));
+    expect(formatSource(formatted)).toBe(formatted);
+  },
+  'A source with mistakes in its syntax is not formatted.': () => {
+    for (const source of [
+      '',
+      'agentlang 4',
+      agentWith('foo'),
+      agentWith('model "m'),
+      agentWith('}'),
+    ])
+      expect(formatSource(source)).toBeNull();
+    expect(formatSource(agentWith('tool_calls 5'))).toBeNull();
+    expect(formatSource(agentWith('history last 9999 messages'))).not.toBeNull();
+  },
+};

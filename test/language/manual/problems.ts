@@ -1,0 +1,68 @@
+import { expect } from 'vitest';
+import { readDefinition } from '../../../src/language/read.ts';
+import { agentWith, agentWithPrompt, codesOf, inModel, problemsOf } from '../helpers.ts';
+import type { Sentences } from './sentences.ts';
+
+export const PROBLEMS: Sentences = {
+  'Every problem has one line, `LINE:COLUMN message [code]`, both numbers from 1 and the column in UTF-16 code units.':
+    () => {
+      expect(problemsOf(agentWith('  history none # 😀\n\tmodel "😀" 1'))).toEqual([
+        '6:13 expected a setting or "}", found "1" [syntax]',
+      ]);
+    },
+  'Problems are listed in the order of the source, and a mistake is listed once, without its consequences.':
+    () => {
+      const source = agentWithPrompt(
+        '"{{ memory.nmae }}"',
+        '  memory {\n    name\n  history none\n',
+      );
+      expect(codesOf(source)).toEqual(['unclosed-block']);
+      expect(
+        problemsOf(agentWith('  model "m" { temperature 3 }\n  tols time')).map((line) =>
+          line.slice(0, 4),
+        ),
+      ).toEqual(['5:27', '6:3 ']);
+    },
+  'A name that is nearly right gets a suggestion.': () => {
+    expect(problemsOf(agentWith('  histroy none'))).toEqual([
+      '5:3 unknown setting "histroy", did you mean "history"? [unknown-setting]',
+    ]);
+  },
+  'After an error there is no definition, and after a warning there is.': () => {
+    expect(readDefinition(agentWith('  foo')).definition).toBeNull();
+    const { definition, diagnostics } = readDefinition('agentlang 5 agent "A" { prompt "p" }');
+    expect(diagnostics).toMatchObject([{ severity: 'WARNING' }]);
+    expect(definition).toMatchObject({ name: 'A', prompt: ['p'] });
+  },
+  'What looks like a secret gets a warning, and no message repeats it.': () => {
+    const secret = 'sk-proj-0123456789abcdefghijklmnop';
+    expect(codesOf(agentWithPrompt(`"The key is ${secret}"`))).toEqual(['secret-literal']);
+    for (const source of [
+      inModel(`api_key "${secret}"`),
+      inModel(`api_key ${secret}`),
+      inModel(secret),
+      agentWithPrompt(`"{{ ${secret} }}"`),
+    ]) {
+      expect(codesOf(source)).toContain('secret-literal');
+      expect(problemsOf(source).join('\n')).not.toContain('0123456789');
+    }
+  },
+  "Where the deployment's variables are known, one that has no value gets a warning, and so does one that is never used.":
+    () => {
+      const source = agentWith(
+        '  channel telegram { token env.T }\n  tools g mcp env.U { header "A" "{{ env.T }}" }',
+      );
+      expect(codesOf(source)).toEqual([]);
+      expect(problemsOf(source, { envNames: ['U', 'V'] })).toEqual([
+        '1:1 env.V has a value and is never used [env-unused]',
+        '5:32 env.T has no value in this deployment [env-unset]',
+      ]);
+      expect(codesOf(source, { envNames: ['T', 'U'] })).toEqual([]);
+    },
+  'Over 1000 problems the rest is counted in one.': () => {
+    const diagnostics = problemsOf(agentWith('foo\n'.repeat(1_500)));
+    expect(diagnostics).toHaveLength(1_001);
+    expect(diagnostics.at(-1)).toBe('1005:1 500 more problems from here on [too-many-problems]');
+    expect(codesOf(agentWith('foo\n'.repeat(1_000)))).not.toContain('too-many-problems');
+  },
+};

@@ -1,0 +1,132 @@
+import { expect } from 'vitest';
+import { lookupIn, renderTemplate, renderUrl } from '../../../src/language/template.ts';
+import {
+  agentWith,
+  agentWithCapability,
+  agentWithPrompt,
+  codesOf,
+  define,
+  inModel,
+} from '../helpers.ts';
+import type { Sentences } from './sentences.ts';
+
+/** The one capability of an agent. */
+function capabilityOf(text: string) {
+  const [group] = define(agentWithCapability(text)).tools;
+  if (group?.type !== 'http') throw new Error('no HTTP group');
+  const [capability] = group.capabilities;
+  if (!capability) throw new Error('no capability');
+  return capability;
+}
+
+const CONTEXT = { context: { plan: 'pro', items: ['a', { b: 1 }], none: null }, now: '2026' };
+
+const render = (prompt: string) =>
+  renderTemplate(define(agentWithPrompt(prompt)).prompt, lookupIn(CONTEXT));
+
+export const TEMPLATES: Sentences = {
+  'In a prompt, a request\'s URL and a header, `{{ path }}` places a value, and `{{ path ?? "default" }}` a default where there is none.':
+    () => {
+      const { url, headers } = capabilityOf(
+        'get "https://a.example/{{ now }}" { header "A" "{{ context.a ?? "b" }}" }',
+      ).request;
+      expect(url).toEqual(['https://a.example/', { path: ['now'] }]);
+      expect(headers).toEqual([{ name: 'A', value: [{ path: ['context', 'a'], default: 'b' }] }]);
+      expect(render('"{{ context.plan ?? "free" }} {{context.x??"free"}}"').text).toBe('pro free');
+    },
+  'Everywhere else two braces are text, but for the URLs of servers, which take no template.':
+    () => {
+      const source = agentWith('  model "{{ x }}"\n  channel web { welcome "{{" }');
+      expect(define(source)).toMatchObject({
+        model: { name: '{{ x }}' },
+        channels: [{ welcome: '{{' }],
+      });
+      expect(codesOf(agentWith('  tools g mcp "https://{{ env.A }}/"'))).toEqual(['invalid-url']);
+      expect(codesOf(inModel('base_url "https://a.example/{{ env.A }}"'))).toEqual(['invalid-url']);
+    },
+  'The quotes of a default may be written `\\"` or plain, also in a string on one line.': () => {
+    for (const quote of ['"', '\\"'])
+      for (const around of ['"', '"""']) {
+        const prompt = `${around}{{ context.a ?? ${quote}b${quote} }}${around}`;
+        expect(define(agentWithPrompt(prompt)).prompt).toEqual([
+          { path: ['context', 'a'], default: 'b' },
+        ]);
+      }
+  },
+  "`context` is the caller's object, with any path into it.": () => {
+    const { text } = render('"{{ context.items.1.b }} {{ context.plan }} {{ context }}"');
+    expect(text).toBe(`1 pro ${JSON.stringify(CONTEXT.context)}`);
+  },
+  '`memory` is followed by the name of a declared fact.': () => {
+    const memory = '  memory { name }';
+    expect(codesOf(agentWithPrompt('"{{ memory.name }}"', memory))).toEqual([]);
+    expect(codesOf(agentWithPrompt('"{{ memory.city }}"', memory))).toEqual(['unknown-fact']);
+    expect(codesOf(agentWithPrompt('"{{ memory.name }}"'))).toEqual(['unknown-fact']);
+    expect(codesOf(agentWithPrompt('"{{ memory }}"', memory))).toEqual(['invalid-template']);
+  },
+  '`input` is followed by the name of a declared input, and stands in a capability only.': () => {
+    const get = (name: string) =>
+      agentWithCapability(`input { a string "x" }\n get "https://a.example/{{ ${name} }}"`);
+    expect(codesOf(get('input.a'))).toEqual([]);
+    expect(codesOf(get('input.b'))).toEqual(['unknown-input']);
+    expect(codesOf(get('input'))).toEqual(['invalid-template']);
+    expect(codesOf(agentWithPrompt('"{{ input.a }}"'))).toEqual(['unknown-root']);
+    expect(codesOf(agentWith('  tools g mcp env.U { header "A" "{{ input.a }}" }'))).toEqual([
+      'unknown-root',
+    ]);
+  },
+  '`session.id` and `now` have no further parts.': () => {
+    expect(codesOf(agentWithPrompt('"{{ session.id }} {{ now }}"'))).toEqual([]);
+    for (const path of ['session', 'session.id.x', 'session.user', 'now.year'])
+      expect(codesOf(agentWithPrompt(`"{{ ${path} }}"`))).toEqual(['invalid-template']);
+  },
+  '`env` is followed by the name of a variable, and never stands in a prompt.': () => {
+    const header = (path: string) =>
+      agentWith(`  tools g mcp env.U { header "A" "{{ ${path} }}" }`);
+    expect(codesOf(header('env.KEY'))).toEqual([]);
+    for (const path of ['env', 'env.KEY.x', 'env.1'])
+      expect(codesOf(header(path))).toEqual(['invalid-template']);
+    expect(codesOf(agentWithPrompt('"{{ env.KEY }}"'))).toEqual(['env-in-prompt']);
+    expect(codesOf(agentWithPrompt('"""{{ env }}"""'))).toEqual(['env-in-prompt']);
+  },
+  'Before the path of a URL only `env` may stand, so that neither the caller nor the model says who gets the request.':
+    () => {
+      const get = (url: string) => agentWithCapability(`input { a string "x" }\n get "${url}"`);
+      expect(codesOf(get('https://{{ env.HOST }}:{{ env.PORT }}/{{ input.a }}'))).toEqual([]);
+      for (const url of [
+        'https://{{ input.a }}',
+        'https://a.{{ context.tld }}/x',
+        'https://a.example:{{ now }}/',
+      ])
+        expect(codesOf(get(url))).toEqual(['invalid-url']);
+    },
+  'What is missing becomes empty text, and its path is listed as missing.': () => {
+    expect(render('"[{{ context.x }}{{ context.none }}{{ context.x }}{{ session.id }}]"')).toEqual({
+      text: '[]',
+      missing: ['context.x', 'context.none', 'session.id'],
+    });
+  },
+  'Objects and lists are placed as JSON.': () => {
+    expect(render('"{{ context.items }}"').text).toBe('["a",{"b":1}]');
+  },
+  'A value in a URL is percent-encoded, and the values `.` and `..` count as missing there.':
+    () => {
+      const { url } = capabilityOf(
+        'get "https://a.example/{{ context.a }}/x?y={{ context.b }}"',
+      ).request;
+      const lookup = (a: string, b: string) => lookupIn({ context: { a, b } });
+      expect(renderUrl(url, lookup('a/b?', 'c&d=é'))).toEqual({
+        text: 'https://a.example/a%2Fb%3F/x?y=c%26d%3D%C3%A9',
+        missing: [],
+      });
+      expect(renderUrl(url, lookup('..', '.'))).toEqual({
+        text: 'https://a.example//x?y=',
+        missing: ['context.a', 'context.b'],
+      });
+    },
+  'A URL whose host is missing is no URL, but empty text.': () => {
+    const { url } = capabilityOf('get "https://{{ env.HOST }}/{{ context.a }}"').request;
+    const lookup = lookupIn({ env: {}, context: { a: 'b.example' } });
+    expect(renderUrl(url, lookup)).toEqual({ text: '', missing: ['env.HOST'] });
+  },
+};

@@ -1,0 +1,127 @@
+import { expect } from 'vitest';
+import { readDefinition } from '../../../src/language/read.ts';
+import { agentWith, agentWithCapability, codesOf, define } from '../helpers.ts';
+import type { Sentences } from './sentences.ts';
+
+/** The one capability of an agent. */
+function capabilityOf(text: string) {
+  const [group] = define(agentWithCapability(text)).tools;
+  if (group?.type !== 'http') throw new Error('no HTTP group');
+  const [capability] = group.capabilities;
+  if (!capability) throw new Error('no capability');
+  return capability;
+}
+
+const inputOf = (fields: string) =>
+  capabilityOf(`      input {\n${fields}\n      }\n      get "https://a.example/"`).input;
+
+export const TOOLS: Sentences = {
+  '`tools` with a block is a group of capabilities, each called by the model as `<group>.<capability>`.':
+    () => {
+      const capability = (name: string) => `capability ${name} "d" { get "https://a.example/" }`;
+      const source = agentWith(`  tools g { ${capability('b')} ${capability('a')} }`);
+      expect(readDefinition(source).tools).toEqual(['g.a', 'g.b']);
+      expect(define(source).tools).toMatchObject([
+        { type: 'http', name: 'g', capabilities: [{ name: 'b' }, { name: 'a' }] },
+      ]);
+    },
+  'A capability has a name and a description, an `input` if it takes any, and then one request.':
+    () => {
+      const get = 'get "https://a.example/"';
+      expect(capabilityOf(get)).toMatchObject({ name: 'c', description: 'd', input: [] });
+      expect(codesOf(agentWithCapability(''))).toEqual(['missing-request']);
+      expect(codesOf(agentWithCapability(`${get} put "https://a.example/"`))).toEqual([
+        'duplicate-setting',
+      ]);
+      expect(codesOf(agentWithCapability(`${get} input { a string "x" }`))).toEqual([
+        'wrong-order',
+      ]);
+    },
+  'An input has a name, a type, and with or without a description for the model.': () => {
+    const type = { kind: 'string', list: false };
+    expect(inputOf('a string "x"\nb string')).toEqual([
+      { name: 'a', type, optional: false, description: 'x' },
+      { name: 'b', type, optional: false, description: undefined },
+    ]);
+  },
+  'The types are `string`, `number`, `integer` and `boolean`, a list of one of them as in `string[]`, and a choice of strings as in `"late" | "lost"`.':
+    () => {
+      const fields = 'a string "x"\nb number\nc integer[]\nd boolean [ ]\ne "late" | "lost" "y"';
+      expect(inputOf(fields).map(({ type }) => type)).toEqual([
+        { kind: 'string', list: false },
+        { kind: 'number', list: false },
+        { kind: 'integer', list: true },
+        { kind: 'boolean', list: true },
+        { kind: 'choice', choices: ['late', 'lost'] },
+      ]);
+    },
+  'A `?` after the type makes an input optional.': () => {
+    const fields = 'a string? "x"\nb number[] ?\nc "x" | "y"?\nd string';
+    expect(inputOf(fields).map(({ optional }) => optional)).toEqual([true, true, true, false]);
+  },
+  'Where no input of a capability is described there is a warning.': () => {
+    const withInput = (fields: string) =>
+      agentWithCapability(`input { ${fields} }\n      get "https://a.example/"`);
+    expect(codesOf(withInput('a string b string'))).toEqual(['undescribed-input']);
+    expect(codesOf(withInput('a string b string "x"'))).toEqual([]);
+    expect(codesOf(withInput(''))).toEqual([]);
+  },
+  'A request is `get`, `post`, `put`, `patch` or `delete` with a URL, and may have headers and a `timeout`, which is 10s when it is left out.':
+    () => {
+      for (const word of ['get', 'post', 'put', 'patch', 'delete'])
+        expect(capabilityOf(`${word} "https://a.example/"`).request).toEqual({
+          method: word.toUpperCase(),
+          url: ['https://a.example/'],
+          headers: [],
+          timeout: 10_000,
+        });
+      const block = '{ header "A" "a" header "B" "b {{ now }}" timeout 1s }';
+      expect(capabilityOf(`get "https://a.example/" ${block}`).request).toMatchObject({
+        headers: [
+          { name: 'A', value: ['a'] },
+          { name: 'B', value: ['b ', { path: ['now'] }] },
+        ],
+        timeout: 1_000,
+      });
+    },
+  'A URL begins with `https://` or, with a warning, with `http://`, and holds no password.': () => {
+    const get = (url: string) => agentWithCapability(`get "${url}"`);
+    expect(codesOf(get('https://a.example:8443/b?c=d#e'))).toEqual([]);
+    expect(codesOf(get('http://a.example'))).toEqual(['plain-http']);
+    for (const url of ['ftp://a.example', '/b', 'a.example', 'https://', 'https://u:p@a.example'])
+      expect(codesOf(get(url))).toEqual(['invalid-url']);
+  },
+  'A header stands at most once, whatever its case, and its value is one line.': () => {
+    const get = (headers: string) => agentWithCapability(`get "https://a.example/" { ${headers} }`);
+    expect(codesOf(get('header "A" "a" header "a" "b"'))).toEqual(['duplicate-name']);
+    expect(codesOf(get('header "A" "a\\nb"'))).toEqual(['invalid-header']);
+    expect(codesOf(get('header "A:" "a"'))).toEqual(['invalid-header']);
+  },
+  '`tools NAME mcp` with a URL or `env.NAME` is a group with the tools of a server of the Model Context Protocol.':
+    () => {
+      const source = agentWith('  tools g mcp "https://a.example/mcp"\n  tools h mcp env.URL');
+      expect(define(source).tools).toEqual([
+        { type: 'mcp', name: 'g', url: 'https://a.example/mcp', headers: [] },
+        { type: 'mcp', name: 'h', url: { env: 'URL' }, headers: [] },
+      ]);
+      expect(readDefinition(source).tools).toEqual(['g.*', 'h.*']);
+    },
+  "Its block may have headers, and `only` with the tools to take; a tool's name that is no name of this language stands in quotes.":
+    () => {
+      const source = agentWith('  tools g mcp env.URL { header "A" "a" only b, "c-d" }');
+      expect(define(source).tools).toMatchObject([
+        { headers: [{ name: 'A', value: ['a'] }], only: ['b', 'c-d'] },
+      ]);
+      expect(readDefinition(source).tools).toEqual(['g.b', 'g.c-d']);
+      expect(codesOf(source.replaceAll('"c-d"', 'c-d'))).toEqual(['invalid-name']);
+    },
+  '`tools time` is built in and has `time.now`; another name without a block is an error.': () => {
+    expect(define(agentWith('  tools time')).tools).toEqual([{ type: 'builtin', name: 'time' }]);
+    expect(readDefinition(agentWith('  tools time')).tools).toEqual(['time.now']);
+    expect(codesOf(agentWith('  tools orders'))).toEqual(['unknown-group']);
+  },
+  'No group is called `memory`, as the memory tools are.': () => {
+    for (const rest of ['', ' { }', ' mcp env.URL'])
+      expect(codesOf(agentWith(`  tools memory${rest}`))).toEqual(['reserved-name']);
+  },
+};

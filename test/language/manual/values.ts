@@ -1,0 +1,83 @@
+import { expect } from 'vitest';
+import { readDefinition } from '../../../src/language/read.ts';
+import { agentWith, agentWithPrompt, codesOf, define, inModel } from '../helpers.ts';
+import type { Sentences } from './sentences.ts';
+
+export const VALUES: Sentences = {
+  'A string stands in double quotes, on one line.': () => {
+    expect(define(agentWith('  model "gpt"')).model.name).toBe('gpt');
+    expect(codesOf(agentWith("  model 'gpt'"))).toEqual(['syntax']);
+    expect(codesOf(agentWith('  model "gpt\n  "'))).toContain('unterminated-string');
+  },
+  'Its escapes are `\\"`, `\\\\`, `\\n`, `\\t`, `\\u{…}` with a character\'s hexadecimal number, and `\\{`.':
+    () => {
+      expect(define(agentWith('  model "\\"\\\\\\n\\t\\u{e9}\\u{1F600}\\{"')).model.name).toBe(
+        '"\\\n\té😀{',
+      );
+      for (const wrong of ['\\r', '\\x41', '\\u0041', '\\u{110000}', '\\u{0}', '\\ ', '\\}'])
+        expect(codesOf(agentWith(`  model "a${wrong}"`))).toEqual(['invalid-escape']);
+    },
+  'A text in three double quotes has any number of lines and the same escapes, and `\\"""` for three quotes.':
+    () => {
+      expect(define(agentWithPrompt('"""one"""')).prompt).toEqual(['one']);
+      const text = '"""\n    a "b" ""c""\n\n    \\t\\"\\\\ \\"""\\""""""';
+      expect(define(agentWithPrompt(text)).prompt).toEqual(['a "b" ""c""\n\n\t"\\ """"""']);
+    },
+  'Such a text loses the line break after its opening quotes.': () => {
+    expect(define(agentWithPrompt('"""\na"""')).prompt).toEqual(['a']);
+    expect(define(agentWithPrompt('"""  \n\na"""')).prompt).toEqual(['\na']);
+  },
+  'Each of its lines loses the indentation of the closing one, as far as it has it.': () => {
+    expect(define(agentWithPrompt('"""\n    a\n      b\n  c\nd\n    e"""')).prompt).toEqual([
+      'a\n  b\nc\nd\ne',
+    ]);
+    expect(define(agentWithPrompt('"""\n\t\ta\n\t b\n\tc"""')).prompt).toEqual(['\ta\n b\nc']);
+    expect(define(agentWithPrompt('"""a\n    b\n    """')).prompt).toEqual(['a\nb\n']);
+  },
+  'The line break before a closing line of its own stays.': () => {
+    expect(define(agentWithPrompt('"""\n    a\n    """')).prompt).toEqual(['a\n']);
+  },
+  'A whole number is written in digits alone, any other number with digits on both sides of a point.':
+    () => {
+      expect(define(inModel('max_tokens 0800')).model.maxTokens).toBe(800);
+      expect(define(inModel('temperature 0.25')).model.temperature).toBe(0.25);
+      expect(define(inModel('temperature 1')).model.temperature).toBe(1);
+      expect(codesOf(inModel('max_tokens 1.0'))).toEqual(['syntax']);
+      for (const number of ['.5', '1.', '-1', '+1', '1e1', '1_0', '0x1', '1a'])
+        expect(codesOf(inModel(`temperature ${number}`))).toEqual(['syntax']);
+    },
+  'A duration is a number directly followed by `ms`, `s` or `m`.': () => {
+    for (const [text, milliseconds] of [
+      ['250ms', 250],
+      ['5s', 5_000],
+      ['1.5m', 90_000],
+    ] as const)
+      expect(define(inModel(`timeout ${text}`)).model.timeout).toBe(milliseconds);
+    for (const text of ['5', '5 s', '5h', '5sec', '"5s"'])
+      expect(codesOf(inModel(`timeout ${text}`))).toEqual(['syntax']);
+  },
+  'A name is made of letters, digits and `_`, and begins with no digit.': () => {
+    const memory = (name: string) => agentWith(`  memory {\n    ${name}\n  }`);
+    for (const name of ['a', '_', 'A_1', '__a__']) expect(codesOf(memory(name))).toEqual([]);
+    for (const name of ['1a', 'a-b', 'é', 'naïve', 'a$'])
+      expect(codesOf(memory(name))).toEqual(['invalid-name']);
+  },
+  '`env.NAME` stands for a variable of the deployment; the report on a source lists the names, and no value is ever part of a definition.':
+    () => {
+      const telegram = '  channel telegram { token env.B }\n';
+      const server = '  tools g mcp env.C { header "H" "{{ env.A }} {{ env.B }}" }';
+      const { definition, envNames } = readDefinition(agentWith(telegram + server));
+      expect(envNames).toEqual(['A', 'B', 'C']);
+      expect(definition?.channels).toEqual([{ type: 'telegram', token: { env: 'B' } }]);
+      expect(definition?.tools).toMatchObject([{ url: { env: 'C' } }]);
+    },
+  'Names, descriptions, prompts and messages are not empty.': () => {
+    const blank = agentWith('  model ""\n  memory { a "" }\n  channel web { welcome " " }');
+    expect(codesOf(blank)).toEqual(['empty-text', 'empty-text', 'empty-text']);
+    expect(codesOf(agentWithPrompt('"""\n   \n   """'))).toEqual(['empty-text']);
+    expect(codesOf(agentWith('').replace('"A"', '""').replace('"d"', '""'))).toEqual([
+      'empty-text',
+      'empty-text',
+    ]);
+  },
+};

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatDiagnostic } from '../../src/language/diagnostic.ts';
+import { formatSource } from '../../src/language/format.ts';
+import { readDefinition } from '../../src/language/read.ts';
+import { agentWith } from './helpers.ts';
+
+const EXAMPLES = new URL('../../prisma/examples/', import.meta.url);
+const SOURCES = [
+  readFileSync(new URL('kitchen-sink.agent', import.meta.url), 'utf8'),
+  ...readdirSync(EXAMPLES).map((file) => readFileSync(new URL(file, EXAMPLES), 'utf8')),
+];
+
+/** Pieces that sources are made of, and some that they are not. */
+const PIECES =
+  `{ } , | . ? [ ] {{ }} ?? " """ # // \\ \n \t agentlang 5 4 agent "A" description model temperature
+  0.2 -1 1e9 99999999999 max_tokens timeout 5s 500ms 1h base_url api_key env env.KEY prompt "{{ context.a }}"
+  "{{ env.KEY }}" "{{ input.a ?? "b" }}" """a""" history none last messages memory name channel web telegram
+  welcome suggestions token tools mcp "https://a.example/{{ input.a }}" only capability input string number?
+  boolean[] "x" "y" get post header timeout limits tool_calls run_time time é 😀 first-name __proto__`
+    .split(' ')
+    .filter(Boolean);
+
+/** Every property that holds of every text. */
+function holds(source: string): void {
+  const { definition, diagnostics } = readDefinition(source, { envNames: ['KEY', 'OTHER'] });
+  const lines = source.replace(/^\uFEFF/, '').split(/\r\n?|\n/);
+  for (const { line, column, message } of diagnostics) {
+    expect(message).toMatch(/^[^\n]+$/);
+    expect(message.isWellFormed()).toBe(true);
+    expect(line).toBeGreaterThanOrEqual(1);
+    expect(column).toBeGreaterThanOrEqual(1);
+    expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? -1) + 1);
+  }
+  const places = diagnostics.map(({ line, column }) => line * 1_000_000 + column);
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  const errors = diagnostics.filter(({ severity }) => severity === 'ERROR');
+  expect(definition === null).toBe(errors.length > 0);
+
+  const formatted = formatSource(source);
+  if (formatted === null) return;
+  expect(formatSource(formatted)).toBe(formatted);
+  const again = readDefinition(formatted, { envNames: ['KEY', 'OTHER'] });
+  expect(again.definition).toEqual(definition);
+  const codes = diagnostics.map(({ code }) => code);
+  expect(again.diagnostics.map(({ code }) => code).toSorted()).toEqual(codes.toSorted());
+}
+
+describe('of any text', () => {
+  test('whatever the characters are, it is read and its problems have their place', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 400 }), holds));
+    fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 400 }), holds));
+  });
+
+  test('whatever the pieces of the language are put together to, it is read', () => {
+    const pieces = fc.array(fc.constantFrom(...PIECES), { maxLength: 80 });
+    const separator = fc.constantFrom(' ', '\n', '');
+    const soup = fc.tuple(pieces, separator).map(([texts, between]) => texts.join(between));
+    fc.assert(fc.property(soup, holds), { numRuns: 500 });
+    const inAgent = soup.map((text) => agentWith(text));
+    fc.assert(fc.property(inAgent, holds), { numRuns: 500 });
+  });
+
+  test('whatever part of a right source is replaced, it is read', () => {
+    const part = fc.oneof(
+      fc.constant(''),
+      fc.string({ unit: 'binary', maxLength: 10 }),
+      fc.constantFrom(...PIECES),
+      fc.constantFrom(...SOURCES),
+    );
+    const change = fc.tuple(fc.nat(), fc.nat({ max: 40 }), part);
+    const changed = fc
+      .tuple(fc.constantFrom(...SOURCES), fc.array(change, { minLength: 1, maxLength: 4 }))
+      .map(([source, changes]) =>
+        changes.reduce((text, [place, length, replacement]) => {
+          const start = place % text.length;
+          return text.slice(0, start) + replacement + text.slice(start + length);
+        }, source),
+      );
+    fc.assert(fc.property(changed, holds), { numRuns: 500 });
+  });
+});
+
+describe('of a right text', () => {
+  /** White space or comments: what may stand between any two tokens. */
+  const gap = fc.constantFrom(' ', '\n', '\n\n\n', ' # "a" {\n', '\n# }\n', '\t', '\r\n');
+  const gaps = fc.infiniteStream(gap);
+  const tokens = /"""(?:\\"""|[\s\S])*?"""|"(?:\{\{[^}]*\}\}|\\.|[^"\\])*"|[{}]|[\w.]+|[^\s\w"{}]/g;
+
+  test('whatever stands between its tokens, its meaning stays and it is formatted the same way', () => {
+    const spread = fc.tuple(fc.constantFrom(...SOURCES), gaps).map(([source, stream]) => {
+      const text = source.replace(/^\s*#.*\n/gm, '').replace(/ # .*$/gm, '');
+      const spaced = (text.match(tokens) ?? []).map((token) => token + stream.next().value);
+      return { source, spread: spaced.join('') };
+    });
+    fc.assert(
+      fc.property(spread, ({ source, spread }) => {
+        const report = readDefinition(spread);
+        expect(report.diagnostics.map(formatDiagnostic)).toEqual([]);
+        expect(report.definition).toEqual(readDefinition(source).definition);
+        holds(spread);
+      }),
+    );
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { lookupIn, renderTemplate, renderUrl, type Template } from '../../src/language/template.ts';
+
+const place = (...path: string[]): Template => [{ path }];
+const renderWith = (values: Record<string, unknown>, template: Template) =>
+  renderTemplate(template, lookupIn(values));
+
+describe('placing values', () => {
+  test.each([
+    ['a string as it is', 'a "b" {{ c }}', 'a "b" {{ c }}'],
+    ['an empty string, which is no missing value', '', ''],
+    ['a number', 0.5, '0.5'],
+    ['a truth value', false, 'false'],
+    ['a list as JSON', ['a', 1], '["a",1]'],
+    ['an object as JSON', { a: null }, '{"a":null}'],
+  ])('places %s', (_what, value, text) => {
+    expect(renderWith({ context: { value } }, place('context', 'value'))).toEqual({
+      text,
+      missing: [],
+    });
+  });
+
+  test.each([
+    ['null', null],
+    ['undefined', undefined],
+  ])('takes %s for missing', (_what, value) => {
+    const template: Template = ['[', { path: ['a'] }, { path: ['a'], default: 'x' }, ']'];
+    expect(renderWith({ a: value }, template)).toEqual({ text: '[x]', missing: ['a'] });
+  });
+
+  test('a default that is empty is no missing value', () => {
+    expect(renderWith({}, [{ path: ['a'], default: '' }])).toEqual({ text: '', missing: [] });
+  });
+
+  test('a value is not read as a template again', () => {
+    const template: Template = [{ path: ['a'] }, { path: ['b'] }];
+    expect(renderWith({ a: '{{ b }}', b: 'x' }, template).text).toBe('{{ b }}x');
+  });
+
+  test('a template without parts is empty text', () => {
+    expect(renderWith({}, [])).toEqual({ text: '', missing: [] });
+  });
+});
+
+describe('looking values up', () => {
+  test('paths go through objects and lists', () => {
+    const lookup = lookupIn({ context: { orders: [{ id: 'A-1' }] } });
+    expect(lookup(['context', 'orders', '0', 'id'])).toBe('A-1');
+    expect(lookup(['context', 'orders', '1', 'id'])).toBeUndefined();
+    expect(lookup(['context', 'orders', '0', 'id', 'x'])).toBeUndefined();
+  });
+
+  test('what every object inherits is not found', () => {
+    const lookup = lookupIn({ context: {}, text: 'abc' });
+    for (const name of ['constructor', 'toString', '__proto__'])
+      expect(lookup(['context', name])).toBeUndefined();
+    expect(lookup(['constructor'])).toBeUndefined();
+    expect(lookup(['text', 'length'])).toBeUndefined();
+  });
+});
+
+describe('placing values in a URL', () => {
+  const render = (value: unknown) =>
+    renderUrl(['https://a.example/', { path: ['v'] }, '/x'], lookupIn({ v: value }));
+
+  test.each([
+    ['a slash', 'a/b', 'a%2Fb'],
+    ['a question mark, a hash and an ampersand', '?#&', '%3F%23%26'],
+    ['a percent sign', '%2F', '%252F'],
+    ['letters beyond ASCII', 'é😀', '%C3%A9%F0%9F%98%80'],
+    ['half a surrogate pair', '\uD83D', '%EF%BF%BD'],
+    ['dots inside a name', 'a..b', 'a..b'],
+    ['JSON', ['a'], '%5B%22a%22%5D'],
+  ])('encodes %s', (_what, value, text) => {
+    expect(render(value)).toEqual({ text: `https://a.example/${text}/x`, missing: [] });
+  });
+
+  test.each(['.', '..'])('does not let %j climb up the path', (value) => {
+    expect(render(value)).toEqual({ text: 'https://a.example//x', missing: ['v'] });
+  });
+
+  test('encodes a default, too', () => {
+    expect(renderUrl([{ path: ['v'], default: 'a/b' }], lookupIn({})).text).toBe('a%2Fb');
+  });
+});
