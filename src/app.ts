@@ -1,3 +1,4 @@
+import { Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { createAccounts } from './accounts/accounts.ts';
@@ -13,7 +14,7 @@ import { createRuns } from './runs/runs.ts';
 import { createContextFactory } from './schema/context.ts';
 import { schema } from './schema/index.ts';
 import { createHistory } from './sessions/history.ts';
-import { createTurns } from './sessions/turns.ts';
+import { createTurns, type Turns } from './sessions/turns.ts';
 import type { Database } from './storage/database.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
 import type { ContextOf } from './transport/context-of.ts';
@@ -31,6 +32,8 @@ export type AppOptions = HttpOptions & {
   database: Database;
   cipher: EnvironmentCipher;
   model: Model;
+  /** How sessions take turns; within this process by default. */
+  turns?: Turns;
 };
 
 export type App = {
@@ -52,6 +55,7 @@ export async function createApp({
   database,
   cipher,
   model,
+  turns = createTurns(),
   ...httpOptions
 }: AppOptions): Promise<App> {
   const { prisma } = database;
@@ -68,7 +72,7 @@ export async function createApp({
     chat: createChat({
       activeDeployments: createActiveDeployments({ prisma }),
       history: createHistory({ prisma }),
-      turns: createTurns(),
+      turns,
       runs,
       liveRuns,
       model,
@@ -100,7 +104,8 @@ export async function createApp({
     async close(drainLimitMs = DRAIN_LIMIT_MS) {
       closing = true;
       const deadline = performance.now() + drainLimitMs;
-      http.server.close();
+      // Only stops listening: an HTTP server's own close() also cuts answers that have not all left yet.
+      Server.prototype.close.call(http.server);
       await liveRuns.drain(drainLimitMs);
       // Those who read the last events of a run take their turn before the answers are counted.
       await setImmediate();

@@ -99,6 +99,17 @@ describe('the architecture', () => {
     ).toEqual([]);
   });
 
+  test('keeps transports above everything but the composition', () => {
+    const above = ['transport', ...COMPOSITION];
+    expect(
+      offences(
+        ({ from, to }) =>
+          (roomOf(to) === 'transport' && !above.includes(roomOf(from))) ||
+          (COMPOSITION.includes(to) && !COMPOSITION.includes(from)),
+      ),
+    ).toEqual([]);
+  });
+
   test('lets nothing import the schema but transports and the composition', () => {
     const higher = ['transport', 'schema', ...COMPOSITION];
     expect(

@@ -80,7 +80,18 @@ describe('the settings', () => {
       'OPENAI_BASE_URL must be an http:// or https:// address',
       'TRUST_PROXY must be IP addresses',
       'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
-      'OPENAI_MODEL is required with OPENAI_API_KEY or OPENAI_BASE_URL: the name of the default model',
+      'OPENAI_MODEL is required with OPENAI_BASE_URL: the name of the default model',
+    ]);
+  });
+
+  test('take OpenAI’s own server where only its key is set, and no model without a server', () => {
+    expect(readConfig({ OPENAI_API_KEY: 'sk-x' }).model).toEqual({
+      apiKey: 'sk-x',
+      baseUrl: undefined,
+      name: 'gpt-4o-mini',
+    });
+    expect(problemsOf({ OPENAI_MODEL: 'm' })).toEqual([
+      expect.stringMatching(/^OPENAI_MODEL needs/),
     ]);
   });
 

@@ -4,6 +4,7 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
+import { makeApiKey } from '../src/accounts/key-format.ts';
 import { freshDatabase } from './helpers/database.ts';
 import {
   dataDirectoryInUse,
@@ -94,6 +95,30 @@ describe('the start', () => {
       ),
     ]);
     expect(output).not.toContain('hunter2');
+  });
+
+  test('takes the operator’s key from PARLEY_BOOTSTRAP_KEY, and prints it nowhere', async () => {
+    const key = makeApiKey();
+    const server = await startServer({ env: { PARLEY_BOOTSTRAP_KEY: key } });
+    const response = await fetch(`${server.url}/v1/bots/demo/chat/stream?message=Hi`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(await server.stop('SIGTERM')).toBe(0);
+    expect(server.output()).not.toContain('parley_sk_');
+  });
+
+  test('says that the secret key cannot be read', async () => {
+    const dataDirectory = await dataDirectoryInUse();
+    await mkdir(join(dataDirectory, 'secret.key'));
+    const { code, output } = await startAndFail({ dataDirectory });
+    expect(code).toBe(1);
+    expect(lines(output)).toEqual([
+      expect.stringMatching(
+        /^Parley cannot start: PARLEY_DATA_DIR: cannot read the secret key in /,
+      ),
+    ]);
   });
 
   test('refuses a secret key that is not the one of the database', async () => {

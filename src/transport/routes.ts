@@ -200,7 +200,9 @@ export const routes = [
 
 /** Whether an `Accept` header names `text/event-stream`; that it would take anything is not enough. */
 function acceptsEventStream(accept: string): boolean {
-  return new Negotiator({ headers: { accept } }).mediaTypes().includes('text/event-stream');
+  return new Negotiator({ headers: { accept: accept.toLowerCase() } })
+    .mediaTypes()
+    .includes('text/event-stream');
 }
 
 /** A header's bytes, which Node reads as Latin-1, as the UTF-8 that they mostly are. */

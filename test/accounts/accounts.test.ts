@@ -131,6 +131,29 @@ describe('API keys', () => {
     }
   });
 
+  test('are limited to bots that there are, of the own account', async () => {
+    const theirs = await (await app.tenant()).bot();
+    const refusal = async (botIds: string[]) => {
+      const { errors } = await as(tenant.apiKey, CREATE_KEY, { input: { name: 'X', botIds } });
+      return errors?.[0].extensions.code;
+    };
+    expect(await refusal(['nobody'])).toBe('BOT_NOT_FOUND');
+    expect(await refusal([theirs])).toBe('BOT_ACCESS_DENIED');
+  });
+
+  test('that can do less neither see nor revoke those that can do more', async () => {
+    const owner = await app.tenant();
+    const bot = await owner.bot();
+    const limited = await owner.key({ scopes: ['ADMIN'], botIds: [bot] });
+    const { data } = await as(owner.apiKey, WHO);
+    const { id } = data.viewer.apiKey;
+    const revoked = await as(limited, `mutation { revokeApiKey(id: "${id}") { id } }`);
+    expect(revoked.errors?.[0].extensions.code).toBe('NOT_FOUND');
+    const seen = await as(limited, '{ viewer { apiKey { id } account { apiKeys { id } } } }');
+    expect(seen.data.viewer.account.apiKeys).toEqual([seen.data.viewer.apiKey]);
+    expect(await code(owner.apiKey)).toBeUndefined();
+  });
+
   test('stop working when they are revoked, at the very next request', async () => {
     const { data } = await as(tenant.apiKey, CREATE_KEY, { input: { name: 'Short-lived' } });
     const { secret, apiKey } = data.createApiKey;

@@ -1,3 +1,5 @@
+import { createClient as createEventStreamClient } from 'graphql-sse';
+import { createClient } from 'graphql-ws';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { frames, streamChat } from '../helpers/stream.ts';
@@ -195,6 +197,16 @@ describe('a chat', () => {
     expect(await code(tenant, { id, botId: await tenant.bot() })).toBe('RUN_NOT_FOUND');
     expect(await code(stranger, { id })).toBe('RUN_NOT_FOUND');
     expect(await code(stranger, { id, botId: bot })).toBe('BOT_ACCESS_DENIED');
+    const chatting = await tenant.key({ scopes: ['CHAT'] });
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${chatting}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: `{ node(id: "${id}") { ... on Run { input } } }` }),
+    });
+    expect(await response.json()).toMatchObject({
+      data: { node: null },
+      errors: [{ extensions: { code: 'INSUFFICIENT_SCOPE' } }],
+    });
     const node = await stranger.graphql('query ($id: ID!) { node(id: $id) { id } }', { id });
     expect(node).toEqual({ data: { node: null } });
   });
@@ -219,24 +231,25 @@ describe('a chat', () => {
 
   test('takes the turns of a session one at a time, in arrival order', async () => {
     const bot = await tenant.bot();
+    const gate = Promise.withResolvers<void>();
     let working = 0;
-    app.upstream.script(async ({ request, say, end }) => {
+    app.upstream.script(async ({ end }) => {
       working += 1;
       expect(working).toBe(1);
-      await new Promise(setImmediate);
-      say(`Answer to ${request.body.messages.at(-1)?.content}`);
+      await gate.promise;
       working -= 1;
       end();
     });
-    const first = tenant.chat(bot, { message: '1' }, session('s'));
-    await expect.poll(() => app.upstream.requests.length, { interval: 1 }).toBe(1);
-    const others = ['2', '3', '4'].map((message) => tenant.chat(bot, { message }, session('s')));
-    const answers = await Promise.all([first, ...others].map((answer) => json(answer)));
-    const last = messagesOf() ?? [];
-    expect(last.filter(({ role }) => role === 'assistant')).toHaveLength(3);
-    expect(answers.map(({ response }) => response)).toEqual(
-      ['1', '2', '3', '4'].map((message) => `Answer to ${message}`),
-    );
+    const answers: Promise<Response>[] = [];
+    for (const message of ['1', '2', '3', '4']) {
+      answers.push(tenant.chat(bot, { message }, session('s')));
+      // The first is at work; each of the others stands in the line before the next one comes.
+      await expect.poll(() => app.waiting(), { interval: 1 }).toBe(answers.length - 1);
+    }
+    gate.resolve();
+    for (const answer of answers) expect((await answer).status).toBe(200);
+    const said = messagesOf()?.filter(({ role }) => role === 'user');
+    expect(said?.map(({ content }) => content)).toEqual(['1', '2', '3', '4']);
   });
 });
 
@@ -434,6 +447,30 @@ describe('a client that goes away', () => {
     expect(await runOf(bot)).toMatchObject({ status: 'CANCELLED', response: 'Well' });
   });
 
+  test('from a reserved SSE connection stops what it asked for, begun or not', async () => {
+    const bot = await tenant.bot();
+    const hungUp = fallSilent();
+    const client = createEventStreamClient({
+      singleConnection: true,
+      url: `${app.url}/graphql/stream`,
+      headers: tenant.headers,
+      retryAttempts: 0,
+    });
+    const query = `subscription { chat(botId: "${bot}", input: { message: "Hi", sessionId: "s" }) { __typename } }`;
+    const first = client.iterate<{ chat: { __typename: string } }>({ query });
+    while ((await first.next()).value?.data?.chat.__typename !== 'TextDelta');
+    void client
+      .iterate({ query })
+      .next()
+      .catch(() => {});
+    await expect.poll(() => app.waiting()).toBe(1);
+    client.dispose();
+    await hungUp;
+    await expect.poll(() => app.waiting()).toBe(0);
+    await runOf(bot);
+    expect(await app.prisma.run.count({ where: { botId: bot } })).toBe(1);
+  });
+
   test('while it waits for its turn leaves the line, and begins no run', async () => {
     const bot = await tenant.bot();
     const finish = Promise.withResolvers<void>();
@@ -450,9 +487,12 @@ describe('a client that goes away', () => {
       body: '{"message": "Second"}',
       signal: leaving.signal,
     });
+    await expect.poll(() => app.waiting()).toBe(1);
     const third = tenant.chat(bot, { message: 'Third' }, session('s'));
+    await expect.poll(() => app.waiting()).toBe(2);
     leaving.abort();
     await expect(waiting).rejects.toThrow();
+    await expect.poll(() => app.waiting()).toBe(1);
     finish.resolve();
     expect((await first).status).toBe(200);
     expect((await third).status).toBe(200);
@@ -466,31 +506,76 @@ describe('a client that goes away', () => {
 });
 
 describe('a process that stops', () => {
-  test('lets running answers finish, and takes no new connections', async () => {
+  const silent = async () => {
     const stopping = await startApp();
     const owner = await stopping.tenant();
-    const bot = await owner.bot();
     const finish = Promise.withResolvers<void>();
     stopping.upstream.script(async ({ say, end }) => {
       say('At last.');
       await finish.promise;
       end();
     });
+    return { stopping, owner, bot: await owner.bot(), finish: finish.resolve };
+  };
+
+  test('lets running answers finish, those that wait for their turn too', async () => {
+    const { stopping, owner, bot, finish } = await silent();
+    const answers = [];
+    for (const message of ['1', '2', '3']) {
+      answers.push(owner.chat(bot, { message }, session('s')));
+      await expect.poll(() => stopping.upstream.requests.length).toBe(1);
+      await expect.poll(() => stopping.waiting()).toBe(answers.length - 1);
+    }
+    const closed = stopping.close(5_000);
+    const other = { headers: { connection: 'close' } };
+    await expect(fetch(`${stopping.url}/healthz`, other)).rejects.toThrow();
+    finish();
+    for (const answer of answers) {
+      expect(await json(answer)).toMatchObject({ response: 'At last.' });
+    }
+    await closed;
+  });
+
+  test('begins nothing more on connections that are there', async () => {
+    const { stopping, owner, bot, finish } = await silent();
+    const client = createClient({
+      url: stopping.webSocketUrl,
+      connectionParams: { Authorization: owner.headers.authorization },
+      lazy: false,
+    });
+    const ask = async (query: string) => (await Array.fromAsync(client.iterate({ query })))[0];
+    await ask('{ viewer { account { id } } }');
     const answer = owner.chat(bot, { message: 'Hi' });
     await expect.poll(() => stopping.upstream.requests.length).toBe(1);
     const closed = stopping.close(5_000);
-    await expect(
-      fetch(`${stopping.url}/healthz`, { headers: { connection: 'close' } }),
-    ).rejects.toThrow();
-    finish.resolve();
-    expect(await json(answer)).toMatchObject({ response: 'At last.' });
+    const refused = await ask(
+      `mutation { chat(botId: "${bot}", input: { message: "More" }) { response } }`,
+    );
+    expect(refused).toMatchObject({ errors: [{ message: expect.stringContaining('stopping') }] });
+    finish();
+    expect((await answer).status).toBe(200);
+    await closed;
+    expect(await app.prisma.run.count({ where: { botId: bot } })).toBe(1);
+  });
+
+  test('sends a large answer whole to a client that reads slowly', async () => {
+    const stopping = await startApp();
+    const owner = await stopping.tenant();
+    const bot = await owner.bot();
+    const text = 'x'.repeat(4 * 1024 * 1024);
+    stopping.upstream.script(({ say, end }) => {
+      say(text);
+      end();
+    });
+    const response = await owner.chat(bot, { message: 'Hi' });
+    const closed = stopping.close(10_000);
+    const { response: whole } = (await response.json()) as Reply;
+    expect(whole.length).toBe(text.length);
     await closed;
   });
 
   test('cancels and stores what does not finish in time, and ends its streams', async () => {
-    const stopping = await startApp();
-    const owner = await stopping.tenant();
-    const bot = await owner.bot();
+    const { stopping, owner, bot } = await silent();
     stopping.upstream.script(async ({ say, closed }) => {
       say('Well');
       await closed;

@@ -14,6 +14,7 @@ import type {
 } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
+import { createTurns, type Turns } from '../../src/sessions/turns.ts';
 import { testDatabase } from './database.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -23,6 +24,8 @@ export type TestApp = {
   webSocketUrl: string;
   prisma: PrismaClient;
   upstream: Upstream;
+  /** How many messages wait for their session's turn. */
+  waiting(): number;
   /** Makes an account that no other test knows. */
   tenant(options?: { plan?: Plan }): Promise<Tenant>;
   close(drainLimitMs?: number): Promise<void>;
@@ -61,12 +64,14 @@ export const testCipher = createEnvironmentCipher(Buffer.alloc(32, 7));
 export async function startApp(options: Partial<AppOptions> = {}): Promise<TestApp> {
   const upstream = await startUpstream();
   const database = await testDatabase();
+  const { turns, waiting } = countedTurns();
   const app = await createApp({
     database,
     cipher: testCipher,
     model: createOpenAIModel({ baseUrl: upstream.baseUrl, defaultModel: 'scripted' }),
     logger: false,
     trustProxy: [],
+    turns,
     ...options,
   });
   await app.http.listen({ port: 0 });
@@ -84,9 +89,25 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     webSocketUrl: `ws://127.0.0.1:${port}/graphql/ws`,
     prisma,
     upstream,
+    waiting,
     close,
     tenant: (tenantOptions) => makeTenant(prisma, url, tenantOptions),
   };
+}
+
+/** The real turns, and how many wait for theirs. */
+function countedTurns() {
+  const real = createTurns();
+  let waiting = 0;
+  const turns: Turns = {
+    take: async (session, signal) => {
+      waiting += 1;
+      return real.take(session, signal).finally(() => {
+        waiting -= 1;
+      });
+    },
+  };
+  return { turns, waiting: () => waiting };
 }
 
 /** A source of agentlang 5, with a prompt unless the members have one. */

@@ -17,7 +17,7 @@ async function open(): Promise<Database> {
 
 /** Makes an empty database beside the given one, in place of what an earlier run left of it. */
 export async function freshDatabase(url: string, suffix = process.env.VITEST_POOL_ID ?? '0') {
-  const name = `parley_test_${suffix}`;
+  const name = `parley_test_${process.ppid}_${suffix}`;
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

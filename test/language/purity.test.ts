@@ -5,7 +5,8 @@ const DIRECTORY = new URL('../../src/language/', import.meta.url);
 
 test('the language runs in a browser: it imports itself and one pure package', () => {
   const files = readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' });
-  const sources = files.filter((file) => file.endsWith('.ts'));
+  // schema.ts gives the language to GraphQL, and stays on the server.
+  const sources = files.filter((file) => file.endsWith('.ts') && file !== 'schema.ts');
   const imported = sources.flatMap((file) => {
     const text = readFileSync(new URL(file, DIRECTORY), 'utf8');
     return [...text.matchAll(/^(?:import|export) .* from '(.+)';$|import\('(.+)'\)/gm)].map(

@@ -84,6 +84,28 @@ describe('a model behind OpenAI’s chat completions', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
+  test('is asked once more where it breaks off before the first token', async () => {
+    let tries = 0;
+    const events = await ask(({ response, say, end }) => {
+      tries += 1;
+      if (tries === 1) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write('data: {"choices":[{"delta":{"role":"assistant"}}]}\n\n');
+        response.end();
+        return;
+      }
+      say('Now.');
+      end();
+    });
+    expect(textOf(events)).toBe('Now.');
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  test('is not asked again where asking again cannot help', async () => {
+    expect(await failure(({ response }) => void response.writeHead(401).end())).toMatch(/401/);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
   test('is asked twice at most', async () => {
     expect(
       await failure(

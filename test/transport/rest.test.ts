@@ -90,6 +90,38 @@ describe('POST /v1/bots/:id/chat', () => {
     });
   });
 
+  test('takes a session id in UTF-8', async () => {
+    const id = (text: string) => Buffer.from(text).toString('latin1');
+    for (const user of ['josé', 'josà', 'ユーザー']) {
+      const response = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': id(user) });
+      expect(await response.json()).toMatchObject({ session_id: user });
+    }
+  });
+
+  test('hangs up on nonsense in the middle of a stream, and writes none into it', async () => {
+    app.upstream.script(async ({ say, closed }) => {
+      say('Well');
+      await closed;
+    });
+    const body = '{"message": "Hi", "stream": true}';
+    const { port, hostname } = new URL(app.url);
+    const socket = createConnection(Number(port), hostname);
+    socket.write(
+      `POST /v1/bots/${bot}/chat HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.apiKey}\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    let text = '';
+    for await (const chunk of socket) {
+      text += chunk;
+      if (text.includes('Well')) socket.write('NONSENSE\r\n\r\n');
+    }
+    expect(text).toContain('data: {"delta":"Well"}');
+    expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    app.upstream.script(({ say, end }) => {
+      for (const text of ['Hello', ' ', 'there.']) say(text);
+      end();
+    });
+  });
+
   test('ignores fields that it does not know', async () => {
     expect((await tenant.chat(bot, { message: 'Hi', colour: 'blue' })).status).toBe(200);
   });

@@ -1,0 +1,79 @@
+import Fastify from 'fastify';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { StreamedEvent } from '../../src/operations/chat.ts';
+import { clientSignal } from '../../src/transport/http.ts';
+import { streamEvents } from '../../src/transport/sse.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** A server that streams what the test gives it, with waits that a test can sit out. */
+const serve = async (start: () => Promise<AsyncIterable<StreamedEvent>>) => {
+  const app = Fastify({ forceCloseConnections: true });
+  app.get('/', async (_request, reply) => {
+    const limits = { pingAfterMs: 20, headersWithinMs: 20 };
+    await streamEvents(reply, start, clientSignal(reply), limits);
+    return reply;
+  });
+  closing.push(() => app.close());
+  return fetch(await app.listen());
+};
+
+describe('a stream of frames', () => {
+  test('sends its headers while its run still waits for the turn', async () => {
+    const turn = Promise.withResolvers<void>();
+    const response = await serve(async () => {
+      await turn.promise;
+      return (async function* () {
+        yield { type: 'RunStarted', runId: 'run_1' } as const;
+        yield { type: 'ChatDone', latencyMs: 7 } as const;
+      })();
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    turn.resolve();
+    expect(await response.text()).toContain(
+      'data: {"event":"done","run_id":"run_1","latency_ms":7}\n\n',
+    );
+  });
+
+  test('bridges silence with comments', async () => {
+    const speak = Promise.withResolvers<void>();
+    const response = await serve(async () =>
+      (async function* () {
+        yield { type: 'TextDelta', delta: 'Well' } as const;
+        await speak.promise;
+        yield { type: 'ChatDone', latencyMs: 7 } as const;
+      })(),
+    );
+    let text = '';
+    for await (const chunk of response.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      if (text.split(': ping\n\n').length > 2) speak.resolve();
+    }
+    expect(text).toMatch(/^data: \{"delta":"Well"\}\n\n(: ping\n\n){2,}data: \{"event":"done"/);
+  });
+
+  test('that breaks after its headers ends with an error frame and a done frame', async () => {
+    const response = await serve(async () =>
+      (async function* () {
+        yield { type: 'RunStarted', runId: 'run_1' } as const;
+        yield { type: 'TextDelta', delta: 'Well' } as const;
+        throw new Error('canary');
+      })(),
+    );
+    const text = await response.text();
+    expect(text).toContain('"event":"error","delta":"","error":{"code":"internal_error"');
+    expect(text).toMatch(
+      /"event":"done","run_id":"run_1","latency_ms":\d+,"status":"failed"\}\n\n$/,
+    );
+    expect(text).not.toContain('canary');
+  });
+});
+
+test('a client that has hung up already is noticed', () => {
+  const raw = { destroyed: true, once: () => {} };
+  expect(clientSignal({ raw } as never).aborted).toBe(true);
+});
