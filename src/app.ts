@@ -70,7 +70,7 @@ export async function createApp({
     bots: createBots({ prisma }),
     deployments: createDeployments({ prisma, cipher }),
     chat: createChat({
-      activeDeployments: createActiveDeployments({ prisma }),
+      activeDeployments: createActiveDeployments({ prisma, cipher }),
       history: createHistory({ prisma }),
       turns,
       runs,

@@ -1,11 +1,11 @@
-import type { ActiveDeployments } from '../deployments/active.ts';
+import type { ActiveDeployments, RunningDeployment } from '../deployments/active.ts';
+import type { RedactingStream } from '../deployments/redact.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import type { Channel, Environment } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
-import type { Definition } from '../language/definition.ts';
 import type { Log } from '../log.ts';
-import type { Model, Usage } from '../model/model.ts';
+import type { Model, ModelEvent, Usage } from '../model/model.ts';
 import type { EventLog } from '../runs/events.ts';
 import type { Admission, LiveRun, LiveRuns } from '../runs/live.ts';
 import type { RunOutcome, Runs } from '../runs/runs.ts';
@@ -71,7 +71,7 @@ type Turn = {
   request: ChatRequest;
   sessionId: string;
   session: SessionState;
-  definition: Definition;
+  deployment: RunningDeployment;
   runId: string;
   startedAt: number;
 };
@@ -82,7 +82,8 @@ export function createChat(parts: Parts): Chat {
   const begin = async (request: ChatRequest, ref: NewSession, startedAt: number) => {
     const { botId, environment, channel, message, context } = request;
     const { sessionId } = ref;
-    const { deploymentId, definition } = await activeDeployments.find(botId, environment);
+    const deployment = await activeDeployments.find(botId, environment);
+    const { deploymentId, definition } = deployment;
     const session = await history.open(ref);
     const runId = await runs.begin({
       botId,
@@ -95,14 +96,15 @@ export function createChat(parts: Parts): Chat {
       context,
       model: model.nameFor(definition.model.name),
     });
-    return { request, sessionId, session, definition, runId, startedAt };
+    return { request, sessionId, session, deployment, runId, startedAt };
   };
 
   const ask = async function* (turn: Turn, signal: AbortSignal) {
-    const { request, session, sessionId, definition } = turn;
+    const { request, session, sessionId, deployment } = turn;
+    const { definition, redactor } = deployment;
     const { context, message } = request;
     const messages = await history.load(session, definition.history);
-    yield* model.stream(
+    const events = model.stream(
       {
         model: model.nameFor(definition.model.name),
         messages: assemblePrompt({
@@ -119,6 +121,7 @@ export function createChat(parts: Parts): Chat {
       },
       signal,
     );
+    yield* redactEvents(events, redactor.stream());
   };
 
   /** Does the turn and tells the log. Ends the run whatever happens, and its readers only after it is stored. */
@@ -227,6 +230,24 @@ export function createChat(parts: Parts): Chat {
       throw new GatewayError('internal_error', 'The run was stopped.', { runId });
     },
   };
+}
+
+/** What the model says, without the values of the deployment's variables. */
+async function* redactEvents(
+  events: AsyncIterable<ModelEvent>,
+  stream: RedactingStream,
+): AsyncGenerator<ModelEvent, void> {
+  const say = (text: string): ModelEvent[] => (text ? [{ type: 'text-delta', text }] : []);
+  try {
+    for await (const event of events) {
+      if (event.type === 'text-delta') yield* say(stream.push(event.text));
+      else yield* [...say(stream.end()), event];
+    }
+    yield* say(stream.end());
+  } catch (error) {
+    yield* say(stream.end());
+    throw error;
+  }
 }
 
 function announce(

@@ -3,34 +3,49 @@ import { GatewayError } from '../errors.ts';
 import type { Environment, PrismaClient } from '../generated/prisma/client.ts';
 import type { Definition } from '../language/definition.ts';
 import { readDefinition } from '../language/read.ts';
+import type { EnvironmentCipher } from './environment.ts';
+import { createRedactor, type Redactor } from './redact.ts';
 
-/** A definition that runs, and the deployment that it came with. */
-export type RunningDefinition = { deploymentId: string; definition: Definition };
+/** A deployment that runs. */
+export type RunningDeployment = {
+  deploymentId: string;
+  definition: Definition;
+  /** Takes the values of its variables out of what leaves. */
+  redactor: Redactor;
+};
 
 /** What the bots run now. */
 export type ActiveDeployments = {
   /** @throws GatewayError `bot_not_deployed` where nothing was deployed to that environment. */
-  find(botId: string, environment: Environment): Promise<RunningDefinition>;
+  find(botId: string, environment: Environment): Promise<RunningDeployment>;
 };
 
 const CACHE_SIZE = 1_000;
 
-export function createActiveDeployments({ prisma }: { prisma: PrismaClient }): ActiveDeployments {
+export function createActiveDeployments({
+  prisma,
+  cipher,
+}: {
+  prisma: PrismaClient;
+  cipher: EnvironmentCipher;
+}): ActiveDeployments {
   /** By deployment: which one runs is asked each time, what it says never changes. */
-  const definitions = new LRUCache<string, Definition>({ max: CACHE_SIZE });
+  const deployments = new LRUCache<string, RunningDeployment>({ max: CACHE_SIZE });
 
-  const definitionOf = async (deploymentId: string): Promise<Definition> => {
-    const known = definitions.get(deploymentId);
+  const load = async (deploymentId: string): Promise<RunningDeployment> => {
+    const known = deployments.get(deploymentId);
     if (known) return known;
-    const { source } = await prisma.deployment.findUniqueOrThrow({
+    const { source, envVars } = await prisma.deployment.findUniqueOrThrow({
       where: { id: deploymentId },
-      select: { source: true },
+      select: { source: true, envVars: true },
     });
     const { definition } = readDefinition(source);
     if (definition === null)
       throw new Error(`The source of ${deploymentId} cannot be read any more.`);
-    definitions.set(deploymentId, definition);
-    return definition;
+    const variables = envVars ? cipher.decrypt(deploymentId, envVars) : {};
+    const deployment = { deploymentId, definition, redactor: createRedactor(variables) };
+    deployments.set(deploymentId, deployment);
+    return deployment;
   };
 
   return {
@@ -45,8 +60,7 @@ export function createActiveDeployments({ prisma }: { prisma: PrismaClient }): A
           `The bot "${botId}" has no deployment in ${environment.toLowerCase()} yet.`,
         );
       }
-      const { deploymentId } = active;
-      return { deploymentId, definition: await definitionOf(deploymentId) };
+      return load(active.deploymentId);
     },
   };
 }

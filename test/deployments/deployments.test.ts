@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { streamChat } from '../helpers/stream.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -246,6 +247,27 @@ describe('the variables of a bot', () => {
     await deploy(bot, { source: 'broken', envVars: [{ name: 'B', value: '2' }] });
     expect((await deploy(bot, { source: agent() })).envNames).toEqual(['A']);
     expect((await deploy(bot, { source: agent(), environment: 'STAGING' })).envNames).toEqual([]);
+  });
+
+  test('are in no reply, whole or streamed, and in no run, even where the model says them', async () => {
+    const value = 'hunter2-hunter2';
+    const bot = await tenant.bot(null);
+    await deploy(bot, { source: agent(), envVars: [{ name: 'PASSWORD', value }] });
+    app.upstream.script(({ say, end }) => {
+      for (const piece of ['It is hun', 'ter2-hunt', 'er2, or ', btoa(value), '. hunt']) say(piece);
+      end();
+    });
+    const text = 'It is [env.PASSWORD], or [env.PASSWORD]. hunt';
+    const reply = (await (await tenant.chat(bot, { message: 'Hi' })).json()) as Record<
+      string,
+      string
+    >;
+    expect(reply.response).toBe(text);
+    const { response } = await app.prisma.run.findUniqueOrThrow({ where: { id: reply.run_id } });
+    expect(response).toBe(text);
+    const events = await streamChat(app, tenant, bot, { message: 'Hi' });
+    expect(events.map(({ delta }) => delta ?? '').join('')).toBe(text);
+    app.upstream.script(({ end }) => end());
   });
 
   test('that a definition needs and has not, or has and needs not, are warned of', async () => {
