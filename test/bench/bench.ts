@@ -4,6 +4,7 @@
  * answer that is not a whole reply makes it fail.
  */
 import { parseArgs } from 'node:util';
+import { definitionLine } from './definition.ts';
 import { type Case, measure, type Plan, warmUp } from './measure.ts';
 import { type CaseResults, caseTable, markdownTable } from './report.ts';
 import { startTargets, type Target } from './targets.ts';
@@ -31,6 +32,7 @@ const INTERRUPTED = 130;
 async function bench(plan: Plan, signal: AbortSignal): Promise<boolean> {
   const postgresUrl = process.env.BENCH_DATABASE_URL || process.env.TEST_DATABASE_URL || undefined;
   if (!postgresUrl) console.log('Without BENCH_DATABASE_URL, this runs on PGlite only.\n');
+  console.log(`${definitionLine()}\n`);
   await using stack = new AsyncDisposableStack();
   const { targets, base } = await startTargets({ postgresUrl, signal, stack });
   await warmUp(targets, plan, signal);

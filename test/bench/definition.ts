@@ -1,0 +1,41 @@
+import { readDefinition } from '../../src/language/read.ts';
+
+const BYTES = 256 * 1024;
+const READS = 30;
+
+/** How long it takes to read the largest definition that is allowed: the first time in a process, and then. */
+export function definitionLine(): string {
+  const source = largestSource();
+  const times = Array.from({ length: READS }, () => {
+    const start = performance.now();
+    if (readDefinition(source).definition === null) throw new Error('The source has errors.');
+    return performance.now() - start;
+  });
+  const [first = 0, ...others] = times;
+  const median = others.sort((one, other) => one - other)[Math.floor(others.length / 2)] ?? 0;
+  const size = Math.round(source.length / 1024);
+  return `Reading a definition of ${size} KiB: ${first.toFixed(0)} ms the first time, then ${median.toFixed(0)} ms.`;
+}
+
+/** An agent with as many tools as fit. */
+function largestSource(): string {
+  const head = 'agentlang 5\nagent "Large" {\n  prompt "You have many tools."\n  tools shop {\n';
+  const tail = '  }\n}\n';
+  const capabilities: string[] = [];
+  for (let bytes = head.length + tail.length; ; ) {
+    const capability = `    capability find_${capabilities.length} "Find one order by its number" {
+      input {
+        order_id string   "Order number, such as A-1042"
+        expand   boolean? "Include the order's lines"
+      }
+      get "https://api.shop.example/orders/{{ input.order_id }}" {
+        header  "Authorization" "Bearer {{ env.SHOP_KEY }}"
+        timeout 5s
+      }
+    }
+`;
+    bytes += capability.length;
+    if (bytes > BYTES) return head + capabilities.join('') + tail;
+    capabilities.push(capability);
+  }
+}
