@@ -95,7 +95,9 @@ export function toGatewayError(error: unknown): GatewayError {
   if (isUnstorable(original)) {
     return new GatewayError('invalid_request', 'The request holds U+0000, which cannot be stored.');
   }
-  return new GatewayError('internal_error', 'Something went wrong on our side.', { cause: error });
+  return new GatewayError('internal_error', 'Something went wrong on our side.', {
+    cause: original,
+  });
 }
 
 /** What PostgreSQL says of text with U+0000. Only an id or a cursor comes so far: other text is checked. */

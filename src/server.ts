@@ -5,10 +5,12 @@ import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createEnvironmentCipher } from './deployments/environment.ts';
 import { rotateSecretKey } from './deployments/rotation.ts';
+import { errorForLog } from './error-log.ts';
 import { StartupError } from './errors.ts';
 import type { Model } from './model/model.ts';
 import { createOfflineModel } from './model/offline.ts';
 import { createOpenAIModel } from './model/openai.ts';
+import { endInterruptedRuns } from './runs/recovery.ts';
 import { openEmbedded, openPostgres } from './storage/database.ts';
 import { assertSecretKey, generatedSecretKey, secretKeyCheck } from './storage/secret-key.ts';
 
@@ -23,6 +25,8 @@ async function start(): Promise<void> {
     ? await openPostgres(config.databaseUrl)
     : await openEmbedded(config.dataDirectory);
   const { prisma } = database;
+  // The embedded database is this process's alone: what still runs in it was cut off with another one.
+  if (!config.databaseUrl) await endInterruptedRuns(prisma);
   const secretKey = config.secretKey ?? (await generatedSecretKey(config.dataDirectory));
   await assertSecretKey(prisma, [secretKey, ...config.previousSecretKeys]);
   const cipher = createEnvironmentCipher(secretKey, config.previousSecretKeys);
@@ -61,11 +65,7 @@ function loggerOf({ logLevel }: Config) {
     level: logLevel,
     redact: ['*.authorization', '*.headers', '*.apiKey', '*.secret'],
     serializers: {
-      req: ({ method, url, ip }: { method: string; url: string; ip: string }) => ({
-        method,
-        path: url.split('?')[0],
-        ip,
-      }),
+      err: errorForLog,
     },
     ...(process.stdout.isTTY && {
       transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } },

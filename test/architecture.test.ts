@@ -19,6 +19,7 @@ const DOMAINS = [
 
 /** What every part may use, and what uses nothing of Parley but each other. */
 const FOUNDATIONS = [
+  'error-log.ts',
   'errors.ts',
   'graphql-message.ts',
   'ids.ts',

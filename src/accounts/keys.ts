@@ -34,8 +34,8 @@ export type Keys = {
    *   what is no bot of the account.
    */
   issue(caller: Caller, input: NewApiKey): Promise<IssuedApiKey>;
-  /** The account's keys that the caller's own covers, the newest first, revoked ones too. */
-  list(caller: Caller): Promise<ApiKey[]>;
+  /** The keys of an account that the caller's own covers, the newest first, revoked ones too. */
+  list(caller: Caller, accountId: string): Promise<ApiKey[]>;
   /**
    * Stops a key at once. A key that is revoked already stays as it is.
    *
@@ -95,9 +95,9 @@ export function createKeys({ prisma, log }: { prisma: PrismaClient; log: Log }):
       return { apiKey: await prisma.apiKey.create({ data }), secret };
     },
 
-    async list(caller) {
+    async list(caller, accountId) {
       const keys = await prisma.apiKey.findMany({
-        where: { accountId: caller.account.id },
+        where: { accountId },
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       });
       return keys.filter((key) => covers(caller, key));

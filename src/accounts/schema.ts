@@ -24,7 +24,10 @@ const AccountNode = builder.prismaNode('Account', {
   description: 'A tenant: its bots and its keys. Limits count per account.',
   id: { resolve: ({ id }) => id },
   nullable: true,
-  findUnique: (id, { caller }) => ({ id, AND: { id: caller().account.id } }),
+  findUnique: (id, { caller }) => {
+    const { account, key } = caller();
+    return key.scopes.includes('OPERATOR') ? { id } : { id, AND: { id: account.id } };
+  },
   fields: (t) => ({
     name: t.exposeString('name'),
     plan: t.expose('plan', { type: PlanEnum }),
@@ -71,7 +74,7 @@ builder.prismaObjectField('Account', 'apiKeys', (t) =>
     type: [ApiKeyNode],
     description: 'Those that can do nothing more than this key, the newest first. Scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
-    resolve: (_account, _args, { caller, keys }) => keys.list(caller()),
+    resolve: ({ id }, _args, { caller, keys }) => keys.list(caller(), id),
   }),
 );
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type Caller, mayUseBot } from '../accounts/caller.ts';
 import { GatewayError } from '../errors.ts';
 import { type Bot, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
@@ -24,14 +25,23 @@ export function visibleBots({ account, key }: Caller): Prisma.BotWhereInput {
   return { accountId: account.id, ...(key.restricted && { id: { in: key.botIds } }) };
 }
 
+/** A bot deleted elsewhere is known here for at most this long. */
+const CACHE_TTL_MS = 1_000;
+const CACHE_SIZE = 10_000;
+
 export function createBots({ prisma }: { prisma: PrismaClient }): Bots {
+  /** The accounts of bots. Requests that ask at once get their answer in the order in which they asked. */
+  const owners = new LRUCache<string, string>({
+    max: CACHE_SIZE,
+    ttl: CACHE_TTL_MS,
+    fetchMethod: async (id) => (await prisma.bot.findUnique({ where: { id } }))?.accountId,
+  });
+
   return {
     async authorize(caller, botId) {
-      const bot =
-        botIdSchema.safeParse(botId).success &&
-        (await prisma.bot.findUnique({ where: { id: botId } }));
-      if (!bot) throw new GatewayError('bot_not_found', `There is no bot "${botId}".`);
-      if (bot.accountId !== caller.account.id || !mayUseBot(caller, botId)) {
+      const owner = botIdSchema.safeParse(botId).success && (await owners.fetch(botId));
+      if (!owner) throw new GatewayError('bot_not_found', `There is no bot "${botId}".`);
+      if (owner !== caller.account.id || !mayUseBot(caller, botId)) {
         throw new GatewayError(
           'bot_access_denied',
           `This API key has no access to the bot "${botId}".`,
@@ -64,6 +74,7 @@ export function createBots({ prisma }: { prisma: PrismaClient }): Bots {
         prisma.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`,
         prisma.bot.deleteMany({ where: { id: botId } }),
       ]);
+      owners.delete(botId);
     },
   };
 }

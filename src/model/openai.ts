@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import OpenAI from 'openai';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
+import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import { toStorable } from '../text.ts';
 import type { Model, ModelRequest, Usage } from './model.ts';
@@ -127,11 +128,16 @@ function retryDelay(error: unknown): number {
   return Number.isFinite(asked) && asked > 0 ? Math.min(asked, MAX_RETRY_DELAY_MS) : RETRY_DELAY_MS;
 }
 
+/** What the server says of its usage, as far as it makes sense. */
 function readUsage({ usage }: ChatCompletionChunk): Usage | undefined {
-  return usage
-    ? { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens }
-    : undefined;
+  if (!usage) return undefined;
+  return {
+    promptTokens: tokenCount.parse(usage.prompt_tokens),
+    completionTokens: tokenCount.parse(usage.completion_tokens),
+  };
 }
+
+const tokenCount = z.int32().nonnegative().catch(0);
 
 /** Makes each piece of text whole: the first half of a pair waits for its second. */
 function joinSurrogates(): (piece: string) => string {

@@ -62,8 +62,11 @@ export const builder = new SchemaBuilder<{
       authScopes: { authenticated: true },
     },
     nodesQueryOptions: {
-      description: 'The same for many ids, in their order.',
+      description: 'The same for at most 100 ids, in their order.',
       authScopes: { authenticated: true },
+      args: {
+        ids: { validate: { maxLength: [100, { message: 'must be at most 100' }] } },
+      },
     },
   },
   scopeAuth: {

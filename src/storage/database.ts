@@ -19,6 +19,7 @@ export type Database = {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
+const PING_TIMEOUT_MS = 2_000;
 
 /**
  * Opens PostgreSQL and applies the migrations.
@@ -37,7 +38,14 @@ export async function openPostgres(url: string): Promise<Database> {
       { cause: error },
     );
   }
-  return connect(new PrismaPg({ ...connection, statement_timeout: STATEMENT_TIMEOUT_MS }));
+  return connect(
+    new PrismaPg({
+      ...connection,
+      keepAlive: true,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
+    }),
+  );
 }
 
 /**
@@ -89,11 +97,21 @@ function connect(adapter: SqlDriverAdapterFactory): Database {
   const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
   return {
     prisma,
-    ping: async () => {
-      await prisma.$queryRaw`SELECT 1`;
-    },
-    close: () => prisma.$disconnect(),
+    ping: () => within(PING_TIMEOUT_MS, prisma.$queryRaw`SELECT 1`),
+    // A server that has fallen silent is not waited for: what was committed is safe with it.
+    close: () => within(CONNECT_TIMEOUT_MS, prisma.$disconnect()).catch(() => {}),
   };
+}
+
+/** Waits for some work, but not longer than the limit. */
+async function within(limitMs: number, work: PromiseLike<unknown>): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('The database is silent.')), limitMs);
+  try {
+    await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function lockDirectory(dataDirectory: string) {

@@ -13,7 +13,8 @@ export type Authenticate = (authorization: unknown) => Promise<Caller | GatewayE
 /** The one authentication for every entrance. Source: RFC 6750, section 2.1. */
 export function createAuthenticate({ keys }: { keys: Keys }): Authenticate {
   return async (authorization) => {
-    const secret = /^Bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
+    const text = typeof authorization === 'string' ? authorization : '';
+    const secret = /^Bearer +(\S+) *$/i.exec(text)?.[1];
     if (secret === undefined) {
       return new GatewayError(
         'missing_api_key',

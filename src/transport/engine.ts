@@ -71,5 +71,7 @@ export async function createEngine(app: FastifyInstance, schema: GraphQLSchema):
 /** The data of a result without errors. Its type is the operation's, which the tests hold against the schema. */
 function dataOf({ data, errors }: ExecutionResult): never {
   if (data && !errors) return data as never;
-  throw toGatewayError(errors?.[0]);
+  // The documents are ours, and so is a mistake that is not the domain's own refusal.
+  const [error] = errors ?? [];
+  throw toGatewayError(error?.originalError ?? new Error(error?.message));
 }

@@ -3,10 +3,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ExecutionResult } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/fastify';
 import { LRUCache } from 'lru-cache';
-import { GatewayError } from '../errors.ts';
+import { z } from 'zod';
+import { GatewayError, invalidRequest } from '../errors.ts';
 import { readDocument } from '../schema/document.ts';
 import type { Authenticate } from './authenticate.ts';
 import { type GraphQLOptions, sendGraphQLError } from './graphql.ts';
+import { createOperations, type Operations } from './operations.ts';
 
 const MAX_RESERVED = 10_000;
 const TOKEN_HEADER = 'x-graphql-event-stream-token';
@@ -25,12 +27,14 @@ export async function serveEventStream(
   { schema, contextOf, authenticate, maskError }: Options,
 ) {
   /** What ends the operations of a reserved connection: its client has left, not one operation's request. */
-  const reserved = new LRUCache<string, AbortController>({ max: MAX_RESERVED });
+  const reserved = new LRUCache<string, Operations>({ max: MAX_RESERVED });
   const handler = createHandler({
     onSubscribe: async ({ raw, context: { reply } }, { query, variables, operationName }) => {
       const { document, errors } = readDocument(schema, query);
       if (errors) return streamOf({ errors });
-      const contextValue = await contextOf(raw, reply, reserved.get(tokenOf(raw))?.signal);
+      const operations = reserved.get(tokenOf(raw));
+      const signal = operations?.begin(operationIdOf(body.parse(raw.body).extensions));
+      const contextValue = await contextOf(raw, reply, signal);
       return { schema, document, contextValue, variableValues: variables, operationName };
     },
     validate: () => [],
@@ -40,7 +44,7 @@ export async function serveEventStream(
       const authentication = await authenticate(raw.headers.authorization);
       if (authentication instanceof GatewayError) throw authentication;
       const token = randomUUID();
-      reserved.set(token, new AbortController());
+      reserved.set(token, createOperations());
       return token;
     },
     onNext: (_context, _request, result) => ({
@@ -52,9 +56,18 @@ export async function serveEventStream(
   app.route({
     url: '/graphql/stream',
     method: ['GET', 'POST', 'PUT', 'DELETE'],
+    preHandler: async (request) => {
+      // The library takes a missing header for the text "undefined", and a body that is false for one to come.
+      request.headers.accept ??= '*/*';
+      if (request.method !== 'POST') return;
+      const parsed = body.safeParse(request.body);
+      if (!parsed.success) throw invalidRequest(parsed.error);
+    },
     handler: async (request, reply) => {
-      const connection = request.method === 'GET' ? reserved.get(tokenOf(request)) : undefined;
-      if (connection) reply.raw.once('close', () => connection.abort());
+      const connection = reserved.get(tokenOf(request));
+      if (connection && request.method === 'GET') reply.raw.once('close', connection.cancelAll);
+      if (connection && request.method === 'DELETE')
+        connection.cancel(operationIdOf(request.query));
       await handler(request, reply);
       return reply;
     },
@@ -66,6 +79,26 @@ function tokenOf({ headers, query }: FastifyRequest): string {
   const { token } = query as { token?: unknown };
   const given = String(headers[TOKEN_HEADER] ?? token);
   return UUID.test(given) ? given : randomUUID();
+}
+
+/** What may be posted, as far as the library does not look at it itself. An operation's id names a property. */
+const body = z.looseObject(
+  {
+    extensions: z
+      .looseObject({
+        operationId: z
+          .string()
+          .refine((id) => !(id in {}), 'is no id')
+          .optional(),
+      })
+      .nullish(),
+  },
+  'the body must be a JSON object',
+);
+
+function operationIdOf(source: unknown): string {
+  const { operationId } = (source ?? {}) as { operationId?: unknown };
+  return String(operationId ?? '');
 }
 
 /** An answer that is there at once; the library sends it along the stream like any other. */

@@ -2,11 +2,15 @@ import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type GraphQLSchema, parse } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import { ERROR_STATUS } from '../errors.ts';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { ERROR_STATUS, invalidRequest } from '../errors.ts';
 import { PARSE_OPTIONS } from '../schema/document.ts';
 import type { ContextOf } from './context-of.ts';
 import type { ErrorMask } from './error-mask.ts';
 import { fromHttp } from './http.ts';
+
+const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
 
 const FIRST_QUERY = `# Parley's playground. Put your API key into
 # the headers below, then run an operation.
@@ -57,6 +61,7 @@ export async function serveGraphQL(
     landingPage: false,
     cors: false,
     batching: false,
+    parserAndValidationCache: { documentCache: boundedCache(), errorCache: boundedCache() },
     logging: false,
     maskedErrors: { maskError },
     plugins: [readAlike(maskError)],
@@ -65,7 +70,33 @@ export async function serveGraphQL(
   app.route({
     url: '/graphql',
     method: ['GET', 'POST'],
+    preHandler: async ({ query }) => {
+      const parsed = parameters.safeParse(query);
+      if (!parsed.success) throw invalidRequest(parsed.error);
+    },
     handler: (req, reply) => yoga.handleNodeRequestAndResponse(req, reply, { req, reply }),
+  });
+}
+
+/** The parameters of a GET that are JSON. Source: GraphQL over HTTP, section 5.2. */
+const parameters = z.looseObject({ variables: json().optional(), extensions: json().optional() });
+
+function json() {
+  return z.string().refine((text) => {
+    try {
+      return typeof JSON.parse(text) === 'object';
+    } catch {
+      return false;
+    }
+  }, 'must be a JSON object');
+}
+
+/** A cache that strangers cannot fill with more than a little, however long their documents are. */
+function boundedCache<Value extends object>() {
+  return new LRUCache<string, Value>({
+    max: 1_000,
+    maxSize: MAX_CACHED_CHARACTERS,
+    sizeCalculation: (_value, source) => source.length + 1,
   });
 }
 

@@ -9,6 +9,7 @@ import { ERROR_STATUS, GatewayError, toGatewayError } from '../errors.ts';
 import { makeId } from '../ids.ts';
 import { type OpenAnswers, trackAnswers } from './answers.ts';
 import { errorBody } from './error-body.ts';
+import { logInternal } from './error-mask.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** How long a client may take to send a whole request. */
@@ -20,6 +21,9 @@ declare module 'fastify' {
     emptyBody?: boolean;
   }
 }
+
+/** Where WebSockets are served: the only path at which a connection may be upgraded. */
+export const WEBSOCKET_PATH = '/graphql/ws';
 
 /** The server, and what is under way on it. */
 export type Http = { app: FastifyInstance; answers: OpenAnswers };
@@ -50,6 +54,11 @@ export function createHttp({ logger, trustProxy }: HttpOptions): Http {
       const own = String(headers['x-request-id'] ?? '');
       return /^[!-~]{1,128}$/.test(own) ? own : makeId('req');
     },
+    http: {
+      requireHostHeader: false,
+      // Any other request to upgrade is answered as if it asked for nothing (RFC 9110, section 7.8).
+      shouldUpgradeCallback: ({ url }) => url?.split('?')[0] === WEBSOCKET_PATH,
+    },
     clientErrorHandler: (error, socket) => {
       if (answers.isAnswering(socket)) socket.destroy();
       else refuseConnection(error, socket);
@@ -60,6 +69,10 @@ export function createHttp({ logger, trustProxy }: HttpOptions): Http {
     },
   });
 
+  // An expectation that nobody knows is none of ours to refuse: 417 is no documented status.
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
+  });
   const answers = trackAnswers(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
@@ -84,7 +97,7 @@ export function createHttp({ logger, trustProxy }: HttpOptions): Http {
   });
   app.setErrorHandler((thrown, request, reply) => {
     const error = fromHttp(thrown);
-    if (error.code === 'internal_error') request.log.error({ err: error.cause }, error.message);
+    logInternal(request.log, error);
     sendError(error, request.id, reply);
   });
 

@@ -2,11 +2,13 @@ import websocket, { type WebSocket, type WebsocketHandler } from '@fastify/webso
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { execute, type GraphQLSchema, subscribe } from 'graphql';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, toGatewayError } from '../errors.ts';
 import type { Context, Origin } from '../schema/context.ts';
 import { readDocument } from '../schema/document.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { ErrorMask } from './error-mask.ts';
+import { WEBSOCKET_PATH } from './http.ts';
+import { createOperations, type Operations } from './operations.ts';
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 
@@ -35,7 +37,7 @@ export async function serveWebSocket(
   await app.register(websocket, { options: { maxPayload: MAX_MESSAGE_BYTES } });
   app.route({
     method: 'GET',
-    url: '/graphql/ws',
+    url: WEBSOCKET_PATH,
     handler: (_request, reply) => reply.callNotFound(),
     wsHandler: quietly(
       makeHandler({
@@ -43,20 +45,23 @@ export async function serveWebSocket(
         subscribe,
         onConnect: async ({ connectionParams, extra }) => {
           const { socket, request } = extra;
-          const authentication = await authenticateConnection(connectionParams, request);
+          const authentication = await authenticateConnection(connectionParams, request).catch(
+            toGatewayError,
+          );
           if (!(authentication instanceof GatewayError)) return true;
+          if (authentication.code === 'internal_error') maskError(authentication);
           if (authentication.code === 'missing_api_key') socket.close(4401, 'Unauthorized');
           else socket.close(4403, 'Forbidden');
           return false;
         },
         onSubscribe: async (
           { connectionParams, extra },
-          _id,
+          id,
           { query, variables, operationName },
         ) => {
           const { document, errors } = readDocument(schema, query);
           if (errors) return errors;
-          const signal = closed(extra.socket);
+          const signal = operationsOf(extra.socket).begin(id);
           const contextValue = createContext({
             authentication: await authenticateConnection(connectionParams, extra.request),
             signal,
@@ -64,6 +69,7 @@ export async function serveWebSocket(
           });
           return { schema, document, contextValue, variableValues: variables, operationName };
         },
+        onComplete: ({ extra }, id) => operationsOf(extra.socket).end(id),
         onNext: (_context, _id, _payload, _arguments, result) => ({
           ...result,
           ...(result.errors && { errors: result.errors.map(maskError) }),
@@ -74,17 +80,24 @@ export async function serveWebSocket(
   });
 }
 
-/** A signal for each connection, aborted when it closes. */
-const signals = new WeakMap<WebSocket, AbortSignal>();
+/** The operations of each connection. */
+const connections = new WeakMap<WebSocket, Operations>();
 
-function closed(socket: WebSocket): AbortSignal {
-  const known = signals.get(socket);
+function operationsOf(socket: WebSocket): Operations {
+  const known = connections.get(socket);
   if (known) return known;
-  const controller = new AbortController();
-  if (socket.readyState >= socket.CLOSING) controller.abort();
-  socket.once('close', () => controller.abort());
-  signals.set(socket, controller.signal);
-  return controller.signal;
+  const operations = createOperations();
+  if (socket.readyState >= socket.CLOSING) operations.cancelAll();
+  socket.once('close', operations.cancelAll);
+  // The library ends what has begun; what still waits to begin only hears of it here.
+  socket.on('message', (data) => {
+    const text = String(data);
+    if (!text.includes('"complete"')) return;
+    const { type, id } = JSON.parse(text);
+    if (type === 'complete') operations.cancel(id);
+  });
+  connections.set(socket, operations);
+  return operations;
 }
 
 /** The library prints a broken socket's error to the console; ours belongs in the log. */

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
+import { KeyScope } from '../../src/generated/prisma/client.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 
 const CREATE_ACCOUNT = `mutation ($input: CreateAccountInput!) {
@@ -27,7 +28,7 @@ const as = async (apiKey: string, query: string, variables = {}) => {
 };
 
 describe('accounts', () => {
-  const operator = async () => (await app.tenant()).key({ scopes: ['OPERATOR'] });
+  const operator = async () => (await app.tenant()).key({ scopes: Object.values(KeyScope) });
 
   test('are made by an operator, with a key for everything but operating', async () => {
     const { data } = await as(await operator(), CREATE_ACCOUNT, {
@@ -40,6 +41,16 @@ describe('accounts', () => {
     });
     const viewer = await as(data.createAccount.secret, WHO);
     expect(viewer.data.viewer.account.id).toBe(data.createAccount.account.id);
+  });
+
+  test('are told whole when they are made', async () => {
+    const { data, errors } = await as(
+      await operator(),
+      'mutation { createAccount(input: { name: "A", plan: FREE }) { apiKey { id } account { apiKeys { id } bots { edges { cursor } } } } }',
+    );
+    expect(errors).toBeUndefined();
+    const { apiKey, account } = data.createAccount;
+    expect(account).toEqual({ apiKeys: [apiKey], bots: { edges: [] } });
   });
 
   test('are not made without the scope OPERATOR', async () => {

@@ -244,6 +244,7 @@ describe('a chat', () => {
     for (const message of ['1', '2', '3', '4']) {
       answers.push(tenant.chat(bot, { message }, session('s')));
       // The first is at work; each of the others stands in the line before the next one comes.
+      await expect.poll(() => app.upstream.requests.length, { interval: 1 }).toBe(1);
       await expect.poll(() => app.waiting(), { interval: 1 }).toBe(answers.length - 1);
     }
     gate.resolve();
@@ -469,6 +470,28 @@ describe('a client that goes away', () => {
     await expect.poll(() => app.waiting()).toBe(0);
     await runOf(bot);
     expect(await app.prisma.run.count({ where: { botId: bot } })).toBe(1);
+  });
+
+  test('by unsubscribing while it waits for its turn leaves the line, and begins no run', async () => {
+    const bot = await tenant.bot();
+    const hungUp = fallSilent();
+    const client = createClient({
+      url: app.webSocketUrl,
+      connectionParams: { Authorization: tenant.headers.authorization },
+    });
+    const query = `subscription { chat(botId: "${bot}", input: { message: "Hi", sessionId: "s" }) { __typename } }`;
+    const nothing = { next: () => {}, error: () => {}, complete: () => {} };
+    const stopFirst = client.subscribe({ query }, nothing);
+    await expect.poll(() => app.upstream.requests.length).toBe(1);
+    const stops = Array.from({ length: 16 }, () => client.subscribe({ query }, nothing));
+    await expect.poll(() => app.waiting()).toBe(16);
+    for (const stop of stops) stop();
+    await expect.poll(() => app.waiting()).toBe(0);
+    stopFirst();
+    await hungUp;
+    await runOf(bot);
+    expect(await app.prisma.run.count({ where: { botId: bot } })).toBe(1);
+    await client.dispose();
   });
 
   test('while it waits for its turn leaves the line, and begins no run', async () => {

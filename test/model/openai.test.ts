@@ -69,6 +69,21 @@ describe('a model behind OpenAI’s chat completions', () => {
     });
   });
 
+  test.each<[string, unknown, [number, number]]>([
+    ['texts', { prompt_tokens: '5', completion_tokens: '6' }, [0, 0]],
+    ['nothing', { prompt_tokens: null }, [0, 0]],
+    ['fractions and negative numbers', { prompt_tokens: 1.5, completion_tokens: -1 }, [0, 0]],
+    ['more than can be stored', { prompt_tokens: 3_000_000_000, completion_tokens: 2 }, [0, 2]],
+  ])('counts no tokens where the server reports %s', async (_what, usage, [prompt, completion]) => {
+    const events = await ask(({ say, end }) => {
+      say('Hi');
+      end(usage as never);
+    });
+    expect(events.at(-1)).toMatchObject({
+      usage: { promptTokens: prompt, completionTokens: completion },
+    });
+  });
+
   test('is asked once more where it fails before the first token', async () => {
     let tries = 0;
     const events = await ask(({ response, say, end }) => {

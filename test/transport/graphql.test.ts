@@ -94,6 +94,7 @@ describe('GraphQL, by every transport', () => {
     ['a run', '{ run(id: "\\u0000") { id } }'],
     ['a key', 'mutation { revokeApiKey(id: "\\u0000") { id } }'],
     ['a cursor', `{ bots(after: "${btoa('GPC:S:\0')}") { edges { cursor } } }`],
+    ['ids without number', `{ nodes(ids: [${'"a", '.repeat(101)}]) { id } }`],
     ['a document of a hundred thousand braces', '{a'.repeat(100_000)],
     [
       'a key without scopes',
@@ -181,6 +182,14 @@ describe('GraphQL over HTTP', () => {
     if (code) expect(errors[0]?.extensions?.code).toBe(code);
   });
 
+  test.each(['variables=zz', 'variables=7', 'extensions=zz'])('refuses %s', async (query) => {
+    const response = await fetch(`${app.url}/graphql?query={__typename}&${query}`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      errors: [{ extensions: { code: 'INVALID_REQUEST' } }],
+    });
+  });
+
   test('refuses mutations by GET', async () => {
     const query = encodeURIComponent('mutation { deleteBot(id: "x") }');
     const response = await fetch(`${app.url}/graphql?query=${query}`, { headers: tenant.headers });
@@ -217,6 +226,22 @@ describe('GraphQL over SSE', () => {
     expect(await granted.text()).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  test.each([
+    'null',
+    'false',
+    '0',
+    '""',
+    '[]',
+    '{"extensions": {"operationId": {"toString": 1}}}',
+    '{"extensions": {"operationId": "__proto__"}}',
+  ])('refuses the body %s at once', async (body) => {
+    const response = await post('/graphql/stream', body, { accept: 'text/event-stream' });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      errors: [{ extensions: { code: 'INVALID_REQUEST' } }],
+    });
+  });
+
   test.each(['constructor', '__proto__', 'undefined'])(
     'takes no token %s that it did not make',
     async (token) => {
@@ -247,6 +272,7 @@ describe('GraphQL over WebSocket', () => {
   test('closes with 4401 without a key, and with 4403 with one that is not valid', async () => {
     expect(await closeCode(undefined)).toBe(4401);
     expect(await closeCode({ Authorization: 'Basic x' })).toBe(4401);
+    expect(await closeCode({ Authorization: { toString: 1 } })).toBe(4401);
     expect(await closeCode({ Authorization: `Bearer ${makeApiKey()}` })).toBe(4403);
     expect(
       await closeCode({ Authorization: `Bearer ${await tenant.key({ revokedAt: new Date() })}` }),

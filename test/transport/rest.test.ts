@@ -122,6 +122,24 @@ describe('POST /v1/bots/:id/chat', () => {
     });
   });
 
+  test.each([
+    ['an upgrade to what it does not speak', 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c'],
+    ['an expectation that it does not know', 'Expect: the-impossible'],
+  ])('ignores %s', async (_what, header) => {
+    const body = '{"message": "Hi"}';
+    const { port, hostname } = new URL(app.url);
+    const socket = createConnection(Number(port), hostname);
+    socket.write(
+      `POST /v1/bots/${bot}/chat HTTP/1.1\r\nHost: x\r\n${header}\r\nAuthorization: Bearer ${tenant.apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    let text = '';
+    for await (const chunk of socket) {
+      text += chunk;
+      if (text.includes('tools_called')) socket.end();
+    }
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  });
+
   test('ignores fields that it does not know', async () => {
     expect((await tenant.chat(bot, { message: 'Hi', colour: 'blue' })).status).toBe(200);
   });
