@@ -30,3 +30,13 @@ export const jsonObject = z
       });
     }
   });
+
+/** A text that is JSON, read. */
+export const jsonText = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue('must be JSON');
+    return z.NEVER;
+  }
+});

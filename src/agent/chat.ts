@@ -1,17 +1,17 @@
 import type { ActiveDeployments, RunningDeployment } from '../deployments/active.ts';
-import type { RedactingStream } from '../deployments/redact.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import type { Channel, Environment } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { Log } from '../log.ts';
-import type { Model, ModelEvent, Usage } from '../model/model.ts';
+import type { Model, Usage } from '../model/model.ts';
 import type { EventLog } from '../runs/events.ts';
 import type { Admission, LiveRun, LiveRuns } from '../runs/live.ts';
 import type { RunOutcome, Runs } from '../runs/runs.ts';
 import type { History, HistoryMessage, NewSession, SessionState } from '../sessions/history.ts';
 import type { Turns } from '../sessions/turns.ts';
 import { assemblePrompt } from './prompt.ts';
+import { redactEvents } from './redact-events.ts';
 
 /** One message to a bot, checked. */
 export type ChatRequest = {
@@ -230,24 +230,6 @@ export function createChat(parts: Parts): Chat {
       throw new GatewayError('internal_error', 'The run was stopped.', { runId });
     },
   };
-}
-
-/** What the model says, without the values of the deployment's variables. */
-async function* redactEvents(
-  events: AsyncIterable<ModelEvent>,
-  stream: RedactingStream,
-): AsyncGenerator<ModelEvent, void> {
-  const say = (text: string): ModelEvent[] => (text ? [{ type: 'text-delta', text }] : []);
-  try {
-    for await (const event of events) {
-      if (event.type === 'text-delta') yield* say(stream.push(event.text));
-      else yield* [...say(stream.end()), event];
-    }
-    yield* say(stream.end());
-  } catch (error) {
-    yield* say(stream.end());
-    throw error;
-  }
 }
 
 function announce(

@@ -28,6 +28,10 @@ export async function serveEventStream(
 ) {
   /** What ends the operations of a reserved connection: its client has left, not one operation's request. */
   const reserved = new LRUCache<string, Operations>({ max: MAX_RESERVED });
+  const leave = (token: string) => {
+    reserved.get(token)?.cancelAll();
+    reserved.delete(token);
+  };
   const handler = createHandler({
     onSubscribe: async ({ raw, context: { reply } }, { query, variables, operationName }) => {
       const { document, errors } = readDocument(schema, query);
@@ -47,6 +51,9 @@ export async function serveEventStream(
       reserved.set(token, createOperations());
       return token;
     },
+    onComplete: (_context, { raw }) => {
+      reserved.get(tokenOf(raw))?.end(operationIdOf(body.safeParse(raw.body).data?.extensions));
+    },
     onNext: (_context, _request, result) => ({
       ...result,
       ...(result.errors && { errors: result.errors.map(maskError) }),
@@ -65,9 +72,8 @@ export async function serveEventStream(
     },
     handler: async (request, reply) => {
       const connection = reserved.get(tokenOf(request));
-      if (connection && request.method === 'GET') reply.raw.once('close', connection.cancelAll);
-      if (connection && request.method === 'DELETE')
-        connection.cancel(operationIdOf(request.query));
+      if (request.method === 'GET') reply.raw.once('close', () => leave(tokenOf(request)));
+      if (request.method === 'DELETE') connection?.cancel(operationIdOf(request.query));
       await handler(request, reply);
       return reply;
     },

@@ -5,6 +5,7 @@ import { createYoga, type Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { ERROR_STATUS, invalidRequest } from '../errors.ts';
+import { jsonObject, jsonText } from '../json.ts';
 import { PARSE_OPTIONS } from '../schema/document.ts';
 import type { ContextOf } from './context-of.ts';
 import type { ErrorMask } from './error-mask.ts';
@@ -79,17 +80,8 @@ export async function serveGraphQL(
 }
 
 /** The parameters of a GET that are JSON. Source: GraphQL over HTTP, section 5.2. */
-const parameters = z.looseObject({ variables: json().optional(), extensions: json().optional() });
-
-function json() {
-  return z.string().refine((text) => {
-    try {
-      return typeof JSON.parse(text) === 'object';
-    } catch {
-      return false;
-    }
-  }, 'must be a JSON object');
-}
+const jsonParameter = jsonText.pipe(jsonObject.nullable()).optional();
+const parameters = z.looseObject({ variables: jsonParameter, extensions: jsonParameter });
 
 /** A cache that strangers cannot fill with more than a little, however long their documents are. */
 function boundedCache<Value extends object>() {

@@ -11,14 +11,9 @@ import {
   sessionId,
 } from '../input.ts';
 import { jsonObject } from '../json.ts';
-import { formatDiagnostic } from '../language/diagnostic.ts';
 import { type ChatVariables, chat, chatStream } from '../operations/chat.ts';
-import {
-  type DeploymentData,
-  deploy,
-  listDeployments,
-  rollback,
-} from '../operations/deployments.ts';
+import { deploy, listDeployments, rollback } from '../operations/deployments.ts';
+import { deploymentEntry, deployReply } from './deploy-reply.ts';
 import { route } from './route.ts';
 
 const environment = z
@@ -215,34 +210,6 @@ function readUtf8(header: string): string {
 }
 
 const STATUS = { pending: 'PENDING', deployed: 'DEPLOYED', failed: 'FAILED' } as const;
-
-/** The documented answer to a deploy. */
-function deployReply(deployment: DeploymentData) {
-  const lines = (severity: 'ERROR' | 'WARNING') =>
-    deployment.diagnostics
-      .filter((diagnostic) => diagnostic.severity === severity)
-      .map(formatDiagnostic);
-  return {
-    deployment_id: deployment.id,
-    bot_id: deployment.bot.id,
-    status: deployment.status.toLowerCase(),
-    deployed_at: deployment.deployedAt ?? deployment.createdAt,
-    channels: deployment.channels.map((channel) => channel.toLowerCase()),
-    parse_errors: lines('ERROR'),
-    warnings: lines('WARNING'),
-  };
-}
-
-/** An entry of the list: the same, and what tells it from the others. */
-function deploymentEntry(deployment: DeploymentData) {
-  return {
-    ...deployReply(deployment),
-    environment: deployment.environment.toLowerCase(),
-    message: deployment.message,
-    active: deployment.active,
-    rolled_back_to: deployment.rolledBackTo?.id ?? null,
-  };
-}
 
 function chatVariables(
   botId: string,

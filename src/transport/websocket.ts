@@ -1,8 +1,10 @@
 import websocket, { type WebSocket, type WebsocketHandler } from '@fastify/websocket';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { execute, type GraphQLSchema, subscribe } from 'graphql';
+import { execute, type GraphQLError, type GraphQLSchema, subscribe } from 'graphql';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
+import { z } from 'zod';
 import { GatewayError, toGatewayError } from '../errors.ts';
+import { jsonText } from '../json.ts';
 import type { Context, Origin } from '../schema/context.ts';
 import { readDocument } from '../schema/document.ts';
 import type { Authenticate } from './authenticate.ts';
@@ -49,9 +51,7 @@ export async function serveWebSocket(
             toGatewayError,
           );
           if (!(authentication instanceof GatewayError)) return true;
-          if (authentication.code === 'internal_error') maskError(authentication);
-          if (authentication.code === 'missing_api_key') socket.close(4401, 'Unauthorized');
-          else socket.close(4403, 'Forbidden');
+          refuse(socket, maskError(authentication));
           return false;
         },
         onSubscribe: async (
@@ -80,6 +80,20 @@ export async function serveWebSocket(
   });
 }
 
+/** Source: the protocol of graphql-ws, "Complete". */
+const completeMessage = jsonText.pipe(z.object({ type: z.literal('complete'), id: z.string() }));
+
+/** How a connection is closed for the reason why nobody is let in. */
+const REFUSALS = new Map([
+  ['MISSING_API_KEY', [4401, 'Unauthorized'] as const],
+  ['INVALID_API_KEY', [4403, 'Forbidden'] as const],
+]);
+
+function refuse(socket: WebSocket, { extensions }: GraphQLError): void {
+  const [code, reason] = REFUSALS.get(String(extensions.code)) ?? [1011, 'Internal error'];
+  socket.close(code, reason);
+}
+
 /** The operations of each connection. */
 const connections = new WeakMap<WebSocket, Operations>();
 
@@ -92,9 +106,8 @@ function operationsOf(socket: WebSocket): Operations {
   // The library ends what has begun; what still waits to begin only hears of it here.
   socket.on('message', (data) => {
     const text = String(data);
-    if (!text.includes('"complete"')) return;
-    const { type, id } = JSON.parse(text);
-    if (type === 'complete') operations.cancel(id);
+    const { data: complete } = text.includes('"complete"') ? completeMessage.safeParse(text) : {};
+    if (complete) operations.cancel(complete.id);
   });
   connections.set(socket, operations);
   return operations;

@@ -294,6 +294,29 @@ describe('GraphQL over WebSocket', () => {
     await client.dispose();
   });
 
+  test.each([
+    '{"type": "complete"',
+    'null "complete"',
+    '{"type": "complete", "id": 7}',
+    '"complete"',
+  ])('survives the message %s', async (message) => {
+    const code = await new Promise((resolve) => {
+      const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', {
+        headers: tenant.headers,
+      });
+      socket.on('open', () => socket.send('{"type": "connection_init"}'));
+      socket.once('message', () => {
+        socket.send(
+          JSON.stringify({ id: '1', type: 'subscribe', payload: { query: '{ __typename }' } }),
+        );
+        socket.once('message', () => socket.send(message));
+      });
+      socket.on('close', resolve);
+    });
+    expect(code).toBe(4400);
+    expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
+  });
+
   test('cuts a message over 1 MiB', async () => {
     const code = await new Promise((resolve) => {
       const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws');
