@@ -4,6 +4,7 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
   type FastifyServerOptions,
+  LogController,
 } from 'fastify';
 import { ERROR_STATUS, GatewayError, toGatewayError } from '../errors.ts';
 import { makeId } from '../ids.ts';
@@ -47,7 +48,7 @@ export function createHttp({ logger, trustProxy }: HttpOptions): Http {
     exposeHeadRoutes: false,
     forceCloseConnections: true,
     return503OnClosing: false,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     // A longer id than any is looked up like any other, and not found.
     routerOptions: { maxParamLength: 16 * 1024 },
     genReqId: ({ headers }) => {
