@@ -14,6 +14,8 @@ import { createRuns } from './runs/runs.ts';
 import { createContextFactory } from './schema/context.ts';
 import { schema } from './schema/index.ts';
 import { createHistory } from './sessions/history.ts';
+import { createMemory } from './sessions/memory.ts';
+import { createSessions } from './sessions/sessions.ts';
 import { createTurns, type Turns } from './sessions/turns.ts';
 import type { Database } from './storage/database.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
@@ -63,15 +65,19 @@ export async function createApp({
   const keys = createKeys({ prisma, log: http.log });
   const runs = createRuns({ prisma });
   const liveRuns = createLiveRuns();
+  const history = createHistory({ prisma });
+  const memory = createMemory({ prisma });
   const createContext = createContextFactory({
     prisma,
     keys,
     accounts: createAccounts({ prisma }),
     bots: createBots({ prisma }),
+    sessions: createSessions({ prisma, history, memory, turns }),
     deployments: createDeployments({ prisma, cipher }),
     chat: createChat({
       activeDeployments: createActiveDeployments({ prisma, cipher }),
-      history: createHistory({ prisma }),
+      history,
+      memory,
       turns,
       runs,
       liveRuns,

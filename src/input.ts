@@ -72,3 +72,16 @@ export const cursor = text.refine(
   (value) => /^GPC:S:[^\0]+$/.test(Buffer.from(value, 'base64').toString()),
   'is not a cursor of this list',
 );
+
+/** The name of a fact that a bot keeps of a user. */
+export const factName = z
+  .string(expected('a string'))
+  .regex(
+    /^[A-Za-z_][A-Za-z0-9_]{0,63}$/,
+    'must be a name of at most 64 letters, digits and "_", no digit first',
+  );
+
+/** A fact that a bot keeps of a user: 1 to 4,000 characters. */
+export const factValue = text
+  .min(1, 'must not be empty')
+  .max(4_000, 'must not be longer than 4,000 characters');

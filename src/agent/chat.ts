@@ -9,7 +9,8 @@ import type { EventLog } from '../runs/events.ts';
 import type { Admission, LiveRun, LiveRuns } from '../runs/live.ts';
 import type { RunOutcome, Runs } from '../runs/runs.ts';
 import type { History, HistoryMessage, NewSession, SessionState } from '../sessions/history.ts';
-import type { Turns } from '../sessions/turns.ts';
+import type { Memory } from '../sessions/memory.ts';
+import { type Turns, turnName } from '../sessions/turns.ts';
 import { assemblePrompt } from './prompt.ts';
 import { redactEvents } from './redact-events.ts';
 
@@ -59,6 +60,7 @@ export type Chat = {
 type Parts = {
   activeDeployments: ActiveDeployments;
   history: History;
+  memory: Memory;
   turns: Turns;
   runs: Runs;
   liveRuns: LiveRuns;
@@ -77,7 +79,7 @@ type Turn = {
 };
 
 export function createChat(parts: Parts): Chat {
-  const { activeDeployments, history, turns, runs, liveRuns, model, log } = parts;
+  const { activeDeployments, history, memory, turns, runs, liveRuns, model, log } = parts;
 
   const begin = async (request: ChatRequest, ref: NewSession, startedAt: number) => {
     const { botId, environment, channel, message, context } = request;
@@ -104,6 +106,7 @@ export function createChat(parts: Parts): Chat {
     const { definition, redactor } = deployment;
     const { context, message } = request;
     const messages = await history.load(session, definition.history);
+    const facts = await memory.load(session.key);
     const events = model.stream(
       {
         model: model.nameFor(definition.model.name),
@@ -112,6 +115,7 @@ export function createChat(parts: Parts): Chat {
           sessionId,
           now: new Date(),
           history: messages,
+          memory: facts,
           context,
           message,
         }),
@@ -186,7 +190,7 @@ export function createChat(parts: Parts): Chat {
     const key = makeId('ses');
     const sessionId = request.sessionId ?? key;
     const release = await turns.take(
-      JSON.stringify([botId, environment, sessionId]),
+      turnName({ botId, environment, sessionId }),
       AbortSignal.any([signal, place.signal]),
     );
     try {

@@ -50,17 +50,20 @@ function answer(body: string, pace: number, signal?: AbortSignal): Response {
   return new Response(stream, { headers: { 'Content-Type': 'text/event-stream' } });
 }
 
-/** Shows what reached the model: the message, the turns before it, and the caller's context. */
+/** Shows what reached the model: the message, the turns before it, what is kept of the user, and the caller's context. */
 function reply(messages: Message[]): string {
   const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
   const message = said.pop() ?? '';
   const previous = said.at(-1);
-  const context = /<context>\n(.*)\n<\/context>/s.exec(messages[0]?.content ?? '')?.[1];
+  const told = (tag: string) =>
+    new RegExp(`<${tag}>\\n(.*)\\n</${tag}>`, 's').exec(messages[0]?.content ?? '')?.[1];
+  const [memory, context] = [told('memory'), told('context')];
   return [
     `You said: "${message}".`,
     previous === undefined
       ? 'It is the first thing that I hear from you.'
       : `Before that, you said: "${previous}". I remember ${said.length + 1} messages of yours.`,
+    ...(memory ? [`I keep this of you: ${memory}.`] : []),
     ...(context ? [`I was also told this: ${context}.`] : []),
     'I am the offline model: set OPENAI_API_KEY to talk to a real one.',
   ].join(' ');

@@ -20,6 +20,7 @@ const NODE_TYPES = new Map([
   ['key', 'ApiKey'],
   ['dep', 'Deployment'],
   ['run', 'Run'],
+  ['ses', 'Session'],
 ]);
 
 /** The one schema builder, on which every domain defines its types and fields. */

@@ -6,6 +6,7 @@ import type { Bots } from '../bots/bots.ts';
 import type { Deployments } from '../deployments/deployments.ts';
 import { GatewayError } from '../errors.ts';
 import type { KeyScope, PrismaClient } from '../generated/prisma/client.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 
 /** The parts of the domain that the schema's resolvers call. */
 export type Domains = {
@@ -14,6 +15,7 @@ export type Domains = {
   keys: Keys;
   bots: Bots;
   deployments: Deployments;
+  sessions: Sessions;
   chat: Chat;
 };
 

@@ -2,6 +2,7 @@ import '../language/schema.ts';
 import '../accounts/schema.ts';
 import '../bots/schema.ts';
 import '../deployments/schema.ts';
+import '../sessions/schema.ts';
 import '../runs/schema.ts';
 import '../agent/schema.ts';
 import { builder } from './builder.ts';

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts';
+import type { SessionRef } from './history.ts';
 
 const MAX_WAITING = 16;
 const MAX_WAIT_MS = 60_000;
@@ -11,12 +12,17 @@ export type Turns = {
   /**
    * Waits for the session's turn.
    *
-   * @param session what names the session among all of them.
+   * @param session what `turnName` answers.
    * @throws GatewayError `session_busy` when 16 wait already or 60 seconds have passed; the signal's reason
    *   when the caller goes.
    */
   take(session: string, signal: AbortSignal): Promise<ReleaseTurn>;
 };
+
+/** What names a session among all of them. */
+export function turnName({ botId, environment, sessionId }: SessionRef): string {
+  return JSON.stringify([botId, environment, sessionId]);
+}
 
 /** Turns kept by this process. */
 export function createTurns(): Turns {
