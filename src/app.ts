@@ -3,12 +3,15 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { createAccounts } from './accounts/accounts.ts';
 import { createKeys } from './accounts/keys.ts';
+import { createAgent } from './agent/agent.ts';
 import { createChat } from './agent/chat.ts';
+import { createEgress } from './agent/egress.ts';
 import { createBots } from './bots/bots.ts';
 import { createActiveDeployments } from './deployments/active.ts';
 import { createDeployments } from './deployments/deployments.ts';
 import type { EnvironmentCipher } from './deployments/environment.ts';
 import type { Model } from './model/model.ts';
+import { createModels } from './model/models.ts';
 import { createLiveRuns } from './runs/live.ts';
 import { createRuns } from './runs/runs.ts';
 import { createContextFactory } from './schema/context.ts';
@@ -34,6 +37,8 @@ export type AppOptions = HttpOptions & {
   database: Database;
   cipher: EnvironmentCipher;
   model: Model;
+  /** `host:port` of private hosts that tools may call. */
+  allowedHosts: string[];
   /** How sessions take turns; within this process by default. */
   turns?: Turns;
 };
@@ -57,6 +62,7 @@ export async function createApp({
   database,
   cipher,
   model,
+  allowedHosts,
   turns = createTurns(),
   ...httpOptions
 }: AppOptions): Promise<App> {
@@ -67,6 +73,8 @@ export async function createApp({
   const liveRuns = createLiveRuns();
   const history = createHistory({ prisma });
   const memory = createMemory({ prisma });
+  const egress = createEgress({ allowedHosts });
+  const models = createModels({ standard: model, fetch: egress.fetch });
   const createContext = createContextFactory({
     prisma,
     keys,
@@ -77,11 +85,10 @@ export async function createApp({
     chat: createChat({
       activeDeployments: createActiveDeployments({ prisma, cipher }),
       history,
-      memory,
+      agent: createAgent({ history, memory, models, egress, log: http.log }),
       turns,
       runs,
       liveRuns,
-      model,
       log: http.log,
     }),
   });
@@ -117,6 +124,7 @@ export async function createApp({
       await setImmediate();
       await answers.sent(Math.max(deadline - performance.now(), SEND_LIMIT_MS));
       await http.close();
+      await egress.close();
     },
   };
 }

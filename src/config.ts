@@ -20,6 +20,8 @@ export type Config = {
   bootstrapKey: string | undefined;
   /** An OpenAI-compatible server; none: the offline model. */
   model: { apiKey: string | undefined; baseUrl: string | undefined; name: string } | undefined;
+  /** `host:port` of private hosts that tools may call. */
+  allowedHosts: string[];
   /** Addresses of proxies whose `X-Forwarded-For` counts. */
   trustProxy: string[];
   logLevel: (typeof LOG_LEVELS)[number];
@@ -36,6 +38,12 @@ const secretKeys = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** Entries with commas between them. */
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []));
+
 const settings = z
   .object({
     PORT: z.coerce.number('must be a port number').int().min(0).max(65535).default(4000),
@@ -50,11 +58,14 @@ const settings = z
     OPENAI_API_KEY: z.string().optional(),
     OPENAI_BASE_URL: url(/^https?$/, 'must be an http:// or https:// address').optional(),
     OPENAI_MODEL: z.string().optional(),
-    TRUST_PROXY: z
-      .string()
-      .default('')
-      .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []))
-      .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be IP addresses'))),
+    TRUST_PROXY: list.pipe(
+      z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be IP addresses')),
+    ),
+    PARLEY_ALLOWED_HOSTS: list.pipe(
+      z.array(
+        z.string().regex(/^([\w.-]+|\[[\da-fA-F:.]+\]):\d{1,5}$/, 'must be host:port entries'),
+      ),
+    ),
     LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   })
   .refine((all) => all.DATABASE_URL === undefined || all.PARLEY_SECRET_KEY !== undefined, {
@@ -115,6 +126,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
             name: all.OPENAI_MODEL ?? OPENAI_DEFAULT_MODEL,
           }
         : undefined,
+    allowedHosts: all.PARLEY_ALLOWED_HOSTS,
     trustProxy: all.TRUST_PROXY,
     logLevel: all.LOG_LEVEL,
   };

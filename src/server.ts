@@ -36,6 +36,7 @@ async function start(): Promise<void> {
     model: modelOf(config),
     logger: loggerOf(config),
     trustProxy: config.trustProxy,
+    allowedHosts: config.allowedHosts,
   });
   const address = await app.http.listen({ host: config.host, port: config.port }).catch((error) => {
     throw cannotListen(error, config);

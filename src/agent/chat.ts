@@ -4,15 +4,13 @@ import type { Channel, Environment } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { Log } from '../log.ts';
-import type { Model, Usage } from '../model/model.ts';
 import type { EventLog } from '../runs/events.ts';
 import type { Admission, LiveRun, LiveRuns } from '../runs/live.ts';
 import type { RunOutcome, Runs } from '../runs/runs.ts';
 import type { History, HistoryMessage, NewSession, SessionState } from '../sessions/history.ts';
-import type { Memory } from '../sessions/memory.ts';
 import { type Turns, turnName } from '../sessions/turns.ts';
-import { assemblePrompt } from './prompt.ts';
-import { redactEvents } from './redact-events.ts';
+import type { Agent } from './agent.ts';
+import type { LoopResult } from './loop.ts';
 
 /** One message to a bot, checked. */
 export type ChatRequest = {
@@ -59,12 +57,11 @@ export type Chat = {
 
 type Parts = {
   activeDeployments: ActiveDeployments;
+  agent: Agent;
   history: History;
-  memory: Memory;
   turns: Turns;
   runs: Runs;
   liveRuns: LiveRuns;
-  model: Model;
   log: Log;
 };
 
@@ -79,13 +76,13 @@ type Turn = {
 };
 
 export function createChat(parts: Parts): Chat {
-  const { activeDeployments, history, memory, turns, runs, liveRuns, model, log } = parts;
+  const { activeDeployments, agent, history, turns, runs, liveRuns, log } = parts;
 
   const begin = async (request: ChatRequest, ref: NewSession, startedAt: number) => {
     const { botId, environment, channel, message, context } = request;
     const { sessionId } = ref;
     const deployment = await activeDeployments.find(botId, environment);
-    const { deploymentId, definition } = deployment;
+    const { deploymentId } = deployment;
     const session = await history.open(ref);
     const runId = await runs.begin({
       botId,
@@ -96,74 +93,48 @@ export function createChat(parts: Parts): Chat {
       sessionId,
       input: message,
       context,
-      model: model.nameFor(definition.model.name),
+      model: agent.modelName(deployment),
     });
     return { request, sessionId, session, deployment, runId, startedAt };
   };
 
-  const ask = async function* (turn: Turn, signal: AbortSignal) {
-    const { request, session, sessionId, deployment } = turn;
-    const { definition, redactor } = deployment;
-    const { context, message } = request;
-    const messages = await history.load(session, definition.history);
-    const facts = await memory.load(session.key);
-    const events = model.stream(
-      {
-        model: model.nameFor(definition.model.name),
-        messages: assemblePrompt({
-          definition,
-          sessionId,
-          now: new Date(),
-          history: messages,
-          memory: facts,
-          context,
-          message,
-        }),
-        temperature: definition.model.temperature,
-        maxTokens: definition.model.maxTokens,
-        timeout: definition.model.timeout,
-      },
-      signal,
-    );
-    yield* redactEvents(events, redactor.stream());
-  };
-
   /** Does the turn and tells the log. Ends the run whatever happens, and its readers only after it is stored. */
   const work = async (turn: Turn, events: EventLog, signal: AbortSignal) => {
-    const { runId, sessionId, startedAt } = turn;
-    let response = '';
-    let usage: Usage = { promptTokens: 0, completionTokens: 0 };
+    const { request, runId, sessionId, session, deployment, startedAt } = turn;
+    const { message, context } = request;
+    let result: LoopResult | undefined;
     let failure: GatewayError | undefined;
     events.append({ type: 'RunStarted', runId, sessionId });
     try {
-      for await (const event of ask(turn, signal)) {
-        if (event.type === 'finish') {
-          usage = event.usage;
-        } else {
-          response += event.text;
-          events.append({ type: 'TextDelta', delta: event.text });
-        }
-      }
+      const task = { deployment, session, sessionId, message, context };
+      const loop = await agent.begin(task, signal);
+      ({ result } = loop);
+      for await (const event of loop.events) events.append(event);
     } catch (error) {
       failure = toGatewayError(error);
       log.warn({ runId, code: failure.code, err: failure.cause }, failure.message);
     }
     const outcome: RunOutcome = {
       status: failure ? 'FAILED' : signal.aborted ? 'CANCELLED' : 'COMPLETED',
-      response,
+      response: result?.response ?? '',
       error: failure,
       latencyMs: Math.round(performance.now() - startedAt),
-      ...usage,
+      toolsCalled: result?.toolsCalled ?? [],
+      ...(result?.usage() ?? { promptTokens: 0, completionTokens: 0, tokensEstimated: false }),
     };
-    failure = (await store(turn, outcome)) ?? failure;
+    failure = (await store(turn, outcome, result?.messages ?? [])) ?? failure;
     announce(events, runId, outcome, failure);
   };
 
   /** Stores the end of a run and its turn; where that cannot be, the run alone, as failed. */
-  const store = async (turn: Turn, outcome: RunOutcome): Promise<GatewayError | undefined> => {
+  const store = async (
+    turn: Turn,
+    outcome: RunOutcome,
+    messages: HistoryMessage[],
+  ): Promise<GatewayError | undefined> => {
     const { runId } = turn;
     try {
-      await runs.end(runId, outcome, remember(turn, outcome));
+      await runs.end(runId, outcome, remember(turn, outcome, messages));
       return undefined;
     } catch (error) {
       const failure = toGatewayError(error);
@@ -175,12 +146,17 @@ export function createChat(parts: Parts): Chat {
     }
   };
 
-  /** A finished turn is kept whole, a cancelled one as far as it got, a failed one not at all. */
-  const remember = ({ request, session, runId }: Turn, { status, response }: RunOutcome) => {
+  /** A finished turn is kept whole, a cancelled one as far as it was said, a failed one not at all. */
+  const remember = (
+    { request, session, runId }: Turn,
+    { status, response }: RunOutcome,
+    messages: HistoryMessage[],
+  ) => {
     if (status === 'FAILED') return [];
-    const messages: HistoryMessage[] = [{ role: 'USER', text: request.message }];
-    if (status === 'COMPLETED' || response) messages.push({ role: 'ASSISTANT', text: response });
-    return history.append(session, runId, messages);
+    const asked: HistoryMessage = { role: 'USER', text: request.message };
+    const said: HistoryMessage = { role: 'ASSISTANT', text: response, toolCalls: [] };
+    const answered = status === 'COMPLETED' ? messages : response ? [said] : [];
+    return history.append(session, runId, [asked, ...answered]);
   };
 
   /** Waits for the session's turn, begins the run, and leaves it to itself. */
@@ -239,7 +215,7 @@ export function createChat(parts: Parts): Chat {
 function announce(
   events: EventLog,
   runId: string,
-  { status, latencyMs, promptTokens, completionTokens }: RunOutcome,
+  { status, latencyMs, promptTokens, completionTokens, toolsCalled }: RunOutcome,
   failure: GatewayError | undefined,
 ): void {
   const tokensUsed = promptTokens + completionTokens;
@@ -249,6 +225,6 @@ function announce(
   } else if (status === 'CANCELLED') {
     events.append({ type: 'ChatCancelled', runId, latencyMs, tokensUsed });
   } else {
-    events.append({ type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled: [] });
+    events.append({ type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled });
   }
 }

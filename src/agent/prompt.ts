@@ -4,18 +4,26 @@ import { lookupIn, renderTemplate } from '../language/template.ts';
 import type { ModelMessage } from '../model/model.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
 import type { Facts } from '../sessions/memory.ts';
+import type { Toolbox } from './toolbox.ts';
 
-/** What one call of the model is made of. */
-export type PromptParts = {
-  definition: Definition;
-  sessionId: string;
-  now: Date;
-  history: HistoryMessage[];
+/** What templates place. */
+export type PromptValues = {
+  /** The caller's. */
+  context: JsonObject;
   /** What the bot keeps of the user. */
   memory: Facts;
-  /** The caller's `context`. */
-  context: JsonObject | undefined;
+  session: { id: string };
+  /** ISO 8601. */
+  now: string;
+};
+
+/** What the first call of the model is made of. */
+export type PromptParts = {
+  definition: Definition;
+  values: PromptValues;
+  history: HistoryMessage[];
   message: string;
+  toolbox: Toolbox;
 };
 
 /**
@@ -25,33 +33,33 @@ export type PromptParts = {
  */
 export function assemblePrompt({
   definition,
-  sessionId,
-  now,
+  values,
   history,
-  memory,
-  context = {},
   message,
+  toolbox,
 }: PromptParts): ModelMessage[] {
-  const values = { context, memory, session: { id: sessionId }, now: now.toISOString() };
+  const { context, memory } = values;
   const kept = Object.fromEntries(
     Object.entries(memory).filter(([name]) => !Object.hasOwn(context, name)),
   );
   const { text } = renderTemplate(definition.prompt, lookupIn(values));
   return [
     { role: 'system', content: text + delimited('memory', kept) + delimited('context', context) },
-    ...history.map(toModelMessage),
+    ...history.map((past) => toModelMessage(past, toolbox)),
     { role: 'user', content: message },
   ];
 }
 
-function toModelMessage({ role, text }: HistoryMessage): ModelMessage {
-  switch (role) {
+function toModelMessage(past: HistoryMessage, { wireNameOf }: Toolbox): ModelMessage {
+  switch (past.role) {
     case 'USER':
-      return { role: 'user', content: text };
-    case 'ASSISTANT':
-      return { role: 'assistant', content: text };
+      return { role: 'user', content: past.text };
+    case 'ASSISTANT': {
+      const toolCalls = past.toolCalls.map((call) => ({ ...call, name: wireNameOf(call.name) }));
+      return { role: 'assistant', content: past.text, toolCalls };
+    }
     case 'TOOL':
-      throw new Error('No turn has stored the answer of a tool yet.');
+      return { role: 'tool', content: past.text, toolCallId: past.toolCallId };
   }
 }
 

@@ -71,6 +71,26 @@ const TextDelta = builder.objectRef<EventOf<'TextDelta'>>('TextDelta').implement
   fields: (t) => ({ seq: t.exposeInt('seq'), delta: t.exposeString('delta') }),
 });
 
+const ToolStarted = builder.objectRef<EventOf<'ToolStarted'>>('ToolStarted').implement({
+  description: 'A tool is called.',
+  fields: (t) => ({
+    seq: t.exposeInt('seq'),
+    name: t.exposeString('name', { description: '<group>.<capability>' }),
+    callId: t.exposeString('callId'),
+  }),
+});
+
+const ToolFinished = builder.objectRef<EventOf<'ToolFinished'>>('ToolFinished').implement({
+  description: 'A tool has answered, or failed.',
+  fields: (t) => ({
+    seq: t.exposeInt('seq'),
+    name: t.exposeString('name'),
+    callId: t.exposeString('callId'),
+    failed: t.exposeBoolean('failed'),
+    durationMs: t.exposeInt('durationMs'),
+  }),
+});
+
 const ChatDone = builder.objectRef<EventOf<'ChatDone'>>('ChatDone').implement({
   description: 'The last event of a run that came to its end. It is stored.',
   fields: (t) => ({
@@ -105,7 +125,7 @@ const ChatCancelled = builder.objectRef<EventOf<'ChatCancelled'>>('ChatCancelled
 
 const ChatEvent = builder.unionType('ChatEvent', {
   description: 'What happens in a run. `seq` counts the events of a run from 1, without gaps.',
-  types: [RunStarted, TextDelta, ChatDone, ChatFailed, ChatCancelled],
+  types: [RunStarted, TextDelta, ToolStarted, ToolFinished, ChatDone, ChatFailed, ChatCancelled],
   resolveType: ({ type }) => type,
 });
 

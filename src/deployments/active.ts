@@ -3,13 +3,14 @@ import { GatewayError } from '../errors.ts';
 import type { Environment, PrismaClient } from '../generated/prisma/client.ts';
 import type { Definition } from '../language/definition.ts';
 import { readDefinition } from '../language/read.ts';
-import type { EnvironmentCipher } from './environment.ts';
+import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 
 /** A deployment that runs. */
 export type RunningDeployment = {
   deploymentId: string;
   definition: Definition;
+  variables: EnvironmentVariables;
   /** Takes the values of its variables out of what leaves. */
   redactor: Redactor;
 };
@@ -43,7 +44,8 @@ export function createActiveDeployments({
     if (definition === null)
       throw new Error(`The source of ${deploymentId} cannot be read any more.`);
     const variables = envVars ? cipher.decrypt(deploymentId, envVars) : {};
-    const deployment = { deploymentId, definition, redactor: createRedactor(variables) };
+    const redactor = createRedactor(variables);
+    const deployment = { deploymentId, definition, variables, redactor };
     deployments.set(deploymentId, deployment);
     return deployment;
   };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import type { Deployment, Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
+import type { Definition } from '../language/definition.ts';
 import { readDefinition } from '../language/read.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 
@@ -120,7 +121,7 @@ export function createDeployments({
       data: {
         ...attempt,
         status: 'DEPLOYED',
-        diagnostics: [...report.diagnostics, ...unavailableChannels(report.channels)],
+        diagnostics: [...report.diagnostics, ...unavailable(definition)],
         channels: definition.channels.some(({ type }) => type === 'web') ? ['WEB'] : [],
         envNames: Object.keys(variables).sort(),
         envVars: cipher.encrypt(id, variables),
@@ -186,15 +187,21 @@ export function readDiagnostics(stored: unknown): DeploymentDiagnostic[] {
   return deploymentDiagnostics.parse(stored);
 }
 
-/** The channels that a definition names and that nothing here can connect. */
-function unavailableChannels(channels: string[]): DeploymentDiagnostic[] {
-  return channels
-    .filter((channel) => channel !== 'web')
-    .map((channel) => ({
-      severity: 'WARNING',
-      code: 'channel-unavailable',
-      message: `the channel ${channel} cannot be connected`,
-      line: 1,
-      column: 1,
-    }));
+/** What a definition names and nothing here can connect to. */
+function unavailable({ channels, tools }: Definition): DeploymentDiagnostic[] {
+  const warn = (code: string, message: string): DeploymentDiagnostic => ({
+    severity: 'WARNING',
+    code,
+    message,
+    line: 1,
+    column: 1,
+  });
+  return [
+    ...channels
+      .filter(({ type }) => type !== 'web')
+      .map(({ type }) => warn('channel-unavailable', `the channel ${type} cannot be connected`)),
+    ...tools
+      .filter(({ type }) => type === 'mcp')
+      .map(({ name }) => warn('tools-unavailable', `the tools of ${name} cannot be connected`)),
+  ];
 }

@@ -1,11 +1,35 @@
+import type { JsonObject } from '../json.ts';
+
 /** One message of the conversation that a model continues. */
-export type ModelMessage = { role: 'system' | 'user' | 'assistant'; content: string };
+export type ModelMessage =
+  | { role: 'system' | 'user'; content: string }
+  | { role: 'assistant'; content: string; toolCalls: ToolCall[] }
+  | { role: 'tool'; content: string; toolCallId: string };
+
+/** A model's wish to call a tool. */
+export type ToolCall = {
+  id: string;
+  name: string;
+  /** JSON, as the model wrote it: it may be broken. */
+  arguments: string;
+};
+
+/** A tool that a model may wish to call. */
+export type ModelTool = {
+  /** 1 to 64 letters, digits, `_` or `-`. */
+  name: string;
+  description: string;
+  /** A JSON Schema of an object. */
+  parameters: JsonObject;
+};
 
 /** One call of a model. */
 export type ModelRequest = {
   /** The model's name as its server knows it: what `nameFor` answered. */
   model: string;
   messages: ModelMessage[];
+  /** None: the model can only speak. */
+  tools: ModelTool[];
   /** 0 to 2; the server's default where it is left out. */
   temperature?: number;
   /** Completion tokens, at most; the server's default where it is left out. */
@@ -14,17 +38,19 @@ export type ModelRequest = {
   timeout: number;
 };
 
-/** Tokens as the model's server counted them; 0 where it did not say. */
+/** Tokens as the model's server counted them. */
 export type Usage = { promptTokens: number; completionTokens: number };
 
-/** What a model says, in order: text in any number of pieces, then one `finish`. */
+/** What a model says, in order: text in any number of pieces, then its calls of tools, then one `finish`. */
 export type ModelEvent =
   | { type: 'text-delta'; text: string }
+  | { type: 'tool-call'; call: ToolCall }
   | {
       type: 'finish';
       /** Why the model stopped, in OpenAI's words, such as `stop` or `length`. */
       reason: string;
-      usage: Usage;
+      /** None where the server did not say. */
+      usage: Usage | undefined;
     };
 
 /** A language model, wherever it runs. */

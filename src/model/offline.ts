@@ -5,6 +5,7 @@ import { createOpenAIModel } from './openai.ts';
 const NAME = 'offline';
 
 type Message = { role: string; content: string };
+type Request = { messages: Message[]; tools?: { function: { name: string } }[] };
 
 /**
  * The model that answers where no model's server is configured: in this process, without a network, and the
@@ -22,10 +23,11 @@ export function createOfflineModel({ pace }: { pace: number }): Model {
 }
 
 function answer(body: string, pace: number, signal?: AbortSignal): Response {
-  const { messages }: { messages: Message[] } = JSON.parse(body);
-  const words = reply(messages).split(/(?<= )/);
+  const request: Request = JSON.parse(body);
+  const call = wishFor(request);
+  const words = call ? [] : reply(request.messages).split(/(?<= )/);
   const usage = {
-    prompt_tokens: countWords(messages.map(({ content }) => content).join(' ')),
+    prompt_tokens: countWords(request.messages.map(({ content }) => content).join(' ')),
     completion_tokens: words.length,
   };
   const chunks = async function* () {
@@ -33,7 +35,8 @@ function answer(body: string, pace: number, signal?: AbortSignal): Response {
       if (pace > 0) await delay(pace, undefined, { signal });
       yield { choices: [{ index: 0, delta: { content }, finish_reason: null }] };
     }
-    yield { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+    const delta = call ? { tool_calls: [call] } : {};
+    yield { choices: [{ index: 0, delta, finish_reason: call ? 'tool_calls' : 'stop' }] };
     yield { choices: [], usage };
   };
   const frames = encode(chunks());
@@ -50,8 +53,23 @@ function answer(body: string, pace: number, signal?: AbortSignal): Response {
   return new Response(stream, { headers: { 'Content-Type': 'text/event-stream' } });
 }
 
+/** Calls the tool that the message names, such as `time.now`, with the JSON object that it holds, if any. */
+function wishFor({ messages, tools = [] }: Request) {
+  const last = messages.at(-1);
+  if (last?.role !== 'user') return undefined;
+  const named = tools.find(({ function: { name } }) =>
+    new RegExp(`\\b${name.replaceAll('_', '[_.]')}\\b`).test(last.content),
+  );
+  if (!named) return undefined;
+  const [input = '{}'] = /\{.*\}/s.exec(last.content) ?? [];
+  const id = `call_${messages.length}`;
+  return { index: 0, id, function: { name: named.function.name, arguments: input } };
+}
+
 /** Shows what reached the model: the message, the turns before it, what is kept of the user, and the caller's context. */
 function reply(messages: Message[]): string {
+  const answers = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
+  const answered = answers.find(({ role }) => role === 'tool')?.content;
   const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
   const message = said.pop() ?? '';
   const previous = said.at(-1);
@@ -60,6 +78,7 @@ function reply(messages: Message[]): string {
   const [memory, context] = [told('memory'), told('context')];
   return [
     `You said: "${message}".`,
+    ...(answered === undefined ? [] : [`The tool that you named answered: ${answered}.`]),
     previous === undefined
       ? 'It is the first thing that I hear from you.'
       : `Before that, you said: "${previous}". I remember ${said.length + 1} messages of yours.`,

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import OpenAI from 'openai';
-import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
+import type {
+  ChatCompletionChunk,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
 import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import { toStorable } from '../text.ts';
-import type { Model, ModelRequest, Usage } from './model.ts';
+import type { Model, ModelMessage, ModelRequest, ToolCall, Usage } from './model.ts';
 
 /** OpenAI's own server, which alone wants the limit of tokens under its newer name. */
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
@@ -43,14 +46,18 @@ export function createOpenAIModel({
 
   /** One try: text as it comes, then the finish. */
   const attempt = async function* (request: ModelRequest, signal: AbortSignal) {
-    const { model, messages, temperature, maxTokens, timeout } = request;
+    const { model, messages, tools, temperature, maxTokens, timeout } = request;
     const text = joinSurrogates();
     let reason: string | undefined;
-    let usage: Usage = { promptTokens: 0, completionTokens: 0 };
+    let usage: Usage | undefined;
+    const calls = collectCalls();
     const chunks = await client.chat.completions.create(
       {
         model,
-        messages,
+        messages: messages.map(toWire),
+        ...(tools.length > 0 && {
+          tools: tools.map((tool) => ({ type: 'function' as const, function: tool })),
+        }),
         temperature,
         [limitName]: maxTokens,
         stream: true,
@@ -61,12 +68,14 @@ export function createOpenAIModel({
     for await (const chunk of chunks) {
       const delta = text(chunk.choices?.[0]?.delta?.content ?? '');
       if (delta) yield { type: 'text-delta' as const, text: delta };
+      calls.add(chunk.choices?.[0]?.delta?.tool_calls ?? []);
       reason = chunk.choices?.[0]?.finish_reason ?? reason;
       usage = readUsage(chunk) ?? usage;
     }
     // The client's stream ends without a word when it is aborted.
     signal.throwIfAborted();
     if (reason === undefined) throw new BrokenOff();
+    for (const call of calls.all()) yield { type: 'tool-call' as const, call };
     yield { type: 'finish' as const, reason, usage };
   };
 
@@ -138,6 +147,45 @@ function readUsage({ usage }: ChatCompletionChunk): Usage | undefined {
 }
 
 const tokenCount = z.int32().nonnegative().catch(0);
+
+function toWire(message: ModelMessage): ChatCompletionMessageParam {
+  switch (message.role) {
+    case 'tool':
+      return { role: 'tool', content: message.content, tool_call_id: message.toolCallId };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: message.content,
+        ...(message.toolCalls.length > 0 && {
+          tool_calls: message.toolCalls.map(({ id, name, arguments: text }) => ({
+            id,
+            type: 'function' as const,
+            function: { name, arguments: text },
+          })),
+        }),
+      };
+    default:
+      return { role: message.role, content: message.content };
+  }
+}
+
+/** Puts the calls together that come in pieces, several at a time. */
+function collectCalls() {
+  const calls = new Map<number, ToolCall>();
+  return {
+    add(pieces: ChatCompletionChunk.Choice.Delta.ToolCall[]) {
+      for (const { index, id, function: piece } of pieces) {
+        const call = calls.get(index) ?? { id: `call_${index}`, name: '', arguments: '' };
+        call.id = id || call.id;
+        call.name += piece?.name ?? '';
+        call.arguments += piece?.arguments ?? '';
+        calls.set(index, call);
+      }
+    },
+    all: () =>
+      [...calls.values()].map((call) => ({ ...call, arguments: toStorable(call.arguments) })),
+  };
+}
 
 /** Makes each piece of text whole: the first half of a pair waits for its second. */
 function joinSurrogates(): (piece: string) => string {

@@ -41,6 +41,8 @@ export const chat = operation<
 export type StreamedEvent =
   | { type: 'RunStarted'; runId: string }
   | { type: 'TextDelta'; delta: string }
+  | { type: 'ToolStarted' }
+  | { type: 'ToolFinished' }
   | { type: 'ChatDone'; latencyMs: number }
   | { type: 'ChatFailed'; latencyMs: number; code: string; message: string }
   | { type: 'ChatCancelled'; latencyMs: number };

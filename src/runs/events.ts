@@ -1,12 +1,14 @@
 import type { ErrorCode } from '../errors.ts';
 
 /**
- * What happens in a run, in order: `RunStarted`, any number of deltas, and one of the three ends. The names
+ * What happens in a run, in order: `RunStarted`, any number of deltas and calls of tools, and one of the three ends. The names
  * are those of the GraphQL union `ChatEvent`.
  */
 export type RunEvent = { seq: number } & (
   | { type: 'RunStarted'; runId: string; sessionId: string | null }
   | { type: 'TextDelta'; delta: string }
+  | { type: 'ToolStarted'; name: string; callId: string }
+  | { type: 'ToolFinished'; name: string; callId: string; failed: boolean; durationMs: number }
   | {
       type: 'ChatDone';
       runId: string;

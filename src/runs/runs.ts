@@ -25,6 +25,10 @@ export type RunOutcome = {
   latencyMs: number;
   promptTokens: number;
   completionTokens: number;
+  /** Whether the counts are an estimate. */
+  tokensEstimated: boolean;
+  /** In call order, without repeats. */
+  toolsCalled: string[];
 };
 
 /** The life of runs: written before the work begins, and again when it has ended. */

@@ -73,6 +73,9 @@ builder.prismaNode('Run', {
       select: { promptTokens: true, completionTokens: true },
       resolve: ({ promptTokens, completionTokens }) => promptTokens + completionTokens,
     }),
+    tokensEstimated: t.exposeBoolean('tokensEstimated', {
+      description: 'Whether the model’s server did not say, so that they are an estimate.',
+    }),
     toolsCalled: t.exposeStringList('toolsCalled', {
       description: 'In call order, without repeats: <group>.<capability>.',
     }),

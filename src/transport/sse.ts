@@ -59,6 +59,9 @@ export async function streamEvents(
       case 'RunStarted':
         runId = event.runId;
         return;
+      case 'ToolStarted':
+      case 'ToolFinished':
+        return;
       case 'TextDelta':
         return frame({ delta: event.delta });
       case 'ChatDone':

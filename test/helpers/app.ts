@@ -71,6 +71,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     model: createOpenAIModel({ baseUrl: upstream.baseUrl, defaultModel: 'scripted' }),
     logger: false,
     trustProxy: [],
+    allowedHosts: [],
     turns,
     ...options,
   });

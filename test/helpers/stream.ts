@@ -18,6 +18,8 @@ const SUBSCRIPTION = `subscription ($botId: ID!, $input: ChatInput!) {
     __typename
     ... on RunStarted { seq runId sessionId }
     ... on TextDelta { seq delta }
+    ... on ToolStarted { seq name callId }
+    ... on ToolFinished { seq name callId failed durationMs }
     ... on ChatDone { seq runId latencyMs tokensUsed toolsCalled }
     ... on ChatFailed { seq runId latencyMs code message }
     ... on ChatCancelled { seq runId latencyMs tokensUsed }

@@ -7,7 +7,13 @@ export type UpstreamRequest = {
   headers: IncomingMessage['headers'];
   body: {
     model: string;
-    messages: { role: string; content: string }[];
+    messages: {
+      role: string;
+      content: string;
+      tool_calls?: { id: string; function: { name: string; arguments: string } }[];
+      tool_call_id?: string;
+    }[];
+    tools?: { function: { name: string; description: string; parameters: object } }[];
     stream: boolean;
     temperature?: number;
     max_tokens?: number;
@@ -24,6 +30,8 @@ export type Exchange = {
   closed: Promise<unknown>;
   /** Sends one fragment of the reply. */
   say(text: string): void;
+  /** Wishes for calls of tools, in pieces, and ends the reply. */
+  call(...calls: [name: string, input: unknown][]): void;
   /** Hangs up in mid-reply, once all that was said has left. */
   cut(): void;
   /** Ends the reply, with the usage that OpenAI's own server sends last. */
@@ -63,6 +71,22 @@ export async function startUpstream(): Promise<Upstream> {
       response,
       closed: once(response, 'close'),
       say: (content) => send({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
+      call: (...calls) => {
+        for (const [index, [name, input]] of calls.entries()) {
+          const text = typeof input === 'string' ? input : JSON.stringify(input);
+          const id = `call_${requests.length}_${index}`;
+          const half = Math.ceil(text.length / 2);
+          for (const piece of [
+            { index, id, type: 'function', function: { name, arguments: text.slice(0, half) } },
+            { index, function: { arguments: text.slice(half) } },
+          ]) {
+            send({ choices: [{ index: 0, delta: { tool_calls: [piece] }, finish_reason: null }] });
+          }
+        }
+        send({ choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] });
+        send({ choices: [], usage: { prompt_tokens: 12, completion_tokens: 3 } });
+        response.end('data: [DONE]\n\n');
+      },
       cut: () => response.socket?.end(),
       end: (usage = { prompt_tokens: 12, completion_tokens: 3 }) => {
         send({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });

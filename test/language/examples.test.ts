@@ -23,7 +23,7 @@ describe.each(readdirSync(DIRECTORY))('the example %s', (file) => {
 
 test('the demo bot needs nothing but the gateway itself', () => {
   const report = readDefinition(read('demo.agent'));
-  expect(report).toMatchObject({ envNames: [], channels: ['web'], tools: [] });
+  expect(report).toMatchObject({ envNames: [], channels: ['web'], tools: ['time.now'] });
   expect(report.definition).toMatchObject({
     name: 'Demo',
     description: 'A friendly bot to try Parley with.',
@@ -31,6 +31,6 @@ test('the demo bot needs nothing but the gateway itself', () => {
       'You are the demo bot of Parley, a gateway for conversational agents. Be brief and kind.',
     ],
     history: 40,
-    memory: [],
+    memory: [{ name: 'name' }, { name: 'city' }],
   });
 });

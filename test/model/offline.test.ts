@@ -5,7 +5,7 @@ import { createOfflineModel } from '../../src/model/offline.ts';
 const ask = async (messages: ModelMessage[], pace = 0, signal = new AbortController().signal) => {
   const model = createOfflineModel({ pace });
   return Array.fromAsync(
-    model.stream({ model: model.nameFor('anything'), messages, timeout: 5_000 }, signal),
+    model.stream({ model: model.nameFor('anything'), messages, tools: [], timeout: 5_000 }, signal),
   );
 };
 
@@ -15,7 +15,7 @@ const textOf = (events: Awaited<ReturnType<typeof ask>>) =>
 const conversation: ModelMessage[] = [
   { role: 'system', content: 'Be kind.\n\n<context>\n{"plan":"pro"}\n</context>' },
   { role: 'user', content: 'I am Ada.' },
-  { role: 'assistant', content: 'Hello Ada.' },
+  { role: 'assistant', content: 'Hello Ada.', toolCalls: [] },
   { role: 'user', content: 'Who am I?' },
 ];
 
@@ -40,6 +40,28 @@ describe('the offline model', () => {
       reason: 'stop',
       usage: { promptTokens: expect.any(Number), completionTokens: events.length - 1 },
     });
+  });
+
+  test('calls a tool that the message names, with the input that it holds, and tells its answer', async () => {
+    const model = createOfflineModel({ pace: 0 });
+    const tools = [{ name: 'shop_find', description: '', parameters: {} }];
+    const messages: ModelMessage[] = [
+      { role: 'user', content: 'Please call shop.find with {"id": "A-1"}.' },
+    ];
+    const events = await Array.fromAsync(
+      model.stream(
+        { model: 'offline', messages, tools, timeout: 5_000 },
+        new AbortController().signal,
+      ),
+    );
+    const call = { id: 'call_1', name: 'shop_find', arguments: '{"id": "A-1"}' };
+    expect(events[0]).toEqual({ type: 'tool-call', call });
+    const answered: ModelMessage[] = [
+      ...messages,
+      { role: 'assistant', content: '', toolCalls: [call] },
+      { role: 'tool', content: 'Found it', toolCallId: 'call_1' },
+    ];
+    expect(textOf(await ask(answered))).toContain('The tool that you named answered: Found it.');
   });
 
   test('stops when it is told to', async () => {

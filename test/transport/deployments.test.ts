@@ -50,7 +50,10 @@ describe('POST /v1/bots/:id/deploy', () => {
       deployed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       channels: ['web'],
       parse_errors: [],
-      warnings: ['1:1 the channel telegram cannot be connected [channel-unavailable]'],
+      warnings: [
+        '1:1 the channel telegram cannot be connected [channel-unavailable]',
+        '1:1 the tools of github cannot be connected [tools-unavailable]',
+      ],
     });
     await tenant.chat(bot, { message: 'Hi', context: { plan: 'gold' } });
     const [system] = app.upstream.requests.at(-1)?.body.messages ?? [];

@@ -1,0 +1,109 @@
+import type { Log } from '../log.ts';
+import type { ModelTool, ToolCall } from '../model/model.ts';
+import { type Tool, type ToolContext, ToolError } from './tools/tool.ts';
+
+/** What happens to a call of a tool. */
+export type ToolEvent =
+  | { type: 'ToolStarted'; name: string; callId: string }
+  | { type: 'ToolFinished'; name: string; callId: string; failed: boolean; durationMs: number };
+
+/** The tools of one run, under the names that the model knows them by. */
+export type Toolbox = {
+  tools: ModelTool[];
+  /** The tool's own name `<group>.<capability>`; the model's word where there is no such tool. */
+  nameOf(wireName: string): string;
+  /** The name on the wire of a tool, also of one that was called in the past and is no more. */
+  wireNameOf(name: string): string;
+  /**
+   * Calls what the model wishes for, all at once. What fails, what there is not, and what goes beyond the limit
+   * answers with an error that the model reads.
+   *
+   * @param callsLeft how many calls the run may still make.
+   * @param answers gets the answer to each call by its id.
+   */
+  callAll(
+    calls: ToolCall[],
+    callsLeft: number,
+    context: ToolContext,
+    answers: Map<string, string>,
+  ): AsyncGenerator<ToolEvent, void>;
+};
+
+const MAX_WIRE_NAME = 64;
+
+/** A table of names made for this run: short and safe, and never two the same. */
+export function createToolbox(tools: Tool[], log: Log): Toolbox {
+  const byWireName = new Map<string, Tool>();
+  const wireNames = new Map<string, string>();
+  for (const tool of tools) {
+    const plain = plainName(tool.name);
+    let wireName = plain;
+    for (let count = 2; byWireName.has(wireName); count += 1) {
+      wireName = `${plain.slice(0, MAX_WIRE_NAME - 4)}_${count}`;
+    }
+    byWireName.set(wireName, tool);
+    wireNames.set(tool.name, wireName);
+  }
+
+  const answer = async (call: ToolCall, isAllowed: boolean, context: ToolContext) => {
+    const tool = byWireName.get(call.name);
+    if (!tool) throw new ToolError(`There is no tool "${call.name}".`);
+    if (!isAllowed) throw new ToolError('No more calls of tools are allowed. Answer without them.');
+    return tool.call(readArguments(call.arguments), context);
+  };
+
+  const say = (error: unknown, name: string) => {
+    if (error instanceof ToolError) return error.message;
+    log.error({ tool: name, err: error }, 'A tool failed in a way that it should not.');
+    return 'The tool failed.';
+  };
+
+  return {
+    tools: [...byWireName].map(([name, { description, inputSchema }]) => ({
+      name,
+      description,
+      parameters: inputSchema,
+    })),
+
+    wireNameOf: (name) => wireNames.get(name) ?? plainName(name),
+    nameOf: (wireName) => byWireName.get(wireName)?.name ?? wireName,
+
+    async *callAll(calls, callsLeft, context, answers) {
+      const pending = new Map<string, Promise<ToolEvent>>();
+      for (const [index, call] of calls.entries()) {
+        const name = byWireName.get(call.name)?.name ?? call.name;
+        yield { type: 'ToolStarted', name, callId: call.id };
+        const startedAt = performance.now();
+        const finished = (failed: boolean, text: string): ToolEvent => {
+          answers.set(call.id, failed ? `Error: ${text}` : text);
+          const durationMs = Math.round(performance.now() - startedAt);
+          return { type: 'ToolFinished', name, callId: call.id, failed, durationMs };
+        };
+        pending.set(
+          call.id,
+          answer(call, index < callsLeft, context).then(
+            (text) => finished(false, text),
+            (error) => finished(true, say(error, name)),
+          ),
+        );
+      }
+      while (pending.size > 0) {
+        const event = await Promise.race(pending.values());
+        if (event.type === 'ToolFinished') pending.delete(event.callId);
+        yield event;
+      }
+    },
+  };
+}
+
+function plainName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_WIRE_NAME);
+}
+
+function readArguments(text: string): unknown {
+  try {
+    return JSON.parse(text === '' ? '{}' : text);
+  } catch {
+    throw new ToolError('The arguments are not valid JSON.');
+  }
+}

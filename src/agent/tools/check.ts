@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../json.ts';
+import { ToolError } from './tool.ts';
+
+/** What a tool takes, as the model is told of it. */
+export function jsonSchemaOf(schema: z.ZodType): JsonObject {
+  const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema);
+  return JSON.parse(JSON.stringify(jsonSchema));
+}
+
+/** Checks what a model sent. @throws ToolError with every problem. */
+export function checkInput<Output>(schema: z.ZodType<Output>, input: unknown): Output {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) =>
+    path.length > 0 ? `${path.join('.')}: ${message}` : message,
+  );
+  throw new ToolError(`The input is not valid. ${problems.join('; ')}`);
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { factValue } from '../../input.ts';
+import type { Fact } from '../../language/definition.ts';
+import type { Memory } from '../../sessions/memory.ts';
+import { checkInput, jsonSchemaOf } from './check.ts';
+import type { Tool } from './tool.ts';
+
+/**
+ * `memory.save` and `memory.forget`, for the facts that a definition declares, and none where it declares none.
+ * What is kept is known from the next message on.
+ */
+export function createMemoryTools(facts: Fact[], memory: Memory, sessionKey: string): Tool[] {
+  const [first, ...others] = facts.map(({ name }) => name);
+  if (first === undefined) return [];
+  const about = facts
+    .map(({ name, description }) => (description ? `${name}: ${description}` : name))
+    .join('; ');
+  const name = z.enum([first, ...others]).describe(about);
+  const save = z.strictObject({ name, value: factValue.describe('What to keep, as a text.') });
+  const forget = z.strictObject({ name });
+  return [
+    {
+      name: 'memory.save',
+      description: 'Keeps a fact about the user for all later conversations.',
+      inputSchema: jsonSchemaOf(save),
+      call: async (input) => {
+        const fact = checkInput(save, input);
+        await memory.save(sessionKey, fact.name, fact.value);
+        return 'Kept.';
+      },
+    },
+    {
+      name: 'memory.forget',
+      description: 'Forgets a fact about the user.',
+      inputSchema: jsonSchemaOf(forget),
+      call: async (input) => {
+        await memory.forget(sessionKey, checkInput(forget, input).name);
+        return 'Forgotten.';
+      },
+    },
+  ];
+}

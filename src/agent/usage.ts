@@ -1,0 +1,58 @@
+import type { ModelMessage, Usage } from '../model/model.ts';
+
+/** The tokens of all calls of a run. */
+export type TotalUsage = Usage & {
+  /** Whether at least one call's tokens are an estimate: its server did not say, or it was cut short. */
+  tokensEstimated: boolean;
+};
+
+/** Sums the tokens of the model calls of one run. */
+export type UsageMeter = {
+  begin(messages: ModelMessage[]): {
+    say(text: string): void;
+    report(usage: Usage | undefined): void;
+  };
+  total(): TotalUsage;
+};
+
+/** About what a token is in English. Source: OpenAI's rule of thumb. */
+const CHARACTERS_PER_TOKEN = 4;
+
+export function createUsageMeter(): UsageMeter {
+  const calls: { prompt: number; said: number; reported: Usage | undefined }[] = [];
+  return {
+    begin(messages) {
+      const prompt = messages.reduce((sum, { content }) => sum + content.length, 0);
+      const call = { prompt, said: 0, reported: undefined as Usage | undefined };
+      calls.push(call);
+      return {
+        say: (text) => {
+          call.said += text.length;
+        },
+        report: (usage) => {
+          call.reported = usage;
+        },
+      };
+    },
+
+    total() {
+      const usages = calls.map(
+        ({ prompt, said, reported }) =>
+          reported ?? { promptTokens: estimate(prompt), completionTokens: estimate(said) },
+      );
+      return {
+        promptTokens: sum(usages.map(({ promptTokens }) => promptTokens)),
+        completionTokens: sum(usages.map(({ completionTokens }) => completionTokens)),
+        tokensEstimated: calls.some(({ reported }) => reported === undefined),
+      };
+    },
+  };
+}
+
+function estimate(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((one, other) => one + other, 0);
+}

@@ -1,0 +1,36 @@
+import { LRUCache } from 'lru-cache';
+import type { Model } from './model.ts';
+import { createOpenAIModel } from './openai.ts';
+
+/** The server that a definition names in place of the operator's. */
+export type OwnServer = { baseUrl?: string | undefined; apiKey?: string | undefined };
+
+/** The models of this process: the operator's, and those of the servers that definitions name. */
+export type Models = {
+  /** The model at a server; the operator's where none is named. */
+  at(server: OwnServer): Model;
+};
+
+const CACHE_SIZE = 1_000;
+
+/** @param fetch how requests leave for servers that definitions name; it lets none through to private ones. */
+export function createModels({
+  standard,
+  fetch,
+}: {
+  standard: Model;
+  fetch: typeof globalThis.fetch;
+}): Models {
+  const own = new LRUCache<string, Model>({ max: CACHE_SIZE });
+  return {
+    at({ baseUrl, apiKey }) {
+      if (baseUrl === undefined && apiKey === undefined) return standard;
+      const key = JSON.stringify([baseUrl, apiKey]);
+      const known = own.get(key);
+      if (known) return known;
+      const model = createOpenAIModel({ baseUrl, apiKey, fetch, defaultModel: standard.nameFor() });
+      own.set(key, model);
+      return model;
+    },
+  };
+}
