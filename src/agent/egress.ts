@@ -1,192 +1,240 @@
-import { lookup as systemLookup } from 'node:dns/promises';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector, type Dispatcher, errors, fetch as undiciFetch } from 'undici';
+import type { Readable } from 'node:stream';
+import { Agent, type Dispatcher } from 'undici';
 import { toStorable } from '../text.ts';
+import { EgressError, MAX_REDIRECTS, toEgressError } from './egress-error.ts';
+import { createGuardedConnector, type HostLookup } from './egress-guard.ts';
 
-/** How agents reach the world: over HTTP, and never into the networks of the operator. */
+/**
+ * How agents reach the world: over HTTP, and never into private networks. At most 3 redirects are followed, each
+ * checked anew. To another origin they carry only those of the caller's headers that cannot hold a secret:
+ * `Accept`, `Accept-Language`, `Content-Type` and `User-Agent`. No cookies are kept.
+ */
 export type Egress = {
-  /**
-   * Asks a server, with at most 3 redirects, each checked anew. To another origin a redirect carries only the
-   * headers that say nothing of the caller: `Accept`, `Accept-Language`, `Content-Type`, `User-Agent`. No
-   * cookies are kept.
-   *
-   * @throws EgressError where there is no answer; `signal.reason` once the signal is aborted.
-   */
+  /** @throws EgressError where there is no answer; `signal.reason` once the signal is aborted. */
   request(request: EgressRequest): Promise<EgressResponse>;
-  /** The platform's `fetch`, for clients that want one, through the same guard. It fails on a redirect. */
-  fetch: typeof globalThis.fetch;
+  /**
+   * The same for clients that want a `fetch`: of an address, with a text as body. The answer is a stream, without
+   * limits of size and time but the signal's.
+   */
+  fetch(
+    input: string | URL | Request,
+    init?: Pick<RequestInit, 'method' | 'headers' | 'body' | 'signal'>,
+  ): Promise<Response>;
   /** Ends every connection; what is under way fails. */
   close(): Promise<void>;
 };
 
 export type EgressRequest = {
   method: string;
-  /** `http:` or `https:`, without a user name and a password. */
+  /** `http:` or `https:`, without a user name or password. */
   url: string;
-  /** Those that belong to the connection, such as `Host`, are refused; `Accept-Encoding` is not the caller's. */
+  /** None that belongs to the connection, such as `Host`. `Accept-Encoding` is always `identity`. */
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
-  /** Milliseconds for the whole exchange, redirects and the body included. */
+  /** Milliseconds for the whole exchange, with its redirects and its body. */
   timeout: number;
   signal: AbortSignal;
 };
 
 export type EgressResponse = {
   status: number;
-  /** As the server said it; empty where it said none. */
+  /** Empty where the server says none. */
   contentType: string;
-  /** The body as UTF-8, with U+FFFD in place of what is none or cannot be stored: its first 64 KiB. */
+  /** The first 64 KiB of the body, read as UTF-8, with U+FFFD for what is none or cannot be stored. */
   text: string;
-  /** Whether the body was longer than that. */
+  /** Whether there was more. */
   truncated: boolean;
 };
 
-/** What went wrong, in words for the model, which name no host and no address. The cause is for the log. */
-export class EgressError extends Error {
-  override readonly name = 'EgressError';
-  readonly code: EgressErrorCode;
-
-  constructor(code: EgressErrorCode, options?: ErrorOptions) {
-    super(MESSAGES[code], options);
-    this.code = code;
-  }
-}
-
-export type EgressErrorCode = keyof typeof MESSAGES;
-
-const MESSAGES = {
-  'invalid-url':
-    'The address is not one that begins with http:// or https://, or holds a password.',
-  'invalid-request': 'The request has a header or a method that cannot be sent.',
-  blocked: 'Private and local addresses cannot be called.',
-  unreachable: 'The server cannot be reached.',
-  timeout: 'The server did not answer in time.',
-  'too-many-redirects': 'The server redirected more than 3 times.',
-  'broken-answer': "The server's answer broke off or cannot be read.",
-};
-
 const MAX_BODY_BYTES = 64 * 1024;
-const MAX_REDIRECTS = 3;
-const REDIRECTS = [301, 302, 303, 307, 308];
-const CONNECT_TIMEOUT_MS = 10_000;
 
-/** What a redirect may carry to another origin. */
+const REDIRECTS = [301, 302, 303, 307, 308];
 const ANONYMOUS_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent'];
-/** What belongs to the connection and its framing: RFC 9110, sections 7.2, 7.6.1 and 8.6. */
-const CONNECTION_HEADERS =
+
+/** Statuses without a body, of which a `Response` must have none: the Fetch standard, "null body status". */
+const NO_BODY = [204, 205, 304];
+
+/** Headers of the connection and its framing: RFC 9110, sections 7.2, 7.6.1, 8.6 and 10.1.1. */
+const CONNECTION_HEADER =
   /^(host|connection|content-length|transfer-encoding|keep-alive|te|trailer|upgrade|expect|proxy-.*)$/;
 
-/** IPv4 addresses that are not of the public internet: IANA's registry of special purposes, RFC 6890. */
-const PRIVATE_IPV4 = [
-  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
-  '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
-  // Public by its number, but every machine's host in Azure.
-  '168.63.129.16/32',
-];
-/** The same of IPv6: protocols with Teredo, documentation, 6to4, 6bone's and local NAT64. */
-const PRIVATE_IPV6 = '2001::/23 2001:db8::/32 2002::/16 3fff::/20 64:ff9b:1::/48';
-/** All else of IPv6 is private: global unicast (RFC 4291), and NAT64 (RFC 6052) of public IPv4 addresses. */
-const GLOBAL_IPV6 = '2000::/3 64:ff9b::/96';
-
-const refused = new BlockList();
-const global = new BlockList();
-for (const [address, bits] of subnets(PRIVATE_IPV4.join(' '))) {
-  refused.addSubnet(address, bits, 'ipv4');
-  refused.addSubnet(`64:ff9b::${address}`, 96 + bits, 'ipv6');
-}
-for (const [address, bits] of subnets(PRIVATE_IPV6)) refused.addSubnet(address, bits, 'ipv6');
-for (const [address, bits] of subnets(GLOBAL_IPV6)) global.addSubnet(address, bits, 'ipv6');
-
-function subnets(text: string): [string, number][] {
-  return text.split(' ').map((subnet) => {
-    const [address = '', bits] = subnet.split('/');
-    return [address, Number(bits)];
-  });
-}
-
-function isPublic(address: string): boolean {
-  if (isIP(address) === 4) return !refused.check(address, 'ipv4');
-  return global.check(address, 'ipv6') && !refused.check(address, 'ipv6');
-}
-
-/** Every address of a host name. */
-export type HostLookup = (hostname: string) => Promise<{ address: string; family: number }[]>;
-
 /**
- * @param allowedHosts `host:port`, with a name or an address, of IPv6 in brackets: these targets are open
- *   whatever their address.
- * @param lookup the system's by default. Its answer is checked and then connected to, so that a name which
- *   resolves differently each time reaches nothing either.
- * @throws TypeError for an entry of `allowedHosts` that is none.
+ * @param allowedHosts `host:port`, a name or an address, of IPv6 in brackets: private targets that are open.
+ * @param lookup finds the addresses of host names; the system's by default.
+ * @throws TypeError for an entry of `allowedHosts` that is not of this form.
  */
 export function createEgress({
   allowedHosts,
-  lookup = (hostname) => systemLookup(hostname, { all: true }),
+  lookup,
 }: {
   allowedHosts: string[];
   lookup?: HostLookup;
 }): Egress {
-  const allowed = new Set(allowedHosts.map(readTarget));
-  const agent = new Agent({
-    connect: guardConnections(allowed, lookup),
-    // The whole exchange has its own limit of time.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const connect = createGuardedConnector(allowedHosts, lookup);
+  // Whoever asks limits the time.
+  const agent = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
 
-  /** Sends a request and follows its redirects, as the Fetch standard does ("HTTP-redirect fetch"). */
-  const send = async (request: EgressRequest, signal: AbortSignal): Promise<EgressResponse> => {
-    let { method, body } = request;
+  /** Sends a request and follows its redirects as the Fetch standard does ("HTTP-redirect fetch"). */
+  const send = async ({
+    method,
+    body,
+    signal,
+    ...request
+  }: Omit<EgressRequest, 'timeout'>): Promise<Dispatcher.ResponseData> => {
     let url = readUrl(request.url);
     let headers = readHeaders(request.headers);
     for (let redirects = 0; ; redirects += 1) {
       const response = await agent.request({
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
-        method: method as Dispatcher.HttpMethod,
-        headers: { ...headers, 'accept-encoding': 'identity' },
+        method,
+        headers: { 'user-agent': 'parley', ...headers, 'accept-encoding': 'identity' },
         body,
         signal,
       });
-      const location = REDIRECTS.includes(response.statusCode) && first(response.headers.location);
-      if (!location) return await readResponse(response);
-      response.body.on('error', () => {}).destroy();
+      const { statusCode: status } = response;
+      const location = REDIRECTS.includes(status) && firstOf(response.headers.location);
+      if (!location) return response;
+      discard(response.body);
       if (redirects === MAX_REDIRECTS) throw new EgressError('too-many-redirects');
       const next = readUrl(location, url);
-      if (next.origin !== url.origin) headers = only(headers, (n) => ANONYMOUS_HEADERS.includes(n));
-      if (response.statusCode === 303 || (response.statusCode < 303 && method === 'POST')) {
-        method = 'GET';
-        body = undefined;
-        headers = only(headers, (name) => !name.startsWith('content-'));
+      if (next.origin !== url.origin) {
+        headers = filterHeaders(headers, (name) => ANONYMOUS_HEADERS.includes(name));
+      }
+      if (status === 303 || (status < 303 && method === 'POST')) {
+        [method, body] = ['GET', undefined];
+        headers = filterHeaders(headers, (name) => !name.startsWith('content-'));
       }
       url = next;
     }
   };
 
   return {
-    async request(request) {
-      const { signal, timeout } = request;
+    async request({ signal, timeout, ...request }) {
       signal.throwIfAborted();
       const exchange = new AbortController();
-      const { promise: ended, reject } = Promise.withResolvers<never>();
-      const end = (reason: unknown) => {
-        exchange.abort(reason);
-        reject(reason);
-      };
-      const abort = () => end(signal.reason);
+      const abort = () => exchange.abort(signal.reason);
       signal.addEventListener('abort', abort);
-      const timer = setTimeout(() => end(new EgressError('timeout')), timeout);
+      const timer = setTimeout(() => exchange.abort(new EgressError('timeout')), timeout);
       try {
-        // Raced, for undici notices an abort only once it has connected.
-        return await Promise.race([ended, send(request, exchange.signal)]);
-      } catch (error) {
-        throw exchange.signal.aborted ? exchange.signal.reason : describe(error);
+        const response = send({ ...request, signal: exchange.signal });
+        return await untilAborted(response.then(readResponse), exchange.signal);
       } finally {
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
       }
     },
-    fetch: undefined as never,
+
+    async fetch(input, { method = 'GET', headers, body, signal } = {}) {
+      const isText = body === undefined || body === null || typeof body === 'string';
+      if (input instanceof Request || !isText) throw new EgressError('invalid-request');
+      const exchange = signal ?? new AbortController().signal;
+      exchange.throwIfAborted();
+      const response = await untilAborted(
+        send({
+          method,
+          url: String(input),
+          headers: Object.fromEntries(new Headers(headers)),
+          body: body ?? undefined,
+          signal: exchange,
+        }),
+        exchange,
+      );
+      const { statusCode: status } = response;
+      const isEmpty = NO_BODY.includes(status);
+      if (isEmpty) discard(response.body);
+      return new Response(isEmpty ? null : streamOf(response.body), {
+        status,
+        headers: Object.entries(response.headers).flatMap(([name, value = []]) =>
+          [value].flat().map((one): [string, string] => [name, one]),
+        ),
+      });
+    },
+
     close: () => agent.destroy(),
+  };
+}
+
+/** Waits no longer than the signal lets it: undici notices an abort only once it has connected. */
+async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([promise, aborted]);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : toEgressError(error);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function readUrl(text: string, base?: URL): URL {
+  const url = URL.parse(text, base);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new EgressError('invalid-url');
+  }
+  return url;
+}
+
+function readHeaders(headers: EgressRequest['headers']): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  if (entries.some(([name = '']) => CONNECTION_HEADER.test(name))) {
+    throw new EgressError('invalid-request');
+  }
+  return Object.fromEntries(entries);
+}
+
+function filterHeaders(headers: Record<string, string>, isKept: (name: string) => boolean) {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name)));
+}
+
+function firstOf(header: string | string[] | undefined): string | undefined {
+  return [header].flat()[0];
+}
+
+function discard(body: Readable): void {
+  body.on('error', () => {}).destroy();
+}
+
+/** The body as the platform's `fetch` has it: read as it is pulled, and ended with whoever reads it. */
+function streamOf(body: Readable): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const chunks = body[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: () => discard(body),
+  });
+}
+
+async function readResponse(response: Dispatcher.ResponseData): Promise<EgressResponse> {
+  const { statusCode: status, headers } = response;
+  if (!/^(identity)?$/i.test(firstOf(headers['content-encoding']) ?? '')) {
+    discard(response.body);
+    throw new EgressError('broken-answer');
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response.body) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) break;
+    }
+  } catch (cause) {
+    throw new EgressError('broken-answer', { cause });
+  }
+  const truncated = size > MAX_BODY_BYTES;
+  const bytes = Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES);
+  // A character that the cut goes through is left out.
+  const text = new TextDecoder().decode(bytes, { stream: truncated });
+  return {
+    status,
+    contentType: firstOf(headers['content-type']) ?? '',
+    text: toStorable(text),
+    truncated,
   };
 }
