@@ -30,6 +30,7 @@ export type Toolbox = {
 };
 
 const MAX_WIRE_NAME = 64;
+const STOPPED = 'The run was stopped.';
 
 /** A table of names made for this run: short and safe, and never two the same. */
 export function createToolbox(tools: Tool[], log: Log): Toolbox {
@@ -83,7 +84,7 @@ export function createToolbox(tools: Tool[], log: Log): Toolbox {
           call.id,
           answer(call, index < callsLeft, context).then(
             (text) => finished(false, text),
-            (error) => finished(true, say(error, name)),
+            (error) => finished(true, context.signal.aborted ? STOPPED : say(error, name)),
           ),
         );
       }

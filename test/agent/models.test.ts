@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDeployments } from '../../src/deployments/deployments.ts';
+import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { startUpstream, type Upstream } from '../helpers/upstream.ts';
+
+let own: Upstream;
+let app: TestApp;
+let tenant: Tenant;
+beforeAll(async () => {
+  own = await startUpstream();
+  app = await startApp({ allowedHosts: [new URL(own.baseUrl).host] });
+  tenant = await app.tenant();
+});
+afterAll(() => own.close());
+
+const deploy = async (members: string, envVars: Record<string, string> = {}) => {
+  const botId = await tenant.bot(null);
+  const deployments = createDeployments({ prisma: app.prisma, cipher: testCipher });
+  await deployments.deploy({
+    botId,
+    environment: 'PRODUCTION',
+    source: agent(members),
+    envVars,
+    unsetEnvVars: [],
+  });
+  return botId;
+};
+
+describe('a bot with a model server of its own', () => {
+  test('is answered by it, with the key of its variables, and its run names the model', async () => {
+    const bot = await deploy('model "large-1" { base_url env.MODEL_URL api_key env.MODEL_KEY }', {
+      MODEL_URL: own.baseUrl,
+      MODEL_KEY: 'sk-of-the-bot',
+    });
+    const response = await tenant.chat(bot, { message: 'Hi' });
+    expect(await response.json()).toMatchObject({ response: 'Hello there.' });
+    expect(own.requests.at(-1)).toMatchObject({
+      headers: { authorization: 'Bearer sk-of-the-bot' },
+      body: { model: 'large-1' },
+    });
+    expect(app.upstream.requests).toEqual([]);
+    const id = response.headers.get('x-run-id') ?? '';
+    expect(await app.prisma.run.findUnique({ where: { id } })).toMatchObject({ model: 'large-1' });
+  });
+
+  test('streams from it, and hangs up on it', async () => {
+    const bot = await deploy(`model "large-1" { base_url "${own.baseUrl}" api_key env.K }`, {
+      K: 'sk-x',
+    });
+    const hungUp = Promise.withResolvers<void>();
+    own.script(async ({ say, closed }) => {
+      say('Well');
+      await closed;
+      hungUp.resolve();
+    });
+    const leaving = new AbortController();
+    const response = await fetch(`${app.url}/v1/bots/${bot}/chat/stream?message=Hi`, {
+      headers: tenant.headers,
+      signal: leaving.signal,
+    });
+    await response.body?.getReader().read();
+    leaving.abort();
+    await hungUp.promise;
+  });
+
+  test.each([
+    ['in a private network', 'http://10.0.0.1/v1'],
+    ['on this machine', 'http://127.0.0.1:1/v1'],
+    ['of the cloud’s own', 'http://169.254.169.254/v1'],
+  ])('is not answered by a server %s', async (_what, url) => {
+    const bot = await deploy('model "m" { base_url env.URL api_key env.K }', {
+      URL: url,
+      K: 'sk-x',
+    });
+    const response = await tenant.chat(bot, { message: 'Hi' });
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({
+      error: { code: 'model_error', message: "The model's server cannot be reached." },
+    });
+  });
+
+  test('fails clearly where its variable is not set', async () => {
+    const bot = await deploy('model "m" { api_key env.MISSING }');
+    const response = await tenant.chat(bot, { message: 'Hi' });
+    expect(await response.json()).toMatchObject({
+      error: { code: 'model_error', message: 'The variable MISSING of the model is not set.' },
+    });
+    const id = response.headers.get('x-run-id') ?? '';
+    expect(await app.prisma.run.findUnique({ where: { id } })).toMatchObject({ status: 'FAILED' });
+  });
+});
