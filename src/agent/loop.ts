@@ -65,7 +65,8 @@ export function startLoop(options: LoopOptions): Loop {
       let said = '';
       const events = model.stream({ ...request, model: model.nameFor(name) }, signal);
       for await (const event of redactEvents(events, redactor.stream())) {
-        if (event.type === 'tool-call') calls.push(event.call);
+        // One that was told of no tools may wish for some all the same; nobody answers that.
+        if (event.type === 'tool-call') calls.push(...(tools.length > 0 ? [event.call] : []));
         else if (event.type === 'finish') turn.report(event.usage);
         else {
           said += event.text;

@@ -156,6 +156,18 @@ describe('an agent with tools', () => {
     expect(app.upstream.requests).toHaveLength(2);
   });
 
+  test('does not go on with a model that wishes for tools without being told of any', async () => {
+    const bot = await tenant.bot();
+    scripts(({ say, call }) => {
+      say('Well.');
+      call(['time_now', {}]);
+    });
+    expect(await chat(bot)).toMatchObject({ response: 'Well.', tools_called: [] });
+    scripts(finish);
+    await chat(bot);
+    expect(lastMessages().some(({ tool_calls }) => tool_calls)).toBe(false);
+  });
+
   test('without calls allowed is not told of its tools', async () => {
     const bot = await tenant.bot('tools time\n  limits { tool_calls 0 }');
     scripts(finish);
