@@ -35,5 +35,6 @@ export function toEgressError(cause: unknown): EgressError {
 function codeOf(cause: unknown): EgressErrorCode {
   if (cause instanceof errors.InvalidArgumentError) return 'invalid-request';
   if (cause instanceof errors.ConnectTimeoutError) return 'unreachable';
-  return cause instanceof errors.UndiciError ? 'broken-answer' : 'unreachable';
+  const isOfAnswer = cause instanceof errors.UndiciError || cause instanceof errors.HTTPParserError;
+  return isOfAnswer ? 'broken-answer' : 'unreachable';
 }

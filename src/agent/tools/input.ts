@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { expected } from '../../input.ts';
+import { isJsonObject } from '../../json.ts';
 import type { Field, FieldType, ScalarName } from '../../language/definition.ts';
 
 /** What a model sent to a capability: a value for each declared field, but for optional ones. */
@@ -19,9 +20,13 @@ export function inputSchemaOf(fields: Field[]): z.ZodType<CapabilityInput> {
       return [name, optional ? described.optional() : described];
     }),
   );
-  return z.strictObject(shape, {
+  const object = z.strictObject(shape, {
     error: ({ code }) => (code === 'unrecognized_keys' ? undefined : 'must be an object'),
   });
+  // Without a prototype, for a field that is left out may be called "constructor".
+  const ownOnly = (value: unknown) =>
+    isJsonObject(value) ? Object.assign(Object.create(null), value) : value;
+  return z.preprocess(ownOnly, object);
 }
 
 const SCALAR_SCHEMAS = {

@@ -1,0 +1,232 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createEgress, type Egress } from '../../../src/agent/egress.ts';
+import { createHttpTools } from '../../../src/agent/tools/http.ts';
+import { ToolError } from '../../../src/agent/tools/tool.ts';
+import { createRedactor } from '../../../src/deployments/redact.ts';
+import type { Capability, Field, HttpRequest } from '../../../src/language/definition.ts';
+import { type Site, type SiteHandler, startSite } from '../../helpers/site.ts';
+
+let site: Site;
+let egress: Egress;
+beforeAll(async () => {
+  site = await startSite();
+});
+afterAll(() => site.close());
+beforeEach(() => {
+  egress = createEgress({ allowedHosts: [site.host] });
+  site.requests.length = 0;
+  site.handle((_request, response) => response.end('{"ok":true}'));
+});
+afterEach(() => egress.close());
+
+const KEY = 'kéy/with+signs 123';
+const variables = {
+  ORDERS_KEY: KEY,
+  PLAIN_KEY: 'hunter2-hunter2',
+  LINES: 'one\r\nx: two',
+  PORT: '',
+};
+
+const field = (name: string, list = false): Field => ({
+  name,
+  type: { kind: 'string', list },
+  optional: true,
+});
+const input = [field('order_id'), field('items', true), field('a_b')];
+
+const toolFor = (request: Partial<HttpRequest>, more: Partial<Capability> = {}) => {
+  const url = [`${site.origin}/orders/`, { path: ['input', 'order_id'] }];
+  const [tool] = createHttpTools(
+    {
+      type: 'http',
+      name: 'orders',
+      capabilities: [
+        {
+          name: 'lookup',
+          description: 'Find one order',
+          input,
+          request: { method: 'GET', url, headers: [], timeout: 10_000, ...request },
+          ...more,
+        },
+      ],
+    },
+    { egress, variables, redactor: createRedactor(variables) },
+  );
+  if (!tool) throw new Error('There is no tool.');
+  return tool;
+};
+
+const context = () => ({
+  signal: new AbortController().signal,
+  values: { context: { plan: 'pro' }, memory: {}, session: { id: 'user 1' }, now: '2026-01-01' },
+});
+const call = (request: Partial<HttpRequest>, given: unknown = {}) =>
+  toolFor(request).call(given, context());
+const problem = async (request: Partial<HttpRequest>, given: unknown = {}): Promise<string> => {
+  const error = await call(request, given).catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(ToolError);
+  return error.message;
+};
+
+describe('an HTTP tool', () => {
+  test('is told to the model under the name of its group and its own', () => {
+    expect(toolFor({})).toMatchObject({
+      name: 'orders.lookup',
+      description: 'Find one order',
+      inputSchema: { type: 'object', additionalProperties: false },
+    });
+  });
+
+  test.each(['GET', 'DELETE'] as const)(
+    'sends with %s what the URL does not place in the query',
+    async (method) => {
+      const url = [`${site.origin}/orders/`, { path: ['input', 'order_id'] }, '?flag&q=%20#top'];
+      const given = { order_id: 'A/1?', items: ['a b', 'c&d'], a_b: 'ü' };
+      expect(await call({ method, url }, given)).toBe('{"ok":true}');
+      const [request] = site.requests;
+      expect(request).toMatchObject({
+        method,
+        url: '/orders/A%2F1%3F?flag&q=%20&items=a+b&items=c%26d&a_b=%C3%BC',
+        body: '',
+      });
+      expect(request?.headers['content-type']).toBeUndefined();
+    },
+  );
+
+  test.each(['POST', 'PUT', 'PATCH'] as const)(
+    'sends with %s the input as JSON',
+    async (method) => {
+      const given = { order_id: 'A-1', items: ['a', 'b'] };
+      await call({ method }, given);
+      const [request] = site.requests;
+      expect(request).toMatchObject({ method, url: '/orders/A-1', body: JSON.stringify(given) });
+      expect(request?.headers['content-type']).toBe('application/json');
+    },
+  );
+
+  test('places values of the run and variables into the URL and the headers', async () => {
+    const headers = [
+      { name: 'Authorization', value: ['Bearer ', { path: ['env', 'PLAIN_KEY'] }] },
+      { name: 'X-Plan', value: [{ path: ['context', 'plan'] }] },
+      { name: 'X-Name', value: [{ path: ['memory', 'name'], default: 'nobody' }] },
+      { name: 'X-None', value: [{ path: ['context', 'none'] }] },
+      { name: 'Content-Type', value: ['application/merge-patch+json'] },
+    ];
+    const url = [`${site.origin}/`, { path: ['session', 'id'] }, '/', { path: ['env', 'NONE'] }];
+    await call({ method: 'PATCH', url, headers });
+    expect(site.requests[0]?.url).toBe('/user%201/');
+    expect(site.requests[0]?.headers).toMatchObject({
+      authorization: 'Bearer hunter2-hunter2',
+      'x-plan': 'pro',
+      'x-name': 'nobody',
+      'x-none': '',
+      'content-type': 'application/merge-patch+json',
+    });
+  });
+
+  test('checks the input before anything is sent, and names every problem', async () => {
+    expect(await problem({}, { order_id: 1, items: 'a' })).toBe(
+      'The input is not valid. order_id: must be a string; items: must be a list',
+    );
+    expect(site.requests).toEqual([]);
+  });
+
+  test('sends no header of two lines, and none that HTTP cannot carry', async () => {
+    const header = (path: string[]) => ({ headers: [{ name: 'X-Note', value: [{ path }] }] });
+    const words = 'The value of the header "X-Note" must be one line of Latin letters.';
+    expect(await problem(header(['env', 'LINES']))).toBe(words);
+    expect(await problem(header(['input', 'a_b']), { a_b: 'a\nb: c' })).toBe(words);
+    expect(await problem(header(['input', 'a_b']), { a_b: '数' })).toBe(words);
+    expect(site.requests).toEqual([]);
+  });
+
+  test('needs an address', async () => {
+    const lack = 'The request has no valid address.';
+    const host = { path: ['env', 'HOST'] };
+    expect(await problem({ url: ['https://', host, '/a'] })).toBe(
+      `${lack} It has no value for env.HOST.`,
+    );
+    expect(await problem({ url: ['https://', { path: ['env', 'PORT'] }, '/a'] })).toBe(lack);
+    expect(await problem({ url: ['https://a:b/'] })).toBe(lack);
+  });
+});
+
+describe('the answer of an HTTP tool', () => {
+  const answer =
+    (status: number, body: string): SiteHandler =>
+    (_request, response) =>
+      response.writeHead(status).end(body);
+
+  test('comes back as it is', async () => {
+    site.handle(answer(200, ' {"a": "é",\n"b": 1} '));
+    expect(await call({})).toBe(' {"a": "é",\n"b": 1} ');
+    site.handle(answer(204, ''));
+    expect(await call({})).toBe('');
+  });
+
+  test('is cut at 64 KiB, visibly', async () => {
+    site.handle(answer(200, 'é'.repeat(512 * 1024)));
+    const text = await call({});
+    expect(text).toMatch(/^é+\n\[The answer was longer and is cut here\.\]$/);
+    expect(Buffer.byteLength(text)).toBeGreaterThan(64 * 1024 - 3);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(64 * 1024);
+  });
+
+  test('is no longer than 64 KiB either where its replacements are longer', async () => {
+    site.handle((_request, response) => response.end(Buffer.alloc(60_000, 0xff)));
+    const text = await call({});
+    expect(text).toMatch(/^\uFFFD+\n\[The answer was longer and is cut here\.\]$/);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(64 * 1024);
+  });
+
+  test('is an error from status 400 on, with 2 KiB of what was said', async () => {
+    site.handle(answer(404, 'No such order.'));
+    expect(await problem({})).toBe('HTTP 404: No such order.');
+    site.handle(answer(400, ''));
+    expect(await problem({})).toBe('HTTP 400');
+    site.handle(answer(500, 'é'.repeat(512 * 1024)));
+    expect(await problem({})).toBe(`HTTP 500: ${'é'.repeat(1024)}`);
+  });
+
+  test.each([
+    ['plain', KEY, '[env.ORDERS_KEY]'],
+    ['percent-encoded', encodeURIComponent(KEY), '[env.ORDERS_KEY]'],
+    ['in base64', Buffer.from(KEY).toString('base64'), '[env.ORDERS_KEY]'],
+    ['after a name in base64', Buffer.from(`me:${KEY}`).toString('base64'), '[env.ORDERS_KEY]'],
+  ])('holds no value of a variable, %s', async (_what, form, name) => {
+    for (const status of [200, 403]) {
+      site.handle(answer(status, `You sent ${form} to us.`));
+      const text = status === 200 ? await call({}) : await problem({});
+      expect(text).toContain(name);
+      expect(text).not.toContain(form.slice(4, -4));
+    }
+  });
+
+  test('holds no beginning of a value where it is cut', async () => {
+    site.handle(answer(200, 'a'.repeat(64 * 1024 - 10) + variables.PLAIN_KEY));
+    expect(await call({})).toMatch(/^a+\n\[The answer was longer and is cut here\.\]$/);
+    site.handle(answer(500, 'a'.repeat(2 * 1024 - 8) + variables.PLAIN_KEY));
+    expect(await problem({})).toMatch(/^HTTP 500: a+\[env\.PLA$/);
+  });
+});
+
+describe('an HTTP tool without an answer', () => {
+  test('tells the model why, and nothing of the address', async () => {
+    expect(await problem({ url: ['http://127.0.0.1:1/'] })).toBe(
+      'Private and local addresses cannot be called.',
+    );
+    site.handle((_request, response) => response.destroy());
+    expect(await problem({})).toBe("The server's answer broke off or cannot be read.");
+    site.handle(() => {});
+    expect(await problem({ timeout: 50 })).toBe('The server did not answer in time.');
+  });
+
+  test('tells nothing once the run has ended', async () => {
+    const controller = new AbortController();
+    const reason = new Error('The run ended.');
+    site.handle(() => controller.abort(reason));
+    const { values } = context();
+    const pending = toolFor({}).call({}, { signal: controller.signal, values });
+    await expect(pending).rejects.toBe(reason);
+  });
+});
