@@ -25,6 +25,7 @@ const variables = {
   PLAIN_KEY: 'hunter2-hunter2',
   LINES: 'one\r\nx: two',
   PORT: '',
+  LONG_KEY: 'k'.repeat(200),
 };
 
 const field = (name: string, list = false): Field => ({
@@ -128,6 +129,9 @@ describe('an HTTP tool', () => {
     expect(await problem({}, { order_id: 1, items: 'a' })).toBe(
       'The input is not valid. order_id: must be a string; items: must be a list',
     );
+    expect(await problem({}, { [variables.PLAIN_KEY]: 1 })).toBe(
+      'The input is not valid. Unrecognized key: "[env.PLAIN_KEY]"',
+    );
     expect(site.requests).toEqual([]);
   });
 
@@ -203,7 +207,7 @@ describe('the answer of an HTTP tool', () => {
   });
 
   test('holds no beginning of a value where it is cut', async () => {
-    site.handle(answer(200, 'a'.repeat(64 * 1024 - 10) + variables.PLAIN_KEY));
+    site.handle(answer(200, 'a'.repeat(64 * 1024 - 150) + variables.LONG_KEY));
     expect(await call({})).toMatch(/^a+\n\[The answer was longer and is cut here\.\]$/);
     site.handle(answer(500, 'a'.repeat(2 * 1024 - 8) + variables.PLAIN_KEY));
     expect(await problem({})).toMatch(/^HTTP 500: a+\[env\.PLA$/);
