@@ -38,6 +38,11 @@ const secretKeys = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** Such as `shop.internal:8080` or `[fd00::1]:80`. */
+function isHostAndPort(entry: string): boolean {
+  return /^([\w.-]+|\[[\da-fA-F:.]+\]):\d+$/.test(entry) && URL.canParse(`http://${entry}`);
+}
+
 /** Entries with commas between them. */
 const list = z
   .string()
@@ -62,9 +67,7 @@ const settings = z
       z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be IP addresses')),
     ),
     PARLEY_ALLOWED_HOSTS: list.pipe(
-      z.array(
-        z.string().regex(/^([\w.-]+|\[[\da-fA-F:.]+\]):\d{1,5}$/, 'must be host:port entries'),
-      ),
+      z.array(z.string().refine(isHostAndPort, 'must be host:port entries')),
     ),
     LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   })

@@ -44,6 +44,7 @@ describe('the settings', () => {
         OPENAI_BASE_URL: 'http://localhost:11434/v1',
         OPENAI_MODEL: 'llama',
         TRUST_PROXY: '10.0.0.1, 192.168.0.0/16',
+        PARLEY_ALLOWED_HOSTS: 'shop.internal:8080, [fd00::1]:80',
         LOG_LEVEL: 'warn',
       }),
     ).toMatchObject({
@@ -55,6 +56,7 @@ describe('the settings', () => {
       bootstrapKey,
       model: { apiKey: undefined, baseUrl: 'http://localhost:11434/v1', name: 'llama' },
       trustProxy: ['10.0.0.1', '192.168.0.0/16'],
+      allowedHosts: ['shop.internal:8080', '[fd00::1]:80'],
       logLevel: 'warn',
     });
   });
@@ -68,6 +70,7 @@ describe('the settings', () => {
         PARLEY_BOOTSTRAP_KEY: 'parley_sk_short',
         OPENAI_BASE_URL: 'not a url',
         TRUST_PROXY: 'proxy.example',
+        PARLEY_ALLOWED_HOSTS: 'shop:99999',
         LOG_LEVEL: 'loud',
         PARLEY_DATADIR: '/data',
       }),
@@ -79,6 +82,7 @@ describe('the settings', () => {
       'PARLEY_BOOTSTRAP_KEY must be a whole API key, parley_sk_ and 49 characters with their checksum',
       'OPENAI_BASE_URL must be an http:// or https:// address',
       'TRUST_PROXY must be IP addresses',
+      'PARLEY_ALLOWED_HOSTS must be host:port entries',
       'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
       'OPENAI_MODEL is required with OPENAI_BASE_URL: the name of the default model',
     ]);

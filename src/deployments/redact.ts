@@ -3,7 +3,7 @@ import type { EnvironmentVariables } from './environment.ts';
 /** Shorter values are not looked for: they stand in too much text that has nothing to do with them. */
 const MIN_LENGTH = 8;
 
-/** Takes the values of variables out of text, plain, percent-encoded or in base64. */
+/** Takes the values of variables out of text, plain, as JSON has it, percent-encoded or in base64. */
 export type Redactor = {
   /** The text with `[env.NAME]` in place of each value. */
   redact(text: string): string;
@@ -64,6 +64,7 @@ function formsOf(value: string): Set<string> {
   const percent = encodeURIComponent(value.toWellFormed());
   return new Set([
     value,
+    JSON.stringify(value).slice(1, -1),
     percent,
     percent.replaceAll(/%../g, (code) => code.toLowerCase()),
     percent.replaceAll('%20', '+'),

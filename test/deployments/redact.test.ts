@@ -3,12 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { createRedactor } from '../../src/deployments/redact.ts';
 
 const TOKEN = 'tøken/+ with space 123';
-const variables = { TOKEN, PASSWORD: 'hunter2-hunter2', SHORT: 'short' };
+const QUOTED = 'with "quotes" and \\';
+const variables = { TOKEN, QUOTED, PASSWORD: 'hunter2-hunter2', SHORT: 'short' };
 const redactor = createRedactor(variables);
 
 describe('the values of variables', () => {
   test.each([
     ['plain', TOKEN],
+    ['in JSON', JSON.stringify(QUOTED).slice(1, -1)],
     ['percent-encoded', encodeURIComponent(TOKEN)],
     [
       'percent-encoded in small letters',
