@@ -77,11 +77,15 @@ export function startLoop(options: LoopOptions): Loop {
       }
       if (signal.aborted) return;
       conversation.push({ role: 'assistant', content: said, toolCalls: calls });
-      const named = calls.map((call) => ({ ...call, name: toolbox.nameOf(call.name) }));
+      const named = calls.map((call) => ({
+        ...call,
+        name: toolbox.nameOf(call.name) ?? call.name,
+      }));
       result.messages.push({ role: 'ASSISTANT', text: said, toolCalls: named });
       if (calls.length === 0) return;
-      for (const { name } of named) {
-        if (!result.toolsCalled.includes(name)) result.toolsCalled.push(name);
+      for (const call of calls.slice(0, callsLeft)) {
+        const name = toolbox.nameOf(call.name);
+        if (name && !result.toolsCalled.includes(name)) result.toolsCalled.push(name);
       }
       const answers = new Map<string, string>();
       yield* toolbox.callAll(calls, callsLeft, { signal, values }, answers);

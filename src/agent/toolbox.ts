@@ -10,8 +10,8 @@ export type ToolEvent =
 /** The tools of one run, under the names that the model knows them by. */
 export type Toolbox = {
   tools: ModelTool[];
-  /** The tool's own name `<group>.<capability>`; the model's word where there is no such tool. */
-  nameOf(wireName: string): string;
+  /** The tool's own name `<group>.<capability>`; none where there is no such tool. */
+  nameOf(wireName: string): string | undefined;
   /** The name on the wire of a tool, also of one that was called in the past and is no more. */
   wireNameOf(name: string): string;
   /**
@@ -67,7 +67,7 @@ export function createToolbox(tools: Tool[], log: Log): Toolbox {
     })),
 
     wireNameOf: (name) => wireNames.get(name) ?? plainName(name),
-    nameOf: (wireName) => byWireName.get(wireName)?.name ?? wireName,
+    nameOf: (wireName) => byWireName.get(wireName)?.name,
 
     async *callAll(calls, callsLeft, context, answers) {
       const pending = new Map<string, Promise<ToolEvent>>();

@@ -1,5 +1,6 @@
 import { botId, displayName } from '../input.ts';
 import { builder } from '../schema/builder.ts';
+import { NEWEST_FIRST } from '../schema/shared.ts';
 import { visibleBots } from './bots.ts';
 
 const BotNode = builder.prismaNode('Bot', {
@@ -84,5 +85,3 @@ builder.mutationField('deleteBot', (t) =>
     },
   }),
 );
-
-const NEWEST_FIRST = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];

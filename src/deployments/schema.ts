@@ -2,7 +2,7 @@ import { visibleBots } from '../bots/bots.ts';
 import { DeploymentStatus } from '../generated/prisma/client.ts';
 import { definitionSource, deployMessage, envName, envValue, MAX_ENV_VARS } from '../input.ts';
 import { builder } from '../schema/builder.ts';
-import { ChannelEnum, DiagnosticObject, EnvironmentEnum } from '../schema/shared.ts';
+import { ChannelEnum, DiagnosticObject, EnvironmentEnum, NEWEST_FIRST } from '../schema/shared.ts';
 import { readDiagnostics } from './deployments.ts';
 
 const DeploymentStatusEnum = builder.enumType(DeploymentStatus, {
@@ -80,7 +80,7 @@ builder.prismaObjectFields('Bot', (t) => ({
       },
       query: ({ environment, status }) => ({
         where: { environment: environment ?? undefined, status: status ?? undefined },
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        orderBy: NEWEST_FIRST,
       }),
     },
     { name: 'DeploymentConnection' },

@@ -183,7 +183,11 @@ function collectCalls() {
       }
     },
     all: () =>
-      [...calls.values()].map((call) => ({ ...call, arguments: toStorable(call.arguments) })),
+      [...calls.values()].map((call) => ({
+        id: toStorable(call.id),
+        name: toStorable(call.name),
+        arguments: toStorable(call.arguments),
+      })),
   };
 }
 

@@ -1,7 +1,10 @@
 import { Channel, Environment } from '../generated/prisma/client.ts';
 import { builder } from './builder.ts';
 
-/** The types that more than one domain speaks of. */
+/** What more than one domain speaks of. */
+
+/** How lists are ordered. An id decides between rows of the same millisecond. */
+export const NEWEST_FIRST = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];
 
 export const EnvironmentEnum = builder.enumType(Environment, {
   name: 'Environment',

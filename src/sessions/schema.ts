@@ -2,9 +2,7 @@ import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { factName, factValue, sessionId } from '../input.ts';
 import { builder } from '../schema/builder.ts';
-import { EnvironmentEnum } from '../schema/shared.ts';
-
-const NEWEST_FIRST = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];
+import { EnvironmentEnum, NEWEST_FIRST } from '../schema/shared.ts';
 
 builder.prismaObject('Message', {
   description: 'One message of a conversation. A turn is stored whole, or not at all.',

@@ -140,6 +140,16 @@ describe('an agent with tools', () => {
     expect(toolAnswers()[0]).toContain(error);
   });
 
+  test('stores a turn in which the model calls what cannot be stored, and names only tools that there are', async () => {
+    const bot = await tenant.bot('tools time');
+    scripts(({ call }) => call(['no\u0000thing', {}], ['time_now', {}]), finish);
+    const { run_id: id, tools_called } = await chat(bot);
+    expect(tools_called).toEqual(['time.now']);
+    const run = await app.prisma.run.findUniqueOrThrow({ where: { id } });
+    expect(run).toMatchObject({ status: 'COMPLETED', toolsCalled: ['time.now'] });
+    expect(toolAnswers()[0]).toBe('Error: There is no tool "no\uFFFDthing".');
+  });
+
   test('calls no more than the definition allows, and then asks the model to do without', async () => {
     const bot = await tenant.bot('tools time\n  limits { tool_calls 2 }');
     scripts(({ request, call, say, end }) => {

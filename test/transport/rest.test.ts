@@ -1,5 +1,7 @@
 import { createConnection } from 'node:net';
+import Fastify from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { serveHealth } from '../../src/transport/health.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 
 let app: TestApp;
@@ -84,6 +86,18 @@ describe('POST /v1/bots/:id/chat', () => {
     expect(await read()).toBe('data: {"delta":"first"}\n\n');
     go.resolve();
     expect(await read()).toContain('data: {"delta":"second"}\n\n');
+    app.upstream.script(({ say, end }) => {
+      for (const text of ['Hello', ' ', 'there.']) say(text);
+      end();
+    });
+  });
+
+  test('answers a stream that fails before its first delta with an ordinary error', async () => {
+    app.upstream.script(({ response }) => void response.writeHead(400).end());
+    const response = await tenant.chat(bot, { message: 'Hi', stream: true }, streamed);
+    expect(response.status).toBe(500);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await response.json()).toMatchObject({ error: { code: 'model_error' } });
     app.upstream.script(({ say, end }) => {
       for (const text of ['Hello', ' ', 'there.']) say(text);
       end();
@@ -196,6 +210,14 @@ describe('health', () => {
   test('says that the process is alive and ready, without a key', async () => {
     expect(await (await fetch(`${app.url}/healthz`)).json()).toEqual({ status: 'ok' });
     expect(await (await fetch(`${app.url}/readyz`)).json()).toEqual({ status: 'ready' });
+  });
+
+  test('says that the process is on its way out', async () => {
+    const http = Fastify();
+    await http.register(serveHealth, { dependencies: {}, isClosing: () => true });
+    const response = await http.inject('/readyz');
+    expect(response.statusCode).toBe(503);
+    expect(response.json()).toEqual({ status: 'closing', missing: [] });
   });
 
   test('says what is missing', async () => {
