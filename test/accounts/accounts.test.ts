@@ -16,16 +16,7 @@ beforeAll(async () => {
   app = await startApp();
 });
 
-/** Runs an operation with a key of one's own choice. */
-const as = async (apiKey: string, query: string, variables = {}) => {
-  const response = await fetch(`${app.url}/graphql`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ query, variables }),
-  });
-  // biome-ignore lint/suspicious/noExplicitAny: the tests know what they asked for
-  return (await response.json()) as { data: any; errors?: any[] };
-};
+const as = (apiKey: string, query: string, variables = {}) => app.graphql(apiKey, query, variables);
 
 describe('accounts', () => {
   const operator = async () => (await app.tenant()).key({ scopes: Object.values(KeyScope) });
@@ -56,7 +47,7 @@ describe('accounts', () => {
   test('are not made without the scope OPERATOR', async () => {
     const { apiKey } = await app.tenant();
     const { errors } = await as(apiKey, CREATE_ACCOUNT, { input: { name: 'A', plan: 'FREE' } });
-    expect(errors?.[0].extensions.code).toBe('INSUFFICIENT_SCOPE');
+    expect(errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
   });
 
   test.each([
@@ -69,8 +60,9 @@ describe('accounts', () => {
     const { errors } = await as(await operator(), CREATE_ACCOUNT, {
       input: { name: 'A', ...input },
     });
-    expect(errors?.[0].extensions.code).toBe('INVALID_REQUEST');
-    expect(errors?.[0].extensions.details.map(({ path }: { path: string }) => path)).toEqual(paths);
+    expect(errors?.[0]?.extensions.code).toBe('INVALID_REQUEST');
+    const details = errors?.[0]?.extensions.details as { path: string }[];
+    expect(details.map(({ path }) => path)).toEqual(paths);
   });
 
   test('of the plan ENTERPRISE have limits of their own', async () => {
@@ -91,7 +83,7 @@ describe('API keys', () => {
     tenant = await app.tenant();
   });
 
-  const code = async (apiKey: string) => (await as(apiKey, WHO)).errors?.[0].extensions.code;
+  const code = async (apiKey: string) => (await as(apiKey, WHO)).errors?.[0]?.extensions.code;
 
   test('are issued with the least scope, shown once, and stored as a hash', async () => {
     const { data } = await as(tenant.apiKey, CREATE_KEY, { input: { name: 'Web' } });
@@ -116,7 +108,7 @@ describe('API keys', () => {
     const issuer = await tenant.key({ scopes: ['ADMIN', 'CHAT'], botIds: [bot], expiresAt: soon });
     const refusal = async (input: object) => {
       const { errors } = await as(issuer, CREATE_KEY, { input: { name: 'X', ...input } });
-      return errors?.[0].extensions.code;
+      return errors?.[0]?.extensions.code;
     };
     expect(await refusal({ scopes: ['CHAT', 'RUNS'] })).toBe('INSUFFICIENT_SCOPE');
     expect(await refusal({ scopes: ['OPERATOR'] })).toBe('INSUFFICIENT_SCOPE');
@@ -138,7 +130,7 @@ describe('API keys', () => {
       'mutation { revokeApiKey(id: "key_x") { id } }',
       '{ viewer { account { apiKeys { id } } } }',
     ]) {
-      expect((await as(key, operation)).errors?.[0].extensions.code).toBe('INSUFFICIENT_SCOPE');
+      expect((await as(key, operation)).errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
     }
   });
 
@@ -146,7 +138,7 @@ describe('API keys', () => {
     const theirs = await (await app.tenant()).bot();
     const refusal = async (botIds: string[]) => {
       const { errors } = await as(tenant.apiKey, CREATE_KEY, { input: { name: 'X', botIds } });
-      return errors?.[0].extensions.code;
+      return errors?.[0]?.extensions.code;
     };
     expect(await refusal(['nobody'])).toBe('BOT_NOT_FOUND');
     expect(await refusal([theirs])).toBe('BOT_ACCESS_DENIED');
@@ -159,7 +151,7 @@ describe('API keys', () => {
     const { data } = await as(owner.apiKey, WHO);
     const { id } = data.viewer.apiKey;
     const revoked = await as(limited, `mutation { revokeApiKey(id: "${id}") { id } }`);
-    expect(revoked.errors?.[0].extensions.code).toBe('NOT_FOUND');
+    expect(revoked.errors?.[0]?.extensions.code).toBe('NOT_FOUND');
     const seen = await as(limited, '{ viewer { apiKey { id } account { apiKeys { id } } } }');
     expect(seen.data.viewer.account.apiKeys).toEqual([seen.data.viewer.apiKey]);
     expect(await code(owner.apiKey)).toBeUndefined();
@@ -186,7 +178,7 @@ describe('API keys', () => {
     const { errors } = await as(tenant.apiKey, CREATE_KEY, {
       input: { name: 'Late', expiresAt: '2020-01-01T00:00:00Z' },
     });
-    expect(errors?.[0].extensions.details).toEqual([
+    expect(errors?.[0]?.extensions.details).toEqual([
       { path: 'input.expiresAt', message: 'must be in the future' },
     ]);
   });
@@ -213,7 +205,7 @@ describe('API keys', () => {
       tenant.apiKey,
       `mutation { revokeApiKey(id: "${data.viewer.apiKey.id}") { id } }`,
     );
-    expect(errors?.[0].extensions.code).toBe('NOT_FOUND');
+    expect(errors?.[0]?.extensions.code).toBe('NOT_FOUND');
     const nodes = await as(
       tenant.apiKey,
       `{ nodes(ids: ["${data.viewer.apiKey.id}", "${other.accountId}", "${tenant.accountId}"]) { id } }`,

@@ -198,12 +198,8 @@ describe('a chat', () => {
     expect(await code(stranger, { id })).toBe('RUN_NOT_FOUND');
     expect(await code(stranger, { id, botId: bot })).toBe('BOT_ACCESS_DENIED');
     const chatting = await tenant.key({ scopes: ['CHAT'] });
-    const response = await fetch(`${app.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${chatting}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ query: `{ node(id: "${id}") { ... on Run { input } } }` }),
-    });
-    expect(await response.json()).toMatchObject({
+    const refused = await app.graphql(chatting, `{ node(id: "${id}") { ... on Run { input } } }`);
+    expect(refused).toMatchObject({
       data: { node: null },
       errors: [{ extensions: { code: 'INSUFFICIENT_SCOPE' } }],
     });

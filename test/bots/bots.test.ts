@@ -57,16 +57,12 @@ describe('bots', () => {
 
     const [only = ''] = ids;
     const restricted = await owner.key({ botIds: [only] });
-    const response = await fetch(`${app.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${restricted}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        query:
-          '{ bots { edges { node { id } } } viewer { account { bots { edges { node { id } } } } } }',
-      }),
-    });
+    const visible = await app.graphql(
+      restricted,
+      '{ bots { edges { node { id } } } viewer { account { bots { edges { node { id } } } } } }',
+    );
     const edges = [{ node: { id: only } }];
-    expect(await response.json()).toEqual({
+    expect(visible).toEqual({
       data: { bots: { edges }, viewer: { account: { bots: { edges } } } },
     });
   });
@@ -119,15 +115,8 @@ describe('bots', () => {
 
   test('are not made or deleted without the scope ADMIN, nor made by a limited key', async () => {
     const id = await tenant.bot();
-    const run = async (apiKey: string, query: string) => {
-      const response = await fetch(`${app.url}/graphql`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ query }),
-      });
-      const { errors } = (await response.json()) as { errors: { extensions: { code: string } }[] };
-      return errors[0]?.extensions.code;
-    };
+    const run = async (apiKey: string, query: string) =>
+      (await app.graphql(apiKey, query)).errors?.[0]?.extensions.code;
     const create = 'mutation { createBot(input: { name: "X" }) { id } }';
     const chatting = await tenant.key({ scopes: ['CHAT'] });
     expect(await run(chatting, create)).toBe('INSUFFICIENT_SCOPE');

@@ -196,14 +196,7 @@ describe('a deploy', () => {
   test('needs the scope DEPLOY, and so does reading a source', async () => {
     const bot = await tenant.bot();
     const chatting = await tenant.key({ scopes: ['CHAT', 'RUNS', 'ADMIN'] });
-    const ask = async (query: string) => {
-      const response = await fetch(`${app.url}/graphql`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${chatting}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ query }),
-      });
-      return (await response.json()) as { errors?: { extensions: { code: string } }[] };
-    };
+    const ask = (query: string) => app.graphql(chatting, query);
     for (const query of [
       `mutation { deploy(botId: "${bot}", input: { source: "" }) { id } }`,
       `mutation { rollback(botId: "${bot}", deploymentId: "x") { id } }`,

@@ -26,6 +26,8 @@ export type TestApp = {
   upstream: Upstream;
   /** How many messages wait for their session's turn. */
   waiting(): number;
+  /** Runs an operation over HTTP with a key of one's own choice. */
+  graphql(apiKey: string, query: string, variables?: object): Promise<GraphQLAnswer>;
   /** Makes an account that no other test knows. */
   tenant(options?: { plan?: Plan }): Promise<Tenant>;
   close(drainLimitMs?: number): Promise<void>;
@@ -92,6 +94,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     upstream,
     waiting,
     close,
+    graphql: (apiKey, query, variables) => postGraphQL(url, apiKey, query, variables),
     tenant: (tenantOptions) => makeTenant(prisma, url, tenantOptions),
   };
 }
@@ -115,6 +118,15 @@ function countedTurns() {
 export function agent(members = ''): string {
   const prompt = /^\s*prompt /m.test(members) ? '' : 'prompt "You are a test."';
   return `agentlang 5\nagent "Test" {\n  description "A test."\n  ${prompt}\n  ${members}\n}\n`;
+}
+
+async function postGraphQL(url: string, apiKey: string, query: string, variables?: object) {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables }),
+  });
+  return (await response.json()) as GraphQLAnswer;
 }
 
 async function makeTenant(
@@ -166,7 +178,6 @@ async function makeTenant(
       return id;
     },
     chat: (botId, body, more) => post(`/v1/bots/${botId}/chat`, body, more),
-    graphql: async (query, variables) =>
-      (await post('/graphql', { query, variables })).json() as Promise<GraphQLAnswer>,
+    graphql: (query, variables) => postGraphQL(url, apiKey, query, variables),
   };
 }
