@@ -1,15 +1,17 @@
 import { defineConfig } from 'vitest/config';
 
-const { CI, TEST_DATABASE_URL } = process.env;
-if (CI && !TEST_DATABASE_URL) {
-  throw new Error('CI runs the tests on PostgreSQL too: set TEST_DATABASE_URL.');
-}
-if (!TEST_DATABASE_URL) {
-  console.log('Tests on PostgreSQL are skipped: TEST_DATABASE_URL is not set.');
+const { CI, TEST_DATABASE_URL, TEST_REDIS_URL } = process.env;
+for (const [service, name] of [
+  ['PostgreSQL', 'TEST_DATABASE_URL'],
+  ['Redis', 'TEST_REDIS_URL'],
+] as const) {
+  if (process.env[name]) continue;
+  if (CI) throw new Error(`CI runs the tests on ${service} too: set ${name}.`);
+  console.log(`Tests on ${service} are skipped: ${name} is not set.`);
 }
 
 /** The whole suite, once for each database: a worker opens one of its own, and its files share it. */
-const project = (name: string, databaseUrl: string) => ({
+const project = (name: string, databaseUrl: string, redisUrl: string) => ({
   test: {
     name,
     include: ['test/**/*.test.ts'],
@@ -17,7 +19,8 @@ const project = (name: string, databaseUrl: string) => ({
     isolate: false,
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    provide: { databaseUrl },
+    expect: { poll: { timeout: 10_000 } },
+    provide: { databaseUrl, redisUrl },
     experimental: { viteModuleRunner: false },
   },
 });
@@ -25,8 +28,8 @@ const project = (name: string, databaseUrl: string) => ({
 export default defineConfig({
   test: {
     projects: [
-      project('embedded', ''),
-      ...(TEST_DATABASE_URL ? [project('services', TEST_DATABASE_URL)] : []),
+      project('embedded', '', ''),
+      ...(TEST_DATABASE_URL ? [project('services', TEST_DATABASE_URL, TEST_REDIS_URL ?? '')] : []),
     ],
   },
 });
@@ -35,5 +38,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** PostgreSQL's address; empty: the embedded database. */
     databaseUrl: string;
+    /** Redis' address; empty: tests on it are skipped. */
+    redisUrl: string;
   }
 }

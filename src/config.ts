@@ -10,6 +10,8 @@ export type Config = {
   port: number;
   /** PostgreSQL's address, or none for the embedded database in `dataDirectory`. */
   databaseUrl: string | undefined;
+  /** Redis' address, or none for a process that is the only one. */
+  redisUrl: string | undefined;
   /** An absolute path: the embedded database, the generated secret key, the lock. */
   dataDirectory: string;
   /** 32 bytes; none: generated in `dataDirectory`. */
@@ -22,8 +24,14 @@ export type Config = {
   model: { apiKey: string | undefined; baseUrl: string | undefined; name: string } | undefined;
   /** `host:port` of private hosts that tools may call. */
   allowedHosts: string[];
+  /** Origins whose pages may call `/graphql*`. */
+  allowedOrigins: string[];
   /** Addresses of proxies whose `X-Forwarded-For` counts. */
   trustProxy: string[];
+  /** The base address of a collector for traces. */
+  otlpEndpoint: string | undefined;
+  /** How long runs are kept; none: for good. */
+  retentionDays: number | undefined;
   logLevel: (typeof LOG_LEVELS)[number];
 };
 
@@ -43,17 +51,25 @@ function isHostAndPort(entry: string): boolean {
   return /^([\w.-]+|\[[\da-fA-F:.]+\]):\d+$/.test(entry) && URL.canParse(`http://${entry}`);
 }
 
+/** Such as `https://shop.example` or `http://localhost:3000`: as browsers write it, so without a path. */
+function isOrigin(entry: string): boolean {
+  return /^https?:/.test(entry) && URL.canParse(entry) && new URL(entry).origin === entry;
+}
+
 /** Entries with commas between them. */
 const list = z
   .string()
   .default('')
   .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []));
 
+const NO_DAYS = 'must be a whole number of days, 1 to 36500';
+
 const settings = z
   .object({
     PORT: z.coerce.number('must be a port number').int().min(0).max(65535).default(4000),
     HOST: z.string().default('127.0.0.1'),
     DATABASE_URL: url(/^postgres(ql)?$/, 'must be a postgresql:// address').optional(),
+    REDIS_URL: url(/^rediss?$/, 'must be a redis:// or rediss:// address').optional(),
     PARLEY_DATA_DIR: z.string().default('.parley'),
     PARLEY_SECRET_KEY: secretKeys.optional(),
     PARLEY_BOOTSTRAP_KEY: z
@@ -69,6 +85,17 @@ const settings = z
     PARLEY_ALLOWED_HOSTS: list.pipe(
       z.array(z.string().refine(isHostAndPort, 'must be host:port entries')),
     ),
+    PARLEY_RETENTION_DAYS: z.coerce
+      .number(NO_DAYS)
+      .refine((days) => Number.isInteger(days) && days >= 1 && days <= 36_500, NO_DAYS)
+      .optional(),
+    PARLEY_ALLOWED_ORIGINS: list.pipe(
+      z.array(z.string().refine(isOrigin, 'must be origins, such as https://shop.example')),
+    ),
+    OTEL_EXPORTER_OTLP_ENDPOINT: url(
+      /^https?$/,
+      'must be an http:// or https:// address',
+    ).optional(),
     LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   })
   .refine((all) => all.DATABASE_URL === undefined || all.PARLEY_SECRET_KEY !== undefined, {
@@ -117,6 +144,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     host: all.HOST,
     port: all.PORT,
     databaseUrl: all.DATABASE_URL,
+    redisUrl: all.REDIS_URL,
     dataDirectory: resolve(all.PARLEY_DATA_DIR),
     secretKey: all.PARLEY_SECRET_KEY?.[0],
     previousSecretKeys: all.PARLEY_SECRET_KEY?.slice(1) ?? [],
@@ -130,7 +158,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
           }
         : undefined,
     allowedHosts: all.PARLEY_ALLOWED_HOSTS,
+    allowedOrigins: all.PARLEY_ALLOWED_ORIGINS,
     trustProxy: all.TRUST_PROXY,
+    otlpEndpoint: all.OTEL_EXPORTER_OTLP_ENDPOINT,
+    retentionDays: all.PARLEY_RETENTION_DAYS,
     logLevel: all.LOG_LEVEL,
   };
 }

@@ -13,6 +13,7 @@ export const ERROR_STATUS = {
   invalid_request: 400,
   request_too_large: 400,
   bot_not_deployed: 400,
+  idempotency_conflict: 400,
   deployment_not_deployable: 400,
   session_busy: 400,
   missing_api_key: 401,
@@ -23,9 +24,12 @@ export const ERROR_STATUS = {
   deployment_not_found: 404,
   run_not_found: 404,
   not_found: 404,
+  rate_limit_exceeded: 429,
   internal_error: 500,
   model_error: 500,
   model_timeout: 500,
+  /** Of a run only: the process that worked on it has died. */
+  interrupted: 500,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
@@ -50,16 +54,24 @@ export class GatewayError extends Error {
   readonly details: ErrorDetail[] | undefined;
   /** The run that failed, where one had begun. */
   readonly runId: string | undefined;
+  /** For `rate_limit_exceeded`: whole seconds to wait, at least 1. */
+  readonly retryAfter: number | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: ErrorDetail[]; runId?: string; cause?: unknown } = {},
+    options: {
+      details?: ErrorDetail[];
+      runId?: string;
+      retryAfter?: number;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.details = options.details;
     this.runId = options.runId;
+    this.retryAfter = options.retryAfter;
   }
 }
 
@@ -107,7 +119,7 @@ function isUnstorable(error: unknown): boolean {
 
 /** The same rule for GraphQL: keeps the place and the protocol's own extensions. */
 export function toGraphQLError(error: unknown): GraphQLError {
-  const { code, message, details, runId } = toGatewayError(error);
+  const { code, message, details, runId, retryAfter } = toGatewayError(error);
   const origin = error instanceof GraphQLError ? error : undefined;
   return new GraphQLError(message, {
     nodes: origin?.nodes,
@@ -119,6 +131,7 @@ export function toGraphQLError(error: unknown): GraphQLError {
       code: code.toUpperCase(),
       ...(details && { details }),
       ...(runId && { runId }),
+      ...(retryAfter && { retryAfter }),
     },
   });
 }

@@ -1,7 +1,17 @@
 import { typeidUnboxed } from 'typeid-js';
 
 /** The kinds of things that get an id of Parley's own, by the prefix of their ids. */
-export type IdPrefix = 'acc' | 'key' | 'dep' | 'ses' | 'msg' | 'run' | 'req' | 'bot';
+export type IdPrefix =
+  | 'acc'
+  | 'key'
+  | 'dep'
+  | 'ses'
+  | 'msg'
+  | 'run'
+  | 'req'
+  | 'bot'
+  | 'own'
+  | 'trn';
 
 /**
  * A new id: its kind's prefix, `_`, and 26 characters that grow with time.

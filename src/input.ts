@@ -67,11 +67,21 @@ export const pageSize = z
   .min(0, 'must not be negative')
   .max(100, 'must not be more than 100');
 
-/** A place in a list, as it was given out: of entries whose ids are texts. */
+/** Reads a place in a list: a number of at most 14 digits, and a text. @returns nothing of what is none. */
+export function readCursor(cursor: string): readonly [number, string] | undefined {
+  const [, value, tie] =
+    /^(\d{1,14})\.([^\0]+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  return value === undefined || tie === undefined ? undefined : [Number(value), tie];
+}
+
+/** A place in a list, as it was given out. */
 export const cursor = text.refine(
-  (value) => /^GPC:S:[^\0]+$/.test(Buffer.from(value, 'base64').toString()),
+  (value) => readCursor(value) !== undefined,
   'is not a cursor of this list',
 );
+
+/** A UTC day. */
+export const utcDay = z.iso.date('must be a day such as 2026-11-21');
 
 /** The name of a fact that a bot keeps of a user. */
 export const factName = z
@@ -85,3 +95,11 @@ export const factName = z
 export const factValue = text
   .min(1, 'must not be empty')
   .max(4_000, 'must not be longer than 4,000 characters');
+
+/** A caller's name for a request that it may repeat. */
+export const idempotencyKey = z
+  .string(expected('a string'))
+  .regex(/^[!-~]{1,255}$/, 'must be 1 to 255 visible ASCII characters');
+
+/** How far the events of a run were read: the `seq` of the last one. */
+export const eventPosition = z.int32('must be a whole number').min(0, 'must not be negative');

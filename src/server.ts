@@ -10,8 +10,9 @@ import { StartupError } from './errors.ts';
 import type { Model } from './model/model.ts';
 import { createOfflineModel } from './model/offline.ts';
 import { createOpenAIModel } from './model/openai.ts';
-import { endInterruptedRuns } from './runs/recovery.ts';
 import { openEmbedded, openPostgres } from './storage/database.ts';
+import { forgetOwners } from './storage/owner.ts';
+import { openRedis, redisPrefix } from './storage/redis.ts';
 import { assertSecretKey, generatedSecretKey, secretKeyCheck } from './storage/secret-key.ts';
 
 /** Milliseconds between two words of the offline model: streaming that a person can see. */
@@ -25,18 +26,27 @@ async function start(): Promise<void> {
     ? await openPostgres(config.databaseUrl)
     : await openEmbedded(config.dataDirectory);
   const { prisma } = database;
-  // The embedded database is this process's alone: what still runs in it was cut off with another one.
-  if (!config.databaseUrl) await endInterruptedRuns(prisma);
+  const redis = config.redisUrl
+    ? await openRedis(config.redisUrl, await redisPrefix(prisma))
+    : undefined;
+  // The embedded database is this process's alone: whoever worked on it before is gone.
+  if (!config.databaseUrl) await forgetOwners(prisma);
   const secretKey = config.secretKey ?? (await generatedSecretKey(config.dataDirectory));
   await assertSecretKey(prisma, [secretKey, ...config.previousSecretKeys]);
+  const secretKeys = [secretKey, ...config.previousSecretKeys];
   const cipher = createEnvironmentCipher(secretKey, config.previousSecretKeys);
   const app = await createApp({
     database,
+    redis,
     cipher,
+    secretKeys,
+    allowedOrigins: config.allowedOrigins,
     model: modelOf(config),
     logger: loggerOf(config),
     trustProxy: config.trustProxy,
     allowedHosts: config.allowedHosts,
+    otlpEndpoint: config.otlpEndpoint,
+    retentionDays: config.retentionDays,
   });
   const address = await app.http.listen({ host: config.host, port: config.port }).catch((error) => {
     throw cannotListen(error, config);
@@ -50,6 +60,7 @@ async function start(): Promise<void> {
     app.http.log.info('Stopping: running answers have 25 seconds. Ctrl-C again ends at once.');
     if (err) app.http.log.fatal({ err }, 'Parley stops: it met an error that nothing handles.');
     await app.close();
+    await redis?.close();
     await database.close();
   });
   greet(address, newKey, config);

@@ -10,3 +10,13 @@ export function isStorable(text: string): boolean {
 export function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\uFFFD');
 }
+
+/** A name of GraphQL's, as REST writes it. The types of `toLowerCase` itself forget which names there are. */
+export function toLowerCase<Name extends string>(name: Name): Lowercase<Name> {
+  return name.toLowerCase() as Lowercase<Name>;
+}
+
+/** A name of REST's, as GraphQL writes it. */
+export function toUpperCase<Name extends string>(name: Name): Uppercase<Name> {
+  return name.toUpperCase() as Uppercase<Name>;
+}

@@ -1,20 +1,30 @@
 import { GatewayError } from '../errors.ts';
-import type { Account, ApiKey, KeyScope } from '../generated/prisma/client.ts';
+import type { Account, ApiKey, Environment, KeyScope } from '../generated/prisma/client.ts';
 
-/** Who asks: an account, by one of its keys. */
-export type Caller = { account: Account; key: ApiKey };
+/** One conversation of one bot: all that a browser may take part in. */
+export type SessionGrant = { botId: string; sessionId: string; environment: Environment };
+
+/** Who asks: an account, by one of its keys, or by a token that one of its keys has made for one session. */
+export type Caller = {
+  account: Account;
+  /** For a token: the key that made it, cut down to chatting with the one bot. */
+  key: ApiKey;
+  session?: SessionGrant;
+};
+
+/** A scope that something takes; of several, any will do. */
+export type RequiredScope = KeyScope | readonly KeyScope[];
 
 /**
  * Refuses a caller whose key lacks a scope.
  *
  * @throws GatewayError `insufficient_scope`
  */
-export function authorizeScope({ key }: Caller, scope: KeyScope): void {
-  if (key.scopes.includes(scope)) return;
-  throw new GatewayError(
-    'insufficient_scope',
-    `This API key lacks the scope "${scope.toLowerCase()}".`,
-  );
+export function authorizeScope({ key }: Caller, required: RequiredScope): void {
+  const scopes = [required].flat();
+  if (scopes.some((scope) => key.scopes.includes(scope))) return;
+  const names = scopes.map((scope) => `"${scope.toLowerCase()}"`).join(' or ');
+  throw new GatewayError('insufficient_scope', `This API key lacks the scope ${names}.`);
 }
 
 /** Whether a key can do nothing that the caller's own cannot. */

@@ -3,10 +3,18 @@ import { GatewayError } from '../errors.ts';
 import type { ApiKey, KeyScope, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import type { PubSub } from '../storage/pubsub.ts';
 import { authorizeScope, type Caller, covers, mayUseBot } from './caller.ts';
 import { apiKeyPrefix, hashApiKey, isApiKey, makeApiKey } from './key-format.ts';
+import { createKeyWatchers } from './key-watchers.ts';
 
-/** A revoked key works at most this long on a replica that did not revoke it. */
+/** Where the hashes of revoked keys are said. */
+const REVOKED = 'keys:revoked';
+
+/** Where the ids of changed accounts are said: keys know theirs. */
+export const ACCOUNT_CHANGED = 'accounts:changed';
+
+/** A revoked key works at most this long on a replica that the word of it did not reach. */
 const CACHE_TTL_MS = 1_000;
 const CACHE_SIZE = 10_000;
 const LAST_USED_PRECISION_MS = 60_000;
@@ -29,6 +37,14 @@ export type IssuedApiKey = { apiKey: ApiKey; secret: string };
 export type Keys = {
   /** @throws GatewayError `invalid_api_key` for a key that is mistyped, unknown, expired or revoked. */
   verify(secret: string): Promise<Caller>;
+  /** The same by a key's id, for what was made with it. */
+  find(id: string): Promise<Caller>;
+  /**
+   * Waits for a key to end: revoked anywhere, or expired. It is known within a second.
+   *
+   * @returns ends the waiting.
+   */
+  watch(caller: Caller, ended: () => void): () => void;
   /**
    * @throws GatewayError where the new key would be able to do what the caller's own is not, or is limited to
    *   what is no bot of the account.
@@ -44,10 +60,14 @@ export type Keys = {
   revoke(caller: Caller, id: string): Promise<ApiKey>;
 };
 
-export function createKeys({ prisma, log }: { prisma: PrismaClient; log: Log }): Keys {
+type Parts = { prisma: PrismaClient; pubsub: PubSub; log: Log };
+
+export function createKeys({ prisma, pubsub, log }: Parts): Keys {
   const callers = new LRUCache<string, Caller>({
     max: CACHE_SIZE,
     ttl: CACHE_TTL_MS,
+    // Who asks while a key is revoked is answered as it was found, and nobody after.
+    ignoreFetchAbort: true,
     fetchMethod: async (hash) => {
       const row = await prisma.apiKey.findUnique({ where: { hash }, include: { account: true } });
       if (row === null) return undefined;
@@ -78,14 +98,34 @@ export function createKeys({ prisma, log }: { prisma: PrismaClient; log: Log }):
     }
   };
 
+  /** A key keeps its hash. */
+  const hashes = new LRUCache<string, string>({
+    max: CACHE_SIZE,
+    fetchMethod: async (id) => (await prisma.apiKey.findUnique({ where: { id } }))?.hash,
+  });
+
+  const valid = async (hash: string | undefined) => {
+    const caller = hash && (await callers.fetch(hash));
+    if (!caller) throw invalidKey();
+    const { revokedAt, expiresAt } = caller.key;
+    if (revokedAt || (expiresAt && expiresAt.getTime() <= Date.now())) throw invalidKey();
+    return caller;
+  };
+
+  const watchers = createKeyWatchers({ prisma, log });
+  pubsub.subscribe(REVOKED, (hash) => {
+    callers.delete(hash);
+    watchers.end(hash);
+  });
+  // Those that are being read have the account as it was: what is remembered is little, and changes are rare.
+  pubsub.subscribe(ACCOUNT_CHANGED, () => callers.clear());
+
   return {
-    async verify(secret) {
-      const caller = isApiKey(secret) ? await callers.fetch(hashApiKey(secret)) : undefined;
-      if (caller === undefined) throw invalidKey();
-      const { revokedAt, expiresAt } = caller.key;
-      if (revokedAt || (expiresAt && expiresAt.getTime() <= Date.now())) throw invalidKey();
-      return caller;
-    },
+    verify: (secret) => valid(isApiKey(secret) ? hashApiKey(secret) : undefined),
+
+    find: async (id) => valid(await hashes.fetch(id)),
+
+    watch: ({ key }, ended) => watchers.add(key.hash, ended),
 
     async issue(caller, input) {
       const secret = makeApiKey();
@@ -112,7 +152,7 @@ export function createKeys({ prisma, log }: { prisma: PrismaClient; log: Log }):
       const revoked = found.revokedAt
         ? found
         : await prisma.apiKey.update({ where: { id }, data: { revokedAt: new Date() } });
-      callers.delete(revoked.hash);
+      pubsub.publish(REVOKED, revoked.hash);
       return revoked;
     },
   };

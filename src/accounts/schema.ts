@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { KeyScope, Plan } from '../generated/prisma/client.ts';
-import { botId, displayName } from '../input.ts';
+import { botId, displayName, sessionId, text } from '../input.ts';
 import { builder } from '../schema/builder.ts';
+import { EnvironmentEnum } from '../schema/shared.ts';
+import { LIMIT_RULE } from './accounts.ts';
 import { authorizeScope } from './caller.ts';
+import type { Quota } from './limits.ts';
+import { MAX_TOKEN_SECONDS } from './session-tokens.ts';
 
 const PlanEnum = builder.enumType(Plan, {
   name: 'Plan',
@@ -78,11 +82,27 @@ builder.prismaObjectField('Account', 'apiKeys', (t) =>
   }),
 );
 
+const RateLimit = builder.objectRef<Quota>('RateLimit').implement({
+  description: 'What the account has, and what is left after this operation.',
+  fields: (t) => ({
+    perMinute: t.exposeInt('perMinute', { description: 'Requests in a UTC minute.' }),
+    perDay: t.exposeInt('perDay', { description: 'Requests in a UTC day.' }),
+    remainingMinute: t.exposeInt('remainingMinute'),
+    remainingDay: t.exposeInt('remainingDay'),
+    resetAt: t.field({
+      type: 'DateTime',
+      description: 'When the window ends that has less left.',
+      resolve: ({ reset }) => new Date(reset * 1_000),
+    }),
+  }),
+});
+
 const Viewer = builder.simpleObject('Viewer', {
   description: 'Who asks.',
   fields: (t) => ({
     account: t.field({ type: AccountNode }),
     apiKey: t.field({ type: ApiKeyNode, description: 'The key of this request.' }),
+    rateLimit: t.field({ type: RateLimit }),
   }),
 });
 
@@ -91,11 +111,12 @@ builder.queryField('viewer', (t) =>
     type: Viewer,
     description: 'Who asks: the account and the key of this request.',
     authScopes: { authenticated: true },
-    resolve: (_root, _args, { caller }) => ({ account: caller().account, apiKey: caller().key }),
+    resolve: async (_root, _args, { caller, quota }) => {
+      const { account, key } = caller();
+      return { account, apiKey: key, rateLimit: await quota() };
+    },
   }),
 );
-
-const LIMIT_RULE = 'is required with ENTERPRISE and goes with no other plan';
 
 const requestLimit = z.int().min(1, 'must be at least 1').max(1_000_000_000);
 
@@ -138,6 +159,41 @@ builder.mutationField('createAccount', (t) =>
   }),
 );
 
+const UpdateAccountInput = builder.inputType('UpdateAccountInput', {
+  description:
+    'What changes; what is left out stays. The two limits go with ENTERPRISE, which needs them.',
+  fields: (t) => ({
+    name: t.string({ description: '1 to 200 characters.', validate: { schema: displayName } }),
+    plan: t.field({ type: PlanEnum, description: 'What it pays for from the next request on.' }),
+    requestsPerMinute: t.int({
+      description: 'Requests in a UTC minute, 1 at least.',
+      validate: { schema: requestLimit },
+    }),
+    requestsPerDay: t.int({
+      description: 'Requests in a UTC day, 1 at least.',
+      validate: { schema: requestLimit },
+    }),
+  }),
+});
+
+builder.mutationField('updateAccount', (t) =>
+  t.field({
+    type: AccountNode,
+    description:
+      'Changes any account, from its very next request on. Scope OPERATOR. Error: NOT_FOUND.',
+    authScopes: { scope: 'OPERATOR' },
+    args: {
+      id: t.arg.id({
+        required: true,
+        description: 'The account’s id.',
+        validate: { schema: text },
+      }),
+      input: t.arg({ type: UpdateAccountInput, required: true }),
+    },
+    resolve: (_root, { id, input }, { accounts }) => accounts.update(id, input),
+  }),
+);
+
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description: 'A new key of the own account. It can do nothing that the key that makes it cannot.',
   fields: (t) => ({
@@ -174,6 +230,55 @@ builder.mutationField('createApiKey', (t) =>
     authScopes: { scope: 'ADMIN' },
     args: { input: t.arg({ type: CreateApiKeyInput, required: true }) },
     resolve: (_root, { input }, { caller, keys }) => keys.issue(caller(), input),
+  }),
+);
+
+const CreateSessionTokenInput = builder.inputType('CreateSessionTokenInput', {
+  description: 'The one conversation that a browser is to take part in.',
+  fields: (t) => ({
+    botId: t.id({ required: true }),
+    sessionId: t.string({
+      required: true,
+      description: 'Stable and unique for each end user, 1 to 256 visible characters.',
+      validate: { schema: sessionId },
+    }),
+    environment: t.field({ type: EnvironmentEnum, description: 'PRODUCTION by default.' }),
+    expiresIn: t.int({
+      description: `Seconds that it holds: 1 to ${MAX_TOKEN_SECONDS}, which is the default.`,
+      validate: {
+        schema: z
+          .int()
+          .min(1, 'must be at least 1')
+          .max(MAX_TOKEN_SECONDS, `must be at most ${MAX_TOKEN_SECONDS}`),
+      },
+    }),
+  }),
+});
+
+builder.mutationField('createSessionToken', (t) =>
+  t.field({
+    type: builder.simpleObject('CreateSessionTokenPayload', {
+      description: 'A token that a page may have.',
+      fields: (payload) => ({
+        token: payload.string({
+          description:
+            'Sent in place of an API key, on GraphQL alone: to `chat`, and to follow and stop what it began.',
+        }),
+        expiresAt: payload.field({
+          type: 'DateTime',
+          description: 'When it stops working, unless the key that made it is revoked before.',
+        }),
+      }),
+    }),
+    description:
+      'Makes a token for a page, which must never hold a key: for one session of one bot. What it does counts against the account. Scope CHAT.',
+    authScopes: (_root, { input }) => ({ bot: { id: input.botId, scope: 'CHAT' } }),
+    args: { input: t.arg({ type: CreateSessionTokenInput, required: true }) },
+    resolve: (_root, { input }, { caller, sessionTokens }) => {
+      const { botId, sessionId, environment, expiresIn } = input;
+      const session = { botId, sessionId, environment: environment ?? 'PRODUCTION' };
+      return sessionTokens.issue(caller(), session, expiresIn ?? MAX_TOKEN_SECONDS);
+    },
   }),
 );
 

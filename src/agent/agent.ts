@@ -1,69 +1,57 @@
 import type { RunningDeployment } from '../deployments/active.ts';
 import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { BuiltInName, EnvReference, ToolGroup } from '../language/definition.ts';
+import type { EnvReference } from '../language/definition.ts';
 import type { Log } from '../log.ts';
 import type { Models } from '../model/models.ts';
-import type { History, SessionState } from '../sessions/history.ts';
+import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
+import { missingValues, type Trace } from '../runs/trace.ts';
+import type { History, Recollection, SessionState } from '../sessions/history.ts';
 import type { Memory } from '../sessions/memory.ts';
-import type { Egress } from './egress.ts';
 import { type Loop, startLoop } from './loop.ts';
 import { assemblePrompt } from './prompt.ts';
 import { createToolbox } from './toolbox.ts';
-import { createHttpTools } from './tools/http.ts';
+import type { ToolGroups } from './tools/groups.ts';
 import { createMemoryTools } from './tools/memory.ts';
-import { createTimeTools } from './tools/time.ts';
-import type { Tool } from './tools/tool.ts';
 
 /** One message to an agent, and all that it is to know. */
 export type AgentTask = {
   deployment: RunningDeployment;
-  session: SessionState;
-  sessionId: string;
+  /** The conversation that it is part of; none: a prompt by itself, without history and memory. */
+  session?: SessionState;
+  sessionId?: string;
   message: string;
   context: JsonObject | undefined;
+  trace: Pick<Trace, 'begin' | 'step'>;
 };
 
 /** Makes a deployed definition do what it says. */
 export type Agent = {
   /**
    * Loads the session's history, injects its memory, merges the caller's `context`, and sends everything to the
-   * model, in this order. Source: the API document, "What the service does".
+   * model, in this order, each a span of the trace; the last one ends with the run. Source: the API document,
+   * "What the service does".
    */
   begin(task: AgentTask, signal: AbortSignal): Promise<Loop>;
   /** The name of the model that answers for a deployment. */
   modelName(deployment: RunningDeployment): string;
 };
 
+const NOTHING_KEPT: Recollection = { messages: [], facts: {} };
+
 export function createAgent({
   history,
   memory,
   models,
-  egress,
+  toolGroups,
   log,
 }: {
   history: History;
   memory: Memory;
   models: Models;
-  egress: Egress;
+  toolGroups: ToolGroups;
   log: Log;
 }): Agent {
-  const builtIn: Record<BuiltInName, () => Tool[]> = {
-    time: () => createTimeTools(() => new Date()),
-  };
-
-  const toolsOf = (group: ToolGroup, { variables, redactor }: RunningDeployment): Tool[] => {
-    switch (group.type) {
-      case 'http':
-        return createHttpTools(group, { egress, variables, redactor });
-      case 'builtin':
-        return builtIn[group.name]();
-      case 'mcp':
-        // No server of the Model Context Protocol is connected yet: deploying warns of it.
-        return [];
-    }
-  };
-
   const modelOf = ({ definition, variables }: RunningDeployment) => {
     const { baseUrl, apiKey } = definition.model;
     const resolved = (setting: string | EnvReference | undefined) => {
@@ -75,28 +63,51 @@ export function createAgent({
     return models.at({ baseUrl: resolved(baseUrl), apiKey: resolved(apiKey) });
   };
 
+  /** The first two of the four steps: both are read in one look. */
+  const recall = async (session: SessionState, limit: number, trace: AgentTask['trace']) => {
+    const { messages, facts } = await trace.step('load_history', async (span) => {
+      const recollection = await history.recall(session, limit);
+      span.set({ [OWN_ATTRIBUTE.historyMessages]: recollection.messages.length });
+      return recollection;
+    });
+    await trace.step('inject_memory', (span) => {
+      span.set({ [OWN_ATTRIBUTE.memoryFacts]: Object.keys(facts).length });
+    });
+    return { messages, facts };
+  };
+
   return {
     modelName: ({ definition: { model } }) => {
       const isOwn = model.baseUrl !== undefined || model.apiKey !== undefined;
       return (isOwn && model.name) || models.at({}).nameFor(model.name);
     },
 
-    async begin({ deployment, session, sessionId, message, context = {} }, signal) {
+    async begin({ deployment, session, sessionId, message, context = {}, trace }, signal) {
       const { definition, redactor } = deployment;
-      const messages = await history.load(session, definition.history);
-      const facts = await memory.load(session.key);
-      const toolbox = createToolbox(
-        [
-          ...definition.tools.flatMap((group) => toolsOf(group, deployment)),
-          ...createMemoryTools(definition.memory, memory, session.key),
-        ],
-        log,
-      );
+      const { messages: past, facts } = session
+        ? await recall(session, definition.history, trace)
+        : NOTHING_KEPT;
       const now = new Date().toISOString();
-      const values = { context, memory: facts, session: { id: sessionId }, now };
-      const prompt = assemblePrompt({ definition, values, history: messages, message, toolbox });
+      const values = {
+        context,
+        memory: facts,
+        session: sessionId === undefined ? {} : { id: sessionId },
+        now,
+      };
+      const memoryTools = session && createMemoryTools(definition.memory, memory, session.key);
+      const tools = await toolGroups.find(deployment, trace, { signal, values });
+      const toolbox = createToolbox([...tools, ...(memoryTools ?? [])], log);
+      const messages = await trace.step('merge_context', (span) => {
+        const prompt = assemblePrompt({ definition, values, history: past, message, toolbox });
+        span.set({
+          [OWN_ATTRIBUTE.contextKeys]: Object.keys(context).length,
+          ...missingValues(prompt.missing),
+        });
+        return prompt.messages;
+      });
+      const span = trace.begin('send_to_model');
       const model = modelOf(deployment);
-      return startLoop({ model, definition, messages: prompt, toolbox, redactor, values, signal });
+      return startLoop({ model, definition, messages, toolbox, redactor, values, span, signal });
     },
   };
 }

@@ -2,10 +2,12 @@ import type { Redactor } from '../deployments/redact.ts';
 import { GatewayError } from '../errors.ts';
 import type { Definition } from '../language/definition.ts';
 import type { Model, ModelMessage, ToolCall } from '../model/model.ts';
+import type { Span } from '../runs/trace.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
 import { redactEvents } from './redact-events.ts';
 import type { Toolbox, ToolEvent } from './toolbox.ts';
 import type { ToolContext } from './tools/tool.ts';
+import { traceCall } from './trace-call.ts';
 import { createUsageMeter, type TotalUsage } from './usage.ts';
 
 /** What happens while an agent works. */
@@ -32,6 +34,8 @@ export type LoopOptions = {
   toolbox: Toolbox;
   redactor: Redactor;
   values: ToolContext['values'];
+  /** Gets the calls of the model and of tools as its parts. */
+  span: Span;
   signal: AbortSignal;
 };
 
@@ -52,22 +56,33 @@ export function startLoop(options: LoopOptions): Loop {
   return { result, events: withinRunTime(options, (signal) => work(options, signal)) };
 
   async function* work(
-    { model, definition, messages, toolbox, redactor, values }: LoopOptions,
+    { model, definition, messages, toolbox, redactor, values, span }: LoopOptions,
     signal: AbortSignal,
   ): AsyncGenerator<LoopEvent, void> {
     const { name, temperature, maxTokens, timeout } = definition.model;
     const conversation = [...messages];
     for (let callsLeft = definition.limits.toolCalls; ; ) {
       const tools = callsLeft > 0 ? toolbox.tools : [];
-      const request = { messages: conversation, tools, temperature, maxTokens, timeout };
+      const request = {
+        model: model.nameFor(name),
+        messages: conversation,
+        tools,
+        temperature,
+        maxTokens,
+        timeout,
+      };
       const turn = meter.begin(conversation);
+      const trace = traceCall(span, request, redactor);
       const calls: ToolCall[] = [];
       let said = '';
-      const events = model.stream({ ...request, model: model.nameFor(name) }, signal);
+      const events = model.stream(request, signal);
       for await (const event of redactEvents(events, redactor.stream())) {
+        trace.hear(event);
         // One that was told of no tools may wish for some all the same; nobody answers that.
-        if (event.type === 'tool-call') calls.push(...(tools.length > 0 ? [event.call] : []));
-        else if (event.type === 'finish') turn.report(event.usage);
+        if (event.type === 'tool-call') {
+          const { call } = event;
+          if (tools.length > 0) calls.push({ ...call, id: redactor.redact(call.id) });
+        } else if (event.type === 'finish') turn.report(event.usage);
         else {
           said += event.text;
           result.response += event.text;
@@ -88,7 +103,7 @@ export function startLoop(options: LoopOptions): Loop {
         if (name && !result.toolsCalled.includes(name)) result.toolsCalled.push(name);
       }
       const answers = new Map<string, string>();
-      yield* toolbox.callAll(calls, callsLeft, { signal, values }, answers);
+      yield* toolbox.callAll(calls, callsLeft, { signal, values, span }, answers);
       callsLeft -= calls.length;
       if (signal.aborted) return;
       for (const { id } of calls) {

@@ -12,9 +12,16 @@ export type PromptValues = {
   context: JsonObject;
   /** What the bot keeps of the user. */
   memory: Facts;
-  session: { id: string };
+  session: { id?: string };
   /** ISO 8601. */
   now: string;
+};
+
+/** What the model gets. */
+export type Prompt = {
+  messages: ModelMessage[];
+  /** Dotted paths of what the definition's prompt was to place, and there was not. */
+  missing: string[];
 };
 
 /** What the first call of the model is made of. */
@@ -37,17 +44,18 @@ export function assemblePrompt({
   history,
   message,
   toolbox,
-}: PromptParts): ModelMessage[] {
+}: PromptParts): Prompt {
   const { context, memory } = values;
   const kept = Object.fromEntries(
     Object.entries(memory).filter(([name]) => !Object.hasOwn(context, name)),
   );
-  const { text } = renderTemplate(definition.prompt, lookupIn(values));
-  return [
+  const { text, missing } = renderTemplate(definition.prompt, lookupIn(values));
+  const messages: ModelMessage[] = [
     { role: 'system', content: text + delimited('memory', kept) + delimited('context', context) },
     ...history.map((past) => toModelMessage(past, toolbox)),
     { role: 'user', content: message },
   ];
+  return { messages, missing };
 }
 
 function toModelMessage(past: HistoryMessage, { wireNameOf }: Toolbox): ModelMessage {

@@ -1,10 +1,31 @@
-import { chatMessage, sessionId } from '../input.ts';
+import type { SessionGrant } from '../accounts/caller.ts';
+import { GatewayError } from '../errors.ts';
+import { type Environment, OnDisconnect } from '../generated/prisma/client.ts';
+import { chatMessage, idempotencyKey, sessionId } from '../input.ts';
 import { isJsonObject, jsonObject } from '../json.ts';
-import type { RunEvent } from '../runs/events.ts';
 import { builder } from '../schema/builder.ts';
+import { ChatEvent } from '../schema/chat-event.ts';
 import type { Context } from '../schema/context.ts';
 import { EnvironmentEnum } from '../schema/shared.ts';
-import type { ChatReply } from './chat.ts';
+import { type Reply, readReply, type StartedRun } from './start.ts';
+
+const OnBusyEnum = builder.enumType('OnBusy', {
+  description: 'What becomes of a message to a session that is busy with another one.',
+  values: {
+    ENQUEUE: { description: 'It waits: 16 at most, 60 seconds at most.' },
+    REJECT: { description: 'It is refused with SESSION_BUSY at once.' },
+  } as const,
+});
+
+const OnDisconnectEnum = builder.enumType(OnDisconnect, {
+  name: 'OnDisconnect',
+  description: 'What becomes of a run whose last listener leaves.',
+});
+
+const ON_DISCONNECT =
+  'What becomes of the run when its last listener leaves. CANCEL by default; CONTINUE where there is an idempotencyKey.';
+const IDEMPOTENCY_KEY =
+  'The same request with the same key is answered by the first one’s run, for 24 hours, also while that is under way; another one is refused with IDEMPOTENCY_CONFLICT. 1 to 255 visible ASCII characters.';
 
 const ChatInput = builder.inputType('ChatInput', {
   description: 'One message to a bot.',
@@ -25,15 +46,54 @@ const ChatInput = builder.inputType('ChatInput', {
       validate: { schema: jsonObject },
     }),
     environment: t.field({ type: EnvironmentEnum, description: 'PRODUCTION by default.' }),
+    onBusy: t.field({ type: OnBusyEnum, description: 'ENQUEUE by default.' }),
+    onDisconnect: t.field({ type: OnDisconnectEnum, description: ON_DISCONNECT }),
+    idempotencyKey: t.string({
+      description: IDEMPOTENCY_KEY,
+      validate: { schema: idempotencyKey },
+    }),
   }),
 });
+
+const ExecuteInput = builder.inputType('ExecuteInput', {
+  description: 'A prompt outside of any conversation: without history, and without memory.',
+  fields: (t) => ({
+    prompt: t.string({ required: true, validate: { schema: chatMessage } }),
+    context: t.field({
+      type: 'JSON',
+      description: 'An object whose keys and values the model is told.',
+      validate: { schema: jsonObject },
+    }),
+    environment: t.field({ type: EnvironmentEnum, description: 'PRODUCTION by default.' }),
+    background: t.boolean({
+      description:
+        'Answers at once with the run, QUEUED: it is done by the deployment that is active when its turn comes, again where its server dies, and whoever listens or leaves; onDisconnect means nothing then.',
+    }),
+    metadata: t.field({
+      type: 'JSON',
+      description:
+        "An object of the caller's own, stored with the run, which the model is not told.",
+      validate: { schema: jsonObject },
+    }),
+    onDisconnect: t.field({ type: OnDisconnectEnum, description: ON_DISCONNECT }),
+    idempotencyKey: t.string({
+      description: IDEMPOTENCY_KEY,
+      validate: { schema: idempotencyKey },
+    }),
+  }),
+});
+
+const executeArguments = builder.args((t) => ({
+  botId: t.id({ required: true }),
+  input: t.field({ type: ExecuteInput, required: true }),
+}));
 
 const chatArguments = builder.args((t) => ({
   botId: t.id({ required: true }),
   input: t.field({ type: ChatInput, required: true }),
 }));
 
-const ChatReplyObject = builder.objectRef<ChatReply>('ChatReply').implement({
+const ChatReplyObject = builder.objectRef<Reply & { sessionId: string }>('ChatReply').implement({
   description: "A bot's reply, stored.",
   fields: (t) => ({
     response: t.exposeString('response'),
@@ -55,89 +115,17 @@ const ChatReplyObject = builder.objectRef<ChatReply>('ChatReply').implement({
   }),
 });
 
-type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
-
-const RunStarted = builder.objectRef<EventOf<'RunStarted'>>('RunStarted').implement({
-  description: 'The first event of every run.',
-  fields: (t) => ({
-    seq: t.exposeInt('seq'),
-    runId: t.exposeID('runId'),
-    sessionId: t.exposeString('sessionId', { nullable: true }),
-  }),
-});
-
-const TextDelta = builder.objectRef<EventOf<'TextDelta'>>('TextDelta').implement({
-  description: 'A fragment of the reply; all of them in order are the reply.',
-  fields: (t) => ({ seq: t.exposeInt('seq'), delta: t.exposeString('delta') }),
-});
-
-const ToolStarted = builder.objectRef<EventOf<'ToolStarted'>>('ToolStarted').implement({
-  description: 'A tool is called.',
-  fields: (t) => ({
-    seq: t.exposeInt('seq'),
-    name: t.exposeString('name', { description: '<group>.<capability>' }),
-    callId: t.exposeString('callId'),
-  }),
-});
-
-const ToolFinished = builder.objectRef<EventOf<'ToolFinished'>>('ToolFinished').implement({
-  description: 'A tool has answered, or failed.',
-  fields: (t) => ({
-    seq: t.exposeInt('seq'),
-    name: t.exposeString('name'),
-    callId: t.exposeString('callId'),
-    failed: t.exposeBoolean('failed'),
-    durationMs: t.exposeInt('durationMs'),
-  }),
-});
-
-const ChatDone = builder.objectRef<EventOf<'ChatDone'>>('ChatDone').implement({
-  description: 'The last event of a run that came to its end. It is stored.',
-  fields: (t) => ({
-    seq: t.exposeInt('seq'),
-    runId: t.exposeID('runId'),
-    latencyMs: t.exposeInt('latencyMs'),
-    tokensUsed: t.exposeInt('tokensUsed'),
-    toolsCalled: t.exposeStringList('toolsCalled'),
-  }),
-});
-
-const ChatFailed = builder.objectRef<EventOf<'ChatFailed'>>('ChatFailed').implement({
-  description: 'The last event of a run that failed.',
-  fields: (t) => ({
-    seq: t.exposeInt('seq'),
-    runId: t.exposeID('runId'),
-    latencyMs: t.exposeInt('latencyMs'),
-    code: t.string({ resolve: ({ code }) => code.toUpperCase() }),
-    message: t.exposeString('message'),
-  }),
-});
-
-const ChatCancelled = builder.objectRef<EventOf<'ChatCancelled'>>('ChatCancelled').implement({
-  description: 'The last event of a run that was stopped. What was said until then is kept.',
-  fields: (t) => ({
-    seq: t.exposeInt('seq'),
-    runId: t.exposeID('runId'),
-    latencyMs: t.exposeInt('latencyMs'),
-    tokensUsed: t.exposeInt('tokensUsed'),
-  }),
-});
-
-const ChatEvent = builder.unionType('ChatEvent', {
-  description: 'What happens in a run. `seq` counts the events of a run from 1, without gaps.',
-  types: [RunStarted, TextDelta, ToolStarted, ToolFinished, ChatDone, ChatFailed, ChatCancelled],
-  resolveType: ({ type }) => type,
-});
-
 builder.mutationField('chat', (t) =>
   t.field({
     type: ChatReplyObject,
     description:
-      'Sends a message to a bot and answers when the reply is whole. Scope CHAT. Errors: BOT_NOT_DEPLOYED, SESSION_BUSY, MODEL_ERROR, MODEL_TIMEOUT (the last two with extensions.runId).',
+      'Sends a message to a bot and answers when the reply is whole. Scope CHAT. Errors: BOT_NOT_DEPLOYED, SESSION_BUSY, IDEMPOTENCY_CONFLICT, MODEL_ERROR, MODEL_TIMEOUT (the last two with extensions.runId).',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: chatArguments,
-    resolve: async (_root, { botId, input }, context) =>
-      context.chat.finish(await startChat(botId, input, context), context.signal),
+    resolve: async (_root, { botId, input }, context) => {
+      const reply = await readReply(await startChat(botId, input, context), context.signal);
+      return { ...reply, sessionId: reply.sessionId ?? '' };
+    },
   }),
 );
 
@@ -145,7 +133,7 @@ builder.subscriptionField('chat', (t) =>
   t.field({
     type: ChatEvent,
     description:
-      'Sends a message to a bot and streams the reply. Unsubscribing stops the run. Scope CHAT.',
+      'Sends a message to a bot and streams the reply. Unsubscribing stops the run, unless onDisconnect says otherwise. A client that reconnects by itself sends an idempotencyKey, and so joins its own run, or goes on with runEvents. Scope CHAT.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: chatArguments,
     subscribe: async (_root, { botId, input }, context) =>
@@ -154,22 +142,117 @@ builder.subscriptionField('chat', (t) =>
   }),
 );
 
+builder.mutationField('execute', (t) =>
+  t.prismaField({
+    type: 'Run',
+    description:
+      'Runs a bot with a prompt by itself, and answers when the run is over; at once where it is to go on in the background. Scope CHAT. Errors: BOT_NOT_DEPLOYED, IDEMPOTENCY_CONFLICT, MODEL_ERROR, MODEL_TIMEOUT (the last two with extensions.runId).',
+    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
+    args: executeArguments,
+    resolve: async (query, _root, { botId, input }, context) => {
+      const run = await startExecute(botId, input, context);
+      if (!input.background) await readReply(run, context.signal);
+      const row = await context.prisma.run.findUniqueOrThrow({ ...query, where: { id: run.id } });
+      // Whoever takes it up may have been quicker than the answer, which says what was done here.
+      return input.background && !run.isReplayed ? { ...row, status: 'QUEUED' as const } : row;
+    },
+  }),
+);
+
+builder.subscriptionField('execute', (t) =>
+  t.field({
+    type: ChatEvent,
+    description:
+      'The same, streamed; a run in the background is followed by runEvents instead. Scope CHAT.',
+    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
+    args: executeArguments,
+    subscribe: async (_root, { botId, input }, context) => {
+      if (input.background) throw notStreamed();
+      return (await startExecute(botId, input, context)).read(context.signal);
+    },
+    resolve: (event) => event,
+  }),
+);
+
 async function startChat(
   botId: string,
-  { message, sessionId, context, environment }: typeof ChatInput.$inferInput,
-  { chat, signal, setHeader }: Context,
+  { message, sessionId, onBusy, ...input }: typeof ChatInput.$inferInput,
+  context: Context,
 ) {
-  const live = await chat.start(
-    {
-      botId,
-      environment: environment ?? 'PRODUCTION',
-      channel: 'API',
-      message,
-      sessionId: sessionId ?? undefined,
-      context: isJsonObject(context) ? context : undefined,
-    },
-    signal,
-  );
-  setHeader('X-Run-Id', live.id);
-  return live;
+  const session = context.session();
+  const environment = input.environment ?? session?.environment;
+  if (session) assertOwnSession(session, sessionId, environment);
+  const request = {
+    ...requestOf(botId, { ...input, environment }, context),
+    message,
+    sessionId: sessionId ?? session?.sessionId,
+    onBusy: onBusy ?? undefined,
+  };
+  return answeredBy(await context.chat.start(request, context.signal), context);
+}
+
+/**
+ * Keeps a token to its session, which it may leave unsaid. The bot is in its key's keeping.
+ *
+ * @throws GatewayError `insufficient_scope`
+ */
+function assertOwnSession(
+  session: SessionGrant,
+  sessionId: string | null | undefined,
+  environment: Environment | null | undefined,
+) {
+  if ((sessionId ?? session.sessionId) === session.sessionId && environment === session.environment)
+    return;
+  const message = 'A session token is for one session in one environment alone.';
+  throw new GatewayError('insufficient_scope', message);
+}
+
+async function startExecute(
+  botId: string,
+  { prompt, metadata, background, ...input }: typeof ExecuteInput.$inferInput,
+  context: Context,
+) {
+  const request = {
+    ...requestOf(botId, input, context),
+    prompt,
+    metadata: isJsonObject(metadata) ? metadata : undefined,
+    background: background ?? false,
+  };
+  return answeredBy(await context.execute.start(request, context.signal), context);
+}
+
+function notStreamed(): GatewayError {
+  const message =
+    'A run in the background is not streamed: begin it by the mutation, then follow it by runEvents.';
+  const details = [{ path: 'input.background', message }];
+  return new GatewayError('invalid_request', message, { details });
+}
+
+/** What chats and executes have in common. */
+function requestOf(
+  botId: string,
+  input: Pick<
+    typeof ChatInput.$inferInput,
+    'context' | 'environment' | 'onDisconnect' | 'idempotencyKey'
+  >,
+  { caller, botVersion, traceparent }: Context,
+) {
+  return {
+    accountId: caller().account.id,
+    botId,
+    botVersion: botVersion(botId),
+    environment: input.environment ?? 'PRODUCTION',
+    channel: 'API' as const,
+    context: isJsonObject(input.context) ? input.context : undefined,
+    onDisconnect: input.onDisconnect ?? undefined,
+    idempotencyKey: input.idempotencyKey ?? undefined,
+    traceparent,
+  };
+}
+
+/** Tells the client which run answers it, and whether that is an earlier one. */
+function answeredBy(run: StartedRun, { setHeader }: Context): StartedRun {
+  setHeader('X-Run-Id', run.id);
+  if (run.isReplayed) setHeader('Idempotency-Replayed', 'true');
+  return run;
 }

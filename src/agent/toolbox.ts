@@ -1,5 +1,7 @@
 import type { Log } from '../log.ts';
 import type { ModelTool, ToolCall } from '../model/model.ts';
+import { ATTRIBUTE, OPERATION } from '../runs/semconv.ts';
+import type { Span } from '../runs/trace.ts';
 import { type Tool, type ToolContext, ToolError } from './tools/tool.ts';
 
 /** What happens to a call of a tool. */
@@ -18,16 +20,20 @@ export type Toolbox = {
    * Calls what the model wishes for, all at once. What fails, what there is not, and what goes beyond the limit
    * answers with an error that the model reads.
    *
+   * @param context its span gets a part for each call.
    * @param callsLeft how many calls the run may still make.
    * @param answers gets the answer to each call by its id.
    */
   callAll(
     calls: ToolCall[],
     callsLeft: number,
-    context: ToolContext,
+    context: RunContext,
     answers: Map<string, string>,
   ): AsyncGenerator<ToolEvent, void>;
 };
+
+/** What calls know of the run, and where the run's trace gets them. */
+export type RunContext = Omit<ToolContext, 'span'> & { span: Span };
 
 const MAX_WIRE_NAME = 64;
 const STOPPED = 'The run was stopped.';
@@ -48,8 +54,12 @@ export function createToolbox(tools: Tool[], log: Log): Toolbox {
 
   const answer = async (call: ToolCall, isAllowed: boolean, context: ToolContext) => {
     const tool = byWireName.get(call.name);
-    if (!tool) throw new ToolError(`There is no tool "${call.name}".`);
-    if (!isAllowed) throw new ToolError('No more calls of tools are allowed. Answer without them.');
+    if (!tool) throw new ToolError(`There is no tool "${call.name}".`, { type: 'unknown_tool' });
+    if (!isAllowed) {
+      throw new ToolError('No more calls of tools are allowed. Answer without them.', {
+        type: 'tool_calls_limit',
+      });
+    }
     return tool.call(readArguments(call.arguments), context);
   };
 
@@ -57,6 +67,17 @@ export function createToolbox(tools: Tool[], log: Log): Toolbox {
     if (error instanceof ToolError) return error.message;
     log.error({ tool: name, err: error }, 'A tool failed in a way that it should not.');
     return 'The tool failed.';
+  };
+
+  /** A name that is no tool's is the model's words, which do not belong into a trace. */
+  const trace = (parent: Span, { id, name: wireName }: ToolCall) => {
+    const name = byWireName.get(wireName)?.name;
+    return parent.begin(name ? `${OPERATION.executeTool} ${name}` : OPERATION.executeTool, {
+      [ATTRIBUTE.operation]: OPERATION.executeTool,
+      [ATTRIBUTE.toolName]: name,
+      [ATTRIBUTE.toolType]: 'function',
+      [ATTRIBUTE.toolCallId]: id,
+    });
   };
 
   return {
@@ -75,6 +96,7 @@ export function createToolbox(tools: Tool[], log: Log): Toolbox {
         const name = byWireName.get(call.name)?.name ?? call.name;
         yield { type: 'ToolStarted', name, callId: call.id };
         const startedAt = performance.now();
+        const span = trace(context.span, call);
         const finished = (failed: boolean, text: string): ToolEvent => {
           answers.set(call.id, failed ? `Error: ${text}` : text);
           const durationMs = Math.round(performance.now() - startedAt);
@@ -82,9 +104,17 @@ export function createToolbox(tools: Tool[], log: Log): Toolbox {
         };
         pending.set(
           call.id,
-          answer(call, index < callsLeft, context).then(
-            (text) => finished(false, text),
-            (error) => finished(true, context.signal.aborted ? STOPPED : say(error, name)),
+          answer(call, index < callsLeft, { ...context, span }).then(
+            (text) => {
+              span.end();
+              return finished(false, text);
+            },
+            (error) => {
+              // What is stopped with the run is ended with it, and for its reason.
+              if (context.signal.aborted) return finished(true, STOPPED);
+              span.end(error instanceof ToolError ? error.type : 'internal_error');
+              return finished(true, say(error, name));
+            },
           ),
         );
       }
@@ -105,6 +135,6 @@ function readArguments(text: string): unknown {
   try {
     return JSON.parse(text === '' ? '{}' : text);
   } catch {
-    throw new ToolError('The arguments are not valid JSON.');
+    throw new ToolError('The arguments are not valid JSON.', { type: 'invalid_arguments' });
   }
 }

@@ -4,6 +4,8 @@ import { GatewayError } from '../errors.ts';
 import { type Bot, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { botId as botIdSchema } from '../input.ts';
+import type { PubSub } from '../storage/pubsub.ts';
+import type { Versions } from '../storage/versions.ts';
 
 /** The bots of accounts. */
 export type Bots = {
@@ -25,17 +27,31 @@ export function visibleBots({ account, key }: Caller): Prisma.BotWhereInput {
   return { accountId: account.id, ...(key.restricted && { id: { in: key.botIds } }) };
 }
 
-/** A bot deleted elsewhere is known here for at most this long. */
+/** Under this name is the version of what is remembered of a bot. */
+export function botVersionName(botId: string): string {
+  return `bot:${botId}`;
+}
+
+/** Where the ids of bots that are no more are said. */
+const REMOVED = 'bots:removed';
+
+/** A bot deleted elsewhere is known here for at most this long, where the word of it is lost. */
 const CACHE_TTL_MS = 1_000;
 const CACHE_SIZE = 10_000;
 
-export function createBots({ prisma }: { prisma: PrismaClient }): Bots {
+type Parts = { prisma: PrismaClient; pubsub: PubSub; versions: Versions };
+
+export function createBots({ prisma, pubsub, versions }: Parts): Bots {
   /** The accounts of bots. Requests that ask at once get their answer in the order in which they asked. */
   const owners = new LRUCache<string, string>({
     max: CACHE_SIZE,
     ttl: CACHE_TTL_MS,
+    // Who asks while a bot is deleted is answered as it was found, and nobody after.
+    ignoreFetchAbort: true,
     fetchMethod: async (id) => (await prisma.bot.findUnique({ where: { id } }))?.accountId,
   });
+
+  pubsub.subscribe(REMOVED, (botId) => owners.delete(botId));
 
   return {
     async authorize(caller, botId) {
@@ -74,7 +90,8 @@ export function createBots({ prisma }: { prisma: PrismaClient }): Bots {
         prisma.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`,
         prisma.bot.deleteMany({ where: { id: botId } }),
       ]);
-      owners.delete(botId);
+      pubsub.publish(REMOVED, botId);
+      await versions.renew(botVersionName(botId));
     },
   };
 }

@@ -1,6 +1,9 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import { botId, displayName } from '../input.ts';
 import { builder } from '../schema/builder.ts';
-import { NEWEST_FIRST } from '../schema/shared.ts';
+import type { Context } from '../schema/context.ts';
+import { nodesQuery } from '../schema/nodes.ts';
+import { byCreation, NEWEST_FIRST, type PageArguments, readPage } from '../storage/keyset.ts';
 import { visibleBots } from './bots.ts';
 
 const BotNode = builder.prismaNode('Bot', {
@@ -16,27 +19,39 @@ const BotNode = builder.prismaNode('Bot', {
 
 const BotConnection = builder.connectionObject({ type: BotNode, name: 'BotConnection' });
 
+/** A page of the bots of an account that this key may use. */
+function readBots(
+  accountId: string,
+  args: PageArguments,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  const query = nodesQuery('Bot', context, info);
+  const where = { accountId, AND: visibleBots(context.caller()) };
+  return readPage(args, NEWEST_FIRST, (page) =>
+    context.prisma.bot.findMany({ ...query, ...byCreation(where, page) }),
+  );
+}
+
 builder.prismaObjectField('Account', 'bots', (t) =>
-  t.relatedConnection(
-    'bots',
+  t.connection(
     {
-      cursor: 'id',
+      type: BotNode,
       description: 'The bots that this key may use, the newest first.',
-      query: (_args, { caller }) => ({ where: visibleBots(caller()), orderBy: NEWEST_FIRST }),
+      resolve: ({ id }, args, context, info) => readBots(id, args, context, info),
     },
     BotConnection,
   ),
 );
 
 builder.queryField('bots', (t) =>
-  t.prismaConnection(
+  t.connection(
     {
-      type: 'Bot',
-      cursor: 'id',
+      type: BotNode,
       description: 'The bots that this key may use, the newest first.',
       authScopes: { authenticated: true },
-      resolve: (query, _root, _args, { caller, prisma }) =>
-        prisma.bot.findMany({ ...query, where: visibleBots(caller()), orderBy: NEWEST_FIRST }),
+      resolve: (_root, args, context, info) =>
+        readBots(context.caller().account.id, args, context, info),
     },
     BotConnection,
   ),

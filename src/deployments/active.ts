@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.ts';
 import type { Environment, PrismaClient } from '../generated/prisma/client.ts';
 import type { Definition } from '../language/definition.ts';
 import { readDefinition } from '../language/read.ts';
+import { REMEMBER_MS } from '../storage/versions.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 
@@ -17,8 +18,11 @@ export type RunningDeployment = {
 
 /** What the bots run now. */
 export type ActiveDeployments = {
-  /** @throws GatewayError `bot_not_deployed` where nothing was deployed to that environment. */
-  find(botId: string, environment: Environment): Promise<RunningDeployment>;
+  /**
+   * @param version the bot's, where the caller knows it: what was found under it need not be asked again.
+   * @throws GatewayError `bot_not_deployed` where nothing was deployed to that environment.
+   */
+  find(botId: string, environment: Environment, version?: string): Promise<RunningDeployment>;
 };
 
 const CACHE_SIZE = 1_000;
@@ -30,7 +34,12 @@ export function createActiveDeployments({
   prisma: PrismaClient;
   cipher: EnvironmentCipher;
 }): ActiveDeployments {
-  /** By deployment: which one runs is asked each time, what it says never changes. */
+  /** Which deployment runs, by bot and environment, and the version under which that was found. */
+  const active = new LRUCache<string, { deploymentId: string; version: string }>({
+    max: CACHE_SIZE,
+    ttl: REMEMBER_MS,
+  });
+  /** By deployment: what it says never changes. */
   const deployments = new LRUCache<string, RunningDeployment>({ max: CACHE_SIZE });
 
   const load = async (deploymentId: string): Promise<RunningDeployment> => {
@@ -51,18 +60,23 @@ export function createActiveDeployments({
   };
 
   return {
-    async find(botId, environment) {
-      const active = await prisma.activeDeployment.findUnique({
+    async find(botId, environment, version) {
+      const name = `${botId} ${environment}`;
+      const known = active.get(name);
+      if (known && known.version === version) return load(known.deploymentId);
+      const found = await prisma.activeDeployment.findUnique({
         where: { botId_environment: { botId, environment } },
         select: { deploymentId: true },
       });
-      if (active === null) {
+      if (found === null) {
         throw new GatewayError(
           'bot_not_deployed',
           `The bot "${botId}" has no deployment in ${environment.toLowerCase()} yet.`,
         );
       }
-      return load(active.deploymentId);
+      const { deploymentId } = found;
+      if (version !== undefined) active.set(name, { deploymentId, version });
+      return load(deploymentId);
     },
   };
 }

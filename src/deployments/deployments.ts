@@ -1,13 +1,23 @@
-import { z } from 'zod';
+import { fingerprintOf, type Repeatable } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
 import type { Deployment, Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
-import type { Definition } from '../language/definition.ts';
 import { readDefinition } from '../language/read.ts';
+import {
+  channelWarnings,
+  inOrder,
+  type ProbeTools,
+  type ToolServerReport,
+  toolWarnings,
+} from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
+import { type AnsweringDeployment, answerOnce, earlierAnswer } from './repeat.ts';
+
+/** Under which key, within which account, a request may be repeated. */
+type Repeats = { idempotency?: Pick<Repeatable, 'accountId' | 'key'> | undefined };
 
 /** A definition to run. */
-export type DeployRequest = {
+export type DeployRequest = Repeats & {
   botId: string;
   environment: Environment;
   /** In agentlang 5; anything else makes a failed deployment. */
@@ -20,60 +30,94 @@ export type DeployRequest = {
 };
 
 /** A deployment to run again. */
-export type RedeployRequest = {
+export type RedeployRequest = Repeats & {
   botId: string;
   deploymentId: string;
   message?: string | null;
 };
 
-/** The life of definitions. Source: the API document, "Deploy"; every deployment is a new entry in the list. */
+/**
+ * The life of definitions. Source: the API document, "Deploy"; every deployment is a new entry in the list. All three
+ * throw GatewayError `idempotency_conflict` where a key was used for another request.
+ */
 export type Deployments = {
   /**
    * Makes a source run from the very next request on. A source with errors changes nothing: its deployment is
    * `FAILED`, and its diagnostics say why.
    */
-  deploy(request: DeployRequest): Promise<Deployment>;
+  deploy(request: DeployRequest): Promise<AnsweringDeployment>;
   /**
    * Runs an earlier deployment's source again, in its environment, with its variables.
    *
    * @throws GatewayError `deployment_not_found`, or `deployment_not_deployable` for one that never ran.
    */
-  rollback(request: RedeployRequest): Promise<Deployment>;
+  rollback(request: RedeployRequest): Promise<AnsweringDeployment>;
   /**
    * Runs a staging deployment's source in production, with production's variables.
    *
    * @throws GatewayError as `rollback`, and `deployment_not_deployable` for one that is not of staging.
    */
-  promote(request: RedeployRequest): Promise<Deployment>;
+  promote(request: RedeployRequest): Promise<AnsweringDeployment>;
 };
 
 /** What a deployment is made of, once it is clear which variables it has. */
-type Installation = Omit<DeployRequest, 'envVars' | 'unsetEnvVars'> & {
+type Installation = Omit<DeployRequest, 'envVars' | 'unsetEnvVars' | 'idempotency'> & {
   variables: EnvironmentVariables;
+  /** Of the servers of tools that the source names. */
+  reports: ToolServerReport[];
   rolledBackToId?: string;
 };
 
 /** How long the deploys of one bot may wait for each other, and one may take. */
 const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
 
+/** @param probeTools asks the servers of tools that a source names; none is asked by default. */
 export function createDeployments({
   prisma,
   cipher,
+  probeTools = async () => [],
 }: {
   prisma: PrismaClient;
   cipher: EnvironmentCipher;
+  probeTools?: ProbeTools;
 }): Deployments {
   /**
    * Does the work of one deploy in a transaction of its own, one deploy of a bot at a time: the last one to
-   * come is the one that runs, and one that breaks leaves nothing behind.
+   * come is the one that runs, and one that breaks leaves nothing behind. One that is repeated is not done again.
+   *
+   * @param prepare what may take long, done before and without the transaction.
    */
-  const inTurn = <T>(botId: string, work: (tx: Prisma.TransactionClient) => Promise<T>) =>
-    prisma.$transaction(async (tx) => {
+  const attempt = async <Prepared>(
+    botId: string,
+    repeatable: Repeatable | undefined,
+    prepare: () => Promise<Prepared>,
+    work: (tx: Prisma.TransactionClient, prepared: Prepared) => Promise<Deployment>,
+  ) => {
+    const earlier = repeatable && (await earlierAnswer(prisma, repeatable));
+    if (earlier) return earlier;
+    const prepared = await prepare();
+    return prisma.$transaction(async (tx) => {
       const bots = await tx.$queryRaw<unknown[]>`
         SELECT 1 FROM bots WHERE id = ${botId} FOR NO KEY UPDATE`;
       if (bots.length === 0) throw new GatewayError('bot_not_found', `There is no bot "${botId}".`);
-      return work(tx);
+      return answerOnce(tx, repeatable, () => work(tx, prepared));
     }, TRANSACTION);
+  };
+
+  const repeatableDeploy = ({ idempotency, ...request }: DeployRequest): Repeatable | undefined => {
+    const { envVars, unsetEnvVars, botId, environment, source, message } = request;
+    const variables = cipher.fingerprint(envVars);
+    const input = [botId, environment, source, message ?? null, variables, unsetEnvVars];
+    return idempotency && { ...idempotency, fingerprint: fingerprintOf('deploy', input) };
+  };
+
+  const repeatableRedeploy = (
+    operation: 'rollback' | 'promote',
+    { idempotency, botId, deploymentId, message }: RedeployRequest,
+  ): Repeatable | undefined => {
+    const input = [botId, deploymentId, message ?? null];
+    return idempotency && { ...idempotency, fingerprint: fingerprintOf(operation, input) };
+  };
 
   const variablesOf = ({ id, envVars }: Pick<Deployment, 'id' | 'envVars'>) =>
     envVars === null ? {} : cipher.decrypt(id, envVars);
@@ -91,6 +135,22 @@ export function createDeployments({
     return active ? variablesOf(active.deployment) : {};
   };
 
+  /** The variables that a deploy will have, unless another one comes first. */
+  const laidOver = async (
+    tx: Prisma.TransactionClient,
+    { botId, environment, envVars, unsetEnvVars }: DeployRequest,
+  ): Promise<EnvironmentVariables> => {
+    const variables = { ...(await currentVariables(tx, botId, environment)), ...envVars };
+    for (const name of unsetEnvVars) delete variables[name];
+    return variables;
+  };
+
+  /** Asks the servers of a source's tools, outside any transaction: no lock waits for strangers. */
+  const probe = async (source: string, variables: () => Promise<EnvironmentVariables>) => {
+    const groups = readDefinition(source).definition?.tools.filter((group) => group.type === 'mcp');
+    return groups?.length ? probeTools(groups, await variables()) : [];
+  };
+
   const find = async (tx: Prisma.TransactionClient, { botId, deploymentId }: RedeployRequest) => {
     const target = await tx.deployment.findUnique({ where: { id: deploymentId, botId } });
     if (target === null) {
@@ -106,22 +166,25 @@ export function createDeployments({
   /** Stores the deployment, and where its source is without errors makes it the one that runs. */
   const install = async (
     tx: Prisma.TransactionClient,
-    { variables, ...request }: Installation,
+    { variables, reports, ...request }: Installation,
   ): Promise<Deployment> => {
     const { botId, environment, source } = request;
     const id = makeId('dep');
     const report = readDefinition(source, { envNames: Object.keys(variables) });
-    const { definition } = report;
+    const { definition, diagnostics } = report;
     const attempt = { ...request, id, deployedAt: new Date() };
     if (definition === null) {
-      const { diagnostics } = report;
       return tx.deployment.create({ data: { ...attempt, status: 'FAILED', diagnostics } });
     }
     const deployment = await tx.deployment.create({
       data: {
         ...attempt,
         status: 'DEPLOYED',
-        diagnostics: [...report.diagnostics, ...unavailable(definition)],
+        diagnostics: inOrder([
+          ...diagnostics,
+          ...channelWarnings(definition),
+          ...toolWarnings(reports, report.places),
+        ]),
         channels: definition.channels.some(({ type }) => type === 'web') ? ['WEB'] : [],
         envNames: Object.keys(variables).sort(),
         envVars: cipher.encrypt(id, variables),
@@ -135,73 +198,66 @@ export function createDeployments({
     return deployment;
   };
 
-  return {
-    deploy: ({ envVars, unsetEnvVars, ...request }) =>
-      inTurn(request.botId, async (tx) => {
-        const current = await currentVariables(tx, request.botId, request.environment);
-        const variables = { ...current, ...envVars };
-        for (const name of unsetEnvVars) delete variables[name];
-        return install(tx, { ...request, variables });
-      }),
-
-    rollback: (request) =>
-      inTurn(request.botId, async (tx) => {
-        const target = await find(tx, request);
-        const { botId, message } = request;
-        const { environment, source, id: rolledBackToId } = target;
-        const variables = variablesOf(target);
-        return install(tx, { botId, message, environment, source, variables, rolledBackToId });
-      }),
-
-    promote: (request) =>
-      inTurn(request.botId, async (tx) => {
-        const { environment, source } = await find(tx, request);
-        if (environment !== 'STAGING') {
-          throw new GatewayError(
-            'deployment_not_deployable',
-            `The deployment "${request.deploymentId}" is not one of staging.`,
-          );
-        }
-        const { botId, message } = request;
-        const variables = await currentVariables(tx, botId, 'PRODUCTION');
-        return install(tx, { botId, message, environment: 'PRODUCTION', source, variables });
-      }),
+  const findStaging = async (tx: Prisma.TransactionClient, request: RedeployRequest) => {
+    const target = await find(tx, request);
+    if (target.environment === 'STAGING') return target;
+    throw new GatewayError(
+      'deployment_not_deployable',
+      `The deployment "${request.deploymentId}" is not one of staging.`,
+    );
   };
-}
 
-/** What is to be said of a deployment: what the language says of its source, and what deploying adds. */
-const deploymentDiagnostics = z.array(
-  z.object({
-    severity: z.enum(['ERROR', 'WARNING']),
-    code: z.string(),
-    message: z.string(),
-    line: z.int(),
-    column: z.int(),
-  }),
-);
+  return {
+    async deploy(request) {
+      const { envVars: _given, unsetEnvVars: _unset, idempotency: _key, ...rest } = request;
+      return attempt(
+        request.botId,
+        repeatableDeploy(request),
+        () => probe(request.source, () => laidOver(prisma, request)),
+        async (tx, reports) => {
+          const variables = await laidOver(tx, request);
+          return install(tx, { ...rest, variables, reports });
+        },
+      );
+    },
 
-export type DeploymentDiagnostic = z.infer<typeof deploymentDiagnostics>[number];
+    async rollback(request) {
+      const { botId, message } = request;
+      return attempt(
+        botId,
+        repeatableRedeploy('rollback', request),
+        async () => {
+          const { source, ...found } = await find(prisma, request);
+          return probe(source, async () => variablesOf(found));
+        },
+        async (tx, reports) => {
+          const target = await find(tx, request);
+          const { environment, source, id: rolledBackToId } = target;
+          const variables = variablesOf(target);
+          const again = { botId, message, environment, source, variables, reports };
+          return install(tx, { ...again, rolledBackToId });
+        },
+      );
+    },
 
-/** Reads the diagnostics of a stored deployment. */
-export function readDiagnostics(stored: unknown): DeploymentDiagnostic[] {
-  return deploymentDiagnostics.parse(stored);
-}
-
-/** What a definition names and nothing here can connect to. */
-function unavailable({ channels, tools }: Definition): DeploymentDiagnostic[] {
-  const warn = (code: string, message: string): DeploymentDiagnostic => ({
-    severity: 'WARNING',
-    code,
-    message,
-    line: 1,
-    column: 1,
-  });
-  return [
-    ...channels
-      .filter(({ type }) => type !== 'web')
-      .map(({ type }) => warn('channel-unavailable', `the channel ${type} cannot be connected`)),
-    ...tools
-      .filter(({ type }) => type === 'mcp')
-      .map(({ name }) => warn('tools-unavailable', `the tools of ${name} cannot be connected`)),
-  ];
+    async promote(request) {
+      const { botId, message } = request;
+      const variablesIn = (tx: Prisma.TransactionClient) =>
+        currentVariables(tx, botId, 'PRODUCTION');
+      return attempt(
+        botId,
+        repeatableRedeploy('promote', request),
+        async () => {
+          const { source } = await findStaging(prisma, request);
+          return probe(source, () => variablesIn(prisma));
+        },
+        async (tx, reports) => {
+          const { source } = await findStaging(tx, request);
+          const variables = await variablesIn(tx);
+          const promoted = { botId, message, environment: 'PRODUCTION' as const, source };
+          return install(tx, { ...promoted, variables, reports });
+        },
+      );
+    },
+  };
 }

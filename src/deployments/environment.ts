@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 
 /** The variables of a deployment by name. Values are secret: they are nowhere shown, logged or answered. */
 export type EnvironmentVariables = Record<string, string>;
@@ -13,6 +13,11 @@ export type EnvironmentCipher = {
    * @throws Error where it was encrypted under no key that is here, for another deployment, or was changed.
    */
   decrypt(deploymentId: string, encrypted: Uint8Array): EnvironmentVariables;
+  /**
+   * Tells sets apart without giving anything of them away: HMAC-SHA256 under the present secret key, so that a
+   * change of keys changes it.
+   */
+  fingerprint(variables: EnvironmentVariables): string;
   /** Whether a set was encrypted under a previous key, and is to be encrypted anew. */
   isOutdated(encrypted: Uint8Array): boolean;
 };
@@ -57,6 +62,11 @@ export function createEnvironmentCipher(
       const text = Buffer.concat([decipher.update(bytes.subarray(TEXT_AT)), decipher.final()]);
       return JSON.parse(text.toString());
     },
+
+    fingerprint: (variables) =>
+      createHmac('sha256', present.key)
+        .update(JSON.stringify(Object.entries(variables).sort()))
+        .digest('hex'),
 
     isOutdated: (encrypted) => !present.id.equals(Buffer.from(encrypted).subarray(0, KEY_ID_BYTES)),
   };

@@ -1,9 +1,21 @@
 import { visibleBots } from '../bots/bots.ts';
+import { GatewayError } from '../errors.ts';
 import { DeploymentStatus } from '../generated/prisma/client.ts';
-import { definitionSource, deployMessage, envName, envValue, MAX_ENV_VARS } from '../input.ts';
+import {
+  definitionSource,
+  deployMessage,
+  envName,
+  envValue,
+  idempotencyKey,
+  MAX_ENV_VARS,
+} from '../input.ts';
 import { builder } from '../schema/builder.ts';
-import { ChannelEnum, DiagnosticObject, EnvironmentEnum, NEWEST_FIRST } from '../schema/shared.ts';
-import { readDiagnostics } from './deployments.ts';
+import type { Context } from '../schema/context.ts';
+import { selectNodes } from '../schema/nodes.ts';
+import { ChannelEnum, DiagnosticObject, EnvironmentEnum } from '../schema/shared.ts';
+import { byCreation, NEWEST_FIRST, readPage } from '../storage/keyset.ts';
+import { readDiagnostics } from './diagnostics.ts';
+import type { AnsweringDeployment } from './repeat.ts';
 
 const DeploymentStatusEnum = builder.enumType(DeploymentStatus, {
   name: 'DeploymentStatus',
@@ -13,6 +25,8 @@ const DeploymentStatusEnum = builder.enumType(DeploymentStatus, {
 const DeploymentNode = builder.prismaNode('Deployment', {
   description: 'One attempt to deploy a definition. It is never changed once it has ended.',
   id: { resolve: ({ id }) => id },
+  // Columns are read as they are asked for: sources and sets of variables are long.
+  select: { id: true },
   nullable: true,
   findUnique: (id, { caller }) => ({ id, bot: visibleBots(caller()) }),
   fields: (t) => ({
@@ -69,19 +83,25 @@ builder.prismaObjectFields('Bot', (t) => ({
     }),
     resolve: ({ activeDeployments }) => activeDeployments[0]?.deployment ?? null,
   }),
-  deployments: t.relatedConnection(
-    'deployments',
+  deployments: t.connection(
     {
-      cursor: 'id',
+      type: DeploymentNode,
       description: 'Every attempt to deploy, the newest first.',
       args: {
         environment: t.arg({ type: EnvironmentEnum }),
         status: t.arg({ type: DeploymentStatusEnum }),
       },
-      query: ({ environment, status }) => ({
-        where: { environment: environment ?? undefined, status: status ?? undefined },
-        orderBy: NEWEST_FIRST,
-      }),
+      resolve: ({ id: botId }, { environment, status, ...args }, context, info) => {
+        const query = selectNodes('Deployment', { createdAt: true, id: true }, context, info);
+        const where = {
+          botId,
+          environment: environment ?? undefined,
+          status: status ?? undefined,
+        };
+        return readPage(args, NEWEST_FIRST, (page) =>
+          context.prisma.deployment.findMany({ ...query, ...byCreation(where, page) }),
+        );
+      },
     },
     { name: 'DeploymentConnection' },
     { name: 'DeploymentEdge' },
@@ -107,6 +127,9 @@ const EnvVarInput = builder.inputType('EnvVarInput', {
   }),
 });
 
+const IDEMPOTENCY_KEY =
+  'The same request with the same key is answered by the first one’s deployment, for 24 hours; another one is refused with IDEMPOTENCY_CONFLICT. 1 to 255 visible ASCII characters.';
+
 const DeployInput = builder.inputType('DeployInput', {
   description: 'A definition to run.',
   fields: (t) => ({
@@ -128,6 +151,10 @@ const DeployInput = builder.inputType('DeployInput', {
     unsetEnvVars: t.stringList({
       description: 'Names that are taken out of them.',
       validate: { items: { schema: envName } },
+    }),
+    idempotencyKey: t.string({
+      description: IDEMPOTENCY_KEY,
+      validate: { schema: idempotencyKey },
     }),
   }),
 });
@@ -153,15 +180,18 @@ builder.mutationField('deploy', (t) =>
         },
       }),
     },
-    resolve: (_root, { botId, input }, { deployments }) =>
-      deployments.deploy({
+    resolve: async (_root, { botId, input }, context) => {
+      const deployment = await context.deployments.deploy({
         botId,
         environment: input.environment ?? 'PRODUCTION',
         source: input.source,
         message: input.message,
         envVars: Object.fromEntries((input.envVars ?? []).map(({ name, value }) => [name, value])),
         unsetEnvVars: input.unsetEnvVars ?? [],
-      }),
+        idempotency: idempotencyOf(input.idempotencyKey, context),
+      });
+      return answeredBy(deployment, context);
+    },
   }),
 );
 
@@ -169,6 +199,10 @@ const redeployArguments = builder.args((t) => ({
   botId: t.id({ required: true }),
   deploymentId: t.id({ required: true }),
   message: t.string({ description: 'A note for the list.', validate: { schema: deployMessage } }),
+  idempotencyKey: t.string({
+    description: IDEMPOTENCY_KEY,
+    validate: { schema: idempotencyKey },
+  }),
 }));
 
 builder.mutationField('rollback', (t) =>
@@ -178,7 +212,10 @@ builder.mutationField('rollback', (t) =>
       'Runs an earlier deployment again: its source, in its environment, with its variables. Scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
     args: redeployArguments,
-    resolve: (_root, request, { deployments }) => deployments.rollback(request),
+    resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
+      const idempotency = idempotencyOf(key, context);
+      return answeredBy(await context.deployments.rollback({ ...request, idempotency }), context);
+    },
   }),
 );
 
@@ -189,6 +226,36 @@ builder.mutationField('promote', (t) =>
       "Runs a staging deployment's source in production, with production's variables. Scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.",
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
     args: redeployArguments,
-    resolve: (_root, request, { deployments }) => deployments.promote(request),
+    resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
+      const idempotency = idempotencyOf(key, context);
+      return answeredBy(await context.deployments.promote({ ...request, idempotency }), context);
+    },
   }),
 );
+
+builder.subscriptionField('deploymentChanged', (t) =>
+  t.prismaField({
+    type: 'Deployment',
+    description:
+      'Every attempt to deploy to a bot from now on, as it is then: a hint to read its lists anew, since one that replaces another makes that inactive. Some may come twice.',
+    authScopes: (_root, { botId }) => ({ bot: { id: botId } }),
+    args: { botId: t.arg.id({ required: true }) },
+    subscribe: (_root, { botId }, { deploymentChanges, signal }) =>
+      deploymentChanges.follow(botId, signal),
+    resolve: async (query, id, _args, { prisma }) => {
+      const deployment = await prisma.deployment.findUnique({ ...query, where: { id } });
+      if (deployment) return deployment;
+      throw new GatewayError('deployment_not_found', `There is no deployment "${id}" any more.`);
+    },
+  }),
+);
+
+function idempotencyOf(key: string | null | undefined, { caller }: Context) {
+  return key == null ? undefined : { accountId: caller().account.id, key };
+}
+
+/** Tells the client whether an earlier request's deployment answers it. */
+function answeredBy(deployment: AnsweringDeployment, { setHeader }: Context): AnsweringDeployment {
+  if (deployment.isReplayed) setHeader('Idempotency-Replayed', 'true');
+  return deployment;
+}

@@ -7,6 +7,7 @@ import {
 } from './definition.ts';
 import { createDiagnostics, type Diagnostic, type Report } from './diagnostic.ts';
 import { parseSource } from './parser.ts';
+import { type ToolPlace, toolPlaces } from './places.ts';
 import { looksLikeSecret } from './secrets.ts';
 import { createSource, isTooLarge, MAX_SOURCE_BYTES } from './source.ts';
 
@@ -24,6 +25,8 @@ export type DefinitionReport = {
   tools: string[];
   /** The channels that the source names, in its order, each once. */
   channels: ChannelType[];
+  /** Where the source names servers of tools, and which of their tools, in its order. */
+  places: ToolPlace[];
 };
 
 export type ReadOptions = {
@@ -56,6 +59,7 @@ export function readDefinition(input: string, { envNames }: ReadOptions = {}): D
     envNames: env.names(),
     tools: checked?.tools.flatMap(toolsOf).sort() ?? [],
     channels: [...new Set(checked?.channels.map(({ type }) => type))],
+    places: parsed ? toolPlaces(parsed.document.agent, source) : [],
   };
 }
 

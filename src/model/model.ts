@@ -49,6 +49,8 @@ export type ModelEvent =
       type: 'finish';
       /** Why the model stopped, in OpenAI's words, such as `stop` or `length`. */
       reason: string;
+      /** The model that answered, in its server's words; none where it did not say. */
+      model: string | undefined;
       /** None where the server did not say. */
       usage: Usage | undefined;
     };

@@ -7,6 +7,7 @@ import type {
 import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import { toStorable } from '../text.ts';
+import { createPooledFetch } from './fetch.ts';
 import type { Model, ModelMessage, ModelRequest, ToolCall, Usage } from './model.ts';
 
 /** OpenAI's own server, which alone wants the limit of tokens under its newer name. */
@@ -22,7 +23,7 @@ export type OpenAIOptions = {
   baseUrl?: string | undefined;
   /** Answers where a definition names no model. */
   defaultModel: string;
-  /** How requests leave; the platform's `fetch` by default. */
+  /** How requests leave; over connections of this model's own by default. */
   fetch?: typeof fetch;
 };
 
@@ -31,7 +32,7 @@ export function createOpenAIModel({
   apiKey = 'none',
   baseUrl = OPENAI_BASE_URL,
   defaultModel,
-  fetch,
+  fetch = createPooledFetch(),
 }: OpenAIOptions): Model {
   const client = new OpenAI({
     apiKey,
@@ -50,6 +51,7 @@ export function createOpenAIModel({
     const text = joinSurrogates();
     let reason: string | undefined;
     let usage: Usage | undefined;
+    let answering: string | undefined;
     const calls = collectCalls();
     const chunks = await client.chat.completions.create(
       {
@@ -66,17 +68,20 @@ export function createOpenAIModel({
       { signal, timeout },
     );
     for await (const chunk of chunks) {
-      const delta = text(chunk.choices?.[0]?.delta?.content ?? '');
+      const delta = text.add(chunk.choices?.[0]?.delta?.content ?? '');
       if (delta) yield { type: 'text-delta' as const, text: delta };
       calls.add(chunk.choices?.[0]?.delta?.tool_calls ?? []);
       reason = chunk.choices?.[0]?.finish_reason ?? reason;
       usage = readUsage(chunk) ?? usage;
+      answering = chunk.model || answering;
     }
     // The client's stream ends without a word when it is aborted.
     signal.throwIfAborted();
     if (reason === undefined) throw new BrokenOff();
+    const rest = text.end();
+    if (rest) yield { type: 'text-delta' as const, text: rest };
     for (const call of calls.all()) yield { type: 'tool-call' as const, call };
-    yield { type: 'finish' as const, reason, usage };
+    yield { type: 'finish' as const, reason, model: answering, usage };
   };
 
   return {
@@ -191,13 +196,16 @@ function collectCalls() {
   };
 }
 
-/** Makes each piece of text whole: the first half of a pair waits for its second. */
-function joinSurrogates(): (piece: string) => string {
+/** Makes each piece of text whole: the first half of a pair waits for its second, to the end at most. */
+function joinSurrogates() {
   let held = '';
-  return (piece) => {
-    const text = held + piece;
-    held = /[\uD800-\uDBFF]$/.test(text) ? text.slice(-1) : '';
-    return toStorable(text.slice(0, text.length - held.length));
+  return {
+    add(piece: string): string {
+      const text = held + piece;
+      held = /[\uD800-\uDBFF]$/.test(text) ? text.slice(-1) : '';
+      return toStorable(text.slice(0, text.length - held.length));
+    },
+    end: () => toStorable(held),
   };
 }
 

@@ -8,6 +8,9 @@ export type ChatVariables = {
     sessionId?: string;
     context?: JsonObject;
     environment?: 'PRODUCTION' | 'STAGING';
+    onBusy?: 'ENQUEUE' | 'REJECT';
+    onDisconnect?: 'CANCEL' | 'CONTINUE';
+    idempotencyKey?: string;
   };
 };
 
@@ -47,28 +50,56 @@ export type StreamedEvent =
   | { type: 'ChatFailed'; latencyMs: number; code: string; message: string }
   | { type: 'ChatCancelled'; latencyMs: number };
 
+const STREAMED_EVENT = /* GraphQL */ `
+  type: __typename
+  ... on RunStarted { runId }
+  ... on TextDelta { delta }
+  ... on ChatDone { latencyMs }
+  ... on ChatFailed { latencyMs code message }
+  ... on ChatCancelled { latencyMs }
+`;
+
 /** A reply as it is made. */
 export const chatStream = operation<ChatVariables, { event: StreamedEvent }>(/* GraphQL */ `
   subscription ChatStream($botId: ID!, $input: ChatInput!) {
-    event: chat(botId: $botId, input: $input) {
-      type: __typename
-      ... on RunStarted {
-        runId
-      }
-      ... on TextDelta {
-        delta
-      }
-      ... on ChatDone {
-        latencyMs
-      }
-      ... on ChatFailed {
-        latencyMs
-        code
-        message
-      }
-      ... on ChatCancelled {
-        latencyMs
-      }
-    }
+    event: chat(botId: $botId, input: $input) { ${STREAMED_EVENT} }
+  }
+`);
+
+export type ExecuteVariables = {
+  botId: string;
+  input: {
+    prompt: string;
+    context?: JsonObject;
+    environment?: 'PRODUCTION' | 'STAGING';
+    background?: boolean;
+    metadata?: JsonObject;
+    onDisconnect?: 'CANCEL' | 'CONTINUE';
+    idempotencyKey?: string;
+  };
+};
+
+/** A run by itself, when it is over. */
+export const execute = operation<
+  ExecuteVariables,
+  {
+    execute: {
+      id: string;
+      response: string | null;
+      latencyMs: number | null;
+      tokensUsed: number;
+      toolsCalled: string[];
+    };
+  }
+>(/* GraphQL */ `
+  mutation Execute($botId: ID!, $input: ExecuteInput!) {
+    execute(botId: $botId, input: $input) { id response latencyMs tokensUsed toolsCalled }
+  }
+`);
+
+/** The same as it is made. */
+export const executeStream = operation<ExecuteVariables, { event: StreamedEvent }>(/* GraphQL */ `
+  subscription ExecuteStream($botId: ID!, $input: ExecuteInput!) {
+    event: execute(botId: $botId, input: $input) { ${STREAMED_EVENT} }
   }
 `);

@@ -58,6 +58,7 @@ export type DeployVariables = {
     message?: string;
     envVars: { name: string; value: string }[];
     unsetEnvVars: string[];
+    idempotencyKey?: string;
   };
 };
 
@@ -70,11 +71,21 @@ export const deploy = operation<DeployVariables, { deploy: DeploymentData }>(/* 
   ${DEPLOYMENT}
 `);
 
-export type RollbackVariables = { botId: string; deploymentId: string; message?: string };
+export type RollbackVariables = {
+  botId: string;
+  deploymentId: string;
+  message?: string;
+  idempotencyKey?: string;
+};
 
 export const rollback = operation<RollbackVariables, { rollback: DeploymentData }>(/* GraphQL */ `
-  mutation Rollback($botId: ID!, $deploymentId: ID!, $message: String) {
-    rollback(botId: $botId, deploymentId: $deploymentId, message: $message) {
+  mutation Rollback($botId: ID!, $deploymentId: ID!, $message: String, $idempotencyKey: String) {
+    rollback(
+      botId: $botId
+      deploymentId: $deploymentId
+      message: $message
+      idempotencyKey: $idempotencyKey
+    ) {
       ...DeploymentData
     }
   }

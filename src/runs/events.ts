@@ -2,7 +2,8 @@ import type { ErrorCode } from '../errors.ts';
 
 /**
  * What happens in a run, in order: `RunStarted`, any number of deltas and calls of tools, and one of the three ends. The names
- * are those of the GraphQL union `ChatEvent`.
+ * are those of the GraphQL union `ChatEvent`. Where a run of the queue is begun again, `RunStarted` comes again: what was
+ * said before it is no part of the reply.
  */
 export type RunEvent = { seq: number } & (
   | { type: 'RunStarted'; runId: string; sessionId: string | null }
@@ -20,7 +21,10 @@ export type RunEvent = { seq: number } & (
   | { type: 'ChatCancelled'; runId: string; latencyMs: number; tokensUsed: number }
 );
 
-type Unnumbered<Event> = Event extends RunEvent ? Omit<Event, 'seq'> : never;
+/** The three that end a run. */
+export type EndEvent = Extract<RunEvent, { type: 'ChatDone' | 'ChatFailed' | 'ChatCancelled' }>;
+
+export type Unnumbered<Event> = Event extends RunEvent ? Omit<Event, 'seq'> : never;
 
 /** The events of one run: written by the run, read by everybody who listens, each at their own pace. */
 export type EventLog = {
@@ -29,15 +33,23 @@ export type EventLog = {
   /** Says that no event follows. */
   end(): void;
   /**
-   * Reads all events from the first, then follows until the log ends, the reader leaves, or the signal says
-   * that it has left. Leaving answers at once, also while the next event is awaited.
+   * Reads all events behind a `seq`, from the first by default, then follows until the log ends, the reader
+   * leaves, or the signal says that it has left. Leaving answers at once, also while the next event is awaited.
    */
-  read(signal: AbortSignal): AsyncIterableIterator<RunEvent, undefined>;
+  read(signal: AbortSignal, after?: number): AsyncIterableIterator<RunEvent, undefined>;
+  /** What has happened so far. */
+  events: readonly RunEvent[];
 };
 
-/** @param onAbandoned called when the last reader leaves before the log has ended. */
-export function createEventLog(onAbandoned: () => void): EventLog {
-  const events: RunEvent[] = [];
+/**
+ * @param onAbandoned called when the last reader leaves before the log has ended.
+ * @param earlier the events that the log goes on behind.
+ */
+export function createEventLog(
+  onAbandoned: () => void,
+  earlier: readonly RunEvent[] = [],
+): EventLog {
+  const events: RunEvent[] = [...earlier];
   const readers = new Set<() => void>();
   let ended = false;
 
@@ -46,6 +58,8 @@ export function createEventLog(onAbandoned: () => void): EventLog {
   };
 
   return {
+    events,
+
     append(event) {
       events.push({ seq: events.length + 1, ...event });
       wakeReaders();
@@ -56,9 +70,9 @@ export function createEventLog(onAbandoned: () => void): EventLog {
       wakeReaders();
     },
 
-    read(signal) {
+    read(signal, after = 0) {
       const done = { done: true, value: undefined } as const;
-      let position = 0;
+      let position = after;
       let left = false;
       let wake = () => {};
       const onEvent = () => wake();
@@ -84,8 +98,13 @@ export function createEventLog(onAbandoned: () => void): EventLog {
               position += 1;
               return { done: false, value: event };
             }
-            if (ended) leave();
-            else await new Promise<void>((resolve) => (wake = resolve));
+            if (ended) {
+              leave();
+              // Who asked from behind the end is told of it.
+              const last = position > events.length ? events.at(-1) : undefined;
+              return last ? { done: false, value: last } : done;
+            }
+            await new Promise<void>((resolve) => (wake = resolve));
           }
           return done;
         },

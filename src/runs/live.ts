@@ -1,8 +1,29 @@
 import { GatewayError } from '../errors.ts';
-import { createEventLog, type EventLog } from './events.ts';
+import type { OnDisconnect } from '../generated/prisma/client.ts';
+import { createEventLog, type EventLog, type RunEvent } from './events.ts';
 
 /** A run at work in this process. */
-export type LiveRun = Pick<EventLog, 'read'> & { id: string };
+export type LiveRun = Pick<EventLog, 'read'> & {
+  id: string;
+  /** Whether another process may begin it again: then its readers are to get only what is stored. */
+  isRepeatable: boolean;
+  /** Stops the work; what was said until then is stored. */
+  stop(): void;
+  /** Settles when the work is over. */
+  ended: Promise<void>;
+};
+
+/** Why runs are stopped that nobody wished to stop: their process is on its way out, or has lost them. */
+export const NO_MORE_TIME = new DOMException('The process has no more time.', 'AbortError');
+
+/** How a run is started. */
+export type StartOptions = {
+  id: string;
+  /** What becomes of it when its last reader leaves. */
+  onDisconnect: OnDisconnect;
+  /** What happened in earlier attempts, of a run that may be begun again. */
+  earlier?: readonly RunEvent[] | undefined;
+};
 
 /** The place of a run among those at work, taken before the run begins. */
 export type Admission = {
@@ -13,7 +34,10 @@ export type Admission = {
    *
    * @param work appends the run's events and never rejects.
    */
-  start(id: string, work: (log: EventLog, signal: AbortSignal) => Promise<void>): LiveRun;
+  start(
+    options: StartOptions,
+    work: (log: EventLog, signal: AbortSignal) => Promise<void>,
+  ): LiveRun;
   /** Gives the place back where no run has begun. */
   leave(): void;
 };
@@ -22,6 +46,10 @@ export type Admission = {
 export type LiveRuns = {
   /** @throws GatewayError when the process is on its way out. */
   admit(): Admission;
+  /** A run that has begun and not ended. */
+  find(id: string): LiveRun | undefined;
+  /** Stops every run. */
+  stopAll(): void;
   /**
    * Admits nobody any more, and waits until no run is at work; stops those that still are after `limitMs`, and
    * waits for their end.
@@ -31,8 +59,13 @@ export type LiveRuns = {
 
 export function createLiveRuns(): LiveRuns {
   const live = new Set<AbortController>();
+  const begun = new Map<string, LiveRun>();
   let draining = false;
   let onEmpty = () => {};
+
+  const stopAll = () => {
+    for (const controller of live) controller.abort(NO_MORE_TIME);
+  };
 
   const leave = (controller: AbortController) => {
     live.delete(controller);
@@ -40,6 +73,9 @@ export function createLiveRuns(): LiveRuns {
   };
 
   return {
+    find: (id) => begun.get(id),
+    stopAll,
+
     admit() {
       if (draining) {
         throw new GatewayError('internal_error', 'The server is stopping. Send the request again.');
@@ -50,22 +86,24 @@ export function createLiveRuns(): LiveRuns {
       return {
         signal,
         leave: () => leave(controller),
-        start(id, work) {
-          const log = createEventLog(() => controller.abort());
-          void work(log, signal).finally(() => {
+        start({ id, onDisconnect, earlier }, work) {
+          const stop = () => controller.abort();
+          const log = createEventLog(onDisconnect === 'CANCEL' ? stop : () => {}, earlier);
+          const ended = work(log, signal).finally(() => {
+            begun.delete(id);
             log.end();
             leave(controller);
           });
-          return { id, read: log.read };
+          const run = { id, isRepeatable: earlier !== undefined, read: log.read, stop, ended };
+          begun.set(id, run);
+          return run;
         },
       };
     },
 
     async drain(limitMs) {
       draining = true;
-      const timer = setTimeout(() => {
-        for (const controller of live) controller.abort();
-      }, limitMs);
+      const timer = setTimeout(stopAll, limitMs);
       const empty = new Promise<void>((resolve) => {
         onEmpty = resolve;
       });

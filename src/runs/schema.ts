@@ -1,19 +1,13 @@
 import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { GatewayError } from '../errors.ts';
-import { RunKind, RunStatus } from '../generated/prisma/client.ts';
+import { eventPosition } from '../input.ts';
+import { isJsonObject } from '../json.ts';
 import { builder } from '../schema/builder.ts';
-import { ChannelEnum, EnvironmentEnum } from '../schema/shared.ts';
-
-const RunStatusEnum = builder.enumType(RunStatus, {
-  name: 'RunStatus',
-  description: 'How far a run is. COMPLETED, FAILED and CANCELLED are final.',
-});
-
-const RunKindEnum = builder.enumType(RunKind, {
-  name: 'RunKind',
-  description: 'A turn of a conversation, or a prompt without one.',
-});
+import { ChatEvent } from '../schema/chat-event.ts';
+import type { Context } from '../schema/context.ts';
+import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from '../schema/shared.ts';
+import { readSpans } from './spans.ts';
 
 const RunError = builder.simpleObject('RunError', {
   description: 'Why a run failed.',
@@ -23,9 +17,49 @@ const RunError = builder.simpleObject('RunError', {
   }),
 });
 
+const Span = builder.simpleObject('Span', {
+  description: 'One part of a run, after OpenTelemetry.',
+  fields: (t) => ({
+    spanId: t.string({ description: '16 hex digits.' }),
+    parentId: t.string({
+      nullable: true,
+      description:
+        'The span that this is a part of; of the first one the caller’s own, where it sent a traceparent.',
+    }),
+    name: t.string(),
+    startedAt: t.field({ type: 'DateTime' }),
+    durationMs: t.float(),
+    status: t.string({ description: 'unset, ok or error. What went well is left unset.' }),
+    attributes: t.field({
+      type: 'JSON',
+      description:
+        'Named after OpenTelemetry’s conventions for generative AI, or parley.*: names and counts, never what was said.',
+    }),
+  }),
+});
+
+const Trace = builder.simpleObject('Trace', {
+  description: 'How a run went, step by step.',
+  fields: (t) => ({
+    traceId: t.string({
+      description:
+        '32 hex digits: the caller’s own, where it sent a traceparent. Zeros where there is none.',
+    }),
+    spans: t.field({
+      type: [Span],
+      description:
+        'In the order in which they began, the run’s own first; none before the run has ended, nor where it was interrupted.',
+    }),
+  }),
+});
+
+const NO_TRACE_ID = '0'.repeat(32);
+
 builder.prismaNode('Run', {
   description: 'One piece of work of a bot, stored before it begins and when it ends.',
   id: { resolve: ({ id }) => id },
+  // Columns are read as they are asked for: the spans of a run are long.
+  select: { id: true },
   nullable: true,
   findUnique: (id, { caller }) => {
     authorizeScope(caller(), 'RUNS');
@@ -58,6 +92,13 @@ builder.prismaNode('Run', {
       nullable: true,
       description: 'The name of the model that was asked.',
     }),
+    metadata: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'What the caller noted of it.',
+      select: { metadata: true },
+      resolve: ({ metadata }) => (isJsonObject(metadata) ? metadata : null),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', nullable: true }),
     finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true }),
@@ -79,6 +120,17 @@ builder.prismaNode('Run', {
     toolsCalled: t.exposeStringList('toolsCalled', {
       description: 'In call order, without repeats: <group>.<capability>.',
     }),
+    trace: t.field({
+      type: Trace,
+      select: { traceId: true, spans: true },
+      resolve: ({ traceId, spans }) => ({
+        traceId: traceId ?? NO_TRACE_ID,
+        spans: readSpans(spans).map(({ startedAt, ...span }) => ({
+          ...span,
+          startedAt: new Date(startedAt),
+        })),
+      }),
+    }),
   }),
 });
 
@@ -96,6 +148,57 @@ builder.queryField('run', (t) =>
       const run = await prisma.run.findUnique({ ...query, where });
       if (run) return run;
       throw new GatewayError('run_not_found', `There is no run "${id}".`);
+    },
+  }),
+);
+
+/** The scopes of which any will do to follow and to stop a run: those who talk, and those who watch. */
+const FOLLOW = ['CHAT', 'RUNS'] as const;
+
+/** @throws GatewayError where there is no such run that this key may follow. */
+async function findFollowed(id: string, botId: string | undefined, context: Context) {
+  const { caller, prisma } = context;
+  const { sessionId, environment } = context.session() ?? {};
+  const where = { id, botId, sessionId, environment, bot: visibleBots(caller()) };
+  const run = await prisma.run.findUnique({ where, select: { id: true } });
+  if (run === null) throw new GatewayError('run_not_found', `There is no run "${id}".`);
+}
+
+builder.subscriptionField('runEvents', (t) =>
+  t.field({
+    type: ChatEvent,
+    description:
+      'All events of a run behind a position, then those that follow, until it ends: nothing lost, nothing twice, over restarts and replicas. Scope CHAT or RUNS. Error: RUN_NOT_FOUND, also where it is another bot’s than the one named.',
+    authScopes: (_root, { botId }) =>
+      botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
+    args: {
+      runId: t.arg.id({ required: true }),
+      after: t.arg.int({
+        description: 'The seq of the last event that the client has. 0 by default: all.',
+        validate: { schema: eventPosition },
+      }),
+      botId: t.arg.id(),
+    },
+    subscribe: async (_root, { runId, after, botId }, context) => {
+      await findFollowed(runId, botId ?? undefined, context);
+      return context.replay.read(runId, after ?? 0, context.signal);
+    },
+    resolve: (event) => event,
+  }),
+);
+
+builder.mutationField('cancelRun', (t) =>
+  t.prismaField({
+    type: 'Run',
+    description:
+      'Stops a run that is queued or at work, and answers it as it is then; one that is over stays as it is. What was said until then is kept. Scope CHAT or RUNS. Error: RUN_NOT_FOUND.',
+    authScopes: (_root, { botId }) =>
+      botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
+    args: { id: t.arg.id({ required: true }), botId: t.arg.id() },
+    resolve: async (query, _root, { id, botId }, context) => {
+      await findFollowed(id, botId ?? undefined, context);
+      await context.cancel.cancel(id);
+      return context.prisma.run.findUniqueOrThrow({ ...query, where: { id } });
     },
   }),
 );

@@ -5,11 +5,10 @@ import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import SimpleObjectsPlugin from '@pothos/plugin-simple-objects';
 import ZodPlugin from '@pothos/plugin-zod';
 import { DateTimeResolver, JSONResolver } from 'graphql-scalars';
-import { authorizeScope } from '../accounts/caller.ts';
+import { authorizeScope, type RequiredScope } from '../accounts/caller.ts';
 import { invalidRequest } from '../errors.ts';
 import type PrismaTypes from '../generated/pothos-types.ts';
 import { getDatamodel } from '../generated/pothos-types.ts';
-import type { KeyScope } from '../generated/prisma/client.ts';
 import { cursor, pageSize } from '../input.ts';
 import type { JsonValue } from '../json.ts';
 import type { Context } from './context.ts';
@@ -36,10 +35,10 @@ export const builder = new SchemaBuilder<{
   AuthScopes: {
     /** Any valid key. */
     authenticated: boolean;
-    /** A key with this scope. */
-    scope: KeyScope;
+    /** A key with this scope, or one of these. */
+    scope: RequiredScope;
     /** A key that may use this bot, and has this scope where one is named. */
-    bot: { id: string; scope?: KeyScope };
+    bot: { id: string; scope?: RequiredScope };
   };
 }>({
   defaultFieldNullability: false,

@@ -1,11 +1,25 @@
 import type { Accounts } from '../accounts/accounts.ts';
-import { authorizeScope, type Caller } from '../accounts/caller.ts';
+import {
+  authorizeScope,
+  type Caller,
+  type RequiredScope,
+  type SessionGrant,
+} from '../accounts/caller.ts';
 import type { Keys } from '../accounts/keys.ts';
+import { type Quota, rateLimitExceeded } from '../accounts/limits.ts';
+import type { SessionTokens } from '../accounts/session-tokens.ts';
 import type { Chat } from '../agent/chat.ts';
+import type { Execute } from '../agent/execute.ts';
 import type { Bots } from '../bots/bots.ts';
+import type { DeploymentChanges } from '../deployments/changes.ts';
 import type { Deployments } from '../deployments/deployments.ts';
 import { GatewayError } from '../errors.ts';
-import type { KeyScope, PrismaClient } from '../generated/prisma/client.ts';
+import type { PrismaClient } from '../generated/prisma/client.ts';
+import type { Cancel } from '../runs/cancel.ts';
+import type { Changes } from '../runs/changes.ts';
+import type { RunList } from '../runs/list.ts';
+import type { Replay } from '../runs/replay.ts';
+import type { RunStats } from '../runs/stats.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 
 /** The parts of the domain that the schema's resolvers call. */
@@ -13,10 +27,18 @@ export type Domains = {
   prisma: PrismaClient;
   accounts: Accounts;
   keys: Keys;
+  sessionTokens: Pick<SessionTokens, 'issue'>;
   bots: Bots;
   deployments: Deployments;
+  deploymentChanges: DeploymentChanges;
   sessions: Sessions;
   chat: Chat;
+  execute: Execute;
+  runList: RunList;
+  runStats: RunStats;
+  runChanges: Changes;
+  replay: Replay;
+  cancel: Pick<Cancel, 'cancel'>;
 };
 
 /** Where an operation comes from, told by its transport. */
@@ -27,36 +49,67 @@ export type Origin = {
   signal: AbortSignal;
   /** Sends a header with the answer, where the transport still can. */
   setHeader(name: string, value: string): void;
+  /** The header of W3C Trace Context, as it came. */
+  traceparent: unknown;
+  /** Counts against whoever asks, all or nothing. */
+  take(cost: number): Promise<Quota>;
+  /** The bot that the request is for, where the transport knows. */
+  bot?: BotVersion | undefined;
 };
+
+/** Under which version what is remembered of a bot still holds. */
+export type BotVersion = { id: string; version: string };
 
 /** What every resolver gets; made anew for each operation, the same way on every transport. */
 export type Context = Domains &
-  Pick<Origin, 'signal' | 'setHeader'> & {
+  Pick<Origin, 'signal' | 'setHeader' | 'traceparent'> & {
     /** @throws GatewayError `missing_api_key` or `invalid_api_key`: without a good key nobody reaches data. */
     caller(): Caller;
+    /** The one session that the caller is let in for, where it came with a token. */
+    session(): SessionGrant | undefined;
     /**
      * Lets the caller at a bot: asked by the REST layer before it reads a body, and by the schema's scopes.
      *
      * @param scope what the key must be able to do; none: see the bot.
      * @throws GatewayError as `Bots.authorize`, then `insufficient_scope`.
      */
-    authorizeBot(botId: string, scope?: KeyScope): Promise<void>;
+    authorizeBot(botId: string, scope?: RequiredScope): Promise<void>;
+    /**
+     * Counts the operation before it runs. Parley's own documents are not counted: the request that asks for
+     * them is.
+     *
+     * @throws GatewayError `rate_limit_exceeded`
+     */
+    charge(cost: number): Promise<void>;
+    /** The version of a bot as this request has found it; none where nothing must be remembered. */
+    botVersion(id: string): string | undefined;
+    /** What is left to the caller, as this operation's count has found it. */
+    quota(): Promise<Quota>;
   };
 
 /** @returns a function that makes the context of one operation. */
 export function createContextFactory(domains: Domains): (origin: Origin) => Context {
-  return ({ authentication, signal, setHeader }) => {
+  return ({ authentication, take, bot, ...origin }) => {
     const caller = () => {
       if (authentication instanceof GatewayError) throw authentication;
       return authentication;
     };
+    const session = () =>
+      authentication instanceof GatewayError ? undefined : authentication.session;
     const authorized = new Map<string, Promise<void>>();
-    const authorizeBot = async (botId: string, scope?: KeyScope) => {
+    const authorizeBot = async (botId: string, scope?: RequiredScope) => {
       const known = authorized.get(botId) ?? domains.bots.authorize(caller(), botId);
       authorized.set(botId, known);
       await known;
       if (scope) authorizeScope(caller(), scope);
     };
-    return { ...domains, signal, setHeader, caller, authorizeBot };
+    let counted: Quota | undefined;
+    const charge = async (cost: number) => {
+      counted = await take(cost);
+      if (!counted.allowed) throw rateLimitExceeded(counted, cost);
+    };
+    const quota = async () => counted ?? take(0);
+    const botVersion = (id: string) => (bot?.id === id ? bot.version : undefined);
+    return { ...domains, ...origin, caller, session, authorizeBot, charge, quota, botVersion };
   };
 }

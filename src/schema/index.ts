@@ -4,8 +4,12 @@ import '../bots/schema.ts';
 import '../deployments/schema.ts';
 import '../sessions/schema.ts';
 import '../runs/schema.ts';
+import '../runs/lists/schema.ts';
+import '../runs/stats/schema.ts';
 import '../agent/schema.ts';
 import { builder } from './builder.ts';
+import { describeSchema } from './descriptions.ts';
+import { passEventsOn } from './events.ts';
 
 /** The product: every interface of Parley is a translation onto this schema. */
-export const schema = builder.toSchema();
+export const schema = passEventsOn(describeSchema(builder.toSchema()));

@@ -1,10 +1,7 @@
-import { Channel, Environment } from '../generated/prisma/client.ts';
+import { Channel, Environment, RunKind, RunStatus } from '../generated/prisma/client.ts';
 import { builder } from './builder.ts';
 
-/** What more than one domain speaks of. */
-
-/** How lists are ordered. An id decides between rows of the same millisecond. */
-export const NEWEST_FIRST = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];
+/** What more than one part of the schema speaks of. */
 
 export const EnvironmentEnum = builder.enumType(Environment, {
   name: 'Environment',
@@ -14,6 +11,16 @@ export const EnvironmentEnum = builder.enumType(Environment, {
 export const ChannelEnum = builder.enumType(Channel, {
   name: 'Channel',
   description: 'Where a message came from, or where a deployment is reached.',
+});
+
+export const RunStatusEnum = builder.enumType(RunStatus, {
+  name: 'RunStatus',
+  description: 'How far a run is. COMPLETED, FAILED and CANCELLED are final.',
+});
+
+export const RunKindEnum = builder.enumType(RunKind, {
+  name: 'RunKind',
+  description: 'A turn of a conversation, or a prompt without one.',
 });
 
 const SeverityEnum = builder.enumType('Severity', {

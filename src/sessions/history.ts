@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import type { Environment, Message, Prisma, PrismaClient } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
+import type { Environment, Message } from '../generated/prisma/client.ts';
+import { createBatch } from '../storage/batch.ts';
+import type { Database } from '../storage/database.ts';
+import type { Order, PageQuery } from '../storage/keyset.ts';
+import { statement } from '../storage/sql.ts';
+import type { Facts } from './memory.ts';
 
 /** One message of a conversation as it is kept. */
 export type HistoryMessage =
@@ -11,6 +15,9 @@ export type HistoryMessage =
 /** A call of a tool, by the tool's own name `<group>.<capability>`. */
 export type ToolCall = { id: string; name: string; arguments: string };
 
+/** As PostgreSQL's integers go. */
+const MAX_TURN = 2 ** 31 - 1;
+
 const toolCalls = z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() }));
 
 /** What names a conversation: a session id means nothing outside its bot and environment. */
@@ -19,65 +26,69 @@ export type SessionRef = { botId: string; environment: Environment; sessionId: s
 /** A session that may be new: then it gets this id of Parley's own. */
 export type NewSession = SessionRef & { key: string };
 
-/** The conversation as a turn found it: what the turn is stored on top of. */
-export type SessionState = { key: string; turns: number };
+/** The conversation as a turn found it: what the turn is stored on top of, so long as its lease holds. */
+export type SessionState = { key: string; turns: number; leaseId: string };
+
+/** How a turn ends: it is given back, with what is added to the conversation, if anything is. */
+export type TurnEnd = { session: SessionState; messages: HistoryMessage[] | undefined };
+
+/** What a turn begins with. */
+export type Recollection = {
+  /** Oldest first, without the part of a turn that the limit cuts. */
+  messages: HistoryMessage[];
+  facts: Facts;
+};
 
 /** The stored conversations. */
 export type History = {
-  /** Finds the session, makes it where it is new, and notes that it was seen. */
-  open(session: NewSession): Promise<SessionState>;
-  /** The last `limit` messages, oldest first, without the part of a turn that the limit cuts. */
-  load(session: SessionState, limit: number): Promise<HistoryMessage[]>;
-  /**
-   * The writes that add one whole turn, for the transaction that completes its run. They fail as a whole when
-   * another turn was stored since `open`.
-   */
-  append(
-    session: SessionState,
-    runId: string,
-    messages: HistoryMessage[],
-  ): Prisma.PrismaPromise<unknown>[];
+  /** The last `limit` messages, and what the bot keeps of the user, in one look. */
+  recall(session: SessionState, limit: number): Promise<Recollection>;
 };
 
-export function createHistory({ prisma }: { prisma: PrismaClient }): History {
+const RECALL = statement(`
+  SELECT key,
+    (SELECT json_agg(message ORDER BY turn, position) FROM (
+      SELECT turn, position, role, text, tool_calls AS "toolCalls", tool_call_id AS "toolCallId"
+      FROM messages WHERE session_key = key ORDER BY turn DESC, position DESC LIMIT "limit"
+    ) AS message) AS messages,
+    (SELECT json_object_agg(name, value ORDER BY name) FROM memory_entries WHERE session_key = key) AS facts
+  FROM json_to_recordset($1) AS asked (key text, "limit" int)`);
+
+type StoredMessage = Pick<Message, 'role' | 'text' | 'toolCalls' | 'toolCallId'>;
+
+export function createHistory({ sql }: Pick<Database, 'sql'>): History {
+  const recallAll = createBatch<
+    { limit: number },
+    { messages: StoredMessage[] | null; facts: Facts | null }
+  >(sql, RECALL);
   return {
-    async open({ key, botId, environment, sessionId }) {
-      const row = await prisma.session.upsert({
-        where: { botId_environment_sessionId: { botId, environment, sessionId } },
-        create: { id: key, botId, environment, sessionId },
-        update: { lastSeenAt: new Date() },
-        select: { id: true, turns: true },
-      });
-      return { key: row.id, turns: row.turns };
+    async recall({ key }, limit) {
+      const [found] = await recallAll(key, { limit });
+      const messages = (found?.messages ?? []).map(readMessage);
+      return { messages: fromAUserOn(messages), facts: found?.facts ?? {} };
     },
+  };
+}
 
-    async load({ key }, limit) {
-      if (limit === 0) return [];
-      const rows = await prisma.message.findMany({
-        where: { sessionKey: key },
-        orderBy: [{ turn: 'desc' }, { position: 'desc' }],
-        take: limit,
-        select: { role: true, text: true, toolCalls: true, toolCallId: true },
-      });
-      return fromAUserOn(rows.reverse().map(readMessage));
-    },
+/** Messages by turn, and by their place in it. */
+export const AS_SAID: Order<Pick<Message, 'turn' | 'position'>> = {
+  direction: 'asc',
+  placeOf: ({ turn, position }) => [turn, String(position)],
+  isPlace: ([turn, position]) => turn <= MAX_TURN && /^\d{1,9}$/.test(position),
+};
 
-    append({ key, turns }, runId, messages) {
-      const turn = turns + 1;
-      return [
-        prisma.session.update({ where: { id: key, turns }, data: { turns: turn } }),
-        prisma.message.createMany({
-          data: messages.map((message, position) => ({
-            id: makeId('msg'),
-            sessionKey: key,
-            runId,
-            turn,
-            position,
-            ...message,
-          })),
-        }),
-      ];
-    },
+/** What Prisma has to read for a page of a session's messages in that order. */
+export function byTurn(where: { sessionKey: string }, { bounds, direction, take }: PageQuery) {
+  const behind = bounds.map(({ place: [turn, text], direction }) => {
+    const position = Number(text);
+    return direction === 'asc'
+      ? { turn: { gte: turn }, OR: [{ turn: { gt: turn } }, { position: { gt: position } }] }
+      : { turn: { lte: turn }, OR: [{ turn: { lt: turn } }, { position: { lt: position } }] };
+  });
+  return {
+    where: { AND: [where, ...behind] },
+    orderBy: [{ turn: direction }, { position: direction }],
+    take,
   };
 }
 

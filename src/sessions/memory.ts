@@ -1,27 +1,19 @@
-import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import type { Database } from '../storage/database.ts';
 
 /** What a bot keeps of the user of a session, by name. */
 export type Facts = Record<string, string>;
 
 /** The facts of sessions. */
 export type Memory = {
-  load(sessionKey: string): Promise<Facts>;
   /** Keeps a fact under a name, in place of what was there. */
   save(sessionKey: string, name: string, value: string): Promise<void>;
   /** Forgets a fact. One that is not there is forgotten already. */
   forget(sessionKey: string, name: string): Promise<void>;
 };
 
-export function createMemory({ prisma }: { prisma: PrismaClient }): Memory {
+export function createMemory({ prisma }: Pick<Database, 'prisma'>): Memory {
   return {
-    async load(sessionKey) {
-      const entries = await prisma.memoryEntry.findMany({
-        where: { sessionKey },
-        orderBy: { name: 'asc' },
-      });
-      return Object.fromEntries(entries.map(({ name, value }) => [name, value]));
-    },
-
     async save(sessionKey, name, value) {
       const where: Prisma.MemoryEntryWhereUniqueInput = { sessionKey_name: { sessionKey, name } };
       await prisma.memoryEntry.upsert({

@@ -2,9 +2,12 @@ import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { factName, factValue, sessionId } from '../input.ts';
 import { builder } from '../schema/builder.ts';
-import { EnvironmentEnum, NEWEST_FIRST } from '../schema/shared.ts';
+import { nodesQuery } from '../schema/nodes.ts';
+import { EnvironmentEnum } from '../schema/shared.ts';
+import { byCreation, NEWEST_FIRST, readPage } from '../storage/keyset.ts';
+import { AS_SAID, byTurn } from './history.ts';
 
-builder.prismaObject('Message', {
+const MessageObject = builder.prismaObject('Message', {
   description: 'One message of a conversation. A turn is stored whole, or not at all.',
   fields: (t) => ({
     id: t.exposeID('id'),
@@ -39,12 +42,16 @@ const SessionNode = builder.prismaNode('Session', {
   fields: (t) => ({
     sessionId: t.exposeString('sessionId', { description: "The caller's own name for it." }),
     environment: t.expose('environment', { type: EnvironmentEnum }),
-    messages: t.relatedConnection(
-      'messages',
+    messages: t.connection(
       {
-        cursor: 'id',
+        type: MessageObject,
         description: 'What was said, the oldest first.',
-        query: { orderBy: [{ turn: 'asc' }, { position: 'asc' }] },
+        resolve: ({ id: sessionKey }, args, context, info) => {
+          const query = nodesQuery('Message', context, info);
+          return readPage(args, AS_SAID, (page) =>
+            context.prisma.message.findMany({ ...query, ...byTurn({ sessionKey }, page) }),
+          );
+        },
       },
       { name: 'MessageConnection' },
       { name: 'MessageEdge' },
@@ -59,13 +66,17 @@ const SessionNode = builder.prismaNode('Session', {
 });
 
 builder.prismaObjectFields('Bot', (t) => ({
-  sessions: t.relatedConnection(
-    'sessions',
+  sessions: t.connection(
     {
-      cursor: 'id',
+      type: SessionNode,
       description: 'The conversations with it, the newest first. Scope RUNS.',
       authScopes: { scope: 'RUNS' },
-      query: { orderBy: NEWEST_FIRST },
+      resolve: ({ id: botId }, args, context, info) => {
+        const query = nodesQuery('Session', context, info);
+        return readPage(args, NEWEST_FIRST, (page) =>
+          context.prisma.session.findMany({ ...query, ...byCreation({ botId }, page) }),
+        );
+      },
     },
     { name: 'SessionConnection' },
     { name: 'SessionEdge' },

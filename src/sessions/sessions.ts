@@ -1,8 +1,8 @@
 import { Prisma, type PrismaClient, type Session } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
-import type { History, SessionRef } from './history.ts';
+import type { SessionRef } from './history.ts';
 import type { Memory } from './memory.ts';
-import { type Turns, turnName } from './turns.ts';
+import type { Turns } from './turns.ts';
 
 /** What may be done to a conversation from outside of it. */
 export type Sessions = {
@@ -23,37 +23,42 @@ export type Sessions = {
 
 export function createSessions({
   prisma,
-  history,
   memory,
   turns,
 }: {
   prisma: PrismaClient;
-  history: History;
   memory: Memory;
   turns: Turns;
 }): Sessions {
   return {
     async setMemory(session, name, value) {
-      const { key } = await history.open({ ...session, key: makeId('ses') });
+      const { id: key } = await prisma.session.upsert({
+        where: { botId_environment_sessionId: session },
+        create: { id: makeId('ses'), ...session },
+        update: { lastSeenAt: new Date() },
+        select: { id: true },
+      });
       if (value === null) await memory.forget(key, name);
       else await memory.save(key, name, value);
       return prisma.session.findUniqueOrThrow({ where: { id: key } });
     },
 
     async forget(session, signal) {
-      const release = await turns.take(turnName(session), signal);
+      const where = { botId_environment_sessionId: session };
+      const known = await prisma.session.findUnique({ where, select: { id: true } });
+      if (known === null) return false;
+      const turn = await turns.take({ ...session, key: known.id }, { signal });
       try {
-        const { botId, environment, sessionId } = session;
-        const [sessions, runs] = await prisma.$transaction([
-          prisma.session.deleteMany({ where: { botId, environment, sessionId } }),
+        await prisma.$transaction([
+          prisma.session.deleteMany({ where: { id: turn.key } }),
           prisma.run.updateMany({
-            where: { botId, environment, sessionId },
+            where: session,
             data: { input: '', response: null, context: Prisma.DbNull, metadata: Prisma.DbNull },
           }),
         ]);
-        return sessions.count + runs.count > 0;
+        return true;
       } finally {
-        release();
+        await turns.release(turn);
       }
     },
   };

@@ -1,79 +1,232 @@
 import { GatewayError } from '../errors.ts';
-import type { SessionRef } from './history.ts';
+import { makeId } from '../ids.ts';
+import type { Log } from '../log.ts';
+import { createBatch } from '../storage/batch.ts';
+import type { Database } from '../storage/database.ts';
+import { looks } from '../storage/looks.ts';
+import type { Owner } from '../storage/owner.ts';
+import { persist } from '../storage/persist.ts';
+import type { PubSub } from '../storage/pubsub.ts';
+import { statement } from '../storage/sql.ts';
+import type { NewSession, SessionRef, SessionState } from './history.ts';
+
+/** What becomes of a message to a session that is busy with another one: it waits, or is refused at once. */
+export type OnBusy = 'ENQUEUE' | 'REJECT';
+
+/**
+ * Lets the turns of one session go one at a time, in arrival order, over all processes that work on the database.
+ * The holder has a lease on the session's row for as long as its process lives; who comes while it is held draws a
+ * ticket, and the lowest ticket is the next. Sessions do not wait for each other.
+ */
+export type Turns = {
+  /**
+   * Waits for the session's turn; makes the session where it is new, and notes that it was seen.
+   *
+   * @throws GatewayError `session_busy` when 16 wait already, 60 seconds have passed, or the caller does not want
+   *   to wait; the signal's reason when the caller goes.
+   */
+  take(
+    session: NewSession,
+    options: { onBusy?: OnBusy; signal: AbortSignal },
+  ): Promise<SessionState>;
+  /** Tells those who wait that the turn was given back, along with the end of its run. */
+  wake(session: SessionState): void;
+  /** Gives a turn back in which nothing was done. */
+  release(session: SessionState): Promise<void>;
+};
 
 const MAX_WAITING = 16;
 const MAX_WAIT_MS = 60_000;
 
-/** Gives a turn back. The next in line has it at once. */
-export type ReleaseTurn = () => void;
+/** Which turn of which session. */
+type Lease = { leaseId: string } & ({ id: string } | SessionRef);
 
-/** Lets the turns of one session go one at a time, in arrival order. Sessions do not wait for each other. */
-export type Turns = {
-  /**
-   * Waits for the session's turn.
-   *
-   * @param session what `turnName` answers.
-   * @throws GatewayError `session_busy` when 16 wait already or 60 seconds have passed; the signal's reason
-   *   when the caller goes.
-   */
-  take(session: string, signal: AbortSignal): Promise<ReleaseTurn>;
-};
+/**
+ * In one order, so that two who take several do not wait for each other; and the same where it is done again,
+ * because its answer was lost.
+ */
+const TAKE = statement(`
+  INSERT INTO sessions (id, bot_id, environment, session_id, lease_owner, lease_id)
+  SELECT id, "botId", environment::"Environment", "sessionId", "ownerId", key
+  FROM json_to_recordset($1) AS asked
+    (key text, id text, "botId" text, environment text, "sessionId" text, "ownerId" text)
+  ORDER BY "botId", environment, "sessionId"
+  ON CONFLICT (bot_id, environment, session_id) DO UPDATE
+  SET lease_owner = excluded.lease_owner, lease_id = excluded.lease_id, last_seen_at = now()
+  WHERE sessions.lease_id = excluded.lease_id
+    OR (NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = sessions.lease_owner)
+      AND NOT EXISTS (SELECT 1 FROM turn_waiters WHERE session_key = sessions.id))
+  RETURNING lease_id AS key, id, turns`);
 
-/** What names a session among all of them. */
-export function turnName({ botId, environment, sessionId }: SessionRef): string {
+type Line = { ticket: bigint; sessionKey: string; leaseId: string };
+
+export function createTurns({
+  prisma,
+  sql,
+  owner,
+  pubsub,
+  log,
+  maxWaitMs = MAX_WAIT_MS,
+}: Pick<Database, 'prisma' | 'sql'> & {
+  owner: Pick<Owner, 'id'>;
+  pubsub: PubSub;
+  log: Log;
+  maxWaitMs?: number;
+}): Turns {
+  const inArrivalOrder = createQueues();
+  const takeAll = createBatch<
+    Omit<NewSession, 'key'> & { id: string; ownerId: string },
+    { id: string; turns: number }
+  >(sql, TAKE);
+
+  /** Gives a lease back where the answer was lost that tells whether it was taken: nobody else ever would. */
+  const sure = async <T>(lease: Lease, taking: Promise<T>): Promise<T> => {
+    try {
+      return await taking;
+    } catch (error) {
+      await persist(() => giveBack(lease), { log, what: 'The end of a turn' });
+      throw error;
+    }
+  };
+
+  const giveBack = (where: Lease) =>
+    prisma.session.updateMany({ where, data: { leaseId: null, leaseOwner: null } });
+
+  /** Takes the turn where nobody has it and nobody waits for it. */
+  const takeFree = async ({ key, ...session }: NewSession): Promise<SessionState | undefined> => {
+    const leaseId = makeId('trn');
+    const { botId, environment, sessionId } = session;
+    const [taken] = await sure(
+      { botId, environment, sessionId, leaseId },
+      takeAll(leaseId, { ...session, id: key, ownerId: owner.id() }),
+    );
+    return taken && { key: taken.id, turns: taken.turns, leaseId };
+  };
+
+  /** Draws a ticket. The session's row is locked for it, so that tickets are drawn and counted one by one. */
+  const enterLine = async (session: NewSession): Promise<Line | 'full' | 'gone'> => {
+    const { botId, environment, sessionId } = session;
+    const leaseId = makeId('trn');
+    try {
+      const [sessions, lines] = await prisma.$transaction([
+        prisma.$queryRaw<unknown[]>`
+          SELECT id FROM sessions
+          WHERE bot_id = ${botId} AND environment = ${environment}::"Environment" AND session_id = ${sessionId}
+          FOR UPDATE`,
+        prisma.$queryRaw<Line[]>`
+          INSERT INTO turn_waiters (session_key, owner_id, lease_id)
+          SELECT id, ${owner.id()}, ${leaseId} FROM sessions
+          WHERE bot_id = ${botId} AND environment = ${environment}::"Environment" AND session_id = ${sessionId}
+            AND (SELECT count(*) FROM turn_waiters WHERE session_key = sessions.id) < ${MAX_WAITING}
+          RETURNING ticket, session_key AS "sessionKey", lease_id AS "leaseId"`,
+      ]);
+      return lines[0] ?? (sessions.length > 0 ? 'full' : 'gone');
+    } catch (error) {
+      await leaveLine({ leaseId });
+      throw error;
+    }
+  };
+
+  /** Takes the turn where it is this ticket's. */
+  const takeNext = async ({
+    ticket,
+    sessionKey,
+    leaseId,
+  }: Line): Promise<SessionState | 'wait' | 'gone'> => {
+    const [found] = await sure(
+      { id: sessionKey, leaseId },
+      prisma.$queryRaw<{ turns: number | null }[]>`
+      WITH taken AS (
+        UPDATE sessions SET lease_owner = ${owner.id()}, lease_id = ${leaseId}, last_seen_at = now()
+        WHERE id = ${sessionKey}
+          AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = sessions.lease_owner)
+          AND ${ticket} = (SELECT min(ticket) FROM turn_waiters WHERE session_key = ${sessionKey})
+        RETURNING turns
+      ), gone AS (
+        DELETE FROM turn_waiters WHERE ticket = ${ticket} AND EXISTS (SELECT 1 FROM taken)
+      )
+      SELECT (SELECT turns FROM taken) AS turns FROM turn_waiters WHERE ticket = ${ticket}`,
+    );
+    if (found === undefined) return 'gone';
+    return found.turns === null ? 'wait' : { key: sessionKey, turns: found.turns, leaseId };
+  };
+
+  const leaveLine = ({ leaseId, sessionKey }: Pick<Line, 'leaseId'> & Partial<Line>) =>
+    persist(
+      async () => {
+        await prisma.turnWaiter.deleteMany({ where: { leaseId } });
+        if (sessionKey) pubsub.publish(channelOf(sessionKey), '');
+      },
+      { log, what: 'That a message waits no more' },
+    );
+
+  /** @returns `gone` when the session was forgotten meanwhile, or this process taken for dead. */
+  const waitInLine = async (line: Line, signal: AbortSignal): Promise<SessionState | 'gone'> => {
+    try {
+      for await (const _ of looks(pubsub, channelOf(line.sessionKey), signal, maxWaitMs)) {
+        const found = await takeNext(line);
+        if (found !== 'wait') return found;
+      }
+      signal.throwIfAborted();
+      throw busy(`it was not free within ${maxWaitMs / 1000} seconds`);
+    } catch (error) {
+      await leaveLine(line);
+      throw error;
+    }
+  };
+
+  const enter = async (session: NewSession, onBusy: OnBusy) => {
+    const free = await takeFree(session);
+    if (free) return free;
+    if (onBusy === 'REJECT') throw busy('it takes one at a time');
+    return enterLine(session);
+  };
+
+  const free = ({ key, leaseId }: SessionState) => giveBack({ id: key, leaseId });
+
+  const wake = ({ key }: SessionState) => pubsub.publish(channelOf(key), '');
+
+  const release = (session: SessionState) =>
+    persist(() => free(session).then(() => wake(session)), { log, what: 'The end of a turn' });
+
+  return {
+    async take(session, { onBusy = 'ENQUEUE', signal }) {
+      for (;;) {
+        signal.throwIfAborted();
+        const entered = await inArrivalOrder(nameOf(session), () => enter(session, onBusy));
+        if (entered === 'full') throw busy(`${MAX_WAITING} messages wait already`);
+        if (entered === 'gone') continue;
+        const taken = 'ticket' in entered ? await waitInLine(entered, signal) : entered;
+        if (taken === 'gone') continue;
+        if (!signal.aborted) return taken;
+        await release(taken);
+      }
+    },
+    wake,
+    release,
+  };
+}
+
+function nameOf({ botId, environment, sessionId }: NewSession): string {
   return JSON.stringify([botId, environment, sessionId]);
 }
 
-/** Turns kept by this process. */
-export function createTurns(): Turns {
-  /** The sessions that are taken, each with those who wait, first come first. */
-  const lines = new Map<string, Array<() => void>>();
-
-  const release = (session: string) => {
-    const next = lines.get(session)?.shift();
-    if (next) next();
-    else lines.delete(session);
-  };
-
-  return {
-    async take(session, signal) {
-      signal.throwIfAborted();
-      const line = lines.get(session);
-      if (line === undefined) lines.set(session, []);
-      else if (line.length >= MAX_WAITING) throw busy(`${MAX_WAITING} messages wait already`);
-      else await wait(line, signal);
-      let released = false;
-      return () => {
-        if (!released) release(session);
-        released = true;
-      };
-    },
-  };
+function channelOf(sessionKey: string): string {
+  return `turn:${sessionKey}`;
 }
 
-function wait(line: Array<() => void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = (error: unknown) => {
-      line.splice(line.indexOf(enter), 1);
-      clear();
-      reject(error);
+/** Does pieces of work of one name one after another, in the order in which they came. */
+function createQueues() {
+  const last = new Map<string, Promise<unknown>>();
+  return <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const done = (last.get(name) ?? Promise.resolve()).then(work, work);
+    last.set(name, done);
+    const leave = () => {
+      if (last.get(name) === done) last.delete(name);
     };
-    const enter = () => {
-      clear();
-      resolve();
-    };
-    const onAbort = () => leave(signal.reason);
-    const timer = setTimeout(
-      () => leave(busy(`it was not free within ${MAX_WAIT_MS / 1000} seconds`)),
-      MAX_WAIT_MS,
-    );
-    const clear = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    };
-    signal.addEventListener('abort', onAbort);
-    line.push(enter);
-  });
+    done.then(leave, leave);
+    return done;
+  };
 }
 
 function busy(why: string): GatewayError {

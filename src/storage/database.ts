@@ -3,15 +3,21 @@ import { join } from 'node:path';
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
+import pg from 'pg';
+import { fromPglite } from 'pg-boss';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { StartupError } from '../errors.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
+import { installJobs } from './jobs.ts';
 import { takeLock } from './lock.ts';
 import { applyMigrations } from './migrate.ts';
+import { embeddedSql, postgresSql, type Sql } from './sql.ts';
 
 /** Where Parley keeps what must last, migrated and ready. */
 export type Database = {
   prisma: PrismaClient;
+  /** The same database, for the statements of every chat. */
+  sql: Sql;
   /** One round trip to the database; rejects when it cannot be reached. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -28,9 +34,16 @@ const PING_TIMEOUT_MS = 2_000;
  * @throws StartupError when the server or the database is not there.
  */
 export async function openPostgres(url: string): Promise<Database> {
-  const connection = { connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
+  const connection: pg.PoolConfig = {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    // Between two queries nobody listens for a moment: a connection that is cut just then would end the process.
+    // Whoever uses it next gets the error.
+    onConnect: (client) => void client.on('error', () => {}),
+  };
   try {
     await applyMigrations(new PrismaPg(connection));
+    await installJobs(connection);
   } catch (error) {
     const { host, pathname } = new URL(url);
     throw new StartupError(
@@ -38,14 +51,17 @@ export async function openPostgres(url: string): Promise<Database> {
       { cause: error },
     );
   }
-  return connect(
-    new PrismaPg({
-      ...connection,
-      keepAlive: true,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
-    }),
-  );
+  const pool = new pg.Pool({
+    ...connection,
+    keepAlive: true,
+    // Prisma's adapter takes a moment of any other time zone for one of UTC, and writes it as one of that zone.
+    options: '-c TimeZone=UTC',
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
+  });
+  // A connection that breaks while nobody uses it is replaced by another.
+  pool.on('error', () => {});
+  return connect(new PrismaPg(pool, { disposeExternalPool: true }), postgresSql(pool));
 }
 
 /**
@@ -79,7 +95,8 @@ export async function embed(options: PGliteOptions): Promise<Database> {
   const pglite = await PGlite.create(options);
   try {
     await applyMigrations(new PrismaPGlite(pglite));
-    const database = connect(new PrismaPGlite(pglite));
+    await installJobs({ db: fromPglite(pglite), backend: 'pglite' });
+    const database = connect(new PrismaPGlite(pglite), embeddedSql(pglite));
     return {
       ...database,
       close: async () => {
@@ -93,10 +110,11 @@ export async function embed(options: PGliteOptions): Promise<Database> {
   }
 }
 
-function connect(adapter: SqlDriverAdapterFactory): Database {
+function connect(adapter: SqlDriverAdapterFactory, sql: Sql): Database {
   const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
   return {
     prisma,
+    sql,
     ping: () => within(PING_TIMEOUT_MS, prisma.$queryRaw`SELECT 1`),
     // A server that has fallen silent is not waited for: what was committed is safe with it.
     close: () => within(CONNECT_TIMEOUT_MS, prisma.$disconnect()).catch(() => {}),

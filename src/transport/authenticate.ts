@@ -1,5 +1,6 @@
 import type { Caller } from '../accounts/caller.ts';
 import type { Keys } from '../accounts/keys.ts';
+import type { SessionTokens } from '../accounts/session-tokens.ts';
 import { GatewayError } from '../errors.ts';
 
 /**
@@ -10,8 +11,17 @@ import { GatewayError } from '../errors.ts';
  */
 export type Authenticate = (authorization: unknown) => Promise<Caller | GatewayError>;
 
+/** How a session token looks. Source: RFC 7519. */
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
 /** The one authentication for every entrance. Source: RFC 6750, section 2.1. */
-export function createAuthenticate({ keys }: { keys: Keys }): Authenticate {
+export function createAuthenticate({
+  keys,
+  sessionTokens,
+}: {
+  keys: Keys;
+  sessionTokens: SessionTokens;
+}): Authenticate {
   return async (authorization) => {
     const text = typeof authorization === 'string' ? authorization : '';
     const secret = /^Bearer +(\S+) *$/i.exec(text)?.[1];
@@ -22,7 +32,7 @@ export function createAuthenticate({ keys }: { keys: Keys }): Authenticate {
       );
     }
     try {
-      return await keys.verify(secret);
+      return await (JWT.test(secret) ? sessionTokens : keys).verify(secret);
     } catch (error) {
       if (error instanceof GatewayError) return error;
       throw error;

@@ -1,8 +1,9 @@
 import { formatDiagnostic } from '../language/diagnostic.ts';
 import type { DeploymentData } from '../operations/deployments.ts';
+import { toLowerCase } from '../text.ts';
 
 /** The documented answer to a deploy. */
-export function deployReply(deployment: DeploymentData) {
+export function toDeployReply(deployment: DeploymentData) {
   const lines = (severity: 'ERROR' | 'WARNING') =>
     deployment.diagnostics
       .filter((diagnostic) => diagnostic.severity === severity)
@@ -10,19 +11,19 @@ export function deployReply(deployment: DeploymentData) {
   return {
     deployment_id: deployment.id,
     bot_id: deployment.bot.id,
-    status: deployment.status.toLowerCase(),
-    deployed_at: deployment.deployedAt ?? deployment.createdAt,
-    channels: deployment.channels.map((channel) => channel.toLowerCase()),
+    status: toLowerCase(deployment.status),
+    deployed_at: (deployment.deployedAt ?? deployment.createdAt).toISOString(),
+    channels: deployment.channels.map(toLowerCase),
     parse_errors: lines('ERROR'),
     warnings: lines('WARNING'),
   };
 }
 
 /** An entry of the list: the same, and what tells it from the others. */
-export function deploymentEntry(deployment: DeploymentData) {
+export function toDeploymentEntry(deployment: DeploymentData) {
   return {
-    ...deployReply(deployment),
-    environment: deployment.environment.toLowerCase(),
+    ...toDeployReply(deployment),
+    environment: toLowerCase(deployment.environment),
     message: deployment.message,
     active: deployment.active,
     rolled_back_to: deployment.rolledBackTo?.id ?? null,

@@ -1,5 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { type DocumentNode, type ExecutionResult, type GraphQLSchema, subscribe } from 'graphql';
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+  OperationTypeNode,
+} from 'graphql';
+import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { mercurius } from 'mercurius';
 import { toGatewayError } from '../errors.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -32,41 +39,49 @@ export async function createEngine(app: FastifyInstance, schema: GraphQLSchema):
     graphiql: false,
     errorFormatter: (execution) => ({ statusCode: 200, response: { ...execution } }),
   });
-  const documents = new Map<string, DocumentNode>();
+  const subscriptions = new Map<string, Subscription>();
 
-  /** Parses and validates each document once. */
-  const read = (source: string): DocumentNode => {
-    const known = documents.get(source);
-    if (known) return known;
-    const result = readDocument(schema, source);
-    if (result.errors) throw result.errors[0];
-    documents.set(source, result.document);
-    return result.document;
+  /** Parses and validates a document; a subscription is compiled too, for what its events become. */
+  const read = (source: string) => {
+    const { document, errors } = readDocument(schema, source);
+    if (errors) throw errors[0];
+    const isSubscription = document.definitions.some(
+      (definition) =>
+        'operation' in definition && definition.operation === OperationTypeNode.SUBSCRIPTION,
+    );
+    if (!isSubscription) return;
+    const compiled = compileQuery(schema, document);
+    if (!isCompiledQuery(compiled)) throw compiled.errors?.[0];
+    subscriptions.set(source, { document, toResult: compiled.query });
   };
 
   return {
-    prepare: ({ document }) => {
-      read(document);
-    },
+    prepare: ({ document }) => read(document),
 
     async execute({ document }, variables, context) {
       return dataOf(await app.graphql(document, context, variables));
     },
 
-    async subscribe({ document }, variables, context) {
-      const result = await subscribe({
+    async subscribe({ document: source }, variables, context) {
+      const subscription = subscriptions.get(source);
+      if (!subscription) throw new Error('The subscription was not prepared.');
+      const { document, toResult } = subscription;
+      const events = await createSourceEventStream({
         schema,
-        document: read(document),
+        document,
         contextValue: context,
         variableValues: variables,
       });
-      if (!(Symbol.asyncIterator in result)) return dataOf(result);
+      if (!(Symbol.asyncIterator in events)) return dataOf(events);
       return (async function* () {
-        for await (const event of result) yield dataOf(event);
+        for await (const event of events) yield dataOf(await toResult(event, context, variables));
       })();
     },
   };
 }
+
+/** A subscription that was read: its events become results without going through its document again. */
+type Subscription = { document: DocumentNode; toResult: CompiledQuery['query'] };
 
 /** The data of a result without errors. Its type is the operation's, which the tests hold against the schema. */
 function dataOf({ data, errors }: ExecutionResult): never {

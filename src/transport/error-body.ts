@@ -1,6 +1,19 @@
+import type { z } from 'zod';
 import type { GatewayError } from '../errors.ts';
+import type { errorReply } from './replies.ts';
 
 /** The body of every error of the REST interface. Source: the API document, "Errors". */
-export function errorBody({ code, message, details }: GatewayError, requestId: string) {
-  return { error: { code, message, ...(details && { details }), request_id: requestId } };
+export function errorBody(
+  { code, message, retryAfter, details }: GatewayError,
+  requestId: string,
+): z.infer<typeof errorReply> {
+  return {
+    error: {
+      code,
+      message,
+      ...(retryAfter && { retry_after: retryAfter }),
+      ...(details && { details }),
+      request_id: requestId,
+    },
+  };
 }

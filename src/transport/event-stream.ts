@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ExecutionResult } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/fastify';
@@ -8,7 +9,9 @@ import { GatewayError, invalidRequest } from '../errors.ts';
 import { readDocument } from '../schema/document.ts';
 import type { Authenticate } from './authenticate.ts';
 import { type GraphQLOptions, sendGraphQLError } from './graphql.ts';
+import { type Limiter, refusalOf } from './limit.ts';
 import { createOperations, type Operations } from './operations.ts';
+import { createUnsent } from './unsent.ts';
 
 const MAX_RESERVED = 10_000;
 const TOKEN_HEADER = 'x-graphql-event-stream-token';
@@ -16,7 +19,7 @@ const TOKEN_HEADER = 'x-graphql-event-stream-token';
 /** The tokens that this server makes; the library looks up any other text unguarded. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-type Options = GraphQLOptions & { authenticate: Authenticate };
+type Options = GraphQLOptions & { authenticate: Authenticate; limiter: Limiter };
 
 /**
  * GraphQL over Server-Sent Events at `/graphql/stream`, in both modes of its protocol: a connection for each
@@ -24,11 +27,15 @@ type Options = GraphQLOptions & { authenticate: Authenticate };
  */
 export async function serveEventStream(
   app: FastifyInstance,
-  { schema, contextOf, authenticate, maskError }: Options,
+  { schema, contextOf, authenticate, limiter, maskError, origins, subscribe }: Options,
 ) {
   /** What ends the operations of a reserved connection: its client has left, not one operation's request. */
   const reserved = new LRUCache<string, Operations>({ max: MAX_RESERVED });
+  /** The streams of those connections. */
+  const streams = new Map<string, ServerResponse>();
+  const unsent = createUnsent();
   const leave = (token: string) => {
+    streams.delete(token);
     reserved.get(token)?.cancelAll();
     reserved.delete(token);
   };
@@ -39,14 +46,20 @@ export async function serveEventStream(
       const operations = reserved.get(tokenOf(raw));
       const signal = operations?.begin(operationIdOf(body.parse(raw.body).extensions));
       const contextValue = await contextOf(raw, reply, signal);
-      return { schema, document, contextValue, variableValues: variables, operationName };
+      const args = { schema, document, contextValue, variableValues: variables, operationName };
+      const refusal = await refusalOf(args);
+      return refusal ? streamOf({ errors: [refusal] }) : args;
     },
     validate: () => [],
+    subscribe,
     // The library's own reading of the token takes a missing header for the text "undefined".
     authenticate: async ({ raw }) => {
       if (raw.method !== 'PUT') return tokenOf(raw);
       const authentication = await authenticate(raw.headers.authorization);
-      if (authentication instanceof GatewayError) throw authentication;
+      if (authentication instanceof GatewayError) {
+        await limiter.take(authentication, raw.ip, 1);
+        throw authentication;
+      }
       const token = randomUUID();
       reserved.set(token, createOperations());
       return token;
@@ -54,11 +67,16 @@ export async function serveEventStream(
     onComplete: (_context, { raw }) => {
       reserved.get(tokenOf(raw))?.end(operationIdOf(body.safeParse(raw.body).data?.extensions));
     },
-    onNext: (_context, _request, result) => ({
-      ...result,
-      ...(result.errors && { errors: result.errors.map(maskError) }),
-    }),
+    onNext: (_context, { raw, context: { reply } }, result) => {
+      const masked = {
+        ...result,
+        ...(result.errors && { errors: result.errors.map(maskError) }),
+      };
+      unsent(streams.get(tokenOf(raw)) ?? reply.raw, masked);
+      return masked;
+    },
   });
+  origins.openTo(app, '/graphql/stream');
   app.setErrorHandler((error, _request, reply) => sendGraphQLError(error, reply, maskError));
   app.route({
     url: '/graphql/stream',
@@ -72,7 +90,11 @@ export async function serveEventStream(
     },
     handler: async (request, reply) => {
       const connection = reserved.get(tokenOf(request));
-      if (request.method === 'GET') reply.raw.once('close', () => leave(tokenOf(request)));
+      if (request.method === 'GET') {
+        const token = tokenOf(request);
+        if (connection && !streams.has(token)) streams.set(token, reply.raw);
+        reply.raw.once('close', () => leave(token));
+      }
       if (request.method === 'DELETE') connection?.cancel(operationIdOf(request.query));
       await handler(request, reply);
       return reply;

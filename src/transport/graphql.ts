@@ -1,15 +1,19 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type GraphQLSchema, parse } from 'graphql';
+import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { ERROR_STATUS, invalidRequest } from '../errors.ts';
+import { ERROR_STATUS, invalidRequest, readErrorCode } from '../errors.ts';
 import { jsonObject, jsonText } from '../json.ts';
-import { PARSE_OPTIONS } from '../schema/document.ts';
+import type { Context } from '../schema/context.ts';
+import { parseDocument } from '../schema/document.ts';
 import type { ContextOf } from './context-of.ts';
 import type { ErrorMask } from './error-mask.ts';
 import { fromHttp } from './http.ts';
+import { refusalOf } from './limit.ts';
+import type { Origins } from './origins.ts';
+import type { Subscribe } from './subscriptions.ts';
 
 const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
 
@@ -42,12 +46,14 @@ export type GraphQLOptions = {
   schema: GraphQLSchema;
   contextOf: ContextOf;
   maskError: ErrorMask;
+  origins: Origins;
+  subscribe: Subscribe;
 };
 
 /** The front desk: GraphQL over HTTP, and its playground, at `/graphql`. */
 export async function serveGraphQL(
   app: FastifyInstance,
-  { schema, contextOf, maskError }: GraphQLOptions,
+  { schema, contextOf, maskError, origins, subscribe }: GraphQLOptions,
 ) {
   const yoga = createYoga<{ req: FastifyRequest; reply: FastifyReply }>({
     schema,
@@ -65,8 +71,9 @@ export async function serveGraphQL(
     parserAndValidationCache: { documentCache: boundedCache(), errorCache: boundedCache() },
     logging: false,
     maskedErrors: { maskError },
-    plugins: [readAlike(maskError)],
+    plugins: [readAlike(maskError), countOperations(maskError), subscribeAlike(subscribe)],
   });
+  origins.openTo(app, '/graphql');
   app.setErrorHandler((error, _request, reply) => sendGraphQLError(error, reply, maskError));
   app.route({
     url: '/graphql',
@@ -98,13 +105,38 @@ export function sendGraphQLError(thrown: unknown, reply: FastifyReply, maskError
   return reply.code(ERROR_STATUS[error.code]).send({ errors: [maskError(error)] });
 }
 
+/**
+ * Counts each operation before it runs. What is refused is answered with its status to those who accept GraphQL's own
+ * media type, and with 200 to those who take plain JSON, as the specification has it (GraphQL over HTTP, 6.4).
+ */
+function countOperations(maskError: ErrorMask): Plugin<Context> {
+  type Hook = {
+    args: ExecutionArgs & { contextValue: Context };
+    setResultAndStopExecution(result: ExecutionResult): void;
+  };
+  const count = async ({ args, setResultAndStopExecution }: Hook) => {
+    const refusal = await refusalOf(args);
+    if (!refusal) return;
+    const error = maskError(refusal);
+    const status = ERROR_STATUS[readErrorCode(String(error.extensions.code))];
+    Object.assign(error.extensions, { http: { status, spec: true } });
+    setResultAndStopExecution({ errors: [error] });
+  };
+  return { onExecute: count, onSubscribe: count };
+}
+
 /** Makes yoga read documents as the other transports do: as long ones at most, and with the same codes. */
 function readAlike(maskError: ErrorMask): Plugin {
   return {
-    onParse: ({ setParseFn }) => setParseFn((source) => parse(source, PARSE_OPTIONS)),
+    onParse: ({ setParseFn }) => setParseFn(parseDocument),
     onValidate:
       () =>
       ({ result, setResult }) =>
         setResult(result.map(maskError)),
   };
+}
+
+/** Makes yoga's subscriptions those of the other transports. */
+function subscribeAlike(subscribe: Subscribe): Plugin<Context> {
+  return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe) };
 }

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -11,6 +11,8 @@ import { makeId } from '../ids.ts';
 import { type OpenAnswers, trackAnswers } from './answers.ts';
 import { errorBody } from './error-body.ts';
 import { logInternal } from './error-mask.ts';
+import { assertAdmitted, type Limiter } from './limit.ts';
+import { createRefuse, refuseBroken } from './malformed.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** How long a client may take to send a whole request. */
@@ -20,6 +22,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether an empty body will do, under any content type. */
     emptyBody?: boolean;
+    /** Whether it is answered without a key too; requests count all the same. */
+    keyless?: boolean;
   }
 }
 
@@ -35,11 +39,16 @@ export type HttpOptions = {
   trustProxy: string[];
 };
 
+type Options = HttpOptions & {
+  /** Asked for with the first request: it is made of parts that need the server's log. */
+  limiter(): Limiter;
+};
+
 /**
- * The HTTP server, before anything is served on it: request ids, reading of JSON bodies, and one form for
- * every error, also for those that the server makes by itself.
+ * The HTTP server, before anything is served on it: request ids, limits, reading of JSON bodies, and one form
+ * for every error, also for those that the server makes by itself.
  */
-export function createHttp({ logger, trustProxy }: HttpOptions): Http {
+export function createHttp({ logger, trustProxy, limiter }: Options): Http {
   const app = Fastify({
     logger,
     trustProxy: trustProxy.length > 0 && trustProxy,
@@ -55,17 +64,17 @@ export function createHttp({ logger, trustProxy }: HttpOptions): Http {
       const own = String(headers['x-request-id'] ?? '');
       return /^[!-~]{1,128}$/.test(own) ? own : makeId('req');
     },
+    // An address may name its server too (RFC 9112, section 3.2.2).
+    rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#]*\/?/i, '/'),
     http: {
       requireHostHeader: false,
       // Any other request to upgrade is answered as if it asked for nothing (RFC 9110, section 7.8).
       shouldUpgradeCallback: ({ url }) => url?.split('?')[0] === WEBSOCKET_PATH,
     },
-    clientErrorHandler: (error, socket) => {
-      if (answers.isAnswering(socket)) socket.destroy();
-      else refuseConnection(error, socket);
-    },
-    frameworkErrors: (error, request, reply) => {
+    clientErrorHandler: (error, socket) => refuse(error, socket),
+    frameworkErrors: async (error, request, reply) => {
       reply.header('x-request-id', request.id);
+      if (isApi(request)) await limiter().admit(request, reply as FastifyReply);
       sendError(fromHttp(error), request.id, reply as FastifyReply);
     },
   });
@@ -74,10 +83,21 @@ export function createHttp({ logger, trustProxy }: HttpOptions): Http {
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
   });
+  app.server.on('connect', (_request, socket) => {
+    if (socket instanceof Socket) refuse(new Error('This is no proxy.'), socket);
+  });
   const answers = trackAnswers(app);
+  const refuse = createRefuse(answers, limiter);
+  refuseBroken(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    const admission = isApi(request) ? await limiter().admit(request, reply) : undefined;
     if (request.is404) throw nothingAt(request);
+    if (admission) assertAdmitted(admission, request.routeOptions.config.keyless);
+  });
+  app.addHook('preParsing', async ({ routeOptions, headers }) => {
+    // What has no body is of no type, whatever it says.
+    if (routeOptions.config.emptyBody && !hasBody(headers)) delete headers['content-type'];
   });
   app.addHook('onResponse', async (request, reply) => {
     const { method, url, ip } = request;
@@ -106,6 +126,7 @@ export function createHttp({ logger, trustProxy }: HttpOptions): Http {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     if (needsNoBody(request, body)) return done(null, undefined);
+    if (isEncoded(request)) return done(encoded());
     try {
       const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body));
       parseJson(request, text, done);
@@ -120,8 +141,29 @@ export function createHttp({ logger, trustProxy }: HttpOptions): Http {
   return { app, answers };
 }
 
+/** Whether a body was compressed, or encoded in any other way. Nothing here decodes. */
+function isEncoded({ headers }: FastifyRequest): boolean {
+  return !/^(identity)?$/i.test(headers['content-encoding'] ?? '');
+}
+
+function encoded(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    'Send the body as it is, without "Content-Encoding": it is not decompressed.',
+  );
+}
+
+function hasBody(headers: FastifyRequest['headers']): boolean {
+  return 'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) !== 0;
+}
+
 function needsNoBody({ routeOptions }: FastifyRequest, body: string | Buffer): boolean {
   return body.length === 0 && routeOptions.config.emptyBody === true;
+}
+
+/** Whether a request is one of the REST interface, which has limits also where it has no such route. */
+function isApi({ routeOptions, url }: FastifyRequest): boolean {
+  return /^\/v1(?![^/?])/.test(routeOptions.url ?? url);
 }
 
 function nothingAt({ method, url }: FastifyRequest): GatewayError {
@@ -166,34 +208,12 @@ export function fromHttp(thrown: unknown): GatewayError {
 }
 
 function sendError(error: GatewayError, requestId: string, reply: FastifyReply): void {
+  // The next request can be told from a body that was read to its end, however bad it was.
+  if (reply.request.raw.complete && reply.hasHeader('connection')) reply.removeHeader('connection');
+  // Whoever asks beyond the limit for what is not there need not come back for it.
+  if (error.code !== 'rate_limit_exceeded') reply.removeHeader('retry-after');
   reply
     .code(ERROR_STATUS[error.code])
     .type('application/json; charset=utf-8')
     .send(errorBody(error, requestId));
-}
-
-/** Answers what is no HTTP request at all, such as one with oversized headers, and hangs up. */
-function refuseConnection({ code }: Error & { code?: string }, socket: Socket): void {
-  if (code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const reason = {
-    HPE_HEADER_OVERFLOW: 'The headers are too large.',
-    ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
-  }[code ?? ''];
-  const requestId = makeId('req');
-  const error = new GatewayError('invalid_request', reason ?? 'The request is not valid HTTP.');
-  const body = JSON.stringify(errorBody(error, requestId));
-  socket.end(
-    [
-      'HTTP/1.1 400 Bad Request',
-      'Connection: close',
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-Id: ${requestId}`,
-      '',
-      body,
-    ].join('\r\n'),
-  );
 }

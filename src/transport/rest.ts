@@ -32,8 +32,16 @@ export async function serveRest(app: FastifyInstance, { engine, contextOf }: Opt
         if (context === undefined) throw new Error('The request was not authorized.');
         const { params, query, headers, body } = request;
         const call = route.read({ params, query, headers, body });
-        if (!call.stream) return call.execute(engine, context);
-        await streamEvents(reply, () => call.subscribe(engine, context), context.signal);
+        if (!call.stream) {
+          const answer = await call.execute(engine, context);
+          return reply.code(call.status).send(answer);
+        }
+        await streamEvents(
+          reply,
+          call.stream,
+          () => call.subscribe(engine, context),
+          context.signal,
+        );
         return reply;
       },
     });

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import { GatewayError, readErrorCode, toGatewayError } from '../errors.ts';
 import type { StreamedEvent } from '../operations/chat.ts';
+import type { LoggedEvent } from '../operations/runs.ts';
 import { errorBody } from './error-body.ts';
+import type { Frame } from './frames.ts';
 
 const HEADERS = {
   'content-type': 'text/event-stream',
@@ -10,21 +12,29 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
+/** What is streamed: the reply of a run, or its numbered events. */
+export type StreamForm = 'reply' | 'events';
+
+/** When something happens that nobody waited for. */
+type Limits = { pingAfterMs?: number; headersWithinMs?: number };
+
 /**
  * Streams a run as the frames of the API document, "Events": `data: <json>` and an empty line each, deltas and
- * then one done frame, whatever happens.
+ * then one done frame, whatever happens. As `events` each frame has its `id`, and those that the document does not
+ * know are frames too.
  *
- * The headers leave with the first delta, or after 10 seconds; what fails before them is thrown, to become an
+ * The headers leave with the first frame, or after 10 seconds; what fails before them is thrown, to become an
  * ordinary answer. 15 seconds without a frame are bridged by a comment, so that no proxy hangs up.
  *
- * @param start begins the run; it may wait for its turn.
+ * @param start begins the run, or to read it; it may wait for its turn.
  * @param signal aborted when the client has gone: nothing is written any more.
  */
 export async function streamEvents(
   reply: FastifyReply,
-  start: () => Promise<AsyncIterable<StreamedEvent>>,
+  form: StreamForm,
+  start: () => Promise<AsyncIterable<StreamedEvent | LoggedEvent>>,
   signal: AbortSignal,
-  { pingAfterMs = 15_000, headersWithinMs = 10_000 } = {},
+  { pingAfterMs = 15_000, headersWithinMs = 10_000 }: Limits = {},
 ): Promise<void> {
   const { raw } = reply;
   const startedAt = performance.now();
@@ -45,36 +55,50 @@ export async function streamEvents(
     if (!raw.write(text)) await once(raw, 'drain', { signal });
   };
 
-  const frame = (value: unknown) => write(`data: ${JSON.stringify(value)}\n\n`);
+  const frame = (value: Frame, id = '') => write(`${id}data: ${JSON.stringify(value)}\n\n`);
 
-  const fail = async (error: GatewayError, latencyMs: number) => {
+  const fail = async (error: GatewayError, latencyMs: number, id = '') => {
     if (!raw.headersSent) throw error;
     if (error.cause) reply.log.error({ runId, err: error.cause }, error.message);
     await frame({ event: 'error', delta: '', ...errorBody(error, reply.request.id) });
-    await frame({ event: 'done', run_id: runId, latency_ms: latencyMs, status: 'failed' });
+    await frame({ event: 'done', run_id: runId, latency_ms: latencyMs, status: 'failed' }, id);
   };
 
-  const send = async (event: StreamedEvent) => {
+  const send = async (event: StreamedEvent | LoggedEvent) => {
+    const id = 'seq' in event ? `id: ${event.seq}\n` : '';
     switch (event.type) {
       case 'RunStarted':
         runId = event.runId;
-        return;
+        if (!('seq' in event)) return;
+        return frame(
+          { event: 'run_started', delta: '', run_id: runId, session_id: event.sessionId },
+          id,
+        );
       case 'ToolStarted':
-      case 'ToolFinished':
-        return;
+        if (!('seq' in event)) return;
+        return frame(
+          { event: 'tool_started', delta: '', name: event.name, call_id: event.callId },
+          id,
+        );
+      case 'ToolFinished': {
+        if (!('seq' in event)) return;
+        const { name, callId: call_id, failed, durationMs: duration_ms } = event;
+        return frame({ event: 'tool_finished', delta: '', name, call_id, failed, duration_ms }, id);
+      }
       case 'TextDelta':
-        return frame({ delta: event.delta });
+        return frame({ delta: event.delta }, id);
       case 'ChatDone':
-        return frame({ event: 'done', run_id: runId, latency_ms: event.latencyMs });
-      case 'ChatCancelled':
-        return frame({
-          event: 'done',
-          run_id: runId,
-          latency_ms: event.latencyMs,
-          status: 'cancelled',
-        });
+        return frame({ event: 'done', run_id: runId, latency_ms: event.latencyMs }, id);
+      case 'ChatCancelled': {
+        const latency_ms = event.latencyMs;
+        return frame({ event: 'done', run_id: runId, latency_ms, status: 'cancelled' }, id);
+      }
       case 'ChatFailed':
-        return fail(new GatewayError(readErrorCode(event.code), event.message), event.latencyMs);
+        return fail(
+          new GatewayError(readErrorCode(event.code), event.message),
+          event.latencyMs,
+          id,
+        );
     }
   };
 
@@ -83,7 +107,10 @@ export async function streamEvents(
   }, pingAfterMs);
   const headers = setTimeout(open, headersWithinMs);
   try {
-    for await (const event of await start()) await send(event);
+    const events = await start();
+    // A run that failed is none of the faults of this request, which is to read it.
+    if (form === 'events') open();
+    for await (const event of events) await send(event);
   } catch (error) {
     if (!signal.aborted)
       await fail(toGatewayError(error), Math.round(performance.now() - startedAt));

@@ -1,8 +1,9 @@
 import websocket, { type WebSocket, type WebsocketHandler } from '@fastify/websocket';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { execute, type GraphQLError, type GraphQLSchema, subscribe } from 'graphql';
+import { execute, GraphQLError, type GraphQLSchema } from 'graphql';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import { z } from 'zod';
+import type { Keys } from '../accounts/keys.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import { jsonText } from '../json.ts';
 import type { Context, Origin } from '../schema/context.ts';
@@ -10,15 +11,27 @@ import { readDocument } from '../schema/document.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { ErrorMask } from './error-mask.ts';
 import { WEBSOCKET_PATH } from './http.ts';
+import { type Limiter, refusalOf } from './limit.ts';
 import { createOperations, type Operations } from './operations.ts';
+import type { Origins } from './origins.ts';
+import type { Subscribe } from './subscriptions.ts';
+import { MOST_UNSENT } from './unsent.ts';
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
+/** How many operations of one connection may be under way. */
+const MAX_OPERATIONS = 200;
+/** How long a connection may take to say who it is. */
+const INIT_LIMIT_MS = 3_000;
 
 type Options = {
   schema: GraphQLSchema;
   authenticate: Authenticate;
+  limiter: Limiter;
   createContext(origin: Origin): Context;
   maskError: ErrorMask;
+  subscribe: Subscribe;
+  keys: Pick<Keys, 'watch'>;
+  origins: Origins;
 };
 
 /**
@@ -28,7 +41,7 @@ type Options = {
  */
 export async function serveWebSocket(
   app: FastifyInstance,
-  { schema, authenticate, createContext, maskError }: Options,
+  { schema, authenticate, limiter, createContext, maskError, subscribe, keys, origins }: Options,
 ) {
   /** The key is looked at again for each operation: a revoked one begins nothing more. */
   const authenticateConnection = (parameters: unknown, { headers }: FastifyRequest) => {
@@ -40,9 +53,17 @@ export async function serveWebSocket(
   app.route({
     method: 'GET',
     url: WEBSOCKET_PATH,
+    // Browsers ask nobody before they connect to another host: CORS does not cover WebSockets (RFC 6455, 10.2).
+    preValidation: async (request) => {
+      if (!request.ws || origins.mayConnect(request)) return;
+      const message =
+        'Pages of this origin may not connect: PARLEY_ALLOWED_ORIGINS does not list it.';
+      throw new GatewayError('insufficient_scope', message);
+    },
     handler: (_request, reply) => reply.callNotFound(),
     wsHandler: quietly(
       makeHandler({
+        connectionInitWaitTimeout: INIT_LIMIT_MS,
         execute,
         subscribe,
         onConnect: async ({ connectionParams, extra }) => {
@@ -50,30 +71,49 @@ export async function serveWebSocket(
           const authentication = await authenticateConnection(connectionParams, request).catch(
             toGatewayError,
           );
-          if (!(authentication instanceof GatewayError)) return true;
+          if (!(authentication instanceof GatewayError)) {
+            const unwatch = keys.watch(authentication, () => socket.close(4403, 'Forbidden'));
+            socket.once('close', unwatch);
+            return true;
+          }
+          await limiter.take(authentication, request.ip, 1);
           refuse(socket, maskError(authentication));
           return false;
         },
         onSubscribe: async (
-          { connectionParams, extra },
+          { connectionParams, extra, subscriptions },
           id,
           { query, variables, operationName },
         ) => {
+          if (Object.keys(subscriptions).length > MAX_OPERATIONS) {
+            extra.socket.close(4429, 'Too many operations');
+            return [new GraphQLError('Too many operations.')];
+          }
           const { document, errors } = readDocument(schema, query);
           if (errors) return errors;
           const signal = operationsOf(extra.socket).begin(id);
+          const { request } = extra;
+          const authentication = await authenticateConnection(connectionParams, request);
           const contextValue = createContext({
-            authentication: await authenticateConnection(connectionParams, extra.request),
+            authentication,
             signal,
             setHeader: () => {},
+            traceparent: request.headers.traceparent,
+            take: (cost) => limiter.take(authentication, request.ip, cost),
           });
-          return { schema, document, contextValue, variableValues: variables, operationName };
+          const args = { schema, document, contextValue, variableValues: variables, operationName };
+          const refusal = await refusalOf(args);
+          return refusal ? [refusal] : args;
         },
         onComplete: ({ extra }, id) => operationsOf(extra.socket).end(id),
-        onNext: (_context, _id, _payload, _arguments, result) => ({
-          ...result,
-          ...(result.errors && { errors: result.errors.map(maskError) }),
-        }),
+        onNext: ({ extra: { socket } }, _id, _payload, _arguments, result) => {
+          // Whoever does not keep up is cut off; the operations of one connection would wait without end.
+          if (socket.bufferedAmount > MOST_UNSENT) socket.terminate();
+          return {
+            ...result,
+            ...(result.errors && { errors: result.errors.map(maskError) }),
+          };
+        },
         onError: (_context, _id, _payload, errors) => errors.map(maskError),
       }),
     ),
@@ -116,6 +156,11 @@ function operationsOf(socket: WebSocket): Operations {
 /** The library prints a broken socket's error to the console; ours belongs in the log. */
 function quietly(handler: WebsocketHandler): WebsocketHandler {
   return function (socket, request) {
+    // It prints what cannot be sent any more, too: that the socket has closed tells all that is to be known.
+    const send = socket.send.bind(socket);
+    Object.assign(socket, {
+      send: (data: string, sent: () => void) => send(data, () => sent()),
+    });
     handler.call(this, socket, request);
     socket.removeAllListeners('error');
     socket.on('error', ({ message }) => request.log.warn(`The WebSocket broke: ${message}`));

@@ -77,6 +77,59 @@ describe('accounts', () => {
   });
 });
 
+describe('changing an account', () => {
+  const operator = async () => (await app.tenant()).key({ scopes: Object.values(KeyScope) });
+  const UPDATE = `mutation ($id: ID!, $input: UpdateAccountInput!) {
+    updateAccount(id: $id, input: $input) { id name plan }
+  }`;
+  const LIMITS = '{ viewer { account { name plan } rateLimit { perMinute perDay } } }';
+
+  test('is known to its very next request', async () => {
+    const key = await operator();
+    const { accountId, apiKey } = await app.tenant({ plan: 'FREE' });
+    const limits = async () => (await as(apiKey, LIMITS)).data.viewer;
+    expect((await limits()).rateLimit).toEqual({ perMinute: 10, perDay: 1_000 });
+    const update = async (input: object) => as(key, UPDATE, { id: accountId, input });
+    expect((await update({ plan: 'PRO' })).data.updateAccount).toEqual({
+      id: accountId,
+      name: 'Tenant',
+      plan: 'PRO',
+    });
+    expect((await limits()).rateLimit).toEqual({ perMinute: 60, perDay: 20_000 });
+    await update({ plan: 'ENTERPRISE', requestsPerMinute: 70, requestsPerDay: 80, name: ' Big ' });
+    await update({ requestsPerMinute: 75 });
+    expect(await limits()).toEqual({
+      account: { name: 'Big', plan: 'ENTERPRISE' },
+      rateLimit: { perMinute: 75, perDay: 80 },
+    });
+    await update({ plan: 'FREE' });
+    expect((await limits()).rateLimit).toEqual({ perMinute: 10, perDay: 1_000 });
+  });
+
+  test.each([
+    [{ plan: 'ENTERPRISE' }, ['input.requestsPerMinute', 'input.requestsPerDay']],
+    [{ requestsPerDay: 5 }, ['input.requestsPerDay']],
+    [{ plan: 'ENTERPRISE', requestsPerMinute: 0, requestsPerDay: 1 }, ['input.requestsPerMinute']],
+    [{ name: '' }, ['input.name']],
+  ])('refuses %j, and leaves it as it was', async (input, paths) => {
+    const { accountId } = await app.tenant({ plan: 'PRO' });
+    const { errors } = await as(await operator(), UPDATE, { id: accountId, input });
+    expect(errors?.[0]?.extensions.code).toBe('INVALID_REQUEST');
+    const details = errors?.[0]?.extensions.details as { path: string }[];
+    expect(details.map(({ path }) => path)).toEqual(paths);
+    const stored = await app.prisma.account.findUnique({ where: { id: accountId } });
+    expect(stored).toMatchObject({ name: 'Tenant', plan: 'PRO', requestsPerDay: null });
+  });
+
+  test('is for operators alone, and for accounts that there are', async () => {
+    const { accountId, apiKey } = await app.tenant();
+    const code = async (key: string, id: string) =>
+      (await as(key, UPDATE, { id, input: {} })).errors?.[0]?.extensions.code;
+    expect(await code(apiKey, accountId)).toBe('INSUFFICIENT_SCOPE');
+    expect(await code(await operator(), 'acc_nobody')).toBe('NOT_FOUND');
+  });
+});
+
 describe('API keys', () => {
   let tenant: Tenant;
   beforeAll(async () => {

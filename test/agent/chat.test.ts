@@ -490,6 +490,39 @@ describe('a client that goes away', () => {
     await client.dispose();
   });
 
+  test.each([
+    [
+      'over REST',
+      (bot: string) =>
+        tenant
+          .chat(bot, { message: 'Second' }, { 'x-session-id': 's', 'x-on-busy': 'reject' })
+          .then((response) => response.json()),
+    ],
+    [
+      'over GraphQL',
+      async (bot: string) => {
+        const { errors } = await tenant.graphql(
+          `mutation { chat(botId: "${bot}", input: { message: "Second", sessionId: "s", onBusy: REJECT }) { response } }`,
+        );
+        return { error: { code: String(errors?.[0]?.extensions.code).toLowerCase() } };
+      },
+    ],
+  ])('is refused at once where it does not want to wait, %s', async (_where, chat) => {
+    const bot = await tenant.bot();
+    const finish = Promise.withResolvers<void>();
+    app.upstream.script(async ({ end }) => {
+      await finish.promise;
+      end();
+    });
+    const before = app.upstream.requests.length;
+    const first = tenant.chat(bot, { message: 'First' }, session('s'));
+    await expect.poll(() => app.upstream.requests.length).toBe(before + 1);
+    expect(await chat(bot)).toMatchObject({ error: { code: 'session_busy' } });
+    finish.resolve();
+    expect((await first).status).toBe(200);
+    expect(await app.prisma.run.count({ where: { botId: bot } })).toBe(1);
+  });
+
   test('while it waits for its turn leaves the line, and begins no run', async () => {
     const bot = await tenant.bot();
     const finish = Promise.withResolvers<void>();

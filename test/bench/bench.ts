@@ -2,11 +2,14 @@
  * `npm run bench`: what a chat costs in Parley, beside two references, in one interleaved run. It takes about
  * 4 minutes, with `--quick` less than one and rougher figures. It prints figures and judges none; only an
  * answer that is not a whole reply makes it fail.
+ *
+ * `npm run bench -- --runs`: what a page of runs takes among a million, on PostgreSQL; about 5 minutes.
  */
 import { parseArgs } from 'node:util';
 import { definitionLine } from './definition.ts';
 import { type Case, measure, type Plan, warmUp } from './measure.ts';
 import { type CaseResults, caseTable, markdownTable } from './report.ts';
+import { benchRuns } from './runs.ts';
 import { startTargets, type Target } from './targets.ts';
 import { MODES } from './workload.ts';
 
@@ -28,9 +31,11 @@ const CASES: Case[] = MODES.flatMap((mode) =>
 /** 128 and the number of SIGINT, as shells have it. */
 const INTERRUPTED = 130;
 
+/** Where PostgreSQL is to be found. */
+const postgresUrl = process.env.BENCH_DATABASE_URL || process.env.TEST_DATABASE_URL || undefined;
+
 /** @returns whether every chat was answered. */
 async function bench(plan: Plan, signal: AbortSignal): Promise<boolean> {
-  const postgresUrl = process.env.BENCH_DATABASE_URL || process.env.TEST_DATABASE_URL || undefined;
   if (!postgresUrl) console.log('Without BENCH_DATABASE_URL, this runs on PGlite only.\n');
   console.log(`${definitionLine()}\n`);
   await using stack = new AsyncDisposableStack();
@@ -51,6 +56,14 @@ async function bench(plan: Plan, signal: AbortSignal): Promise<boolean> {
   return targets.map((target) => reportFailures(target, all)).every((failed) => !failed);
 }
 
+async function benchLists(signal: AbortSignal): Promise<boolean> {
+  if (!postgresUrl)
+    throw new Error('The list of runs is measured on PostgreSQL: set BENCH_DATABASE_URL.');
+  await using stack = new AsyncDisposableStack();
+  await benchRuns({ postgresUrl, signal, stack });
+  return true;
+}
+
 /** @returns whether there were any. */
 function reportFailures({ name, output }: Target, all: CaseResults[]): boolean {
   const failures = all
@@ -62,11 +75,18 @@ function reportFailures({ name, output }: Target, all: CaseResults[]): boolean {
   return true;
 }
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    runs: { type: 'boolean', default: false },
+  },
+});
 const interruption = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interruption.abort());
 try {
-  const answered = await bench(values.quick ? QUICK : FULL, interruption.signal);
+  const answered = values.runs
+    ? await benchLists(interruption.signal)
+    : await bench(values.quick ? QUICK : FULL, interruption.signal);
   process.exitCode = answered ? 0 : 1;
 } catch (error) {
   if (!interruption.signal.aborted) throw error;

@@ -63,7 +63,7 @@ function count(connections: number): string {
 }
 
 /** The first column to the left, the others to the right. */
-function align(rows: string[][]): string {
+export function align(rows: string[][]): string {
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   return rows
     .map((row) =>

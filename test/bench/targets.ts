@@ -23,7 +23,7 @@ export type TargetOptions = {
   stack: AsyncDisposableStack;
 };
 
-const BOT_ID = 'bench';
+export const BOT_ID = 'bench';
 
 /**
  * Starts the model's server and all that is measured against it, each as a process of its own.
@@ -55,13 +55,17 @@ async function startReference(
   return { ...child, name, chatUrl: `${url}/chat`, headers: {} };
 }
 
-/** Starts Parley as `npm start` does, on a database that is set up and otherwise empty. */
-async function startParley(
+/**
+ * Starts Parley as `npm start` does, on a database that is set up and otherwise empty.
+ *
+ * @param modelUrl none: the offline model.
+ */
+export async function startParley(
   name: string,
-  modelUrl: string,
+  modelUrl: string | undefined,
   { signal, stack }: TargetOptions,
   databaseUrl?: string,
-): Promise<Target> {
+): Promise<Target & { url: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   const apiKey = makeApiKey();
@@ -69,8 +73,7 @@ async function startParley(
     HOST: '127.0.0.1',
     PORT: '0',
     LOG_LEVEL: 'warn',
-    OPENAI_BASE_URL: modelUrl,
-    OPENAI_MODEL: MODEL,
+    ...(modelUrl && { OPENAI_BASE_URL: modelUrl, OPENAI_MODEL: MODEL }),
     PARLEY_DATA_DIR: directory,
     PARLEY_SECRET_KEY: randomBytes(32).toString('base64'),
     PARLEY_BOOTSTRAP_KEY: apiKey,
@@ -81,6 +84,7 @@ async function startParley(
   return {
     ...child,
     name,
+    url,
     chatUrl: `${url}/v1/bots/${BOT_ID}/chat`,
     headers: { authorization: `Bearer ${apiKey}` },
   };

@@ -67,6 +67,23 @@ describe('bots', () => {
     });
   });
 
+  test('are listed on behind one that is deleted', async () => {
+    const owner = await app.tenant();
+    const ids = [await owner.bot(null), await owner.bot(null), await owner.bot(null)];
+    const page = async (args: string) => {
+      const { data } = await owner.graphql(
+        `{ viewer { account { bots(${args}) { edges { cursor node { id } } } } } }`,
+      );
+      return data.viewer.account.bots.edges;
+    };
+    const [newest] = await page('first: 1');
+    await owner.graphql(`mutation { deleteBot(id: "${newest.node.id}") }`);
+    const rest = await page(`first: 2, after: "${newest.cursor}"`);
+    expect(rest.map(({ node }: { node: { id: string } }) => node.id)).toEqual(
+      ids.slice(0, 2).toReversed(),
+    );
+  });
+
   test.each([
     ['first: -1', 'must not be negative'],
     ['first: 101', 'must not be more than 100'],

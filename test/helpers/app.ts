@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
-import { afterAll, expect } from 'vitest';
+import type { Duplex } from 'node:stream';
+import { afterAll, expect, onTestFinished } from 'vitest';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { newApiKey } from '../../src/accounts/keys.ts';
@@ -14,7 +15,6 @@ import type {
 } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
-import { createTurns, type Turns } from '../../src/sessions/turns.ts';
 import { testDatabase } from './database.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -25,13 +25,18 @@ export type TestApp = {
   prisma: PrismaClient;
   upstream: Upstream;
   /** How many messages wait for their session's turn. */
-  waiting(): number;
+  waiting(): Promise<number>;
+  /** How many WebSockets are open. */
+  openSockets(): number;
   /** Runs an operation over HTTP with a key of one's own choice. */
   graphql(apiKey: string, query: string, variables?: object): Promise<GraphQLAnswer>;
   /** Makes an account that no other test knows. */
-  tenant(options?: { plan?: Plan }): Promise<Tenant>;
+  tenant(options?: TenantOptions): Promise<Tenant>;
   close(drainLimitMs?: number): Promise<void>;
 };
+
+/** By default an account has more requests than any test sends. */
+export type TenantOptions = { plan?: Plan; requestsPerMinute?: number; requestsPerDay?: number };
 
 /** An account with a key for everything but operating, and what a test needs to do in it. */
 export type Tenant = {
@@ -59,23 +64,29 @@ export type GraphQLAnswer = {
   errors?: { message: string; path?: string[]; extensions: Record<string, unknown> }[];
 };
 
+export const TEST_SECRET_KEY = Buffer.alloc(32, 7);
+
 /** Encrypts the variables of the tests' deployments. */
-export const testCipher = createEnvironmentCipher(Buffer.alloc(32, 7));
+export const testCipher = createEnvironmentCipher(TEST_SECRET_KEY);
 
 /** Starts the application for a test file, and closes it at the file's end. */
 export async function startApp(options: Partial<AppOptions> = {}): Promise<TestApp> {
   const upstream = await startUpstream();
   const database = await testDatabase();
-  const { turns, waiting } = countedTurns();
   const app = await createApp({
     database,
     cipher: testCipher,
+    secretKeys: [TEST_SECRET_KEY],
     model: createOpenAIModel({ baseUrl: upstream.baseUrl, defaultModel: 'scripted' }),
     logger: false,
     trustProxy: [],
     allowedHosts: [],
-    turns,
     ...options,
+  });
+  const upgraded = new Set<Duplex>();
+  app.http.server.on('upgrade', (_request, socket) => {
+    upgraded.add(socket);
+    socket.once('close', () => upgraded.delete(socket));
   });
   await app.http.listen({ port: 0 });
   const { port } = app.http.server.address() as AddressInfo;
@@ -85,33 +96,28 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     closed ??= app.close(drainLimitMs).then(() => upstream.close());
     await closed;
   };
-  afterAll(() => close());
+  atTheEnd(close);
   const { prisma } = database;
   return {
     url,
     webSocketUrl: `ws://127.0.0.1:${port}/graphql/ws`,
     prisma,
     upstream,
-    waiting,
+    waiting: () => prisma.turnWaiter.count(),
+    openSockets: () => upgraded.size,
     close,
     graphql: (apiKey, query, variables) => postGraphQL(url, apiKey, query, variables),
     tenant: (tenantOptions) => makeTenant(prisma, url, tenantOptions),
   };
 }
 
-/** The real turns, and how many wait for theirs. */
-function countedTurns() {
-  const real = createTurns();
-  let waiting = 0;
-  const turns: Turns = {
-    take: async (session, signal) => {
-      waiting += 1;
-      return real.take(session, signal).finally(() => {
-        waiting -= 1;
-      });
-    },
-  };
-  return { turns, waiting: () => waiting };
+/** At the end of the test that asks, or of the file where none does: what goes on would meddle with others. */
+function atTheEnd(work: () => Promise<void>): void {
+  try {
+    onTestFinished(() => work());
+  } catch {
+    afterAll(() => work());
+  }
 }
 
 /** A source of agentlang 5, with a prompt unless the members have one. */
@@ -132,10 +138,12 @@ async function postGraphQL(url: string, apiKey: string, query: string, variables
 async function makeTenant(
   prisma: PrismaClient,
   url: string,
-  { plan = 'BUSINESS' }: { plan?: Plan } = {},
+  options: TenantOptions = {},
 ): Promise<Tenant> {
   const accountId = makeId('acc');
-  await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan } });
+  const { plan = 'ENTERPRISE', requestsPerMinute = 1e6, requestsPerDay = 1e9 } = options;
+  const numbers = plan === 'ENTERPRISE' ? { requestsPerMinute, requestsPerDay } : {};
+  await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan, ...numbers } });
 
   const key: Tenant['key'] = async ({
     scopes = OWNER_SCOPES,

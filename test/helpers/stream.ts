@@ -4,10 +4,7 @@ import type { Tenant, TestApp } from './app.ts';
 /** The frames of a whole streamed reply. */
 export async function frames(response: Response): Promise<unknown[]> {
   const text = await response.text();
-  return text
-    .split('\n\n')
-    .filter((frame) => frame.startsWith('data: '))
-    .map((frame) => JSON.parse(frame.slice('data: '.length)));
+  return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
 }
 
 /** An event of a run, as GraphQL tells it. */

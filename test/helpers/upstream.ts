@@ -42,6 +42,8 @@ export type Exchange = {
 export type Upstream = {
   baseUrl: string;
   requests: UpstreamRequest[];
+  /** How many answers are under way. */
+  underWay(): number;
   /** For every request from now on; until then each is answered with "Hello there." */
   script(script: Script): void;
   close(): Promise<void>;
@@ -55,6 +57,7 @@ const hello: Script = ({ say, end }) => {
 export async function startUpstream(): Promise<Upstream> {
   let current = hello;
   const requests: UpstreamRequest[] = [];
+  let underWay = 0;
   const server = createServer(async (incoming, response) => {
     const chunks = await Array.fromAsync<Buffer>(incoming);
     const request = {
@@ -62,6 +65,10 @@ export async function startUpstream(): Promise<Upstream> {
       body: JSON.parse(Buffer.concat(chunks).toString()),
     };
     requests.push(request);
+    underWay += 1;
+    response.once('close', () => {
+      underWay -= 1;
+    });
     const send = (chunk: unknown) => {
       if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write(`data: ${JSON.stringify(chunk)}\n\n`);
@@ -101,6 +108,7 @@ export async function startUpstream(): Promise<Upstream> {
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     requests,
+    underWay: () => underWay,
     script: (script) => {
       current = script;
     },

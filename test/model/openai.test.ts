@@ -243,4 +243,12 @@ describe('a model behind OpenAI’s chat completions', () => {
     });
     expect(textOf(events)).toBe('😀 ok \uFFFD \uFFFD!');
   });
+
+  test('may end with half a character, which is not left out', async () => {
+    const events = await ask(({ say, end }) => {
+      say('Well \uD83D');
+      end();
+    });
+    expect(textOf(events)).toBe('Well \uFFFD');
+  });
 });

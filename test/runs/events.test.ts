@@ -27,6 +27,17 @@ describe('the events of a run', () => {
     expect(await collect(log.read(forever))).toEqual(['a', 'b']);
   });
 
+  test('are read from any position, and their end by whoever asks from behind it', async () => {
+    const log = createEventLog(() => {});
+    const behind = collect(log.read(forever, 9));
+    for (const delta of ['a', 'b', 'c']) say(log, delta);
+    expect((await log.read(forever, 1).next()).value).toMatchObject({ seq: 2, delta: 'b' });
+    log.end();
+    expect(await collect(log.read(forever, 2))).toEqual(['c']);
+    expect(await collect(log.read(forever, 3))).toEqual([]);
+    expect(await behind).toEqual(['c']);
+  });
+
   test('are abandoned when the last reader leaves, not before', async () => {
     const abandoned = vi.fn();
     const log = createEventLog(abandoned);

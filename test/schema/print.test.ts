@@ -3,6 +3,7 @@ import { parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import * as chatOperations from '../../src/operations/chat.ts';
 import * as deploymentOperations from '../../src/operations/deployments.ts';
+import * as runOperations from '../../src/operations/runs.ts';
 import { schema } from '../../src/schema/index.ts';
 import { printedSchema } from '../../src/schema/print.ts';
 
@@ -12,7 +13,7 @@ describe('the schema', () => {
     expect(file).toBe(printedSchema());
   });
 
-  test.each(Object.entries({ ...chatOperations, ...deploymentOperations }))(
+  test.each(Object.entries({ ...chatOperations, ...deploymentOperations, ...runOperations }))(
     'has what the operation %s asks for',
     (_name, { document }) => {
       expect(validate(schema, parse(document))).toEqual([]);

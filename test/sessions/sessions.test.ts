@@ -124,6 +124,36 @@ describe('a session', () => {
     expect(unknown.data.bot.session).toBeNull();
   });
 
+  test('is paged through both ways, message by message', async () => {
+    const bot = await tenant.bot();
+    for (const message of ['One', 'Two', 'Three']) await say(bot, message, 's');
+    const page = async (args: string) => {
+      const { data, errors } = await tenant.graphql(
+        `{ bot(id: "${bot}") { session(id: "s") { messages(${args}) {
+          edges { node { text } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+        } } } }`,
+      );
+      if (errors) return errors[0]?.extensions;
+      const { edges, pageInfo } = data.bot.session.messages;
+      return { texts: edges.map(({ node }: { node: { text: string } }) => node.text), ...pageInfo };
+    };
+    const first = await page('first: 3');
+    expect(first.texts).toEqual(['One', 'Hello there.', 'Two']);
+    const rest = await page(`first: 3, after: "${first.endCursor}"`);
+    expect(rest.texts).toEqual(['Hello there.', 'Three', 'Hello there.']);
+    expect([first.hasNextPage, rest.hasNextPage]).toEqual([true, false]);
+    const last = await page('last: 2');
+    expect(last.texts).toEqual(['Three', 'Hello there.']);
+    const before = await page(`last: 3, before: "${last.startCursor}"`);
+    expect(before.texts).toEqual(['Hello there.', 'Two', 'Hello there.']);
+    expect(before.hasPreviousPage).toBe(true);
+    const cursor = Buffer.from('1700000000000.run_x').toString('base64url');
+    expect(await page(`after: "${cursor}"`)).toEqual({
+      code: 'INVALID_REQUEST',
+      details: [{ path: 'after', message: 'is not a cursor of this list' }],
+    });
+  });
+
   test('is not read without the scope RUNS, nor by other accounts', async () => {
     const bot = await tenant.bot();
     await say(bot, 'Hi', 's');

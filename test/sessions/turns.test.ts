@@ -1,79 +1,218 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { PrismaClient } from '../../src/generated/prisma/client.ts';
+import { makeId } from '../../src/ids.ts';
+import type { NewSession, SessionState } from '../../src/sessions/history.ts';
 import { createTurns } from '../../src/sessions/turns.ts';
+import { createOwner, type Owner } from '../../src/storage/owner.ts';
+import { createPubSub } from '../../src/storage/pubsub.ts';
+import type { Sql } from '../../src/storage/sql.ts';
+import { testDatabase } from '../helpers/database.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
+let prisma: PrismaClient;
+let sql: Sql;
+let botId: string;
+beforeAll(async () => {
+  ({ prisma, sql } = await testDatabase());
+  const accountId = makeId('acc');
+  botId = makeId('bot');
+  await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
+  await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
 });
 
-const forever = new AbortController().signal;
-const settled = (promise: Promise<unknown>) =>
-  Promise.race([promise.then(() => true), Promise.resolve().then(() => false)]);
+const log = { warn: () => {}, error: () => {} };
+const signal = new AbortController().signal;
+
+/** A process of its own: it hears of the others only where they share a `pubsub`. */
+async function replica({ pubsub = createPubSub(), maxWaitMs = 10_000 } = {}) {
+  const owner = await createOwner({ prisma, log, onLost: () => {} });
+  return { owner, turns: createTurns({ prisma, sql, owner, pubsub, log, maxWaitMs }) };
+}
+
+const newSession = (sessionId: string = randomUUID()): NewSession => ({
+  key: makeId('ses'),
+  botId,
+  environment: 'PRODUCTION',
+  sessionId,
+});
+
+const waiting = ({ key }: SessionState) => prisma.turnWaiter.count({ where: { sessionKey: key } });
+
+/** As when its process is killed: nothing of it runs any more, and the others take it out. */
+const kill = (owner: Owner) => prisma.owner.delete({ where: { id: owner.id() } });
 
 describe('the turns of a session', () => {
-  test('go one at a time, in arrival order', async () => {
-    const turns = createTurns();
+  test('go one at a time in arrival order, over all processes', async () => {
+    const pubsub = createPubSub();
+    const replicas = [await replica({ pubsub }), await replica({ pubsub }), await replica()];
+    const session = newSession();
     const order: number[] = [];
-    const release = await turns.take('s', forever);
-    const waiting = [1, 2, 3].map(async (number) => {
-      const next = await turns.take('s', forever);
-      order.push(number);
-      next();
-    });
+    const [first] = replicas;
+    const held = await first?.turns.take(session, { signal });
+    if (!held || !first) throw new Error('It is free.');
+    const taken: Promise<void>[] = [];
+    for (const number of [0, 1, 2, 3, 4, 5]) {
+      const { turns } = replicas[number % replicas.length] ?? first;
+      taken.push(
+        turns.take({ ...session, key: makeId('ses') }, { signal }).then(async (turn) => {
+          order.push(number);
+          expect(turn.key).toBe(held.key);
+          await turns.release(turn);
+        }),
+      );
+      await expect.poll(() => waiting(held), { interval: 1 }).toBe(number + 1);
+    }
     expect(order).toEqual([]);
-    release();
-    await Promise.all(waiting);
-    expect(order).toEqual([1, 2, 3]);
+    await first.turns.release(held);
+    await Promise.all(taken);
+    expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(await waiting(held)).toBe(0);
+    for (const { owner } of replicas) await owner.close();
   });
 
-  test('do not wait for those of other sessions', async () => {
-    const turns = createTurns();
-    await turns.take('s', forever);
-    await turns.take('t', forever);
+  test('are free again where the answer of the database that gave one was lost', async () => {
+    const loser: Sql = async (statement, values) => {
+      await sql(statement, values);
+      throw new Error('The connection was cut.');
+    };
+    const { owner, turns } = await replica();
+    const losing = createTurns({ prisma, sql: loser, owner, pubsub: createPubSub(), log });
+    const session = newSession();
+    await expect(losing.take(session, { signal })).rejects.toThrow('The connection was cut.');
+    const turn = await turns.take(session, { onBusy: 'REJECT', signal });
+    expect(turn.key).toBe(session.key);
+    await turns.release(turn);
+    await owner.close();
+  });
+
+  test('go in the order in which one process was asked, though it is asked at once', async () => {
+    const { owner, turns } = await replica();
+    const session = newSession();
+    const order: number[] = [];
+    await Promise.all(
+      [0, 1, 2, 3, 4, 5, 6, 7].map(async (number) => {
+        const turn = await turns.take({ ...session, key: makeId('ses') }, { signal });
+        order.push(number);
+        await turns.release(turn);
+      }),
+    );
+    expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    await owner.close();
+  });
+
+  test('do not wait for those of other sessions, bots and environments', async () => {
+    const { owner, turns } = await replica();
+    const session = newSession();
+    const held = [
+      await turns.take(session, { signal }),
+      await turns.take(newSession(), { signal }),
+      await turns.take({ ...session, key: makeId('ses'), environment: 'STAGING' }, { signal }),
+    ];
+    expect(new Set(held.map(({ key }) => key)).size).toBe(3);
+    await owner.close();
+  });
+
+  test('are not waited for by who does not want to', async () => {
+    const { owner, turns } = await replica();
+    const session = newSession();
+    const held = await turns.take(session, { signal, onBusy: 'REJECT' });
+    const rejected = turns.take(session, { signal, onBusy: 'REJECT' });
+    await expect(rejected).rejects.toMatchObject({ code: 'session_busy' });
+    await turns.release(held);
+    await turns.take(session, { signal, onBusy: 'REJECT' });
+    await owner.close();
   });
 
   test('are given back once, however often that is said', async () => {
-    const turns = createTurns();
-    const release = await turns.take('s', forever);
-    const second = turns.take('s', forever);
-    const third = turns.take('s', forever);
-    release();
-    release();
-    await second;
-    expect(await settled(third)).toBe(false);
+    const { owner, turns } = await replica();
+    const session = newSession();
+    const held = await turns.take(session, { signal });
+    const second = turns.take(session, { signal });
+    const third = turns.take(session, { signal });
+    await expect.poll(() => waiting(held)).toBe(2);
+    await turns.release(held);
+    const next = await second;
+    await turns.release(held);
+    expect(await waiting(held)).toBe(1);
+    await turns.release(next);
+    await third;
+    await owner.close();
   });
 
   test('are waited for by 16 at most', async () => {
-    const turns = createTurns();
-    await turns.take('s', forever);
-    for (let waiting = 0; waiting < 16; waiting += 1) void turns.take('s', forever);
-    await expect(turns.take('s', forever)).rejects.toMatchObject({ code: 'session_busy' });
+    const [one, other] = [await replica(), await replica()];
+    const session = newSession();
+    const held = await one.turns.take(session, { signal });
+    const leaving = new AbortController();
+    const line = Array.from({ length: 16 }, (_, number) =>
+      (number % 2 ? one : other).turns.take(session, { signal: leaving.signal }),
+    );
+    await expect.poll(() => waiting(held)).toBe(16);
+    await expect(one.turns.take(session, { signal })).rejects.toMatchObject({
+      code: 'session_busy',
+      message: 'The session is busy with another message: 16 messages wait already.',
+    });
+    leaving.abort();
+    await Promise.allSettled(line);
+    expect(await waiting(held)).toBe(0);
+    await one.owner.close();
+    await other.owner.close();
   });
 
-  test('are waited for 60 seconds at most', async () => {
-    const turns = createTurns();
-    const release = await turns.take('s', forever);
-    const late = expect(turns.take('s', forever)).rejects.toMatchObject({ code: 'session_busy' });
-    await vi.advanceTimersByTimeAsync(60_000);
-    await late;
-    release();
-    await turns.take('s', forever);
-    expect(vi.getTimerCount()).toBe(0);
+  test('are waited for so long and no longer', async () => {
+    const { owner, turns } = await replica({ maxWaitMs: 50 });
+    const session = newSession();
+    const held = await turns.take(session, { signal });
+    await expect(turns.take(session, { signal })).rejects.toMatchObject({ code: 'session_busy' });
+    expect(await waiting(held)).toBe(0);
+    await turns.release(held);
+    await turns.take(session, { signal });
+    await owner.close();
   });
 
   test('pass by those who have left', async () => {
-    const turns = createTurns();
-    const release = await turns.take('s', forever);
+    const { owner, turns } = await replica();
+    const session = newSession();
+    const held = await turns.take(session, { signal });
     const leaving = new AbortController();
-    const left = turns.take('s', leaving.signal);
-    const next = turns.take('s', forever);
+    const left = turns.take(session, { signal: leaving.signal });
+    await expect.poll(() => waiting(held)).toBe(1);
+    const next = turns.take(session, { signal });
+    await expect.poll(() => waiting(held)).toBe(2);
     leaving.abort();
     await expect(left).rejects.toThrow('aborted');
-    release();
+    await turns.release(held);
     await next;
-    expect(vi.getTimerCount()).toBe(0);
-    await expect(turns.take('s', AbortSignal.abort())).rejects.toThrow('aborted');
+    await expect(turns.take(session, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+    await owner.close();
+  });
+
+  test('go on when their holder and the first who waits have died', async () => {
+    const [dead, alive] = [await replica(), await replica()];
+    const session = newSession();
+    const held = await dead.turns.take(session, { signal });
+    const leaving = new AbortController();
+    const lost = dead.turns.take(session, { signal: leaving.signal }).catch(({ name }) => name);
+    await expect.poll(() => waiting(held)).toBe(1);
+    const next = alive.turns.take(session, { signal });
+    await expect.poll(() => waiting(held)).toBe(2);
+    leaving.abort();
+    await kill(dead.owner);
+    expect(await next).toMatchObject({ key: held.key, turns: 0 });
+    expect(await lost).toBe('AbortError');
+    await alive.owner.close();
+    await dead.owner.close();
+  });
+
+  test('begin anew where the session was forgotten meanwhile', async () => {
+    const { owner, turns } = await replica();
+    const session = newSession();
+    const held = await turns.take(session, { signal });
+    const next = turns.take({ ...session, key: makeId('ses') }, { signal });
+    await expect.poll(() => waiting(held)).toBe(1);
+    await prisma.session.delete({ where: { id: held.key } });
+    await turns.release(held);
+    expect((await next).key).not.toBe(held.key);
+    await owner.close();
   });
 });

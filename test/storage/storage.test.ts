@@ -46,6 +46,26 @@ describe('the migrations', () => {
   });
 });
 
+describe('a moment', () => {
+  test.skipIf(!databaseUrl)('is the same to all on a database of another time zone', async () => {
+    const url = await freshDatabase(databaseUrl, 'zone');
+    const name = new URL(url).pathname.slice(1);
+    const first = await openPostgres(url);
+    await first.prisma.$executeRawUnsafe(`ALTER DATABASE ${name} SET timezone = 'Asia/Kolkata'`);
+    await first.close();
+    const { prisma, close } = await openPostgres(url);
+    const createdAt = new Date('2026-03-01T10:00:00.123Z');
+    const account = await prisma.account.create({
+      data: { id: 'acc_x', name: 'x', plan: 'FREE', createdAt },
+    });
+    const rows = await prisma.$queryRaw`
+      SELECT (extract(epoch FROM created_at) * 1000)::float8 AS at FROM accounts`;
+    expect(rows).toEqual([{ at: createdAt.getTime() }]);
+    expect(account.createdAt).toEqual(createdAt);
+    await close();
+  });
+});
+
 describe('the first start', () => {
   const open = async () =>
     databaseUrl ? openPostgres(await freshDatabase(databaseUrl, 'seed')) : embed({});

@@ -32,10 +32,11 @@ const list = async (bot: string, query = '') => {
 describe('POST /v1/bots/:id/deploy', () => {
   test('answers in the documented shape, and the bot runs the new definition', async () => {
     const bot = await tenant.bot(null);
-    const agentlang = await readFile(
+    const example = await readFile(
       new URL('../../prisma/examples/order-desk.agent', import.meta.url),
       'utf8',
     );
+    const agentlang = example.replace('https://mcp.example/', 'https://127.0.0.1/');
     const { status, body } = await post(`${bot}/deploy`, {
       agentlang,
       environment: 'production',
@@ -52,7 +53,7 @@ describe('POST /v1/bots/:id/deploy', () => {
       parse_errors: [],
       warnings: [
         '1:1 the channel telegram cannot be connected [channel-unavailable]',
-        '1:1 the tools of github cannot be connected [tools-unavailable]',
+        '56:9 the tools of github cannot be connected: private and local addresses cannot be called [tools-unavailable]',
       ],
     });
     await tenant.chat(bot, { message: 'Hi', context: { plan: 'gold' } });
@@ -194,7 +195,7 @@ describe('GET /v1/bots/:id/deployments', () => {
     ['?status=done', 'status'],
     ['?environment=test', 'environment'],
     ['?colour=blue', ''],
-    ['?cursor=nonsense', undefined],
+    ['?cursor=nonsense', 'cursor'],
   ])('refuses %s', async (query, path) => {
     const { status, body } = await list(await tenant.bot(null), query);
     expect([status, body.error.code]).toEqual([400, 'invalid_request']);

@@ -14,7 +14,7 @@ const serve = async (start: () => Promise<AsyncIterable<StreamedEvent>>) => {
   const app = Fastify({ forceCloseConnections: true });
   app.get('/', async (_request, reply) => {
     const limits = { pingAfterMs: 20, headersWithinMs: 20 };
-    await streamEvents(reply, start, clientSignal(reply), limits);
+    await streamEvents(reply, 'reply', start, clientSignal(reply), limits);
     return reply;
   });
   closing.push(() => app.close());

@@ -15,5 +15,7 @@ export function checkInput<Output>(schema: z.ZodType<Output>, input: unknown): O
   const problems = parsed.error.issues.map(({ path, message }) =>
     path.length > 0 ? `${path.join('.')}: ${message}` : message,
   );
-  throw new ToolError(`The input is not valid. ${problems.join('; ')}`);
+  throw new ToolError(`The input is not valid. ${problems.join('; ')}`, {
+    type: 'invalid_arguments',
+  });
 }

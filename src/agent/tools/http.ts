@@ -1,10 +1,14 @@
 import type { EnvironmentVariables } from '../../deployments/environment.ts';
 import type { Redactor } from '../../deployments/redact.ts';
 import type { Capability, HttpGroup, HttpRequest } from '../../language/definition.ts';
-import { type Lookup, lookupIn, renderTemplate, renderUrl } from '../../language/template.ts';
+import { type Lookup, lookupIn, type RenderedText, renderUrl } from '../../language/template.ts';
+import { ATTRIBUTE } from '../../runs/semconv.ts';
+import { missingValues } from '../../runs/trace.ts';
 import type { Egress, EgressResponse } from '../egress.ts';
 import { EgressError } from '../egress-error.ts';
+import { limitAnswer, limitError } from './answer.ts';
 import { checkInput, jsonSchemaOf } from './check.ts';
+import { headersOf, renderHeaders } from './headers.ts';
 import { type CapabilityInput, inputSchemaOf } from './input.ts';
 import { type Tool, ToolError } from './tool.ts';
 
@@ -16,13 +20,6 @@ export type HttpToolDependencies = {
   /** Takes the values of `variables` out of all that goes back. */
   redactor: Redactor;
 };
-
-const MAX_RESULT_BYTES = 64 * 1024;
-const MAX_ERROR_BYTES = 2 * 1024;
-const CUT_NOTE = '\n[The answer was longer and is cut here.]';
-
-/** What a header's value may not hold: RFC 9110, section 5.5. */
-const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
  * The capabilities of a group, each a tool that makes one HTTP request. `post`, `put` and `patch` send the input
@@ -51,12 +48,14 @@ function createHttpTool(
     name,
     description,
     inputSchema: jsonSchemaOf(schema),
-    async call(given, { signal, values }) {
+    async call(given, { signal, values, span }) {
       try {
         const input = checkInput(schema, given);
         const lookup = lookupIn({ ...values, input, env: variables });
-        const url = urlOf(request, lookup);
-        const headers = headersOf(request, lookup);
+        const texts = textsOf(request, lookup);
+        span?.set(missingValues(texts.missing));
+        const url = urlOf(texts.url);
+        const headers = headersOf(texts.headers);
         const { method, timeout } = request;
         const hasBody = method === 'POST' || method === 'PUT' || method === 'PATCH';
         if (!hasBody) addQuery(url, input, placed);
@@ -68,10 +67,12 @@ function createHttpTool(
           timeout,
           signal,
         });
+        span?.set({ [ATTRIBUTE.httpStatus]: response.status });
         return resultOf(response, redactor);
       } catch (error) {
         if (error instanceof ToolError || error instanceof EgressError) {
-          throw new ToolError(redactor.redact(error.message), { cause: error });
+          const type = error instanceof ToolError ? error.type : error.code.replaceAll('-', '_');
+          throw new ToolError(redactor.redact(error.message), { cause: error, type });
         }
         throw error;
       }
@@ -79,23 +80,19 @@ function createHttpTool(
   };
 }
 
-function urlOf({ url: template }: HttpRequest, lookup: Lookup): URL {
-  const { text, missing } = renderUrl(template, lookup);
+/** The request's texts with their values in place, and what of these there was not. */
+function textsOf(request: HttpRequest, lookup: Lookup) {
+  const url = renderUrl(request.url, lookup);
+  const headers = renderHeaders(request.headers, lookup);
+  const missing = [url, ...headers].flatMap((text) => text.missing);
+  return { url, headers, missing: [...new Set(missing)] };
+}
+
+function urlOf({ text, missing }: RenderedText): URL {
   const url = URL.parse(text);
   if (url) return url;
   const lack = missing.length > 0 ? ` It has no value for ${missing.join(', ')}.` : '';
-  throw new ToolError(`The request has no valid address.${lack}`);
-}
-
-/** The headers by their names in small letters. */
-function headersOf({ headers }: HttpRequest, lookup: Lookup): Record<string, string> {
-  return Object.fromEntries(
-    headers.map(({ name, value: template }) => {
-      const { text } = renderTemplate(template, lookup);
-      if (!NOT_IN_HEADERS.test(text)) return [name.toLowerCase(), text];
-      throw new ToolError(`The value of the header "${name}" must be one line of Latin letters.`);
-    }),
-  );
+  throw new ToolError(`The request has no valid address.${lack}`, { type: 'invalid_url' });
 }
 
 /** Adds parameters, and leaves the query that is there as it is. */
@@ -112,14 +109,6 @@ function addQuery(url: URL, input: CapabilityInput, placed: string[]): void {
 function resultOf({ status, text, truncated }: EgressResponse, redactor: Redactor): string {
   // The beginning of a value may stand at the end of a body that was cut: a stream holds it back.
   const safe = truncated ? redactor.stream().push(text) : redactor.redact(text);
-  if (status >= 400) {
-    throw new ToolError(`HTTP ${status}${safe && `: ${cut(safe, MAX_ERROR_BYTES)}`}`);
-  }
-  const isWhole = !truncated && Buffer.byteLength(safe) <= MAX_RESULT_BYTES;
-  return isWhole ? safe : cut(safe, MAX_RESULT_BYTES - CUT_NOTE.length) + CUT_NOTE;
-}
-
-/** As many characters from the beginning as fit into so many bytes of UTF-8. */
-function cut(text: string, bytes: number): string {
-  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(bytes)).read);
+  if (status < 400) return limitAnswer(safe, truncated);
+  throw new ToolError(`HTTP ${status}${safe && `: ${limitError(safe)}`}`, { type: String(status) });
 }

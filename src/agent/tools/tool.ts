@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../json.ts';
+import type { Span } from '../../runs/trace.ts';
 
 /** Something that a model may call. */
 export type Tool = {
@@ -23,9 +24,20 @@ export type ToolContext = {
   signal: AbortSignal;
   /** What templates place, but for `input` and `env`: `context`, `memory`, `session`, `now`. */
   values: Readonly<Record<string, unknown>>;
+  /** Where the call may say more of itself; none outside of runs. */
+  span?: Pick<Span, 'set'>;
 };
 
 /** A failure of a tool, in words for the model: without secrets, addresses of our own and stacks. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
+  /** The same in one word, for traces. */
+  readonly type: string;
+
+  constructor(message: string, { type = 'tool_error', ...options }: ToolErrorOptions = {}) {
+    super(message, options);
+    this.type = type;
+  }
 }
+
+type ToolErrorOptions = ErrorOptions & { type?: string };

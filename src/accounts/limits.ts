@@ -1,0 +1,113 @@
+import { GatewayError } from '../errors.ts';
+import type { Account, Plan } from '../generated/prisma/client.ts';
+import type { WindowCount, WindowLimit, Windows } from '../storage/windows.ts';
+
+/** What is left of a limit. Source: the API document, "Limits". */
+export type Quota = WindowLimit & {
+  /** Whether what was to be counted fitted. What does not fit costs nothing. */
+  allowed: boolean;
+  remainingMinute: number;
+  remainingDay: number;
+  /** What is left in the window that binds: the one with less left, or the one that refused. */
+  remaining: number;
+  /** When that window ends, in Unix seconds. */
+  reset: number;
+  /** Whole seconds until then, at least 1. */
+  retryAfter: number;
+  /** The present version of what was asked for along with the count; none where it is not known. */
+  version: string | undefined;
+};
+
+/** Requests by plan. `ENTERPRISE` has numbers of its own. */
+export const PLAN_LIMITS: Record<Exclude<Plan, 'ENTERPRISE'>, WindowLimit> = {
+  FREE: { perMinute: 10, perDay: 1_000 },
+  PRO: { perMinute: 60, perDay: 20_000 },
+  BUSINESS: { perMinute: 300, perDay: 200_000 },
+};
+
+/** What comes without a valid key, from one address. No day binds it. */
+export const ADDRESS_LIMIT: WindowLimit = { perMinute: 30, perDay: Number.MAX_SAFE_INTEGER };
+
+/** Counts requests, all or nothing. A cost of 0 only looks. */
+export type Limits = {
+  /**
+   * Counts for an account, whichever of its keys is used.
+   *
+   * @param versioned of what to tell the version, in the same step.
+   */
+  takeForAccount(account: Account, cost: number, versioned?: string): Promise<Quota>;
+  /** Counts for a client without a valid key. It never touches what accounts have. */
+  takeForAddress(address: string, cost: number): Promise<Quota>;
+};
+
+type Parts = {
+  accounts: Windows;
+  /** Apart, where names are forgotten, so that no flood of addresses makes room among accounts. */
+  addresses: Windows;
+};
+
+export function createLimits({ accounts, addresses }: Parts): Limits {
+  return {
+    async takeForAccount(account, cost, versioned) {
+      const limit = limitOf(account);
+      return quotaOf(limit, cost, await accounts.take(account.id, cost, limit, versioned));
+    },
+
+    async takeForAddress(address, cost) {
+      const count = await addresses.take(networkOf(address), cost, ADDRESS_LIMIT);
+      return quotaOf(ADDRESS_LIMIT, cost, count);
+    },
+  };
+}
+
+/** The refusal of what does not fit in a limit. */
+export function rateLimitExceeded({ perMinute, retryAfter }: Quota, cost = 1): GatewayError {
+  const message =
+    cost > perMinute
+      ? `The operation counts as ${cost} requests, more than the ${perMinute} of a whole minute. Divide it.`
+      : `Too many requests. Wait ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`;
+  return new GatewayError('rate_limit_exceeded', message, { retryAfter });
+}
+
+function limitOf({ plan, requestsPerMinute, requestsPerDay }: Account): WindowLimit {
+  if (plan !== 'ENTERPRISE') return PLAN_LIMITS[plan];
+  // No account is made without its two numbers; one that is, is not left without a limit.
+  const { perMinute, perDay } = PLAN_LIMITS.BUSINESS;
+  return { perMinute: requestsPerMinute ?? perMinute, perDay: requestsPerDay ?? perDay };
+}
+
+function quotaOf(
+  { perMinute, perDay }: WindowLimit,
+  cost: number,
+  { taken, inMinute, inDay, now, version }: WindowCount,
+): Quota {
+  const remainingMinute = Math.max(0, perMinute - inMinute);
+  const remainingDay = Math.max(0, perDay - inDay);
+  // A refusal lasts until the longer of the windows that refused is over.
+  const dayBinds = taken ? remainingDay <= remainingMinute : remainingDay < cost;
+  const length = dayBinds ? 86_400 : 60;
+  const reset = (Math.floor(now / length) + 1) * length;
+  return {
+    allowed: taken,
+    perMinute,
+    perDay,
+    remainingMinute,
+    remainingDay,
+    remaining: dayBinds ? remainingDay : remainingMinute,
+    reset,
+    retryAfter: reset - now,
+    version,
+  };
+}
+
+/** What counts as one client: an IPv4 address, or the 64 bits of an IPv6 network, which one client has whole. */
+function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped) return mapped;
+  if (!address.includes(':')) return address;
+  const [left = '', right] = address.split('%')[0]?.split('::') ?? [];
+  const head = left ? left.split(':') : [];
+  const tail = right ? right.split(':') : [];
+  const zeros = right === undefined ? 0 : Math.max(0, 8 - head.length - tail.length);
+  return [...head, ...Array<string>(zeros).fill('0'), ...tail].slice(0, 4).join(':');
+}

@@ -1,0 +1,108 @@
+import { hkdfSync } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import { GatewayError } from '../errors.ts';
+import { Environment } from '../generated/prisma/client.ts';
+import { type Caller, mayUseBot, type SessionGrant } from './caller.ts';
+import type { Keys } from './keys.ts';
+
+/** Seconds that a token holds at most, and where nothing else is asked. */
+export const MAX_TOKEN_SECONDS = 3_600;
+
+const ALGORITHM = 'HS256';
+const AUDIENCE = 'parley-session';
+
+/** A token just made. */
+export type IssuedToken = { token: string; expiresAt: Date };
+
+/** Tokens for browsers: one conversation of one bot, for an hour at most. They are nowhere stored. */
+export type SessionTokens = {
+  /**
+   * Makes one that holds as long as asked, and no longer than the key that makes it.
+   *
+   * @param expiresIn seconds.
+   */
+  issue(caller: Caller, session: SessionGrant, expiresIn: number): Promise<IssuedToken>;
+  /**
+   * @returns who made it, cut down to what the token is for.
+   * @throws GatewayError `invalid_api_key` for one that is changed or expired, or whose key has ended.
+   */
+  verify(token: string): Promise<Caller>;
+};
+
+const claims = z.object({
+  sub: z.string(),
+  bot: z.string(),
+  session: z.string(),
+  environment: z.enum(Environment),
+});
+
+/**
+ * JSON Web Tokens (RFC 7519), signed with HMAC-SHA256 under a key derived from the secret key.
+ *
+ * @param secretKeys the present one first, then those before it, whose tokens still hold.
+ */
+export function createSessionTokens({
+  secretKeys,
+  keys,
+  now = Date.now,
+}: {
+  secretKeys: Uint8Array[];
+  keys: Pick<Keys, 'find'>;
+  now?: () => number;
+}): SessionTokens {
+  const signingKeys = secretKeys.map(
+    (key) => new Uint8Array(hkdfSync('sha256', key, '', 'parley session tokens', 32)),
+  );
+  const [present] = signingKeys;
+  if (present === undefined) throw new Error('There is no secret key.');
+
+  const read = async (token: string) => {
+    for (const key of signingKeys) {
+      try {
+        const options = {
+          algorithms: [ALGORITHM],
+          audience: AUDIENCE,
+          currentDate: new Date(now()),
+        };
+        const { payload } = await jwtVerify(token, key, { ...options, requiredClaims: ['exp'] });
+        return claims.parse(payload);
+      } catch (error) {
+        if (error instanceof errors.JWSSignatureVerificationFailed) continue;
+        if (error instanceof errors.JOSEError) throw invalidToken();
+        throw error;
+      }
+    }
+    throw invalidToken();
+  };
+
+  return {
+    async issue({ key }, { botId, sessionId, environment }, expiresIn) {
+      const end = now() + expiresIn * 1_000;
+      // Whole seconds, rounded down: it never outlives its key.
+      const seconds = Math.floor(Math.min(end, key.expiresAt?.getTime() ?? end) / 1_000);
+      const token = await new SignJWT({ bot: botId, session: sessionId, environment })
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
+        .setAudience(AUDIENCE)
+        .setSubject(key.id)
+        .setExpirationTime(seconds)
+        .sign(present);
+      return { token, expiresAt: new Date(seconds * 1_000) };
+    },
+
+    async verify(token) {
+      const { sub, bot, session, environment } = await read(token);
+      const issuer = await keys.find(sub);
+      if (!issuer.key.scopes.includes('CHAT') || !mayUseBot(issuer, bot)) throw invalidToken();
+      return {
+        account: issuer.account,
+        key: { ...issuer.key, scopes: ['CHAT'], restricted: true, botIds: [bot] },
+        session: { botId: bot, sessionId: session, environment },
+      };
+    },
+  };
+}
+
+function invalidToken(): GatewayError {
+  return new GatewayError('invalid_api_key', 'This session token is not valid, or no more.');
+}

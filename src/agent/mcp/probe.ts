@@ -1,0 +1,47 @@
+import type { ProbeTools, ToolServerReport } from '../../deployments/diagnostics.ts';
+import type { EnvironmentVariables } from '../../deployments/environment.ts';
+import { createRedactor } from '../../deployments/redact.ts';
+import type { McpGroup } from '../../language/definition.ts';
+import { isPersonal, targetOf } from '../tools/mcp.ts';
+import { ToolError } from '../tools/tool.ts';
+import { McpFailure, type McpFailureCode } from './failure.ts';
+import type { McpServers } from './servers.ts';
+
+/** Milliseconds for all of them together, for they are asked at once. */
+const PROBE_MS = 5_000;
+/** Of one definition. */
+const MAX_GROUPS = 32;
+
+/** What a server may answer to nobody, and not to a user. */
+const OF_THE_USER: McpFailureCode[] = ['refused', 'session-gone', 'protocol'];
+
+/**
+ * Looks whether the servers of tools that a definition names can be reached, and what they have. Of a definition
+ * with more than 32 it looks at the first ones.
+ */
+export function createToolProbe({ servers }: { servers: Pick<McpServers, 'probe'> }): ProbeTools {
+  const look = async (
+    group: McpGroup,
+    variables: EnvironmentVariables,
+  ): Promise<ToolServerReport[]> => {
+    const { name, url } = group;
+    // Of a variable without a value the language warns.
+    if (typeof url !== 'string' && variables[url.env] === undefined) return [];
+    const redactor = createRedactor(variables);
+    try {
+      const target = targetOf(group, { deploymentId: '', variables, redactor }, {});
+      const tools = await servers.probe(target, PROBE_MS);
+      return [{ group: name, tools: tools.map((tool) => tool.name) }];
+    } catch (error) {
+      if (!(error instanceof ToolError || error instanceof McpFailure)) throw error;
+      const isUsers = error instanceof McpFailure && OF_THE_USER.includes(error.code);
+      if (isUsers && isPersonal(group)) return [];
+      return [{ group: name, problem: redactor.redact(error.message) }];
+    }
+  };
+
+  return async (groups, variables) => {
+    const looks = groups.slice(0, MAX_GROUPS).map((group) => look(group, variables));
+    return (await Promise.all(looks)).flat();
+  };
+}

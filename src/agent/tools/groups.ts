@@ -1,0 +1,73 @@
+import type { RunningDeployment } from '../../deployments/active.ts';
+import type { BuiltInName, ToolGroup } from '../../language/definition.ts';
+import type { Log } from '../../log.ts';
+import { OWN_ATTRIBUTE } from '../../runs/semconv.ts';
+import { missingValues, type Trace } from '../../runs/trace.ts';
+import type { Egress } from '../egress.ts';
+import type { McpServers } from '../mcp/servers.ts';
+import { createHttpTools } from './http.ts';
+import { createMcpTools, type FoundTools } from './mcp.ts';
+import { createTimeTools } from './time.ts';
+import type { Tool, ToolContext } from './tool.ts';
+
+/** What the groups of a definition stand for. */
+export type ToolGroups = {
+  /**
+   * The tools of all groups, in their order. Asking servers for theirs is a span of the trace; what could not be
+   * had is in it and in the log, and the run does without.
+   */
+  find(
+    deployment: RunningDeployment,
+    trace: Pick<Trace, 'step'>,
+    context: ToolContext,
+  ): Promise<Tool[]>;
+};
+
+export function createToolGroups({
+  egress,
+  servers,
+  log,
+}: {
+  egress: Pick<Egress, 'request'>;
+  servers: Pick<McpServers, 'list' | 'call'>;
+  log: Log;
+}): ToolGroups {
+  const builtIn: Record<BuiltInName, () => Tool[]> = {
+    time: () => createTimeTools(() => new Date()),
+  };
+
+  const allOf = (tools: Tool[]): FoundTools => ({ tools, notes: [], missing: [], unset: [] });
+
+  const toolsOf = async (
+    group: ToolGroup,
+    deployment: RunningDeployment,
+    context: ToolContext,
+  ): Promise<FoundTools> => {
+    switch (group.type) {
+      case 'http':
+        return allOf(createHttpTools(group, { egress, ...deployment }));
+      case 'builtin':
+        return allOf(builtIn[group.name]());
+      case 'mcp':
+        return createMcpTools(group, { servers, deployment, context });
+    }
+  };
+
+  return {
+    async find(deployment, trace, context) {
+      const { deploymentId, definition } = deployment;
+      const findAll = () =>
+        Promise.all(definition.tools.map((group) => toolsOf(group, deployment, context)));
+      const isServed = definition.tools.some(({ type }) => type === 'mcp');
+      if (!isServed) return (await findAll()).flatMap(({ tools }) => tools);
+      return trace.step('connect_tools', async (span) => {
+        const found = await findAll();
+        const missing = found.flatMap((group) => group.missing);
+        if (missing.length > 0) span.set({ [OWN_ATTRIBUTE.toolsMissing]: missing });
+        span.set(missingValues([...new Set(found.flatMap(({ unset }) => unset))]));
+        for (const note of found.flatMap(({ notes }) => notes)) log.warn({ deploymentId }, note);
+        return found.flatMap(({ tools }) => tools);
+      });
+    },
+  };
+}

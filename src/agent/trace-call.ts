@@ -1,0 +1,45 @@
+import type { Redactor } from '../deployments/redact.ts';
+import type { ModelEvent, ModelRequest } from '../model/model.ts';
+import { ATTRIBUTE, OPERATION, PROVIDER } from '../runs/semconv.ts';
+import type { Span } from '../runs/trace.ts';
+
+/** Is told all that a model says in one call. */
+export type CallTrace = { hear(event: ModelEvent): void };
+
+/**
+ * Begins the span of a model's call, a second try included, which ends with the model's `finish`. The address of
+ * the server is not told: it may come from a deployment's variable.
+ */
+export function traceCall(parent: Span, request: ModelRequest, redactor: Redactor): CallTrace {
+  const { model, temperature, maxTokens } = request;
+  const span = parent.begin(
+    `${OPERATION.chat} ${model}`,
+    {
+      [ATTRIBUTE.operation]: OPERATION.chat,
+      [ATTRIBUTE.provider]: PROVIDER,
+      [ATTRIBUTE.requestModel]: model,
+      [ATTRIBUTE.temperature]: temperature,
+      [ATTRIBUTE.maxTokens]: maxTokens,
+      [ATTRIBUTE.stream]: true,
+    },
+    'remote',
+  );
+  const askedAt = performance.now();
+  let isFirst = true;
+  return {
+    hear(event) {
+      if (isFirst) {
+        span.set({ [ATTRIBUTE.timeToFirstChunk]: (performance.now() - askedAt) / 1_000 });
+        isFirst = false;
+      }
+      if (event.type !== 'finish') return;
+      span.set({
+        [ATTRIBUTE.responseModel]: event.model && redactor.redact(event.model),
+        [ATTRIBUTE.finishReasons]: [redactor.redact(event.reason)],
+        [ATTRIBUTE.inputTokens]: event.usage?.promptTokens,
+        [ATTRIBUTE.outputTokens]: event.usage?.completionTokens,
+      });
+      span.end();
+    },
+  };
+}

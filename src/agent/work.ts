@@ -1,0 +1,219 @@
+import type { RunningDeployment } from '../deployments/active.ts';
+import { type GatewayError, toGatewayError } from '../errors.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import type { Log } from '../log.ts';
+import { type EventRecord, recordEvents } from '../runs/event-record.ts';
+import type { EventLog } from '../runs/events.ts';
+import { type Admission, type LiveRun, NO_MORE_TIME } from '../runs/live.ts';
+import type { TakenRun } from '../runs/queue.ts';
+import type { BegunRun, NewRun, RunOutcome, Runs } from '../runs/runs.ts';
+import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
+import type { Trace, Tracing } from '../runs/trace.ts';
+import type { HistoryMessage, TurnEnd } from '../sessions/history.ts';
+import { persist } from '../storage/persist.ts';
+import type { Agent, AgentTask } from './agent.ts';
+import type { LoopResult } from './loop.ts';
+
+/** A run to do. */
+export type Job = {
+  run: Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'sessionId'>;
+  deployment: RunningDeployment;
+  task: Omit<AgentTask, 'deployment' | 'trace'>;
+  /** The caller's own trace, as it came. */
+  traceparent: unknown;
+  /** When the caller asked, by `performance.now()`. */
+  startedAt: number;
+  /** What the run leaves elsewhere; nothing by default. */
+  effects?: RunEffects;
+};
+
+/** A run of the queue to do. */
+export type TakenJob = Omit<Job, 'run'> & { run: TakenRun };
+
+/** What a run leaves beside its own row. */
+export type RunEffects = {
+  /** What is written along with its beginning, if anything is. */
+  begin?: ((runId: string) => Prisma.PrismaPromise<unknown>[]) | undefined;
+  /** In place of its end, where the process has no more time for it. @returns false: it is to be ended. */
+  putBack?(run: BegunRun, record: EventRecord): Promise<boolean>;
+  /** How the session's turn that it is ends, along with it. */
+  turn?(outcome: RunOutcome, said: HistoryMessage[]): TurnEnd;
+  /** After its end is stored. */
+  ended?(): void;
+};
+
+/** Does the work of runs, of every kind. */
+export type Worker = {
+  /**
+   * Stores that a run has begun, and leaves it to itself. Its end is stored whatever happens, and its readers come
+   * to their end only then.
+   */
+  start(place: Admission, job: Job): Promise<LiveRun>;
+  /** The same for a run that has waited, in the first attempt or a further one. */
+  resume(place: Admission, job: TakenJob): Promise<LiveRun>;
+};
+
+/** How far the stored events of a run at work may be behind. */
+const CHECKPOINT_MS = 250;
+/** The same for a run that takes long to store: it rests so many times as long, not to store all the time. */
+const CHECKPOINT_REST = 4;
+const NO_USAGE = { promptTokens: 0, completionTokens: 0, tokensEstimated: false };
+
+/** A run under way. */
+type Work = Omit<Job, 'run' | 'traceparent'> & {
+  begun: BegunRun;
+  trace: Trace;
+  events: EventLog;
+};
+
+export function createWorker({
+  agent,
+  runs,
+  tracing,
+  log,
+}: {
+  agent: Agent;
+  runs: Runs;
+  tracing: Tracing;
+  log: Log;
+}): Worker {
+  const work = async (all: Work, signal: AbortSignal) => {
+    const { begun, deployment, task, trace, events, startedAt } = all;
+    let result: LoopResult | undefined;
+    let failure: GatewayError | undefined;
+    events.append({ type: 'RunStarted', runId: begun.id, sessionId: task.sessionId ?? null });
+    const stopCheckpoints = keepCheckpoints(all);
+    try {
+      const loop = await agent.begin({ ...task, deployment, trace }, signal);
+      ({ result } = loop);
+      for await (const event of loop.events) events.append(event);
+    } catch (error) {
+      failure = toGatewayError(error);
+      log.warn({ runId: begun.id, code: failure.code, err: failure.cause }, failure.message);
+    }
+    await stopCheckpoints();
+    const usage = result?.usage() ?? NO_USAGE;
+    const errorType = failure?.code ?? (signal.aborted ? 'cancelled' : undefined);
+    const outcome: RunOutcome = {
+      status: failure ? 'FAILED' : signal.aborted ? 'CANCELLED' : 'COMPLETED',
+      error: failure,
+      latencyMs: Math.round(performance.now() - startedAt),
+      toolsCalled: result?.toolsCalled ?? [],
+      ...recordEvents(events.events),
+      ...usage,
+      spans: trace.finish({ ...usage, errorType }),
+    };
+    if (signal.reason === NO_MORE_TIME && (await putBack(all, outcome))) return;
+    announce(all, await store(all, outcome, result?.messages ?? []));
+  };
+
+  /** Where it cannot be told whether that is done, the run is left to be found without its owner. */
+  const putBack = async ({ begun, effects }: Work, { response, events }: RunOutcome) => {
+    try {
+      return await effects?.putBack?.(begun, { response, events });
+    } catch (err) {
+      log.error({ runId: begun.id, err }, 'A run could not be put back.');
+      return true;
+    }
+  };
+
+  /** Stores what has happened so far, now and then, for those who read it elsewhere. */
+  const keepCheckpoints = ({ begun, events }: Work) => {
+    let stored = 0;
+    let storing: Promise<void> | undefined;
+    let restUntil = 0;
+    const timer = setInterval(() => {
+      const startedAt = performance.now();
+      if (storing || events.events.length === stored || startedAt < restUntil) return;
+      stored = events.events.length;
+      storing = runs
+        .checkpoint(begun, recordEvents(events.events))
+        .catch((err: unknown) => {
+          stored = 0;
+          log.error({ runId: begun.id, err }, 'A run is not stored yet.');
+        })
+        .finally(() => {
+          const endedAt = performance.now();
+          restUntil = endedAt + (endedAt - startedAt) * CHECKPOINT_REST;
+          storing = undefined;
+        });
+    }, CHECKPOINT_MS);
+    return async () => {
+      clearInterval(timer);
+      await storing;
+    };
+  };
+
+  /** Stores the end of a run and what it leaves; where that cannot be, the run alone, as failed, and until it is. */
+  const store = async (
+    { begun, trace, effects }: Work,
+    outcome: RunOutcome,
+    said: HistoryMessage[],
+  ): Promise<RunOutcome> => {
+    try {
+      await runs.end(begun, outcome, effects?.turn?.(outcome, said));
+      effects?.ended?.();
+      return outcome;
+    } catch (error) {
+      const failure = toGatewayError(error);
+      log.error({ runId: begun.id, err: error }, 'The end of a run could not be stored.');
+      const spans = trace.finish({ ...outcome, errorType: failure.code });
+      const failed: RunOutcome = { ...outcome, status: 'FAILED', error: failure, spans };
+      const abandon = async () => {
+        await runs.abandon(begun, failed, effects?.turn?.(failed, []));
+        effects?.ended?.();
+      };
+      await persist(abandon, { log, what: `The end of ${begun.id}` });
+      return failed;
+    }
+  };
+
+  /** Begins the trace of a run. @returns it, and what it makes known of the run. */
+  const beginTrace = (
+    { botId, environment, channel }: Pick<NewRun, 'botId' | 'environment' | 'channel'>,
+    { deployment, task, traceparent }: Pick<Job, 'deployment' | 'task' | 'traceparent'>,
+  ) => {
+    const { deploymentId, definition } = deployment;
+    const model = agent.modelName(deployment);
+    const sessionId = task.sessionId ?? null;
+    const traced = { botId, deploymentId, environment, channel, sessionId, model };
+    const trace = tracing.begin({ ...traced, agentName: definition.name }, traceparent);
+    return { trace, columns: { deploymentId, model, sessionId, traceId: trace.id } };
+  };
+
+  return {
+    async start(place, { run, traceparent, ...job }) {
+      const { trace, columns } = beginTrace(run, { ...job, traceparent });
+      const begun = await runs.begin({ ...run, ...columns }, job.effects?.begin);
+      const { id } = begun;
+      trace.set({ [OWN_ATTRIBUTE.runId]: id });
+      return place.start({ id, onDisconnect: run.onDisconnect ?? 'CANCEL' }, (events, signal) =>
+        work({ ...job, begun, trace, events }, signal),
+      );
+    },
+
+    async resume(place, { run: { begun, earlier, ...run }, traceparent, ...job }) {
+      const { id, botId } = begun;
+      const { trace, columns } = beginTrace({ ...run, botId }, { ...job, traceparent });
+      await runs.resume(begun, columns);
+      trace.set({ [OWN_ATTRIBUTE.runId]: id });
+      return place.start({ id, onDisconnect: 'CONTINUE', earlier }, (events, signal) =>
+        work({ ...job, begun, trace, events }, signal),
+      );
+    },
+  };
+}
+
+function announce({ begun, events }: Work, outcome: RunOutcome): void {
+  const { status, error, latencyMs, promptTokens, completionTokens, toolsCalled } = outcome;
+  const runId = begun.id;
+  const tokensUsed = promptTokens + completionTokens;
+  if (error) {
+    const { code, message } = error;
+    events.append({ type: 'ChatFailed', runId, latencyMs, code, message });
+  } else if (status === 'CANCELLED') {
+    events.append({ type: 'ChatCancelled', runId, latencyMs, tokensUsed });
+  } else {
+    events.append({ type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled });
+  }
+}

@@ -1,0 +1,29 @@
+import { botVersionName } from '../bots/bots.ts';
+import type { Versions } from '../storage/versions.ts';
+import type { DeploymentChanges } from './changes.ts';
+import type { Deployments } from './deployments.ts';
+import type { AnsweringDeployment } from './repeat.ts';
+
+/**
+ * Answers no deploy before every replica goes by it, and tells those who watch. Source: the API document, "Deploy".
+ */
+export function announceDeploys(
+  deployments: Deployments,
+  versions: Versions,
+  changes: Pick<DeploymentChanges, 'tell'>,
+): Deployments {
+  const announced = async (done: Promise<AnsweringDeployment>) => {
+    const deployment = await done;
+    const { status, isReplayed } = deployment;
+    if (status === 'DEPLOYED' && !isReplayed)
+      await versions.renew(botVersionName(deployment.botId));
+    if (!isReplayed) changes.tell(deployment);
+    return deployment;
+  };
+  return {
+    ...deployments,
+    deploy: (request) => announced(deployments.deploy(request)),
+    rollback: (request) => announced(deployments.rollback(request)),
+    promote: (request) => announced(deployments.promote(request)),
+  };
+}

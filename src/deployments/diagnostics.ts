@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { Definition, McpGroup } from '../language/definition.ts';
+import type { ToolPlace } from '../language/places.ts';
+import { hint } from '../language/suggest.ts';
+import { quote } from '../language/token.ts';
+import type { EnvironmentVariables } from './environment.ts';
+
+/** What is to be said of a deployment: what the language says of its source, and what deploying adds. */
+const deploymentDiagnostics = z.array(
+  z.object({
+    severity: z.enum(['ERROR', 'WARNING']),
+    code: z.string(),
+    message: z.string(),
+    line: z.int(),
+    column: z.int(),
+  }),
+);
+
+export type DeploymentDiagnostic = z.infer<typeof deploymentDiagnostics>[number];
+
+/** Reads the diagnostics of a stored deployment. */
+export function readDiagnostics(stored: unknown): DeploymentDiagnostic[] {
+  return deploymentDiagnostics.parse(stored);
+}
+
+/** The same in the order of the source. */
+export function inOrder(diagnostics: DeploymentDiagnostic[]): DeploymentDiagnostic[] {
+  return diagnostics.toSorted((one, other) => one.line - other.line || one.column - other.column);
+}
+
+/** What asking a server of tools came to: what it has, or why it did not answer, in words without secrets. */
+export type ToolServerReport =
+  | { group: string; tools: string[] }
+  | { group: string; problem: string };
+
+/** Asks the servers of some groups, and says nothing of those that can only be asked for a user. */
+export type ProbeTools = (
+  groups: McpGroup[],
+  variables: EnvironmentVariables,
+) => Promise<ToolServerReport[]>;
+
+/** What a definition names and nothing here can connect to. */
+export function channelWarnings({ channels }: Definition): DeploymentDiagnostic[] {
+  return channels
+    .filter(({ type }) => type !== 'web')
+    .map(({ type }) =>
+      warning('channel-unavailable', `the channel ${type} cannot be connected`, {
+        line: 1,
+        column: 1,
+      }),
+    );
+}
+
+/** What is to be said of servers that do not answer, and of tools that those who do do not have. */
+export function toolWarnings(
+  reports: ToolServerReport[],
+  places: ToolPlace[],
+): DeploymentDiagnostic[] {
+  return places.flatMap((place) => {
+    const { group, tool } = place;
+    const report = reports.find((one) => one.group === group);
+    if (!report) return [];
+    if ('problem' in report) {
+      const why = clause(report.problem);
+      return tool === undefined
+        ? [warning('tools-unavailable', `the tools of ${group} cannot be connected: ${why}`, place)]
+        : [];
+    }
+    if (tool === undefined || report.tools.includes(tool)) return [];
+    const names = report.tools.filter((name) => /^[\w./-]+$/.test(name));
+    const message = `${group} has no tool ${quote(tool)}${hint(tool, names)}`;
+    return [warning('tool-unknown', message, place)];
+  });
+}
+
+function warning(
+  code: string,
+  message: string,
+  { line, column }: { line: number; column: number },
+): DeploymentDiagnostic {
+  return { severity: 'WARNING', code, message, line, column };
+}
+
+/** The beginning of a sentence, to stand in another one, on its one line. */
+function clause(sentence: string): string {
+  const text = sentence.replaceAll(/\s+/g, ' ').replace(/\.$/, '').slice(0, 200).toWellFormed();
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,57 @@
+import { Agent, type Dispatcher } from 'undici';
+
+/** How long a connection that nobody uses is kept. */
+const KEEP_ALIVE_MS = 60_000;
+/** How long the end of an answer may take that nobody reads any more. */
+const REST_LIMIT_MS = 1_000;
+
+/**
+ * The platform's `fetch` as far as the `openai` client uses it, over connections that are kept: an address, a text
+ * as body, and an answer whose body is read as it comes, without the web streams that cost several times as much.
+ */
+export function createPooledFetch(): typeof fetch {
+  // The client limits the time.
+  const agent = new Agent({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0 });
+  return async (input, { method = 'GET', headers, body, signal } = {}) => {
+    if (input instanceof Request || typeof body !== 'string') {
+      throw new TypeError('Only an address with a text as body can be fetched.');
+    }
+    const url = new URL(input);
+    const answer = await agent.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method,
+      headers: Object.fromEntries(new Headers(headers)),
+      body,
+      signal: signal ?? null,
+    });
+    const response = new Response(null, {
+      status: answer.statusCode,
+      headers: Object.entries(answer.headers).flatMap(([name, value = []]) =>
+        [value].flat().map((one): [string, string] => [name, one]),
+      ),
+    });
+    return Object.defineProperties(response, {
+      body: { value: chunksOf(answer.body) },
+      text: { value: () => answer.body.text() },
+      json: { value: () => answer.body.json() },
+    });
+  };
+}
+
+/** A body as it comes. Whoever has read enough of it leaves its end to us, so that the connection is kept. */
+function chunksOf(body: Dispatcher.ResponseData['body']): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const chunks = body.iterator({ destroyOnReturn: false });
+      return {
+        next: () => chunks.next(),
+        async return() {
+          const signal = AbortSignal.timeout(REST_LIMIT_MS);
+          body.dump({ limit: Number.MAX_SAFE_INTEGER, signal }).catch(() => {});
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}

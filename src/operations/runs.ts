@@ -1,0 +1,206 @@
+import type { JsonObject } from '../json.ts';
+import { operation } from './operation.ts';
+
+/** The events of a run, all of them and with their numbers. */
+export type LoggedEvent = { seq: number } & (
+  | { type: 'RunStarted'; runId: string; sessionId: string | null }
+  | { type: 'TextDelta'; delta: string }
+  | { type: 'ToolStarted'; name: string; callId: string }
+  | { type: 'ToolFinished'; name: string; callId: string; failed: boolean; durationMs: number }
+  | { type: 'ChatDone'; latencyMs: number }
+  | { type: 'ChatFailed'; latencyMs: number; code: string; message: string }
+  | { type: 'ChatCancelled'; latencyMs: number }
+);
+
+/** The events of a run behind a position, and those that follow. */
+export const runEvents = operation<
+  { botId: string; runId: string; after?: number },
+  { event: LoggedEvent }
+>(/* GraphQL */ `
+  subscription RunEvents($botId: ID!, $runId: ID!, $after: Int) {
+    event: runEvents(botId: $botId, runId: $runId, after: $after) {
+      type: __typename
+      ... on RunStarted {
+        seq
+        runId
+        sessionId
+      }
+      ... on TextDelta {
+        seq
+        delta
+      }
+      ... on ToolStarted {
+        seq
+        name
+        callId
+      }
+      ... on ToolFinished {
+        seq
+        name
+        callId
+        failed
+        durationMs
+      }
+      ... on ChatDone {
+        seq
+        latencyMs
+      }
+      ... on ChatFailed {
+        seq
+        latencyMs
+        code
+        message
+      }
+      ... on ChatCancelled {
+        seq
+        latencyMs
+      }
+    }
+  }
+`);
+
+/** A run as REST tells it. */
+export type RunData = {
+  id: string;
+  bot: { id: string };
+  deployment: { id: string } | null;
+  environment: 'PRODUCTION' | 'STAGING';
+  kind: 'CHAT' | 'EXECUTE';
+  status: RunStatusName;
+  channel: ChannelName;
+  sessionId: string | null;
+  input: string;
+  response: string | null;
+  error: { code: string; message: string } | null;
+  model: string | null;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  latencyMs: number | null;
+  tokensUsed: number;
+  promptTokens: number;
+  completionTokens: number;
+  toolsCalled: string[];
+  trace: {
+    traceId: string;
+    spans: {
+      spanId: string;
+      parentId: string | null;
+      name: string;
+      startedAt: Date;
+      durationMs: number;
+      status: string;
+      attributes: JsonObject;
+    }[];
+  };
+};
+
+type RunStatusName = 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
+type ChannelName = 'API' | 'WEB' | 'TELEGRAM';
+
+const RUN = /* GraphQL */ `
+  fragment RunData on Run {
+    id
+    bot {
+      id
+    }
+    deployment {
+      id
+    }
+    environment
+    kind
+    status
+    channel
+    sessionId
+    input
+    response
+    error {
+      code
+      message
+    }
+    model
+    startedAt
+    finishedAt
+    latencyMs
+    tokensUsed
+    promptTokens
+    completionTokens
+    toolsCalled
+    trace {
+      traceId
+      spans {
+        spanId
+        parentId
+        name
+        startedAt
+        durationMs
+        status
+        attributes
+      }
+    }
+  }
+`;
+
+export type ListRunsVariables = {
+  botId: string;
+  first: number;
+  after?: string;
+  filter: {
+    user?: string;
+    status?: RunStatusName[];
+    channel?: ChannelName[];
+    kind?: 'CHAT' | 'EXECUTE';
+    environment?: 'PRODUCTION' | 'STAGING';
+    date?: string;
+    from?: Date;
+    to?: Date;
+  };
+};
+
+/** One page of a bot's runs. */
+export const listRuns = operation<
+  ListRunsVariables,
+  {
+    runs: {
+      edges: { node: RunData }[];
+      pageInfo: { hasNextPage: boolean; endCursor: string | null };
+    };
+  }
+>(/* GraphQL */ `
+  query ListRuns($botId: ID!, $filter: RunFilter, $first: Int, $after: String) {
+    runs(botId: $botId, filter: $filter, first: $first, after: $after) {
+      edges {
+        node {
+          ...RunData
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+  ${RUN}
+`);
+
+/** One run of a bot. */
+export const readRun = operation<{ botId: string; runId: string }, { run: RunData }>(/* GraphQL */ `
+  query ReadRun($botId: ID!, $runId: ID!) {
+    run(botId: $botId, id: $runId) {
+      ...RunData
+    }
+  }
+  ${RUN}
+`);
+
+/** Stops a run. */
+export const cancelRun = operation<
+  { botId: string; runId: string },
+  { cancelRun: RunData }
+>(/* GraphQL */ `
+  mutation CancelRun($botId: ID!, $runId: ID!) {
+    cancelRun(botId: $botId, id: $runId) {
+      ...RunData
+    }
+  }
+  ${RUN}
+`);

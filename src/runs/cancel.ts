@@ -1,0 +1,86 @@
+import type { PrismaClient } from '../generated/prisma/client.ts';
+import type { Log } from '../log.ts';
+import type { Owner } from '../storage/owner.ts';
+import type { PubSub } from '../storage/pubsub.ts';
+import type { TellOfRun } from './changes.ts';
+import type { LiveRuns } from './live.ts';
+import type { Replay } from './replay.ts';
+
+/** Stops runs, wherever they are at work. */
+export type Cancel = {
+  /**
+   * Stops a queued or running run and waits for its end, 10 seconds at most; one that is over stays as it is. What
+   * was said until then is kept, with its tokens and its trace.
+   */
+  cancel(runId: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+const CHANNEL = 'cancel';
+/** How often a process looks for runs of its own that are to be stopped: the word of it may be lost. */
+const LOOK_EVERY_MS = 1_000;
+const MAX_WAIT_MS = 10_000;
+
+export function startCancel({
+  prisma,
+  owner,
+  liveRuns,
+  replay,
+  pubsub,
+  tell,
+  log,
+}: {
+  prisma: PrismaClient;
+  owner: Pick<Owner, 'id'>;
+  liveRuns: Pick<LiveRuns, 'find'>;
+  replay: Replay;
+  pubsub: PubSub;
+  tell: TellOfRun;
+  log: Log;
+}): Cancel {
+  const stop = (runId: string) => liveRuns.find(runId)?.stop();
+  const unsubscribe = pubsub.subscribe(CHANNEL, stop);
+
+  let looking: Promise<void> | undefined;
+  const look = async () => {
+    const runs = await prisma.run.findMany({
+      where: { status: 'RUNNING', ownerId: owner.id(), cancelRequested: true },
+      select: { id: true },
+    });
+    for (const { id } of runs) stop(id);
+  };
+  const timer = setInterval(() => {
+    looking ??= look()
+      .catch((err: unknown) => log.error({ err }, 'Runs to stop could not be looked for.'))
+      .finally(() => {
+        looking = undefined;
+      });
+  }, LOOK_EVERY_MS);
+
+  return {
+    async cancel(runId) {
+      const stopped = await prisma.$queryRaw<{ id: string; botId: string }[]>`
+        UPDATE runs SET
+          cancel_requested = true,
+          status = CASE status WHEN 'QUEUED' THEN 'CANCELLED' ELSE status END,
+          finished_at = CASE status WHEN 'QUEUED' THEN now() END
+        WHERE id = ${runId} AND status IN ('QUEUED', 'RUNNING')
+        RETURNING id, bot_id AS "botId"`;
+      for (const run of stopped) tell(run);
+      pubsub.publish(CHANNEL, runId);
+      const limit = new AbortController();
+      const timer = setTimeout(() => limit.abort(), MAX_WAIT_MS);
+      try {
+        for await (const _ of replay.read(runId, 0, limit.signal));
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+
+    async close() {
+      unsubscribe();
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}

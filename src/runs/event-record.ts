@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { type ErrorCode, readErrorCode } from '../errors.ts';
+import type { Prisma, Run } from '../generated/prisma/client.ts';
+import type { EndEvent, RunEvent } from './events.ts';
+
+/**
+ * The events of a run as its row has them. A delta is only where it ends in the run's response; the one that ends
+ * the run is what the row says anyway. Those of attempts before the last one, whose text is no part of the response,
+ * are written in full.
+ */
+export type EventRecord = { response: string; events: Prisma.InputJsonValue[] };
+
+/** Writes the events of a run that has not ended. */
+export function recordEvents(events: readonly RunEvent[]): EventRecord {
+  let response = '';
+  const beginning = events.findLastIndex(({ type }) => type === 'RunStarted');
+  const recorded = events.map((event, index) => {
+    if (event.type === 'TextDelta' && index > beginning) {
+      response += event.delta;
+      return response.length;
+    }
+    const { seq: _, ...rest } = event;
+    return rest;
+  });
+  return { response, events: recorded };
+}
+
+/** What the events of a run are read from. */
+export const EVENT_COLUMNS = {
+  id: true,
+  sessionId: true,
+  status: true,
+  response: true,
+  events: true,
+  errorCode: true,
+  errorMessage: true,
+  latencyMs: true,
+  promptTokens: true,
+  completionTokens: true,
+  toolsCalled: true,
+} satisfies Prisma.RunSelect;
+
+export type EventRow = Pick<Run, keyof typeof EVENT_COLUMNS>;
+
+const recordedEvents = z.array(
+  z.union([
+    z.int(),
+    z.object({
+      type: z.literal('RunStarted'),
+      runId: z.string(),
+      sessionId: z.string().nullable(),
+    }),
+    z.object({ type: z.literal('TextDelta'), delta: z.string() }),
+    z.object({ type: z.literal('ToolStarted'), name: z.string(), callId: z.string() }),
+    z.object({
+      type: z.literal('ToolFinished'),
+      name: z.string(),
+      callId: z.string(),
+      failed: z.boolean(),
+      durationMs: z.int(),
+    }),
+  ]),
+);
+
+/**
+ * Reads the events of a run as far as they are stored, and the one that ends it where it is over. Those of a run
+ * whose text was forgotten are only its beginning and its end.
+ */
+export function readEvents(row: EventRow): { events: RunEvent[]; end: EndEvent | undefined } {
+  const text = row.response ?? '';
+  const begin = { type: 'RunStarted' as const, runId: row.id, sessionId: row.sessionId };
+  let position = 0;
+  const events = recordedEvents.parse(row.events ?? [begin]).map((event, index): RunEvent => {
+    const seq = index + 1;
+    if (typeof event !== 'number') return { seq, ...event };
+    const delta = text.slice(position, event);
+    position = event;
+    return { seq, type: 'TextDelta', delta };
+  });
+  return { events, end: endOf(row, events.length + 1) };
+}
+
+function endOf(row: EventRow, seq: number): EndEvent | undefined {
+  const { id: runId, status, promptTokens, completionTokens, toolsCalled } = row;
+  const latencyMs = row.latencyMs ?? 0;
+  const tokensUsed = promptTokens + completionTokens;
+  switch (status) {
+    case 'QUEUED':
+    case 'RUNNING':
+      return undefined;
+    case 'COMPLETED':
+      return { seq, type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled };
+    case 'CANCELLED':
+      return { seq, type: 'ChatCancelled', runId, latencyMs, tokensUsed };
+    case 'FAILED': {
+      const code: ErrorCode = readErrorCode(row.errorCode ?? '');
+      const message = row.errorMessage ?? 'The run failed.';
+      return { seq, type: 'ChatFailed', runId, latencyMs, code, message };
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { getRefFromModel } from '@pothos/plugin-prisma';
+import type { GraphQLResolveInfo } from 'graphql';
+import { GatewayError } from '../../errors.ts';
+import { sessionId, text, utcDay } from '../../input.ts';
+import { builder } from '../../schema/builder.ts';
+import type { Context } from '../../schema/context.ts';
+import { selectNodes } from '../../schema/nodes.ts';
+import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from '../../schema/shared.ts';
+import { type Order, type PageArguments, readPage } from '../../storage/keyset.ts';
+import type { ListedRun, RunFilter } from '../list.ts';
+
+const NOT_EMPTY: [number, { message: string }] = [1, { message: 'must not be empty' }];
+
+const RunFilterInput = builder.inputType('RunFilter', {
+  description: 'Which runs are wanted: those to which all of it applies.',
+  fields: (t) => ({
+    user: t.string({
+      description: 'The end user: the session id.',
+      validate: { schema: sessionId },
+    }),
+    status: t.field({
+      type: [RunStatusEnum],
+      description: 'Any of these.',
+      validate: { minLength: NOT_EMPTY },
+    }),
+    channel: t.field({
+      type: [ChannelEnum],
+      description: 'Any of these.',
+      validate: { minLength: NOT_EMPTY },
+    }),
+    kind: t.field({ type: RunKindEnum }),
+    date: t.string({
+      description: 'The UTC day on which they were made: YYYY-MM-DD.',
+      validate: { schema: utcDay },
+    }),
+    from: t.field({ type: 'DateTime', description: 'Made at this moment or after it.' }),
+    to: t.field({ type: 'DateTime', description: 'Made before this moment.' }),
+    environment: t.field({ type: EnvironmentEnum }),
+    deploymentId: t.id({ validate: { schema: text } }),
+  }),
+});
+
+const RunConnection = builder.connectionObject({
+  type: getRefFromModel('Run', builder),
+  name: 'RunConnection',
+});
+
+const NEWEST_FIRST: Order<ListedRun> = { direction: 'desc', placeOf: ({ at, id }) => [at, id] };
+
+/** One page: first its ids, by an index, and then what is asked of these runs. */
+async function readRuns(
+  botId: string,
+  filter: RunFilter,
+  args: PageArguments,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  const { edges, pageInfo } = await readPage(args, NEWEST_FIRST, (query) =>
+    context.runList.find(botId, filter, query),
+  );
+  const query = selectNodes('Run', { id: true }, context, info);
+  const ids = edges.map(({ node }) => node.id);
+  const where = { id: { in: ids } };
+  const rows = ids.length > 0 ? await context.prisma.run.findMany({ ...query, where }) : [];
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return {
+    // One that is deleted meanwhile is left out.
+    edges: edges.flatMap(({ cursor, node: { id } }) => {
+      const node = byId.get(id);
+      return node ? [{ cursor, node }] : [];
+    }),
+    pageInfo,
+  };
+}
+
+builder.queryField('runs', (t) =>
+  t.connection(
+    {
+      type: getRefFromModel('Run', builder),
+      description: 'The runs of a bot, the newest first. Scope RUNS.',
+      authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'RUNS' } }),
+      args: { botId: t.arg.id({ required: true }), filter: t.arg({ type: RunFilterInput }) },
+      resolve: (_root, { botId, filter, ...args }, context, info) =>
+        readRuns(botId, filter ?? {}, args, context, info),
+    },
+    RunConnection,
+  ),
+);
+
+builder.prismaObjectField('Bot', 'runs', (t) =>
+  t.connection(
+    {
+      type: getRefFromModel('Run', builder),
+      description: 'What it has done, the newest first. Scope RUNS.',
+      authScopes: { scope: 'RUNS' },
+      args: { filter: t.arg({ type: RunFilterInput }) },
+      resolve: ({ id }, { filter, ...args }, context, info) =>
+        readRuns(id, filter ?? {}, args, context, info),
+    },
+    RunConnection,
+  ),
+);
+
+/** The runs of a bot as they change, so far as they are wanted then. */
+async function* changedRuns(botId: string, filter: RunFilter, context: Context) {
+  const { runChanges, runList, signal } = context;
+  for await (const id of runChanges.follow(botId, signal)) {
+    if (await runList.has(botId, filter, id)) yield id;
+  }
+}
+
+builder.subscriptionField('runChanged', (t) =>
+  t.prismaField({
+    type: 'Run',
+    description:
+      'The runs of a bot that wait, begin or end from now on, each as it is when it is sent. A reader who is slow gets the latest state of a run and not all those before; some may come twice. Scope RUNS.',
+    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'RUNS' } }),
+    args: { botId: t.arg.id({ required: true }), filter: t.arg({ type: RunFilterInput }) },
+    subscribe: (_root, { botId, filter }, context) => changedRuns(botId, filter ?? {}, context),
+    resolve: async (query, id, _args, { prisma }) => {
+      const run = await prisma.run.findUnique({ ...query, where: { id } });
+      if (run) return run;
+      throw new GatewayError('run_not_found', `There is no run "${id}" any more.`);
+    },
+  }),
+);

@@ -1,0 +1,160 @@
+import type { GatewayError } from '../errors.ts';
+import type { Prisma, PrismaClient, Run } from '../generated/prisma/client.ts';
+import { makeId } from '../ids.ts';
+import type { Jobs } from '../storage/jobs.ts';
+import type { Owner } from '../storage/owner.ts';
+import type { PubSub } from '../storage/pubsub.ts';
+import type { TellOfRun } from './changes.ts';
+import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-record.ts';
+import type { RunEvent } from './events.ts';
+import { type BegunRun, type NewRun, stillOf } from './runs.ts';
+
+/** A run that begins later. */
+export type QueuedRun = Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'onDisconnect'> & {
+  traceparent?: string | undefined;
+};
+
+/** What a run of the queue is done from. */
+const WORK_COLUMNS = {
+  ...EVENT_COLUMNS,
+  botId: true,
+  environment: true,
+  channel: true,
+  input: true,
+  context: true,
+  traceparent: true,
+  createdAt: true,
+  attempt: true,
+} satisfies Prisma.RunSelect;
+
+/** A run of the queue that this process has taken up. */
+export type TakenRun = Pick<Run, 'environment' | 'channel' | 'input' | 'context' | 'createdAt'> & {
+  begun: BegunRun;
+  traceparent: string | null;
+  /** What happened in earlier attempts, as far as it is stored and anybody can have read it. */
+  earlier: RunEvent[];
+};
+
+/**
+ * Runs that are done by whichever process has time: each by one at a time, and again where that process dies, three
+ * times at most (`recovery.ts`).
+ */
+export type Queue = {
+  /**
+   * Has a run wait, all or nothing with what it leaves elsewhere.
+   *
+   * @returns its id.
+   */
+  add(
+    run: QueuedRun,
+    also?: (runId: string, tx: Prisma.TransactionClient) => Prisma.PrismaPromise<unknown>[],
+  ): Promise<string>;
+  /** Takes up the run that has waited longest; none where none waits. */
+  take(): Promise<TakenRun | undefined>;
+  /**
+   * Has a run wait again that this process has no more time for; that is no failed attempt.
+   *
+   * @returns whether it does: not one that is to be stopped anyway, nor one that is no longer this attempt's.
+   */
+  putBack(run: BegunRun, record: EventRecord): Promise<boolean>;
+  /** Ends a run that was taken up and cannot be begun. */
+  fail(run: BegunRun, error: GatewayError): Promise<void>;
+};
+
+/** Where it is told that a run waits. */
+export const QUEUE_CHANNEL = 'queue';
+
+const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
+
+export function createQueue({
+  prisma,
+  jobs,
+  owner,
+  pubsub,
+  tell,
+}: {
+  prisma: PrismaClient;
+  jobs: Jobs;
+  owner: Pick<Owner, 'id'>;
+  pubsub: PubSub;
+  tell: TellOfRun;
+}): Queue {
+  const wake = () => pubsub.publish(QUEUE_CHANNEL, '');
+
+  /** @returns nothing where no job is left; `dropped` where its run waits no longer. */
+  const takeJob = (ownerId: string) =>
+    prisma.$transaction(async (tx) => {
+      const id = await jobs.take(tx);
+      if (id === undefined) return undefined;
+      const [row] = await tx.run.updateManyAndReturn({
+        where: { id, status: 'QUEUED' },
+        data: { status: 'RUNNING', ownerId, startedAt: new Date(), attempt: { increment: 1 } },
+        select: WORK_COLUMNS,
+      });
+      return row ?? 'dropped';
+    }, TRANSACTION);
+
+  return {
+    async add(run, also = () => []) {
+      const id = makeId('run');
+      await prisma.$transaction(async (tx) => {
+        const queued = { status: 'QUEUED', background: true, attempt: 0 } as const;
+        const data = { ...run, ...queued, id, onDisconnect: 'CONTINUE' as const };
+        await tx.run.create({ data, select: { id: true } });
+        await jobs.add(tx, [id]);
+        for (const write of also(id, tx)) await write;
+      }, TRANSACTION);
+      tell({ id, botId: run.botId });
+      wake();
+      return id;
+    },
+
+    async take() {
+      for (;;) {
+        // A transaction costs more than this question, which mostly has no for an answer.
+        const waiting = await prisma.run.findFirst({
+          where: { status: 'QUEUED' },
+          select: { id: true },
+        });
+        if (waiting === null) return undefined;
+        const ownerId = owner.id();
+        const row = await takeJob(ownerId);
+        if (row === undefined) return undefined;
+        if (row === 'dropped') continue;
+        const { id, botId, attempt, events, ...rest } = row;
+        tell({ id, botId });
+        const earlier = events === null ? [] : readEvents(row).events;
+        return { ...rest, begun: { id, botId, ownerId, attempt }, earlier };
+      }
+    },
+
+    async putBack(run, record) {
+      const isBack = await prisma.$transaction(async (tx) => {
+        const { count } = await tx.run.updateMany({
+          where: { ...stillOf(run), cancelRequested: false },
+          data: { ...record, status: 'QUEUED', ownerId: null, attempt: { decrement: 1 } },
+        });
+        if (count > 0) await jobs.add(tx, [run.id]);
+        return count > 0;
+      }, TRANSACTION);
+      if (isBack) {
+        tell(run);
+        wake();
+      }
+      return isBack;
+    },
+
+    async fail(run, { code, message }) {
+      await prisma.run.updateMany({
+        where: stillOf(run),
+        data: {
+          status: 'FAILED',
+          errorCode: code,
+          errorMessage: message,
+          finishedAt: new Date(),
+        },
+      });
+      tell(run);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { PrismaClient } from '../generated/prisma/client.ts';
+import { looks } from '../storage/looks.ts';
+import type { PubSub } from '../storage/pubsub.ts';
+import { EVENT_COLUMNS, readEvents } from './event-record.ts';
+import type { RunEvent } from './events.ts';
+import type { LiveRuns } from './live.ts';
+import { runChannel } from './run-channel.ts';
+
+/** Reads the events of any run, at work here, elsewhere, or over. */
+export type Replay = {
+  /**
+   * All events behind a `seq`, then those that follow, until the run ends or the signal says that the reader has
+   * left: none lost and none twice. The end of a run that was interrupted reaches every reader, also one who asks
+   * from behind it: what it had read of the run's last moments may not be stored. Of a run that there is not,
+   * there are none.
+   */
+  read(runId: string, after: number, signal: AbortSignal): AsyncIterable<RunEvent>;
+};
+
+export function createReplay({
+  prisma,
+  liveRuns,
+  pubsub,
+}: {
+  prisma: PrismaClient;
+  liveRuns: Pick<LiveRuns, 'find'>;
+  pubsub: PubSub;
+}): Replay {
+  /** Follows a run by its row, which whoever works on it brings up to date and tells of. */
+  async function* follow(runId: string, after: number, signal: AbortSignal) {
+    let position = after;
+    for await (const _ of looks(pubsub, runChannel(runId), signal)) {
+      const row = await prisma.run.findUnique({ where: { id: runId }, select: EVENT_COLUMNS });
+      if (row === null) return;
+      const { events, end } = readEvents(row);
+      yield* events.slice(position);
+      position = Math.max(position, events.length);
+      if (end && (end.seq !== after || row.errorCode === 'interrupted')) yield end;
+      if (end) return;
+    }
+  }
+
+  return {
+    read(runId, after, signal) {
+      const run = liveRuns.find(runId);
+      // Who has read what is then lost with this process would miss as much of the next attempt.
+      return run && !run.isRepeatable ? run.read(signal, after) : follow(runId, after, signal);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { GatewayError } from '../errors.ts';
+import type { PrismaClient } from '../generated/prisma/client.ts';
+import { moment } from '../storage/moment.ts';
+
+/** How much a bot has done, of what was begun in some time. */
+export type Counts = {
+  runs: number;
+  failed: number;
+  /** Of prompts and completions together. */
+  tokens: number;
+};
+
+/** The counts of one UTC day, `YYYY-MM-DD`, so far as it lies within the time that was asked for. */
+export type DayCounts = Counts & { date: string };
+
+export type BotStats = Counts & {
+  /** Milliseconds that half of the runs that have ended took at most; nothing where none has. */
+  latencyP50: number | null;
+  /** The same of 95 in 100. */
+  latencyP95: number | null;
+  /** Every day of that time in order, those without runs too. */
+  perDay: DayCounts[];
+};
+
+export type RunStats = {
+  /**
+   * Sums up the runs that were made from one moment on and before another.
+   *
+   * @throws GatewayError `invalid_request` where that is no time, or more than 366 days.
+   */
+  sumUp(botId: string, from: Date, to: Date): Promise<BotStats>;
+};
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const MAX_DAYS = 366;
+
+export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
+  return {
+    async sumUp(botId, from, to) {
+      if (to <= from) throw refusal('must be after from');
+      if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS) {
+        throw refusal(`must be at most ${MAX_DAYS} days after from`);
+      }
+      const since = moment(from.getTime());
+      const until = moment(to.getTime());
+      const [counted, latencies] = await Promise.all([
+        prisma.$queryRaw<DayCounts[]>`
+          SELECT
+            to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date,
+            count(*)::float8 AS runs,
+            (count(*) FILTER (WHERE status = 'FAILED'))::float8 AS failed,
+            sum(prompt_tokens::float8 + completion_tokens) AS tokens
+          FROM runs WHERE bot_id = ${botId} AND created_at >= ${since} AND created_at < ${until}
+          GROUP BY 1`,
+        prisma.$queryRaw<{ p50: number | null; p95: number | null }[]>`
+          SELECT
+            percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50,
+            percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
+          FROM runs WHERE bot_id = ${botId} AND created_at >= ${since} AND created_at < ${until}
+            AND latency_ms IS NOT NULL`,
+      ]);
+      const byDate = new Map(counted.map((day) => [day.date, day]));
+      const perDay = datesOf(from, to).map(
+        (date) => byDate.get(date) ?? { date, runs: 0, failed: 0, tokens: 0 },
+      );
+      return {
+        runs: total(perDay, 'runs'),
+        failed: total(perDay, 'failed'),
+        tokens: total(perDay, 'tokens'),
+        latencyP50: latencies[0]?.p50 ?? null,
+        latencyP95: latencies[0]?.p95 ?? null,
+        perDay,
+      };
+    },
+  };
+}
+
+function refusal(message: string): GatewayError {
+  return new GatewayError('invalid_request', `to: ${message}`, {
+    details: [{ path: 'to', message }],
+  });
+}
+
+/** The UTC days that a time touches. */
+function datesOf(from: Date, to: Date): string[] {
+  const dates: string[] = [];
+  const first = Math.floor(from.getTime() / DAY_MS) * DAY_MS;
+  for (let day = first; day < to.getTime(); day += DAY_MS) {
+    dates.push(new Date(day).toISOString().slice(0, 10));
+  }
+  return dates;
+}
+
+function total(days: Counts[], count: keyof Counts): number {
+  return days.reduce((sum, day) => sum + day[count], 0);
+}

@@ -1,0 +1,75 @@
+import type { ZodOpenApiMediaTypeObject } from 'zod-openapi';
+import type { Frame } from '../frames.ts';
+import type { StreamForm } from '../sse.ts';
+import { exampleId } from '../wire.ts';
+
+const run_id = exampleId('run');
+const done = { event: 'done', run_id, latency_ms: 612 } as const;
+const text = (...deltas: string[]): Frame[] => deltas.map((delta) => ({ delta }));
+
+const error: Frame = {
+  event: 'error',
+  delta: '',
+  error: {
+    code: 'model_error',
+    message: "The model's server refused, or could not be reached.",
+    request_id: exampleId('req'),
+  },
+};
+
+const call = { delta: '', name: 'memory.save', call_id: 'call_1' } as const;
+
+const WRITTEN: Record<StreamForm, string> = {
+  reply:
+    'Server-Sent Events. Each frame is a line `data: <JSON>` and an empty line: text frames, and then one done ' +
+    'frame, always, with a `status` where the reply is not whole. A comment line bridges 15 seconds of silence.',
+  events:
+    'Server-Sent Events. Each frame is a line `id: <number>`, a line `data: <JSON>` and an empty line; a client ' +
+    'that comes back sends the number of the last one as `Last-Event-ID`. The frame of an error has no number of ' +
+    'its own. The last frame is a done frame.',
+};
+
+const SCHEMA: Record<StreamForm, string> = { reply: 'ReplyFrame', events: 'EventFrame' };
+
+/**
+ * What a stream looks like on the wire. OpenAPI 3.1 knows it as a text; what is in the `data` of its frames is said as
+ * JSON Schema says it of a text's content.
+ */
+export function streamContent(form: StreamForm): ZodOpenApiMediaTypeObject {
+  const write = form === 'events' ? numbered : plain;
+  return {
+    schema: {
+      type: 'string',
+      description: WRITTEN[form],
+      contentMediaType: 'text/event-stream',
+      contentSchema: { type: 'array', items: { $ref: `#/components/schemas/${SCHEMA[form]}` } },
+    },
+    examples:
+      form === 'reply'
+        ? {
+            whole: { value: write([...text('Hello', '!'), done]) },
+            failed: { value: write([...text('Hel'), error, { ...done, status: 'failed' }]) },
+          }
+        : {
+            run: {
+              value: write([
+                { event: 'run_started', delta: '', run_id, session_id: 'user-1' },
+                { event: 'tool_started', ...call },
+                { event: 'tool_finished', ...call, failed: false, duration_ms: 3 },
+                ...text('Hello', '!'),
+                done,
+              ]),
+            },
+          },
+  };
+}
+
+function plain(frames: Frame[]): string {
+  return frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('');
+}
+
+function numbered(frames: Frame[]): string {
+  return frames
+    .map((frame, index) => `id: ${index + 1}\ndata: ${JSON.stringify(frame)}\n\n`)
+    .join('');
+}

@@ -1,0 +1,31 @@
+/** Text that is HTML already. */
+export type Html = { html: string };
+
+type Part = Html | string | number | false | undefined | Part[];
+
+/** Makes HTML of a template: what is put into it is escaped, unless it is HTML itself. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
+  return { html: String.raw({ raw: strings }, ...parts.map(write)) };
+}
+
+function write(part: Part): string {
+  if (part === undefined || part === false) return '';
+  if (Array.isArray(part)) return part.map(write).join('');
+  return typeof part === 'object' ? part.html : escaped(String(part));
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** The Markdown that descriptions know: paragraphs, and code in backticks. */
+export function markdown(text = ''): Html {
+  const paragraphs = text.split('\n\n').filter((paragraph) => paragraph !== '');
+  return html`${paragraphs.map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`;
+}
+
+/** The same within a line. */
+export function inline(text = ''): Html {
+  const parts = text.split('`');
+  return html`${parts.map((part, index) => (index % 2 ? html`<code>${part}</code>` : part))}`;
+}

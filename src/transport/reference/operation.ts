@@ -1,0 +1,100 @@
+import { fieldsTable, row } from './fields.ts';
+import { type Html, html, inline, markdown } from './html.ts';
+import type { Media, Operation, Response } from './model.ts';
+import { tryForm } from './try-form.ts';
+
+/** Everything about one operation. */
+export function operationSection(operation: Operation, origin: string): Html {
+  const { operationId, method, path, summary, description, parameters, requestBody } = operation;
+  const body = requestBody?.content['application/json'];
+  return html`<section class="operation" id="${operationId}">
+<h3><a href="#${operationId}">${summary}</a></h3>
+<p class="route"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
+${markdown(description)}
+<p class="scope">${scopeOf(operation)}</p>
+${parameters.length > 0 && parametersTable(operation)}
+${body && html`<h4>Body${!requestBody?.required && ', or none'}</h4>${fieldsTable(body.schema)}`}
+<h4>By curl</h4>
+<pre><code>${curlOf(operation, origin)}</code></pre>
+${tryForm(operation)}
+<h4>Answers</h4>
+${Object.entries(operation.responses).map(([status, response]) => answer(status, response))}
+</section>`;
+}
+
+function scopeOf({ security }: Operation): Html {
+  if (security?.length === 0) return html`Needs no key.`;
+  const scopes = (security ?? []).flatMap(({ apiKey = [] }) => apiKey);
+  if (scopes.length === 0) return html`Needs a key that may see the bot.`;
+  return html`Needs a key with the scope ${scopes.map(
+    (scope, index) => html`${index > 0 && ' or '}<code>${scope}</code>`,
+  )}.`;
+}
+
+function parametersTable({ parameters }: Operation): Html {
+  const places = { path: 'In the path', query: 'In the query', header: 'Headers' } as const;
+  return html`${Object.entries(places).map(([place, title]) => {
+    const found = parameters.filter((parameter) => parameter.in === place);
+    return (
+      found.length > 0 &&
+      html`<h4>${title}</h4><table><thead><tr><th>Name</th><th>Type</th><th></th></tr></thead><tbody>${found.map(row)}</tbody></table>`
+    );
+  })}`;
+}
+
+/** The first answer is open; the errors have their codes on the line that opens them. */
+function answer(status: string, { description, headers, content }: Response): Html {
+  const isError = status >= '400';
+  const codes = Object.keys(content['application/json']?.examples ?? {});
+  return html`<details class="answer"${!isError && html` open`}>
+<summary><span class="status ${isError && 'error'}">${status}</span> ${
+    isError ? codes.map((code) => html`<code>${code}</code> `) : inline(description)
+  }</summary>
+${isError && markdown(description)}
+${Object.entries(content).map(([type, media]) => contentOf(type, media, isError))}
+<p class="headers">Headers: ${Object.keys(headers).map((name) => html`<code>${name}</code> `)}</p>
+</details>`;
+}
+
+function contentOf(
+  type: string,
+  { schema, example, examples = {} }: Media,
+  isError: boolean,
+): Html {
+  const frames = schema.contentSchema?.items?.anyOf;
+  const shown = Object.values(examples).map(({ value }) => value);
+  return html`<h5><code>${type}</code></h5>
+${schema.contentSchema && markdown(schema.description)}
+${!isError && schema.properties && fieldsTable(schema)}
+${frames?.map((frame) => html`${frame.description && markdown(frame.description)}${fieldsTable(frame)}`)}
+${(example === undefined ? shown : [example]).slice(0, isError ? 1 : undefined).map(code)}`;
+}
+
+function code(value: unknown): Html {
+  return html`<pre><code>${typeof value === 'string' ? value.trimEnd() : JSON.stringify(value, null, 2)}</code></pre>`;
+}
+
+/** The call as a line of a shell. */
+function curlOf({ method, path, parameters, requestBody, security }: Operation, origin: string) {
+  const filled = parameters
+    .filter((parameter) => parameter.in === 'path')
+    .reduce(
+      (text, { name, schema }) => text.replace(`{${name}}`, String(schema.examples?.[0] ?? name)),
+      path,
+    );
+  const query = new URLSearchParams(
+    parameters.flatMap(({ in: place, name, required, schema }) =>
+      place === 'query' && required ? [[name, String(schema.examples?.[0] ?? '')]] : [],
+    ),
+  );
+  const body = requestBody?.content['application/json']?.example;
+  return [
+    `curl ${method === 'GET' || body ? '' : `-X ${method} `}${quoted(origin + filled + (query.size > 0 ? `?${query}` : ''))}`,
+    ...(security?.length === 0 ? [] : ['-H "Authorization: Bearer $API_KEY"']),
+    ...(body ? ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`] : []),
+  ].join(' \\\n  ');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

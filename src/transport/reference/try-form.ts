@@ -1,0 +1,27 @@
+import { type Html, html } from './html.ts';
+import type { Operation } from './model.ts';
+
+/** A form that sends the request from the page itself; `reference.js` works it. */
+export function tryForm({ operationId, method, path, parameters, requestBody }: Operation): Html {
+  const body = requestBody?.content['application/json']?.example;
+  return html`<details class="try">
+<summary>Try it here</summary>
+<form data-method="${method}" data-path="${path}">
+${parameters.map(({ in: place, name, required, schema, example }) => {
+  const id = `${operationId}-${place}-${name}`;
+  const shown = String(example ?? schema.examples?.[0] ?? '');
+  return html`<label for="${id}">${name}${required && ' *'}</label>
+<input id="${id}" data-in="${place}" name="${name}" ${required && html`required `}${
+    place === 'path' || required ? html`value="${shown}"` : html`placeholder="${shown}"`
+  } autocomplete="off" spellcheck="false">`;
+})}
+${
+  body !== undefined &&
+  html`<label for="${operationId}-body">Body</label>
+<textarea id="${operationId}-body" data-in="body" rows="8" spellcheck="false">${JSON.stringify(body, null, 2)}</textarea>`
+}
+<div class="buttons"><button type="submit">Send</button> <button type="button" class="stop" disabled>Stop</button></div>
+<pre class="result" aria-live="polite" hidden><code></code></pre>
+</form>
+</details>`;
+}

@@ -1,0 +1,138 @@
+import { type ExecutionArgs, type ExecutionResult, GraphQLError, subscribe } from 'graphql';
+import type { Caller } from '../accounts/caller.ts';
+import type { Keys } from '../accounts/keys.ts';
+import { GatewayError, toGatewayError } from '../errors.ts';
+import type { Context } from '../schema/context.ts';
+
+/** How many subscriptions a key, or a session, may have open at once. */
+const MAX_OPEN = 100;
+
+/** Begins a subscription, the same way on every transport. Errors are for the transport to mask. */
+export type Subscribe = (
+  args: ExecutionArgs,
+) => Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult>;
+
+/**
+ * Subscriptions that last no longer than the key that began them: within a second of its end they tell
+ * `INVALID_API_KEY`, and end too.
+ */
+export function createSubscribe({ keys }: { keys: Pick<Keys, 'watch'> }): Subscribe {
+  const open = new Map<string, number>();
+
+  const enter = (name: string) => {
+    const count = open.get(name) ?? 0;
+    if (count >= MAX_OPEN) return false;
+    open.set(name, count + 1);
+    return true;
+  };
+  const leave = (name: string) => {
+    const count = (open.get(name) ?? 1) - 1;
+    if (count > 0) open.set(name, count);
+    else open.delete(name);
+  };
+
+  return async (args) => {
+    // The libraries hand on as unknown what our transports gave them.
+    const context = args.contextValue as Context;
+    const caller = callerOf(context);
+    if (caller instanceof GatewayError) return { errors: [refusal(caller)] };
+    const name = nameOf(caller);
+    if (!enter(name)) return { errors: [refusal(tooMany())] };
+    const over = new AbortController();
+    const ended = Promise.withResolvers<undefined>();
+    const unwatch = keys.watch(caller, () => ended.resolve(undefined));
+    let isOver = false;
+    const finish = () => {
+      if (isOver) return;
+      isOver = true;
+      unwatch();
+      leave(name);
+      over.abort();
+    };
+    // A resolver that waits for something knows of no reader's end but by its signal.
+    const signal = AbortSignal.any([context.signal, over.signal]);
+    try {
+      const source = await subscribe({ ...args, contextValue: { ...context, signal } });
+      if (!(Symbol.asyncIterator in source)) {
+        finish();
+        return source;
+      }
+      return untilEnded(source, ended.promise, finish);
+    } catch (error) {
+      finish();
+      throw error;
+    }
+  };
+}
+
+/** Reads a source until it is over, its reader leaves, or the key ends: of that the reader is told. */
+function untilEnded(
+  source: AsyncGenerator<ExecutionResult, void, void>,
+  ended: Promise<undefined>,
+  finish: () => void,
+): AsyncGenerator<ExecutionResult, void, void> {
+  const done = { done: true, value: undefined } as const;
+  let isDone = false;
+  const stop = () => {
+    isDone = true;
+    finish();
+    return done;
+  };
+  return {
+    async next() {
+      if (isDone) return done;
+      try {
+        const step = await Promise.race([source.next(), ended]);
+        if (step === undefined) {
+          stop();
+          return { done: false, value: { errors: [refusal(keyEnded())] } };
+        }
+        return step.done ? stop() : step;
+      } catch (error) {
+        stop();
+        throw error;
+      }
+    },
+    async return() {
+      stop();
+      await source.return();
+      return done;
+    },
+    async throw(error) {
+      stop();
+      return source.throw(error);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async [Symbol.asyncDispose]() {
+      await this.return();
+    },
+  };
+}
+
+function callerOf(context: Context): Caller | GatewayError {
+  try {
+    return context.caller();
+  } catch (error) {
+    return toGatewayError(error);
+  }
+}
+
+/** Pages share the key that made their tokens, and do not crowd each other out. */
+function nameOf({ key, session }: Caller): string {
+  return session ? JSON.stringify([key.id, session]) : key.id;
+}
+
+function keyEnded(): GatewayError {
+  return new GatewayError('invalid_api_key', 'This API key is not valid any more.');
+}
+
+function tooMany(): GatewayError {
+  const message = `${MAX_OPEN} subscriptions are open already. End one of them.`;
+  return new GatewayError('rate_limit_exceeded', message, { retryAfter: 1 });
+}
+
+function refusal(originalError: GatewayError): GraphQLError {
+  return new GraphQLError(originalError.message, { originalError });
+}

@@ -1,0 +1,222 @@
+import { describe, expect, inject, test } from 'vitest';
+import { ADDRESS_LIMIT, createLimits, PLAN_LIMITS } from '../../src/accounts/limits.ts';
+import type { Account, Plan } from '../../src/generated/prisma/client.ts';
+import { makeId } from '../../src/ids.ts';
+import {
+  createMemoryWindows,
+  createSharedWindows,
+  type Windows,
+} from '../../src/storage/windows.ts';
+import { linkRedis } from '../helpers/redis.ts';
+
+const NOON = Date.UTC(2026, 10, 20, 12) / 1_000;
+const MIDNIGHT = Date.UTC(2026, 10, 21) / 1_000;
+const silent = { warn: () => {}, error: () => {} };
+
+/** Limits in memory, at a time that the test sets, in Unix seconds. */
+function limitsAt(seconds: number) {
+  let now = seconds;
+  const windows = () => createMemoryWindows(() => now * 1_000);
+  return {
+    ...createLimits({ accounts: windows(), addresses: windows() }),
+    setTime: (next: number) => {
+      now = next;
+    },
+  };
+}
+
+const limitsOf = (windows: Windows) => createLimits({ accounts: windows, addresses: windows });
+
+const account = (plan: Plan, numbers: Partial<Account> = {}): Account => ({
+  id: makeId('acc'),
+  name: 'Account',
+  plan,
+  requestsPerMinute: null,
+  requestsPerDay: null,
+  createdAt: new Date(0),
+  ...numbers,
+});
+
+const enterprise = (requestsPerMinute: number, requestsPerDay: number) =>
+  account('ENTERPRISE', { requestsPerMinute, requestsPerDay });
+
+describe('plans', () => {
+  test('have the documented requests a minute and a day', () => {
+    expect(PLAN_LIMITS).toEqual({
+      FREE: { perMinute: 10, perDay: 1_000 },
+      PRO: { perMinute: 60, perDay: 20_000 },
+      BUSINESS: { perMinute: 300, perDay: 200_000 },
+    });
+  });
+
+  test.each([
+    ['FREE', 10],
+    ['PRO', 60],
+    ['BUSINESS', 300],
+  ] as const)('let %s through %i times in a minute, and then no more', async (plan, perMinute) => {
+    const { takeForAccount } = limitsAt(NOON);
+    const tenant = account(plan);
+    for (let left = perMinute - 1; left >= 0; left -= 1) {
+      expect(await takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: left });
+    }
+    expect(await takeForAccount(tenant, 1)).toMatchObject({
+      allowed: false,
+      perMinute,
+      remaining: 0,
+      reset: NOON + 60,
+      retryAfter: 60,
+    });
+  });
+
+  test('of an enterprise are its own two numbers', async () => {
+    const { takeForAccount } = limitsAt(NOON);
+    expect(await takeForAccount(enterprise(7, 9), 1)).toMatchObject({
+      perMinute: 7,
+      perDay: 9,
+      remainingMinute: 6,
+      remainingDay: 8,
+    });
+  });
+});
+
+describe('windows', () => {
+  test('are UTC minutes: the last second still counts, the next one begins anew', async () => {
+    const { takeForAccount, setTime } = limitsAt(NOON + 59);
+    const tenant = account('FREE');
+    await takeForAccount(tenant, 10);
+    expect(await takeForAccount(tenant, 1)).toMatchObject({ allowed: false, retryAfter: 1 });
+    setTime(NOON + 60);
+    expect(await takeForAccount(tenant, 1)).toMatchObject({
+      allowed: true,
+      remaining: 9,
+      reset: NOON + 120,
+    });
+  });
+
+  test('are UTC days too: a spent one binds until midnight, whatever the minute has left', async () => {
+    const { takeForAccount, setTime } = limitsAt(MIDNIGHT - 61);
+    const tenant = enterprise(10, 12);
+    await takeForAccount(tenant, 10);
+    setTime(MIDNIGHT - 60);
+    expect(await takeForAccount(tenant, 2)).toMatchObject({
+      allowed: true,
+      remaining: 0,
+      remainingMinute: 8,
+      reset: MIDNIGHT,
+    });
+    expect(await takeForAccount(tenant, 1)).toMatchObject({
+      allowed: false,
+      remaining: 0,
+      reset: MIDNIGHT,
+      retryAfter: 60,
+    });
+    setTime(MIDNIGHT);
+    expect(await takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: 9 });
+  });
+
+  test('are filled all or nothing, and a refusal costs nothing', async () => {
+    const { takeForAccount } = limitsAt(NOON);
+    const tenant = account('FREE');
+    await takeForAccount(tenant, 8);
+    expect(await takeForAccount(tenant, 3)).toMatchObject({ allowed: false, remaining: 2 });
+    expect(await takeForAccount(tenant, 2)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await takeForAccount(tenant, 0)).toMatchObject({ allowed: true, remaining: 0 });
+  });
+
+  test('of one account are no other’s', async () => {
+    const { takeForAccount } = limitsAt(NOON);
+    await takeForAccount(account('FREE'), 10);
+    expect(await takeForAccount(account('FREE'), 1)).toMatchObject({ allowed: true });
+  });
+});
+
+describe('an address without a key', () => {
+  test('has 30 a minute, whatever the day', async () => {
+    const { takeForAddress, setTime } = limitsAt(NOON);
+    expect(ADDRESS_LIMIT.perMinute).toBe(30);
+    expect(await takeForAddress('192.0.2.1', 30)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await takeForAddress('192.0.2.1', 1)).toMatchObject({ allowed: false });
+    expect(await takeForAddress('192.0.2.2', 1)).toMatchObject({ allowed: true });
+    setTime(NOON + 60);
+    expect(await takeForAddress('192.0.2.1', 1)).toMatchObject({ allowed: true, remaining: 29 });
+  });
+
+  test.each([
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::9'],
+    ['2001:db8::1', '2001:db8::2:1'],
+  ])('%s is the same client as %s', async (one, other) => {
+    const { takeForAddress } = limitsAt(NOON);
+    await takeForAddress(one, 30);
+    expect(await takeForAddress(other, 1)).toMatchObject({ allowed: false });
+  });
+
+  test.each([
+    ['2001:db8:1:2::1', '2001:db8:1:3::1'],
+    ['::1', '2001:db8::1'],
+  ])('%s is another client than %s', async (one, other) => {
+    const { takeForAddress } = limitsAt(NOON);
+    await takeForAddress(one, 30);
+    expect(await takeForAddress(other, 1)).toMatchObject({ allowed: true });
+  });
+});
+
+describe.skipIf(!inject('redisUrl'))('on Redis', () => {
+  const shared = async () => {
+    const link = await linkRedis();
+    return { ...link, ...limitsOf(createSharedWindows(link.redis, silent)) };
+  };
+
+  test('two replicas let through exactly as many as one', async () => {
+    const replicas = await Promise.all([shared(), shared()]);
+    // The day's window, so that no turn of a minute comes between.
+    const tenant = enterprise(1_000, 10);
+    const quotas = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        (index % 2 ? replicas[0] : replicas[1]).takeForAccount(tenant, 1),
+      ),
+    );
+    expect(quotas.filter(({ allowed }) => allowed)).toHaveLength(10);
+    expect(await replicas[0].takeForAccount(tenant, 0)).toMatchObject({ remaining: 0 });
+  });
+
+  test('a new minute and a new day begin anew, and the counts do not stay for ever', async () => {
+    const { redis, takeForAccount } = await shared();
+    const tenant = enterprise(10, 20);
+    const { reset } = await takeForAccount(tenant, 10);
+    const [key = ''] = await redis.client.keys(`*${tenant.id}`);
+    expect(await redis.client.ttl(key)).toBeGreaterThan(86_000);
+    expect(reset * 1_000).toBeGreaterThan(Date.now());
+    await redis.client.hincrby(key, 'minute', -1);
+    expect(await takeForAccount(tenant, 4)).toMatchObject({ remainingMinute: 6, remainingDay: 6 });
+    await redis.client.hincrby(key, 'minute', -1);
+    expect(await takeForAccount(tenant, 7)).toMatchObject({ allowed: false, remaining: 6 });
+    await redis.client.hincrby(key, 'day', -1);
+    expect(await takeForAccount(tenant, 1)).toMatchObject({ remainingMinute: 9, remainingDay: 19 });
+  });
+
+  test('a replica that has lost it counts by itself, and with the others again afterwards', async () => {
+    const [one, other] = await Promise.all([shared(), shared()]);
+    const tenant = enterprise(1_000, 10);
+    await other.takeForAccount(tenant, 9);
+    await one.cut();
+    expect(await one.takeForAccount(tenant, 10)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await one.takeForAccount(tenant, 1)).toMatchObject({ allowed: false });
+    expect(await other.takeForAccount(tenant, 0)).toMatchObject({ remaining: 1 });
+    await one.mend();
+    expect(await one.takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await other.takeForAccount(tenant, 1)).toMatchObject({ allowed: false });
+  });
+
+  test('what it refuses to count is said once, and counted here', async () => {
+    const { redis } = await linkRedis();
+    const lines: string[] = [];
+    const log = { warn: () => {}, error: (_fields: object, line: string) => lines.push(line) };
+    const { takeForAccount } = limitsOf(createSharedWindows(redis, log));
+    const tenant = account('FREE');
+    await redis.client.set(`${redis.prefix}windows:${tenant.id}`, 'no hash');
+    expect(await takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: 9 });
+    expect(await takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: 8 });
+    expect(lines).toEqual(['Redis does not count. Limits are counted by this process alone.']);
+  });
+});

@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import { createClient } from 'graphql-ws';
+import { decodeJwt, SignJWT } from 'jose';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Caller } from '../../src/accounts/caller.ts';
+import { createSessionTokens } from '../../src/accounts/session-tokens.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+
+const CREATE = `mutation ($input: CreateSessionTokenInput!) {
+  createSessionToken(input: $input) { token expiresAt }
+}`;
+const CHAT = `mutation ($botId: ID!, $input: ChatInput!) {
+  chat(botId: $botId, input: $input) { response sessionId runId run { id status sessionId } }
+}`;
+
+let app: TestApp;
+let tenant: Tenant;
+let bot: string;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+  bot = await tenant.bot();
+  await tenant.bot('', 'STAGING');
+});
+
+const tokenFor = async (input: object = {}, key = tenant.apiKey): Promise<string> => {
+  const { data, errors } = await app.graphql(key, CREATE, {
+    input: { botId: bot, sessionId: 'user-1', ...input },
+  });
+  expect(errors).toBeUndefined();
+  return data.createSessionToken.token;
+};
+
+const chat = (token: string, botId = bot, input: object = {}) =>
+  app.graphql(token, CHAT, { botId, input: { message: 'Hi', ...input } });
+
+const codeOf = ({ errors }: Awaited<ReturnType<typeof chat>>) => errors?.[0]?.extensions.code;
+
+describe('a session token', () => {
+  test('chats in its session, which it need not name', async () => {
+    const token = await tokenFor();
+    const { data } = await chat(token);
+    expect(data.chat).toMatchObject({
+      sessionId: 'user-1',
+      run: { id: data.chat.runId, status: 'COMPLETED', sessionId: 'user-1' },
+    });
+    expect((await chat(token, bot, { sessionId: 'user-1' })).errors).toBeUndefined();
+  });
+
+  test('streams, follows and stops what happens in its session', async () => {
+    const token = await tokenFor({ sessionId: 'user-2' });
+    const client = createClient({
+      url: app.webSocketUrl,
+      connectionParams: { Authorization: `Bearer ${token}` },
+    });
+    const told = async (query: string) =>
+      Array.fromAsync(
+        client.iterate<Record<string, { __typename: string; runId: string }>>({ query }),
+      );
+    const events = await told(
+      `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename ... on ChatDone { runId } } }`,
+    );
+    const done = events.at(-1)?.data?.chat;
+    expect(done?.__typename).toBe('ChatDone');
+    const again = await told(`subscription { runEvents(runId: "${done?.runId}") { __typename } }`);
+    expect(again).toHaveLength(events.length);
+    const { data } = await app.graphql(
+      token,
+      `mutation { cancelRun(id: "${done?.runId}") { status } }`,
+    );
+    expect(data.cancelRun.status).toBe('COMPLETED');
+    await client.dispose();
+  });
+
+  test('knows nothing of other sessions, environments and bots', async () => {
+    const token = await tokenFor();
+    const other = await tenant.bot();
+    expect(codeOf(await chat(token, bot, { sessionId: 'user-9' }))).toBe('INSUFFICIENT_SCOPE');
+    expect(codeOf(await chat(token, bot, { environment: 'STAGING' }))).toBe('INSUFFICIENT_SCOPE');
+    expect(codeOf(await chat(token, other))).toBe('BOT_ACCESS_DENIED');
+    const theirs = await chat(tenant.apiKey, bot, { sessionId: 'user-9' });
+    const { runId } = theirs.data.chat;
+    const cancel = await app.graphql(token, `mutation { cancelRun(id: "${runId}") { id } }`);
+    expect(codeOf(cancel)).toBe('RUN_NOT_FOUND');
+    const staging = await tokenFor({ sessionId: 'user-9', environment: 'STAGING' });
+    const across = await app.graphql(staging, `mutation { cancelRun(id: "${runId}") { id } }`);
+    expect(codeOf(across)).toBe('RUN_NOT_FOUND');
+  });
+
+  test.each([
+    '{ viewer { account { id } } }',
+    '{ bots { edges { cursor } } }',
+    '{ node(id: "x") { id } }',
+    '{ checkDefinition(source: "") { valid } }',
+    'mutation { createSessionToken(input: { botId: "BOT", sessionId: "x" }) { token } }',
+    'mutation { execute(botId: "BOT", input: { prompt: "x" }) { id } }',
+    'mutation { setMemory(botId: "BOT", sessionId: "user-1", name: "a") { id } }',
+    'mutation { forgetSession(botId: "BOT", sessionId: "user-1") }',
+    'mutation { chat(botId: "BOT", input: { message: "x" }) { run { bot { id } } } }',
+    'mutation { chat(botId: "BOT", input: { message: "x" }) { run { ...on Node { ...f } } } } fragment f on Run { trace { traceId } }',
+    'mutation { chat(botId: "BOT", input: { message: "x" }) { run { deployment { source } } } }',
+  ])('may not ask %s', async (query) => {
+    const { data, errors } = await app.graphql(await tokenFor(), query.replace('BOT', bot));
+    expect(data).toBeUndefined();
+    expect(errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
+  });
+
+  test('counts against the account', async () => {
+    const small = await app.tenant({ requestsPerMinute: 3, requestsPerDay: 3 });
+    const botId = await small.bot();
+    const token = await tokenFor({ botId }, small.apiKey);
+    const answers = [await chat(token, botId), await chat(token, botId), await chat(token, botId)];
+    expect(answers.map(codeOf)).toEqual([undefined, undefined, 'RATE_LIMIT_EXCEEDED']);
+  });
+
+  test('is no key for the REST interface', async () => {
+    const response = await fetch(`${app.url}/v1/bots/${bot}/chat`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${await tokenFor()}`,
+        'content-type': 'application/json',
+      },
+      body: '{"message": "Hi"}',
+    });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ error: { code: 'invalid_api_key' } });
+  });
+
+  test('ends with the key that made it', async () => {
+    const key = await tenant.key({ scopes: ['CHAT'] });
+    const token = await tokenFor({}, key);
+    expect((await chat(token)).errors).toBeUndefined();
+    const { data } = await app.graphql(key, '{ viewer { apiKey { id } } }');
+    await tenant.graphql(`mutation { revokeApiKey(id: "${data.viewer.apiKey.id}") { id } }`);
+    expect(codeOf(await chat(token))).toBe('INVALID_API_KEY');
+  });
+
+  test('never outlives the key that made it', async () => {
+    const expiresAt = new Date(Date.now() + 60_000);
+    const token = await tokenFor({}, await tenant.key({ expiresAt }));
+    expect(decodeJwt(token).exp).toBe(Math.floor(expiresAt.getTime() / 1_000));
+  });
+
+  test.each([
+    [{ expiresIn: 3_601 }, 'INVALID_REQUEST'],
+    [{ expiresIn: 0 }, 'INVALID_REQUEST'],
+    [{ sessionId: 'two words' }, 'INVALID_REQUEST'],
+    [{ botId: 'nobody' }, 'BOT_NOT_FOUND'],
+  ])('is not made of %j', async (input, code) => {
+    const answer = await tenant.graphql(CREATE, {
+      input: { botId: bot, sessionId: 'user-1', ...input },
+    });
+    expect(answer.errors?.[0]?.extensions.code).toBe(code);
+  });
+
+  test('is not made by a key that may not chat', async () => {
+    const key = await tenant.key({ scopes: ['RUNS', 'ADMIN'] });
+    const answer = await app.graphql(key, CREATE, { input: { botId: bot, sessionId: 'u' } });
+    expect(answer.errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
+  });
+
+  test('is refused when it is changed, or signed by somebody else', async () => {
+    const token = await tokenFor();
+    const [header, payload = '', signature] = token.split('.');
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    const changed = Buffer.from(JSON.stringify({ ...claims, session: 'user-9' })).toString(
+      'base64url',
+    );
+    const none = Buffer.from('{"alg":"none"}').toString('base64url');
+    const forged = await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(randomBytes(32));
+    for (const text of [
+      `${header}.${changed}.${signature}`,
+      `${none}.${payload}.x`,
+      forged,
+      'a.b.c',
+    ])
+      expect(codeOf(await chat(text))).toBe('INVALID_API_KEY');
+  });
+});
+
+describe('session tokens', () => {
+  const first = randomBytes(32);
+  const second = randomBytes(32);
+  const session = { botId: 'shop', sessionId: 'user-1', environment: 'STAGING' } as const;
+  const issuerOf = async (): Promise<Caller> => {
+    const key = await app.prisma.apiKey.findFirstOrThrow({
+      where: { accountId: tenant.accountId, restricted: false },
+    });
+    const account = await app.prisma.account.findUniqueOrThrow({ where: { id: tenant.accountId } });
+    return { account, key: { ...key, expiresAt: null } };
+  };
+
+  test('hold on when the secret key is rotated, until the old one is taken away', async () => {
+    const issuer = await issuerOf();
+    const keys = { find: async () => issuer };
+    const old = createSessionTokens({ secretKeys: [first], keys });
+    const { token } = await old.issue(issuer, session, 60);
+    const rotated = createSessionTokens({ secretKeys: [second, first], keys });
+    expect((await rotated.verify(token)).session).toEqual(session);
+    const { token: newer } = await rotated.issue(issuer, session, 60);
+    await expect(old.verify(newer)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    const after = createSessionTokens({ secretKeys: [second], keys });
+    expect((await after.verify(newer)).session).toEqual(session);
+    await expect(after.verify(token)).rejects.toMatchObject({ code: 'invalid_api_key' });
+  });
+
+  test('expire to the second', async () => {
+    const issuer = await issuerOf();
+    let now = Date.parse('2026-11-21T10:00:00Z');
+    const keys = { find: async () => issuer };
+    const tokens = createSessionTokens({ secretKeys: [first], keys, now: () => now });
+    const { token, expiresAt } = await tokens.issue(issuer, session, 60);
+    expect(expiresAt).toEqual(new Date('2026-11-21T10:01:00Z'));
+    now += 59_999;
+    await tokens.verify(token);
+    now += 1;
+    await expect(tokens.verify(token)).rejects.toMatchObject({ code: 'invalid_api_key' });
+  });
+});

@@ -1,0 +1,230 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { type McpSite, says, startMcp, tool } from '../helpers/mcp.ts';
+import { type Site, startSite } from '../helpers/site.ts';
+
+const ORDERS_KEY = 'orders-key-0123456789';
+const GITHUB_TOKEN = 'github-token-0123456789';
+const EXAMPLE = new URL('../../prisma/examples/order-desk.agent', import.meta.url);
+
+let shop: Site;
+let mcp: McpSite;
+let app: TestApp;
+let tenant: Tenant;
+let bot: string;
+let warnings: string[];
+
+/** Deploys the example as it is in the manual's repository, but for its two hosts. */
+beforeAll(async () => {
+  [shop, mcp] = await Promise.all([startSite(), startMcp()]);
+  shop.handle(({ method, url, headers }, response) => {
+    if (method === 'POST') response.end('{"refunded":true}');
+    else response.end(JSON.stringify({ order: url, state: 'late', asked: headers.authorization }));
+  });
+  mcp.offer([
+    tool('search_issues', 'query'),
+    tool('delete_repository', 'name'),
+    tool('get_issue', 'number'),
+  ]);
+  mcp.handle(({ name, input }) => says(`${name}: 2 issues of "${input.query}"`, GITHUB_TOKEN));
+  app = await startApp({ allowedHosts: [shop.host, mcp.host] });
+  tenant = await app.tenant();
+  bot = await tenant.bot(null);
+  const source = await readFile(EXAMPLE, 'utf8');
+  const agentlang = source
+    .replaceAll('https://api.acme.example', shop.origin)
+    .replaceAll('https://mcp.example/github', mcp.url);
+  const response = await fetch(`${app.url}/v1/bots/${bot}/deploy`, {
+    method: 'POST',
+    headers: { ...tenant.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      agentlang,
+      env_vars: { ORDERS_KEY, GITHUB_TOKEN, TELEGRAM_BOT_TOKEN: '1:telegram' },
+    }),
+  });
+  const deployed = (await response.json()) as { status: string; warnings: string[] };
+  expect(deployed.status).toBe('deployed');
+  warnings = deployed.warnings;
+});
+afterAll(() => Promise.all([shop.close(), mcp.close()]));
+beforeEach(() => {
+  shop.requests.length = 0;
+  app.upstream.requests.length = 0;
+});
+
+type Call = [name: string, input: unknown];
+
+/** One message, for which the model wishes for these calls, one round after another, and then answers. */
+const ask = async (message: string, rounds: Call[][], session: string, context?: object) => {
+  const left = [...rounds];
+  app.upstream.script(({ call, say, end }) => {
+    const calls = left.shift();
+    if (calls) return call(...calls);
+    say('Done.');
+    end();
+  });
+  const response = await tenant.chat(bot, { message, context }, { 'x-session-id': session });
+  expect(response.status).toBe(200);
+  const reply = (await response.json()) as { response: string; tools_called: string[] };
+  const bodies = app.upstream.requests.map(({ body }) => body);
+  const told = bodies.at(-1)?.messages.filter(({ role }) => role === 'tool') ?? [];
+  return { reply, bodies, told: told.map(({ content }) => content) };
+};
+
+const promptWith = (plan: string, name: string) =>
+  `You are the order desk of ACME. Be brief.
+The customer's plan: ${plan}.
+The customer's name, if known: ${name}.
+`;
+
+describe('the order desk', () => {
+  test('is deployed with all of its tools', () => {
+    expect(warnings.filter((line) => !line.endsWith('[plain-http]'))).toEqual([
+      expect.stringMatching(/ the channel telegram cannot be connected \[channel-unavailable\]$/),
+    ]);
+  });
+
+  test('tells the model what it is, what it knows and what it can do', async () => {
+    const { bodies } = await ask('Hi', [], 'prompt', { plan: 'gold' });
+    expect(bodies).toHaveLength(1);
+    expect(bodies[0]).toMatchObject({ model: 'gpt-4o-mini', temperature: 0.2, max_tokens: 800 });
+    expect(bodies[0]?.messages).toEqual([
+      {
+        role: 'system',
+        content: `${promptWith('gold', 'unknown')}\n\n<context>\n{"plan":"gold"}\n</context>`,
+      },
+      { role: 'user', content: 'Hi' },
+    ]);
+    expect(bodies[0]?.tools?.map((one) => one.function.name)).toEqual([
+      'orders_lookup',
+      'orders_refund',
+      'github_search_issues',
+      'github_get_issue',
+      'time_now',
+      'memory_save',
+      'memory_forget',
+    ]);
+    expect(bodies[0]?.tools?.[2]?.function).toEqual({
+      name: 'github_search_issues',
+      description: 'Does search_issues',
+      parameters: {
+        type: 'object',
+        properties: { query: { type: 'string' } },
+        required: ['query'],
+      },
+    });
+  });
+
+  test('looks up, refunds, searches, knows the time and keeps a name, with secrets that the model never sees', async () => {
+    const { reply, told, bodies } = await ask(
+      'Where is A-1042? I am Ada.',
+      [
+        [
+          ['orders_lookup', { order_id: 'A-1042', expand: true }],
+          ['github_search_issues', { query: 'late orders' }],
+          ['time_now', {}],
+          ['memory_save', { name: 'name', value: 'Ada' }],
+        ],
+        [['orders_refund', { order_id: 'A-1042', reason: 'late', items: ['a', 'b'] }]],
+      ],
+      'work',
+    );
+    expect(reply).toMatchObject({
+      response: 'Done.',
+      tools_called: [
+        'orders.lookup',
+        'github.search_issues',
+        'time.now',
+        'memory.save',
+        'orders.refund',
+      ],
+    });
+    expect(told).toEqual([
+      '{"order":"/orders/A-1042?expand=true","state":"late","asked":"Bearer [env.ORDERS_KEY]"}',
+      'search_issues: 2 issues of "late orders"\n[env.GITHUB_TOKEN]',
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      'Kept.',
+      '{"refunded":true}',
+    ]);
+    const [lookup, refund] = shop.requests;
+    expect(lookup).toMatchObject({
+      method: 'GET',
+      url: '/orders/A-1042?expand=true',
+      headers: { authorization: `Bearer ${ORDERS_KEY}` },
+    });
+    expect(refund).toMatchObject({
+      method: 'POST',
+      url: '/refunds',
+      headers: { authorization: `Bearer ${ORDERS_KEY}` },
+      body: '{"order_id":"A-1042","reason":"late","items":["a","b"]}',
+    });
+    expect(mcp.calls.at(-1)).toMatchObject({
+      name: 'search_issues',
+      input: { query: 'late orders' },
+    });
+    expect(mcp.requests.map(({ headers }) => headers.authorization)).toEqual(
+      mcp.requests.map(() => `Bearer ${GITHUB_TOKEN}`),
+    );
+    expect(JSON.stringify(bodies)).not.toMatch(/(orders-key|github-token)-/);
+  });
+
+  test('knows the name and what was said in the next turn, of this user alone', async () => {
+    await ask('I am Ada.', [[['memory_save', { name: 'name', value: 'Ada' }]]], 'ada');
+    app.upstream.requests.length = 0;
+    const { bodies } = await ask('And now?', [], 'ada');
+    expect(bodies[0]?.messages).toMatchObject([
+      {
+        role: 'system',
+        content: `${promptWith('free', 'Ada')}\n\n<memory>\n{"name":"Ada"}\n</memory>`,
+      },
+      { role: 'user', content: 'I am Ada.' },
+      { role: 'assistant', tool_calls: [{ function: { name: 'memory_save' } }] },
+      { role: 'tool', content: 'Kept.' },
+      { role: 'assistant', content: 'Done.' },
+      { role: 'user', content: 'And now?' },
+    ]);
+    app.upstream.requests.length = 0;
+    const other = await ask('And now?', [], 'bob');
+    expect(other.bodies[0]?.messages).toEqual([
+      { role: 'system', content: promptWith('free', 'unknown') },
+      { role: 'user', content: 'And now?' },
+    ]);
+  });
+
+  test('makes 8 calls in one run, and answers without more', async () => {
+    const round = Array.from({ length: 5 }, (): Call => ['time_now', {}]);
+    const { reply, told, bodies } = await ask('What time is it?', [round, round], 'limits');
+    expect(told.map((text) => /^\d{4}-/.test(text))).toEqual([
+      ...Array.from({ length: 8 }, () => true),
+      false,
+      false,
+    ]);
+    expect(told.at(-1)).toBe('Error: No more calls of tools are allowed. Answer without them.');
+    expect(bodies.map(({ tools }) => tools?.length ?? 0)).toEqual([7, 7, 0]);
+    expect(reply).toMatchObject({ response: 'Done.', tools_called: ['time.now'] });
+  });
+
+  test('goes on where GitHub has been restarted, and without it where it is away', async () => {
+    const search: Call = ['github_search_issues', { query: 'x' }];
+    await ask('Search.', [[search]], 'restart');
+    await mcp.restart();
+    const { told } = await ask('Search.', [[search]], 'restart');
+    expect(told.at(-1)).toMatch(/^search_issues: 2 issues/);
+    await mcp.stop();
+    await mcp.restart();
+    app.upstream.requests.length = 0;
+    await expect
+      .poll(async () => {
+        const { bodies } = await ask('Hi', [], 'away');
+        return bodies.at(-1)?.tools?.map((one) => one.function.name);
+      })
+      .not.toContain('github_search_issues');
+    const { reply } = await ask(
+      'Where is A-1?',
+      [[['orders_lookup', { order_id: 'A-1' }]]],
+      'away',
+    );
+    expect(reply.tools_called).toEqual(['orders.lookup']);
+  });
+});

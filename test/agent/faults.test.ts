@@ -1,0 +1,245 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import type { Exchange, Script } from '../helpers/upstream.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+});
+
+/** Longer than the wait before a second try. */
+const TIMEOUT_MS = 1_000;
+/** What a busy machine may add to a time limit. */
+const SLACK_MS = 5_000;
+
+type Ending = { status: number; code?: string; response?: string };
+
+/** A way in which a model's server fails, and what becomes of the run. */
+type Fault = { what: string; script: (call: number) => Script; ends: Ending; limitMs: number };
+
+const always =
+  (script: Script): Fault['script'] =>
+  () =>
+    script;
+/** Fails at the first call, and says "Done." at the second. */
+const atFirst =
+  (script: Script): Fault['script'] =>
+  (call) =>
+    call === 1 ? script : done;
+
+const done: Script = ({ say, end }) => {
+  say('Done.');
+  end();
+};
+const answers =
+  (status: number, headers: Record<string, string> = {}, body = ''): Script =>
+  ({ response }) =>
+    void response.writeHead(status, headers).end(body);
+const saysAndThen =
+  (then: (exchange: Exchange) => unknown): Script =>
+  async (exchange) => {
+    exchange.say('Well');
+    await then(exchange);
+  };
+const drip: Script = async ({ response, closed }) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const timer = setInterval(() => response.write(': wait\n\n'), 20);
+  await closed;
+  clearInterval(timer);
+};
+
+const EVENTS = { 'content-type': 'text/event-stream' };
+const failed = { status: 500, code: 'model_error' };
+const late = { status: 500, code: 'model_timeout' };
+const fine = { status: 200, response: 'Done.' };
+
+const FAULTS: Fault[] = [
+  {
+    what: 'is busy once',
+    script: atFirst(answers(429, { 'retry-after-ms': '50' })),
+    ends: fine,
+    limitMs: 50,
+  },
+  {
+    what: 'is busy',
+    script: always(answers(429, { 'retry-after': '2' })),
+    ends: late,
+    limitMs: TIMEOUT_MS,
+  },
+  {
+    what: 'is busy for a moment, twice',
+    script: always(answers(429, { 'retry-after-ms': '5' })),
+    ends: failed,
+    limitMs: 5,
+  },
+  {
+    what: 'fails once',
+    script: atFirst(answers(500, { 'retry-after-ms': '5' })),
+    ends: fine,
+    limitMs: 5,
+  },
+  {
+    what: 'fails',
+    script: always(answers(500, { 'retry-after-ms': '5' }, 'canary')),
+    ends: failed,
+    limitMs: 5,
+  },
+  {
+    what: 'refuses',
+    script: always(answers(400, {}, '{"error":{"message":"canary"}}')),
+    ends: failed,
+    limitMs: 0,
+  },
+  {
+    what: 'never answers',
+    script: always(async ({ closed }) => void (await closed)),
+    ends: late,
+    limitMs: TIMEOUT_MS,
+  },
+  {
+    what: 'falls silent',
+    script: always(saysAndThen(({ closed }) => closed)),
+    ends: late,
+    limitMs: TIMEOUT_MS,
+  },
+  { what: 'drips without a word', script: always(drip), ends: late, limitMs: TIMEOUT_MS },
+  { what: 'breaks off', script: always(saysAndThen(({ cut }) => cut())), ends: failed, limitMs: 0 },
+  {
+    what: 'hangs up',
+    script: always(saysAndThen(({ response }) => response.destroy())),
+    ends: failed,
+    limitMs: 500,
+  },
+  {
+    what: 'ends without an end',
+    script: always(saysAndThen(({ response }) => response.end())),
+    ends: failed,
+    limitMs: 0,
+  },
+  {
+    what: 'says what is no JSON',
+    script: always(saysAndThen(({ response }) => response.end('data: {"canary\n\n'))),
+    ends: failed,
+    limitMs: 0,
+  },
+  {
+    what: 'says what is no chunk',
+    script: always(saysAndThen(({ response }) => response.end('data: 7\n\ndata: [1]\n\n'))),
+    ends: failed,
+    limitMs: 0,
+  },
+  {
+    what: 'says an error',
+    script: always(
+      saysAndThen(({ response }) => response.end('data: {"error":{"message":"canary"}}\n\n')),
+    ),
+    ends: failed,
+    limitMs: 0,
+  },
+  {
+    what: 'answers a page',
+    script: always(answers(200, { 'content-type': 'text/html' }, '<h1>canary</h1>')),
+    ends: failed,
+    limitMs: 500,
+  },
+  {
+    what: 'answers JSON',
+    script: always(answers(200, { 'content-type': 'application/json' }, '{"canary":1}')),
+    ends: failed,
+    limitMs: 500,
+  },
+  {
+    what: 'answers nothing',
+    script: always(answers(200, EVENTS)),
+    ends: failed,
+    limitMs: 500,
+  },
+  {
+    what: 'calls a tool with what is no JSON',
+    script: atFirst(({ call }) => call(['time_now', '{"a'])),
+    ends: fine,
+    limitMs: 0,
+  },
+  {
+    what: 'calls a tool with no object',
+    script: atFirst(({ call }) => call(['time_now', '7'])),
+    ends: fine,
+    limitMs: 0,
+  },
+  {
+    what: 'calls a tool that there is not',
+    script: atFirst(({ call }) => call(['nothing', {}])),
+    ends: fine,
+    limitMs: 0,
+  },
+];
+
+type Span = {
+  spanId: string;
+  parentId: string | null;
+  name: string;
+  durationMs: number;
+  status: string;
+  attributes: Record<string, unknown>;
+};
+
+const RUN = `query ($id: ID!) {
+  run(id: $id) {
+    status error { code message }
+    trace { spans { spanId parentId name durationMs status attributes } }
+  }
+}`;
+
+describe('a model’s server that', () => {
+  test.each(FAULTS)(
+    '$what ends the run as documented, in time, with its whole trace',
+    async ({ script, ends, limitMs }) => {
+      const bot = await tenant.bot(`tools time\n  model "scripted" { timeout ${TIMEOUT_MS}ms }`);
+      let call = 0;
+      app.upstream.requests.length = 0;
+      app.upstream.script((exchange) => {
+        call += 1;
+        return script(call)(exchange);
+      });
+      const startedAt = performance.now();
+      const response = await tenant.chat(bot, { message: 'Hi' });
+      const text = await response.text();
+      expect(performance.now() - startedAt).toBeLessThan(limitMs + SLACK_MS);
+      const { response: said, error } = JSON.parse(text);
+      expect({ status: response.status, code: error?.code, response: said }).toEqual({
+        code: undefined,
+        response: undefined,
+        ...ends,
+      });
+      expect(text).not.toContain('canary');
+
+      const { data } = await tenant.graphql(RUN, { id: response.headers.get('x-run-id') });
+      const { status, error: stored, trace } = data.run;
+      expect(status).toBe(ends.code ? 'FAILED' : 'COMPLETED');
+      expect(stored?.code).toBe(ends.code?.toUpperCase());
+      const spans: Span[] = trace.spans;
+      const ids = new Set(spans.map(({ spanId }) => spanId));
+      expect(spans.map(({ name }) => name)).toEqual(
+        expect.arrayContaining([
+          'load_history',
+          'inject_memory',
+          'merge_context',
+          'send_to_model',
+          'chat scripted',
+        ]),
+      );
+      for (const [index, { parentId, durationMs }] of spans.entries()) {
+        if (index > 0) expect(ids).toContain(parentId);
+        expect(durationMs).toBeGreaterThanOrEqual(0);
+      }
+      expect(spans[0]?.attributes['error.type']).toBe(ends.code);
+      expect(spans[0]?.status).toBe(ends.code ? 'error' : 'unset');
+      for (const message of app.upstream.requests.at(-1)?.body.messages ?? []) {
+        if (message.role === 'tool') expect(message.content).toMatch(/^Error: /);
+      }
+      await expect.poll(app.upstream.underWay).toBe(0);
+    },
+  );
+});

@@ -1,0 +1,81 @@
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+});
+
+const USERS = 50;
+const MESSAGES = 3;
+
+/** A word that only this user says. */
+const wordOf = (user: number) => `word-${String(user).padStart(2, '0')}-end`;
+const wordsIn = (text: string) => new Set(text.match(/word-\d\d-end/g));
+
+/** Every message of every user, each user's own in order, and how long the model thinks about it. */
+const conversations = fc.record({
+  order: fc.shuffledSubarray(
+    Array.from({ length: USERS * MESSAGES }, (_, index) => index % USERS),
+    { minLength: USERS * MESSAGES },
+  ),
+  pauses: fc.array(fc.nat(20), { minLength: 16, maxLength: 16 }),
+});
+
+describe('fifty users of one bot', () => {
+  test('never see a word of each other, however their messages fall', async () => {
+    await fc.assert(
+      fc.asyncProperty(conversations, async ({ order, pauses }) => {
+        const bot = await tenant.bot('memory { word "What the user says" }');
+        let asked = 0;
+        const mixed: string[] = [];
+        app.upstream.script(async ({ request, call, say, end }) => {
+          const { messages } = request.body;
+          const words = wordsIn(JSON.stringify(messages));
+          if (words.size !== 1) mixed.push(JSON.stringify(messages));
+          asked += 1;
+          for (let pause = pauses[asked % pauses.length] ?? 0; pause > 0; pause -= 1) {
+            await setImmediate();
+          }
+          const [word = ''] = words;
+          if (messages.at(-1)?.role === 'user' && !messages[0]?.content.includes(word)) {
+            call(['memory_save', { name: 'word', value: word }]);
+            return;
+          }
+          say(`I know ${word}.`);
+          end();
+        });
+        const replies = await Promise.all(
+          order.map(async (user) => {
+            const headers = { 'x-session-id': `user-${user}` };
+            const response = await tenant.chat(bot, { message: `I say ${wordOf(user)}` }, headers);
+            return { user, status: response.status, reply: await response.json() };
+          }),
+        );
+        for (const { user, status, reply } of replies) {
+          expect(status).toBe(200);
+          expect(reply).toMatchObject({
+            response: `I know ${wordOf(user)}.`,
+            session_id: `user-${user}`,
+          });
+        }
+        expect(mixed).toEqual([]);
+        const sessions = await app.prisma.session.findMany({
+          where: { botId: bot },
+          include: { memory: true, messages: true },
+        });
+        expect(sessions.length).toBe(USERS);
+        for (const { sessionId, turns, memory, messages } of sessions) {
+          const own = new Set([wordOf(Number(sessionId.slice('user-'.length)))]);
+          expect(turns).toBe(MESSAGES);
+          expect(wordsIn(JSON.stringify([memory, messages]))).toEqual(own);
+        }
+      }),
+      { numRuns: 2 },
+    );
+  }, 60_000);
+});

@@ -1,0 +1,109 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { createMcpFetch } from '../../../src/agent/mcp/fetch.ts';
+
+/** A network that gives each request this answer. */
+const networkWith = (
+  body: string | (() => ReadableStream<Uint8Array>),
+  type = 'text/event-stream',
+  onSilence = () => {},
+) => {
+  const signals: (AbortSignal | undefined | null)[] = [];
+  const egress = {
+    fetch: async (_url: unknown, init?: { signal?: AbortSignal | null }) => {
+      signals.push(init?.signal);
+      const content = typeof body === 'string' ? body : body();
+      return new Response(content, { headers: { 'content-type': type } });
+    },
+  };
+  return { fetch: createMcpFetch(egress, onSilence), signals };
+};
+const post = (message: object, signal?: AbortSignal) => ({
+  method: 'POST',
+  body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+  signal,
+});
+const request = post({ id: 7, method: 'tools/call', params: {} });
+const URL = 'https://mcp.example/';
+
+const LAST_WORDS =
+  '\n\ndata: {"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"Connection closed"}}\n\n';
+
+describe('the network of an MCP client', () => {
+  test('answers a request itself where its stream ends, after all that came', async () => {
+    const { fetch } = networkWith('data: {}\n\n');
+    expect(await (await fetch(URL, request)).text()).toBe(`data: {}\n\n${LAST_WORDS}`);
+  });
+
+  test('answers it where its stream breaks, too', async () => {
+    const broken = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.error(new Error('Reset.')),
+    });
+    const { fetch } = networkWith(() => broken);
+    expect(await (await fetch(URL, request)).text()).toBe(LAST_WORDS);
+  });
+
+  test.each(['id: 1\ndata: \n\n', ': hello\r\nid:1\r\n\r\n'])(
+    'leaves a stream that can be resumed to the client: %j',
+    async (text) => {
+      const { fetch } = networkWith(text);
+      expect(await (await fetch(URL, request)).text()).toBe(text);
+      const inBytes = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          for (const byte of Buffer.from(text)) controller.enqueue(Uint8Array.of(byte));
+          controller.close();
+        },
+      });
+      const slow = networkWith(() => inBytes);
+      expect(await (await slow.fetch(URL, request)).text()).toBe(text);
+    },
+  );
+
+  test('adds nothing to JSON, and nothing to what is no request', async () => {
+    const json = networkWith('{}', 'application/json');
+    expect(await (await json.fetch(URL, request)).text()).toBe('{}');
+    const { fetch } = networkWith('data: {}\n\n');
+    const notification = post({ method: 'notifications/initialized' });
+    expect(await (await fetch(URL, notification)).text()).toBe('data: {}\n\n');
+  });
+
+  test('breaks off an answer of more than 4 MiB', async () => {
+    const { fetch } = networkWith('x'.repeat(4 * 1024 * 1024 + 1), 'application/json');
+    const response = await fetch(URL, request);
+    await expect(response.text()).rejects.toMatchObject({ code: 'broken-answer' });
+  });
+
+  test('hangs up on a request that the client cancels, and on no other', async () => {
+    const { fetch, signals } = networkWith(() => new ReadableStream());
+    const cancel = (requestId: number) =>
+      fetch(URL, post({ method: 'notifications/cancelled', params: { requestId } }));
+    await fetch(URL, request);
+    await cancel(8);
+    expect(signals[0]?.aborted).toBe(false);
+    await cancel(7);
+    expect(signals[0]?.aborted).toBe(true);
+  });
+
+  test('says when the stream ends on which the server speaks unasked', async () => {
+    let silences = 0;
+    const { fetch } = networkWith('data: {}\n\n', 'text/event-stream', () => {
+      silences += 1;
+    });
+    await (await fetch(URL, request)).text();
+    expect(silences).toBe(0);
+    expect(await (await fetch(URL, { method: 'GET' })).text()).toBe('data: {}\n\n');
+    expect(silences).toBe(1);
+  });
+
+  test('does not listen anew at once to a server that hangs up', async () => {
+    const { fetch, signals } = networkWith('');
+    const client = new AbortController();
+    await fetch(URL, { method: 'GET', signal: client.signal });
+    const second = fetch(URL, { method: 'GET', signal: client.signal });
+    await setImmediate();
+    expect(signals).toHaveLength(1);
+    client.abort();
+    await expect(second).rejects.toThrow('aborted');
+    expect(signals).toHaveLength(1);
+  });
+});

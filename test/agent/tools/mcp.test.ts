@@ -1,0 +1,532 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createEgress, type Egress } from '../../../src/agent/egress.ts';
+import { createMcpServers, type McpServers } from '../../../src/agent/mcp/servers.ts';
+import { createMcpTools, type McpToolDependencies } from '../../../src/agent/tools/mcp.ts';
+import { ToolError } from '../../../src/agent/tools/tool.ts';
+import { createRedactor } from '../../../src/deployments/redact.ts';
+import type { McpGroup } from '../../../src/language/definition.ts';
+import { type McpSite, says, startMcp, tool } from '../../helpers/mcp.ts';
+import { type Site, startSite } from '../../helpers/site.ts';
+
+const variables = { TOKEN: 'token-0123456789', SHORT: 'abc' };
+const redactor = createRedactor(variables);
+
+let mcp: McpSite;
+let egress: Egress;
+let servers: McpServers;
+beforeEach(async () => {
+  mcp = await startMcp();
+  mcp.offer([tool('search', 'query'), tool('read', 'id'), tool('delete', 'id')]);
+  egress = createEgress({ allowedHosts: [mcp.host] });
+  servers = createMcpServers({ egress, limits: { away: 0 } });
+});
+afterEach(async () => {
+  await servers.close();
+  await egress.close();
+  await mcp.close();
+});
+
+const context = (values: object = {}, signal = new AbortController().signal) => ({
+  signal,
+  values: { context: {}, memory: {}, session: { id: 'user-1' }, now: '2026-01-01', ...values },
+});
+const find = (
+  group: Partial<McpGroup> = {},
+  more: Partial<McpToolDependencies> = {},
+): ReturnType<typeof createMcpTools> =>
+  createMcpTools(
+    { type: 'mcp', name: 'github', url: mcp.url, headers: [], ...group },
+    {
+      servers,
+      deployment: { deploymentId: 'dep_1', variables, redactor },
+      context: context(),
+      ...more,
+    },
+  );
+const names = async (group: Partial<McpGroup> = {}) =>
+  (await find(group)).tools.map(({ name }) => name);
+const call = async (name: string, input: unknown, signal?: AbortSignal) => {
+  const { tools, notes } = await find();
+  const found = tools.find((one) => one.name === `github.${name}`);
+  if (!found) throw new Error(`There is no tool "${name}": ${notes}`);
+  return found.call(input, context({}, signal));
+};
+const problem = async (work: Promise<unknown>): Promise<string> => {
+  const error = await work.then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ToolError);
+  expect(error.message).not.toContain('127.0.0.1');
+  return error.message;
+};
+const header = (name: string, ...value: McpGroup['headers'][number]['value']) => ({ name, value });
+
+describe('the tools of an MCP server', () => {
+  test('are told to the model under the name of their group, from every page', async () => {
+    mcp.offer([tool('a'), tool('b'), tool('c', 'id'), tool('d'), tool('e')], 2);
+    const { tools, notes } = await find();
+    expect(tools.map(({ name }) => name)).toEqual(
+      ['a', 'b', 'c', 'd', 'e'].map((name) => `github.${name}`),
+    );
+    expect(tools[2]).toMatchObject({
+      description: 'Does c',
+      inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+    });
+    expect(notes).toEqual([]);
+    expect(mcp.count('tools/list')).toBe(3);
+  });
+
+  test('are those that "only" names, in its order, and a note names what is missing', async () => {
+    const { tools, notes } = await find({ only: ['delete', 'serach', 'search'] });
+    expect(tools.map(({ name }) => name)).toEqual(['github.delete', 'github.search']);
+    expect(notes).toEqual(['github has no tool "serach".']);
+  });
+
+  test('are at most 128, of at most 10 pages', async () => {
+    const many = Array.from({ length: 300 }, (_, index) => tool(`t${index}`));
+    mcp.offer(many);
+    expect(await names()).toHaveLength(128);
+    expect(await names({ only: ['t299'] })).toEqual(['github.t299']);
+    mcp.offer(many, 2);
+    const deployment = { deploymentId: 'dep_2', variables, redactor };
+    expect((await find({}, { deployment })).tools).toHaveLength(20);
+  });
+
+  test('are left out where they are broken, and the others stay', async () => {
+    const deep = (levels: number): object => (levels ? { items: deep(levels - 1) } : {});
+    const schema = { type: 'object' };
+    mcp.offer([
+      { name: 'no_schema' },
+      { name: 'list', inputSchema: { type: 'array' } },
+      { name: '', inputSchema: schema },
+      { name: 'n'.repeat(129), inputSchema: schema },
+      { name: 'large', inputSchema: { ...schema, description: 'x'.repeat(16 * 1024) } },
+      { name: 'deep', inputSchema: { ...schema, ...deep(40) } },
+      { name: variables.TOKEN, inputSchema: schema },
+      7,
+      { name: 'good', inputSchema: schema, annotations: 7 },
+      { name: 'good', inputSchema: schema, description: 'Another.' },
+    ]);
+    expect((await find()).tools).toMatchObject([
+      { name: 'github.good', description: '', inputSchema: { type: 'object' } },
+    ]);
+  });
+
+  test('are told without secrets, in a text that can be stored', async () => {
+    mcp.offer([
+      {
+        name: 'search',
+        description: `Uses ${variables.TOKEN}.\u0000`,
+        inputSchema: { type: 'object', properties: { q: { enum: [variables.TOKEN, 1] } } },
+      },
+    ]);
+    expect((await find()).tools).toMatchObject([
+      {
+        description: 'Uses [env.TOKEN].\uFFFD',
+        inputSchema: { properties: { q: { enum: ['[env.TOKEN]', 1] } } },
+      },
+    ]);
+  });
+
+  test('are listed once, and again once the server says that they changed', async () => {
+    await names();
+    await names();
+    expect(mcp.count('tools/list')).toBe(1);
+    expect(mcp.count('initialize')).toBe(1);
+    mcp.offer([tool('new')]);
+    await mcp.announce();
+    await expect.poll(() => names(), { interval: 1 }).toEqual(['github.new']);
+    expect(mcp.count('initialize')).toBe(1);
+  });
+
+  test('are listed again once the server may have changed them unheard', async () => {
+    const stream = Promise.withResolvers<ServerResponse>();
+    mcp.intercept(({ method }, response) => {
+      if (method !== 'GET') return false;
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      stream.resolve(response);
+      return true;
+    });
+    await names();
+    mcp.offer([tool('new')]);
+    (await stream.promise).end();
+    await expect.poll(() => names(), { interval: 1 }).toEqual(['github.new']);
+    expect(mcp.count('initialize')).toBe(1);
+  });
+
+  test('are there from a server that answers every GET with 405', async () => {
+    mcp.intercept(({ method }, response) => {
+      if (method === 'GET') response.writeHead(405).end();
+      return method === 'GET';
+    });
+    expect(await names()).toHaveLength(3);
+    expect(await call('search', { query: 'x' })).toBe('search was called.');
+  });
+
+  test('are none where the server has none', async () => {
+    mcp.offer([]);
+    expect(await find()).toEqual({ tools: [], notes: [], missing: [], unset: [] });
+  });
+});
+
+describe('a call of an MCP tool', () => {
+  test('sends the input and brings the texts back', async () => {
+    mcp.handle(({ input }) => says(`You sent ${input.query}.`, 'That is all.'));
+    expect(await call('search', { query: 'bugs' })).toBe('You sent bugs.\nThat is all.');
+    expect(mcp.calls).toMatchObject([{ name: 'search', input: { query: 'bugs' } }]);
+  });
+
+  test('runs beside others in one session, each with its own answer', async () => {
+    const first = Promise.withResolvers<void>();
+    mcp.handle(async ({ input: { query } }) => {
+      if (query === 'a') await first.promise;
+      else first.resolve();
+      return says(`Found ${query}.`);
+    });
+    const answers = await Promise.all(['a', 'b', 'c'].map((query) => call('search', { query })));
+    expect(answers).toEqual(['Found a.', 'Found b.', 'Found c.']);
+    expect(mcp.sessions()).toBe(1);
+  });
+
+  test('shows other content for what it is', async () => {
+    mcp.handle(() => ({
+      content: [
+        { type: 'text', text: 'Look:' },
+        { type: 'image', mimeType: 'image/png', data: Buffer.alloc(1234).toString('base64') },
+        { type: 'audio', mimeType: 'audio/wav', data: 'AAAA' },
+        { type: 'resource_link', uri: 'file:///a.txt', name: 'a' },
+        { type: 'resource', resource: { uri: 'file:///b.txt', text: 'The text of b.' } },
+        { type: 'resource', resource: { uri: 'file:///c.zip', blob: 'AAAA' } },
+      ],
+      structuredContent: { unused: true },
+    }));
+    expect(await call('search', { query: 'x' })).toBe(
+      [
+        'Look:',
+        '[image image/png, 1234 bytes]',
+        '[audio audio/wav, 3 bytes]',
+        '[resource file:///a.txt]',
+        'The text of b.',
+        '[resource file:///c.zip of an unknown type, 3 bytes]',
+      ].join('\n'),
+    );
+  });
+
+  test('brings structured content back as JSON where there is no text', async () => {
+    mcp.handle(() => ({ content: [], structuredContent: { found: [1, 2] } }));
+    expect(await call('search', { query: 'x' })).toBe('{"found":[1,2]}');
+  });
+
+  test('cuts an answer at 64 KiB, visibly', async () => {
+    mcp.handle(() => says('é'.repeat(512 * 1024)));
+    const text = await call('search', { query: 'x' });
+    expect(text).toMatch(/^é+\n\[The answer was longer and is cut here\.\]$/);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(64 * 1024);
+  });
+
+  test('gives up on an answer of more than 4 MiB', async () => {
+    mcp.handle(() => says('a'.repeat(5 * 1024 * 1024)));
+    expect(await problem(call('search', { query: 'x' }))).toBe(
+      "The server's answer broke off or cannot be read.",
+    );
+  });
+
+  test('is an error where the server says so, with 2 KiB of what it said', async () => {
+    mcp.handle(() => ({ ...says('No such repository.'), isError: true }));
+    expect(await problem(call('search', { query: 'x' }))).toBe('No such repository.');
+    mcp.handle(() => ({ ...says('é'.repeat(5000)), isError: true }));
+    expect(await problem(call('search', { query: 'x' }))).toBe('é'.repeat(1024));
+    mcp.handle(() => ({ content: [], isError: true }));
+    expect(await problem(call('search', { query: 'x' }))).toBe('The tool failed.');
+  });
+
+  test('is an error where the tool throws, without secrets', async () => {
+    mcp.handle(() => {
+      throw new Error(`The key ${variables.TOKEN} is not valid.`);
+    });
+    expect(await problem(call('search', { query: 'x' }))).toBe('The key [env.TOKEN] is not valid.');
+  });
+
+  test('checks the input before anything is sent', async () => {
+    expect(await problem(call('search', { query: 7 }))).toMatch(
+      /^The input is not valid\. query: .*string/,
+    );
+    expect(await problem(call('search', {}))).toMatch(/^The input is not valid\. query: /);
+    expect(await problem(call('search', ['x']))).toBe('The input is not valid. must be an object');
+    expect(mcp.calls).toEqual([]);
+  });
+
+  test('leaves to the server what cannot be checked safely, and never changes the input', async () => {
+    const inputSchema = {
+      $defs: { word: { type: 'string' } },
+      type: 'object',
+      properties: { word: { $ref: '#/$defs/word' } },
+    };
+    const nested = (levels: number): object =>
+      levels ? { type: Array(5).fill('object'), properties: { a: nested(levels - 1) } } : {};
+    const pattern = { type: 'string', pattern: '^(a+)+$', format: 'uri', default: 'x' };
+    mcp.offer([
+      { name: 'ref', inputSchema },
+      { name: 'many', inputSchema: { type: 'object', properties: { a: nested(12) } } },
+      { name: 'not', inputSchema: { type: 'object', not: { required: ['a'] } } },
+      { name: 'grep', inputSchema: { type: 'object', properties: { pattern, format: pattern } } },
+    ]);
+    await call('ref', { word: 7 });
+    await call('many', { a: 1 });
+    await call('not', { a: 1 });
+    await call('grep', { pattern: `${'a'.repeat(64)}!` });
+    expect(mcp.calls.map(({ input }) => input)).toEqual([
+      { word: 7 },
+      { a: 1 },
+      { a: 1 },
+      { pattern: `${'a'.repeat(64)}!` },
+    ]);
+    expect(await problem(call('grep', { pattern: 7 }))).toMatch(/pattern: /);
+  });
+
+  test('ends by its time limit, also at the server', async () => {
+    servers = createMcpServers({ egress, limits: { away: 0, call: 50 } });
+    const cancelled = Promise.withResolvers<void>();
+    mcp.handle(({ signal }) => {
+      signal.addEventListener('abort', () => cancelled.resolve());
+      return new Promise(() => {});
+    });
+    expect(await problem(call('search', { query: 'x' }))).toBe(
+      'The server did not answer in time.',
+    );
+    await cancelled.promise;
+    mcp.handle(() => says('Quick.'));
+    expect(await call('search', { query: 'x' })).toBe('Quick.');
+    expect(mcp.count('initialize')).toBe(1);
+  });
+
+  test('ends with the run, also at the server', async () => {
+    const run = new AbortController();
+    const reason = new Error('The run ended.');
+    const cancelled = Promise.withResolvers<void>();
+    mcp.handle(({ signal }) => {
+      signal.addEventListener('abort', () => cancelled.resolve());
+      run.abort(reason);
+      return new Promise(() => {});
+    });
+    await expect(call('search', { query: 'x' }, run.signal)).rejects.toBe(reason);
+    await cancelled.promise;
+  });
+
+  test('holds no value of a variable, which its headers carry', async () => {
+    const headers = [header('Authorization', 'Bearer ', { path: ['env', 'TOKEN'] })];
+    mcp.handle(() => says(`You are ${mcp.requests.at(-1)?.headers.authorization}.`));
+    const { tools } = await find({ headers });
+    const answer = await tools[0]?.call({ query: 'x' }, context());
+    expect(answer).toBe('You are Bearer [env.TOKEN].');
+    expect(new Set(mcp.requests.map((request) => request.headers.authorization))).toEqual(
+      new Set([`Bearer ${variables.TOKEN}`]),
+    );
+  });
+});
+
+describe('the session with an MCP server', () => {
+  test('is begun anew, and the call made, where the server has been restarted', async () => {
+    const { tools } = await find();
+    await mcp.restart();
+    expect(await tools[0]?.call({ query: 'x' }, context())).toBe('search was called.');
+    expect(mcp.count('initialize')).toBe(2);
+    await mcp.restart();
+    await Promise.all([1, 2, 3].map(() => tools[0]?.call({ query: 'x' }, context())));
+    expect(mcp.count('initialize')).toBe(3);
+    expect(mcp.calls).toHaveLength(4);
+  });
+
+  test('is shared where the headers are alike, by the same deployment', async () => {
+    const headers = [header('X-Key', { path: ['env', 'SHORT'] })];
+    const as = (id: string, deploymentId = 'dep_1') =>
+      find(
+        { headers },
+        {
+          context: context({ session: { id } }),
+          deployment: { deploymentId, variables, redactor },
+        },
+      );
+    await Promise.all([as('user-1'), as('user-2'), as('user-3')]);
+    expect(mcp.sessions()).toBe(1);
+    await as('user-1', 'dep_2');
+    expect(mcp.sessions()).toBe(2);
+  });
+
+  test.each(['context', 'memory', 'session'])(
+    'is never shared by two users where the headers place %s',
+    async (root) => {
+      const headers = [header('X-User', { path: [root, 'none'] })];
+      const as = (id: string) => find({ headers }, { context: context({ session: { id } }) });
+      await Promise.all([as('user-1'), as('user-2')]);
+      await as('user-1');
+      expect(mcp.sessions()).toBe(2);
+    },
+  );
+
+  test('is ended at the server when the application ends', async () => {
+    await find();
+    expect(mcp.sessions()).toBe(1);
+    await servers.close();
+    expect(mcp.sessions()).toBe(0);
+  });
+
+  test('breaks off in the middle of a call, which is not made twice unless it may be', async () => {
+    const annotations = { readOnlyHint: true };
+    mcp.offer([tool('delete', 'id'), { ...tool('read', 'id'), annotations }]);
+    let isFirst = true;
+    mcp.intercept(({ rpc }, response) => {
+      if (rpc !== 'tools/call' || !isFirst) return false;
+      isFirst = false;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(': working\n\n', () => response.destroy());
+      return true;
+    });
+    const broken = "The server's answer broke off or cannot be read.";
+    expect(await problem(call('delete', { id: '1' }))).toBe(broken);
+    expect(mcp.calls).toEqual([]);
+    expect(await call('delete', { id: '1' })).toBe('delete was called.');
+    isFirst = true;
+    expect(await call('read', { id: '1' })).toBe('read was called.');
+    expect(mcp.calls.map(({ name }) => name)).toEqual(['delete', 'read']);
+  });
+
+  test.each<[string, number, string, string]>([
+    ['broken JSON', 200, 'application/json', '{"jsonrpc":'],
+    ['JSON of something else', 200, 'application/json', '[1, 2]'],
+    ['a web page', 200, 'text/html', '<p>Hello</p>'],
+    ['a stream without the answer', 200, 'text/event-stream', 'data: {"a": 1}\n\ndata: x'],
+  ])('tells the model when %s comes in the place of an answer', async (_what, ...answer) => {
+    const [status, type, body] = answer;
+    mcp.intercept(({ rpc }, response) => {
+      if (rpc === 'tools/call') response.writeHead(status, { 'content-type': type }).end(body);
+      return rpc === 'tools/call';
+    });
+    expect(await problem(call('search', { query: 'x' }))).toBe(
+      "The server's answer broke off or cannot be read.",
+    );
+  });
+
+  test('tells the model the status of a refusal, and nothing that came with it', async () => {
+    mcp.intercept(({ rpc }, response) => {
+      if (rpc === 'tools/call') response.writeHead(403).end('at 127.0.0.1');
+      return rpc === 'tools/call';
+    });
+    expect(await problem(call('search', { query: 'x' }))).toBe(
+      'The server answered with HTTP status 403.',
+    );
+  });
+});
+
+describe('an MCP server that cannot be reached', () => {
+  const left = 'The tools of github are left out. ';
+
+  test('has no tools, and a note says why', async () => {
+    await mcp.stop();
+    expect(await find()).toEqual({
+      tools: [],
+      notes: [`${left}The server cannot be reached.`],
+      missing: ['github.*'],
+      unset: [],
+    });
+    expect((await find({ url: { env: 'NONE' } })).notes).toEqual([
+      `${left}The variable of its address is not set.`,
+    ]);
+    expect((await find({ url: { env: 'SHORT' } })).notes[0]).toMatch(/not a valid one/);
+    const lines = [header('X-Note', { path: ['context', 'note'] })];
+    const { notes } = await find(
+      { headers: lines },
+      { context: context({ context: { note: 'a\nb' } }) },
+    );
+    expect(notes[0]).toMatch(/The value of the header "X-Note" must be one line/);
+  });
+
+  test('is given up on by a time limit, and not waited for again right away', async () => {
+    servers = createMcpServers({ egress, limits: { connect: 50, away: 60_000 } });
+    mcp.intercept(() => true);
+    const late = [`${left}The server did not answer in time.`];
+    expect((await find()).notes).toEqual(late);
+    const asked = mcp.requests.length;
+    expect((await find()).notes).toEqual(late);
+    expect(mcp.requests).toHaveLength(asked);
+  });
+
+  test('is given up on where it never ends its list', async () => {
+    servers = createMcpServers({ egress, limits: { connect: 200, away: 0 } });
+    mcp.intercept(({ rpc }) => rpc === 'tools/list');
+    expect((await find()).notes).toEqual([`${left}The server did not answer in time.`]);
+  });
+
+  test('keeps no run waiting that has ended', async () => {
+    const run = new AbortController();
+    mcp.intercept(() => {
+      run.abort();
+      return true;
+    });
+    const found = await find({}, { context: context({}, run.signal) });
+    expect(found).toEqual({ tools: [], notes: [], missing: [], unset: [] });
+  });
+
+  test('is back as soon as it answers again, and gone in mid-run it is an error', async () => {
+    const { tools } = await find();
+    mcp.intercept((_request, response) => {
+      response.destroy();
+      return true;
+    });
+    expect(await problem(tools[0]?.call({ query: 'x' }, context()) ?? Promise.resolve())).toMatch(
+      /^The server('s answer broke off or cannot be read| cannot be reached)\.$/,
+    );
+    expect((await find()).notes).toHaveLength(1);
+    mcp.intercept(undefined);
+    expect(await names()).toHaveLength(3);
+  });
+
+  test('refuses a key by its status', async () => {
+    mcp.intercept((_request, response) => {
+      response.writeHead(401).end(variables.TOKEN);
+      return true;
+    });
+    expect((await find()).notes).toEqual([`${left}The server answered with HTTP status 401.`]);
+  });
+});
+
+describe('the guard of outgoing calls', () => {
+  let inside: Site;
+  beforeEach(async () => {
+    inside = await startSite();
+  });
+  afterEach(() => inside.close());
+
+  test('lets no MCP server be at a private address', async () => {
+    const { notes } = await find({ url: `${inside.origin}/mcp` });
+    expect(notes).toEqual([
+      'The tools of github are left out. Private and local addresses cannot be called.',
+    ]);
+    expect(inside.connections()).toBe(0);
+  });
+
+  test('lets no MCP server redirect to one', async () => {
+    mcp.intercept((_request, response) => {
+      response.writeHead(307, { location: `${inside.origin}/mcp` }).end();
+      return true;
+    });
+    expect((await find()).notes).toEqual([
+      'The tools of github are left out. Private and local addresses cannot be called.',
+    ]);
+    expect(inside.connections()).toBe(0);
+  });
+
+  test('follows a redirect of the server to itself', async () => {
+    mcp.intercept(({ headers, rpc }, response) => {
+      const isMoved = rpc === 'initialize' && headers['x-moved'] === undefined;
+      if (isMoved && mcp.count('initialize') === 1) {
+        response.writeHead(307, { location: '/elsewhere' }).end();
+        return true;
+      }
+      return false;
+    });
+    expect(await names()).toHaveLength(3);
+  });
+});

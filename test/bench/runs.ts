@@ -1,0 +1,190 @@
+import pg from 'pg';
+import { percentile } from './load.ts';
+import { freshDatabase } from './postgres.ts';
+import { align } from './report.ts';
+import { BOT_ID, startParley, type TargetOptions } from './targets.ts';
+
+/** How many runs the bot has whose runs are listed. */
+const RUNS = 1_000_000;
+/** Those of a bot that is its opposite, so that what is usual in the table says nothing of either. */
+const OTHERS = 200_000;
+const USERS = 20_000;
+const DAYS = 365;
+const PAGE = 50;
+const SAMPLES = 20;
+
+type Filter = Record<string, unknown>;
+
+/** Every field of the filter, each with what many runs have, and what few have. */
+const FIELDS: Record<string, Record<string, Filter>> = {
+  user: { many: { user: 'user-0' }, few: { user: 'user-77' } },
+  status: { many: { status: ['COMPLETED'] }, few: { status: ['QUEUED'] } },
+  channel: { many: { channel: ['API'] }, few: { channel: ['TELEGRAM'] } },
+  kind: { many: { kind: 'CHAT' }, few: { kind: 'EXECUTE' } },
+  environment: { many: { environment: 'PRODUCTION' }, few: { environment: 'STAGING' } },
+  deploymentId: { many: { deploymentId: 'dep_0' }, few: { deploymentId: 'dep_7' } },
+  date: { a: { date: '2026-02-03' } },
+  'from, to': { a: { from: '2026-03-01T00:00:00Z', to: '2026-06-01T00:00:00Z' } },
+};
+
+const LIST = `query ($botId: ID!, $filter: RunFilter, $after: String) {
+  runs(botId: $botId, filter: $filter, first: ${PAGE}, after: $after) {
+    edges { cursor node { id status kind channel environment user input response createdAt latencyMs tokensUsed } }
+    pageInfo { hasNextPage endCursor }
+  }
+}`;
+const STATS = `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
+  bot(id: $id) { stats(from: $from, to: $to) { runs latencyP95 perDay { runs } } }
+}`;
+
+/**
+ * Measures pages of 50 among a million runs on PostgreSQL: every field of the filter by itself and every two of
+ * them together, with what is usual and with what is rare, from the newest run on and from the middle of the
+ * list. Each figure is of whole answers over GraphQL, one at a time.
+ */
+export async function benchRuns(options: TargetOptions & { postgresUrl: string }): Promise<void> {
+  const databaseUrl = await freshDatabase(options.postgresUrl, options.stack);
+  const parley = await startParley('Parley', undefined, options, databaseUrl);
+  const seconds = await fill(databaseUrl);
+  console.log(`${RUNS + OTHERS} runs stored in ${seconds.toFixed(0)} s.\n`);
+
+  const ask = async (query: string, variables: object) => {
+    options.signal.throwIfAborted();
+    const start = performance.now();
+    const response = await fetch(`${parley.url}/graphql`, {
+      method: 'POST',
+      headers: { ...parley.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables }),
+    });
+    const { data, errors } = (await response.json()) as Answer;
+    if (errors) throw new Error(JSON.stringify(errors));
+    return { data, ms: performance.now() - start };
+  };
+  const list = (filter: Filter, after?: string) =>
+    ask(LIST, { botId: BOT_ID, filter, after: after ?? null });
+  const middle = await list({ to: '2026-07-01T00:00:00Z' });
+  const after = middle.data.runs.edges[0]?.cursor;
+
+  const measure = async (filter: Filter) => {
+    const times: number[] = [];
+    let found = 0;
+    for (let sample = 0; sample < SAMPLES; sample += 1) {
+      for (const place of [undefined, after]) {
+        const { data, ms } = await list(filter, place);
+        times.push(ms);
+        found = Math.max(found, data.runs.edges.length);
+      }
+    }
+    return { found, p50: percentile(times, 0.5), p95: percentile(times, 0.95) };
+  };
+
+  await measure({});
+  const rows = [['filter', 'rows', 'p50 ms', 'p95 ms']];
+  for (const [name, filter] of combinations()) {
+    const { found, p50, p95 } = await measure(filter);
+    rows.push([name, String(found), p50.toFixed(1), p95.toFixed(1)]);
+  }
+  console.log(`${align(rows)}\n`);
+  for (const days of [1, 30, DAYS]) {
+    const to = new Date('2026-12-31T00:00:00Z');
+    const from = new Date(to.getTime() - days * 24 * 60 * 60 * 1_000);
+    const { data, ms } = await ask(STATS, { id: BOT_ID, from, to });
+    console.log(`Statistics of ${data.bot.stats.runs} runs in ${days} days: ${ms.toFixed(0)} ms.`);
+  }
+}
+
+type Answer = {
+  data: {
+    runs: { edges: { cursor: string }[] };
+    bot: { stats: { runs: number } };
+  };
+  errors?: unknown[];
+};
+
+/** No filter, every field by itself, and every two of them, each with all that they are tried with. */
+function combinations(): [string, Filter][] {
+  const single = Object.entries(FIELDS).map(([field, values]) =>
+    Object.entries(values).map(([value, filter]): [string, Filter] => [
+      value === 'a' ? field : `${field} of ${value}`,
+      filter,
+    ]),
+  );
+  const pairs = single.flatMap((ones, index) =>
+    single
+      .slice(index + 1)
+      .flatMap((others) =>
+        ones.flatMap(([a, one]) =>
+          others.map(([b, other]): [string, Filter] => [`${a}, ${b}`, { ...one, ...other }]),
+        ),
+      ),
+  );
+  return [['none', {}], ...single.flat(), ...pairs];
+}
+
+/** Stores the runs. @returns how many seconds it took. */
+async function fill(databaseUrl: string): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(`
+      INSERT INTO bots (id, account_id, name) SELECT 'opposite', id, 'opposite' FROM accounts LIMIT 1`);
+    await client.query(`
+      INSERT INTO deployments (id, bot_id, environment, status, source, channels, env_names)
+      SELECT 'dep_' || n, '${BOT_ID}', 'PRODUCTION', 'DEPLOYED', '', '{}', '{}'
+      FROM generate_series(0, 9) AS n`);
+    const start = performance.now();
+    await client.query(runsOf(BOT_ID, RUNS, USUAL, RARE));
+    await client.query(runsOf('opposite', OTHERS, RARE, USUAL));
+    const seconds = (performance.now() - start) / 1_000;
+    await client.query('VACUUM ANALYZE runs');
+    return seconds;
+  } finally {
+    await client.end();
+  }
+}
+
+type Sort = {
+  kind: string;
+  environment: string;
+  channel: string;
+  deployment: string;
+  user: string;
+};
+
+const USUAL: Sort = {
+  kind: 'CHAT',
+  environment: 'PRODUCTION',
+  channel: 'API',
+  deployment: 'dep_0',
+  user: 'user-0',
+};
+const RARE: Sort = {
+  kind: 'EXECUTE',
+  environment: 'STAGING',
+  channel: 'TELEGRAM',
+  deployment: 'dep_7',
+  user: 'user-77',
+};
+
+/** Runs over a year of which a few are not as the others are; which ones, each column says for itself. */
+function runsOf(bot: string, count: number, usual: Sort, rare: Sort): string {
+  const mostly = (part: number, column: keyof Sort) =>
+    `CASE WHEN n % ${part} = 0 THEN '${rare[column]}' ELSE '${usual[column]}' END`;
+  return `
+    INSERT INTO runs (id, bot_id, deployment_id, environment, kind, status, channel, session_id, input,
+      response, created_at, started_at, finished_at, latency_ms, prompt_tokens, completion_tokens, tools_called)
+    SELECT
+      'run_' || lpad(to_hex(n), 26, '${bot === BOT_ID ? '0' : 'x'}'),
+      '${bot}',
+      ${mostly(20_011, 'deployment')},
+      (${mostly(499, 'environment')})::"Environment",
+      (${mostly(101, 'kind')})::"RunKind",
+      (CASE WHEN n % 100003 = 0 THEN 'QUEUED' WHEN n % 37 = 0 THEN 'FAILED' ELSE 'COMPLETED' END)::"RunStatus",
+      (${mostly(9_973, 'channel')})::"Channel",
+      CASE WHEN n % 20 = 0 THEN '${usual.user}' ELSE 'user-' || n % ${USERS} END,
+      repeat('Where is my order? ', 3),
+      repeat('It is on its way to you. ', 12),
+      moment, moment, moment + interval '1 second', 500 + n % 2000, 40, 60, '{}'
+    FROM generate_series(1, ${count}) AS n,
+      LATERAL (SELECT timestamptz '2026-01-01T00:00:00Z' + n * interval '${DAYS} days' / ${count} AS moment) AS at`;
+}

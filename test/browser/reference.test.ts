@@ -1,0 +1,63 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest, openBrowser } from '../helpers/browser.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+
+describe('the reference page', () => {
+  browserTest('shows every operation, and asks nobody for anything', async () => {
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    const requests: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(`${app.url}/docs`);
+    const { paths } = await (await fetch(`${app.url}/v1/openapi.json`)).json();
+    for (const path of Object.keys(paths)) {
+      const shown = page.locator('.route code', { hasText: new RegExp(`^/v1${path}$`) });
+      expect(await shown.count()).toBe(Object.keys(paths[path]).length);
+    }
+    const links = await page
+      .locator('nav a')
+      .evaluateAll((anchors) => anchors.map((anchor) => anchor.getAttribute('href') ?? ''));
+    for (const link of links.filter((href) => href.length > 1)) {
+      expect(await page.locator(link).count(), link).toBe(1);
+    }
+    expect(requests.filter((url) => !url.startsWith('data:'))).toEqual([`${app.url}/docs`]);
+    expect(complaints).toEqual([]);
+  });
+
+  browserTest('tries an operation with a key, streamed, and keeps the key nowhere', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    const hosts = new Set<string>();
+    page.on('request', (request) => hosts.add(new URL(request.url()).host));
+    await page.goto(`${app.url}/docs`);
+    await page.getByLabel('API key').fill(tenant.apiKey);
+    await page.locator('#chat .try summary').click();
+    const form = page.locator('#chat form');
+    await form.getByLabel('id *', { exact: true }).fill(bot);
+    await form.getByLabel('X-Session-ID').fill('josé');
+    await form.getByLabel('Body').fill('{"message": "Hi", "stream": true}');
+    await form.getByRole('button', { name: 'Send' }).click();
+    const result = form.locator('.result');
+    await result.getByText('"event":"done"').waitFor();
+    const text = await result.textContent();
+    expect(text).toMatch(/^200 OK/);
+    const id = /x-run-id: (\S+)/.exec(text ?? '')?.[1] ?? '';
+    expect((await app.prisma.run.findUnique({ where: { id } }))?.sessionId).toBe('josé');
+    expect([...hosts].filter((host) => host !== '')).toEqual([new URL(app.url).host]);
+    const kept = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
+    expect(kept).toBe('[{},{}]');
+    expect(await page.context().cookies()).toEqual([]);
+    await page.reload();
+    expect(await page.getByLabel('API key').inputValue()).toBe('');
+  });
+});

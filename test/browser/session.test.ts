@@ -1,0 +1,108 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { browserTest, openBrowser } from '../helpers/browser.ts';
+
+/** A site of its own, that serves one empty page. */
+async function startSite(): Promise<{ server: Server; origin: string }> {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Shop</title>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  afterAll(() => server.close());
+  return { server, origin: `http://127.0.0.1:${port}` };
+}
+
+let app: TestApp;
+let tenant: Tenant;
+let shop: string;
+let stranger: string;
+beforeAll(async () => {
+  shop = (await startSite()).origin;
+  stranger = (await startSite()).origin;
+  app = await startApp({ allowedOrigins: [shop] });
+  tenant = await app.tenant();
+});
+
+type Call = { url: string; webSocketUrl: string; token: string; query: string };
+
+/** Runs in the page: chats by every way that a page has. Says what came of each. */
+async function chatFromPage({ url, webSocketUrl, token, query }: Call) {
+  const post = async (path: string, body: string, accept: string) => {
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', accept },
+      body: JSON.stringify({ query: body }),
+    });
+    const runId = response.headers.get('x-run-id');
+    return `${runId ? 'run ' : ''}${await response.text()}`;
+  };
+  const overSocket = () =>
+    new Promise<string>((resolve) => {
+      const socket = new WebSocket(webSocketUrl, 'graphql-transport-ws');
+      let told = '';
+      socket.onopen = () =>
+        socket.send(
+          JSON.stringify({
+            type: 'connection_init',
+            payload: { Authorization: `Bearer ${token}` },
+          }),
+        );
+      socket.onmessage = ({ data }) => {
+        told += data;
+        const { type } = JSON.parse(data);
+        if (type === 'connection_ack') {
+          socket.send(
+            JSON.stringify({
+              id: '1',
+              type: 'subscribe',
+              payload: { query: `subscription ${query}` },
+            }),
+          );
+        }
+        if (type === 'complete') socket.close();
+      };
+      socket.onclose = () => resolve(told || 'refused');
+    });
+  const told = (answer: Promise<string>) => answer.catch(() => 'refused');
+  return {
+    http: await told(post('/graphql', `mutation ${query}`, 'application/json')),
+    events: await told(post('/graphql/stream', `subscription ${query}`, 'text/event-stream')),
+    socket: await overSocket(),
+  };
+}
+
+describe('a page of another origin', () => {
+  const chatAt = async (origin: string) => {
+    const botId = await tenant.bot();
+    const { data } = await tenant.graphql(
+      `mutation { createSessionToken(input: { botId: "${botId}", sessionId: "user-1" }) { token } }`,
+    );
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    await page.goto(origin);
+    return await page.evaluate(chatFromPage, {
+      url: app.url,
+      webSocketUrl: app.webSocketUrl,
+      token: data.createSessionToken.token,
+      query: `{ chat(botId: "${botId}", input: { message: "Hi" }) { __typename } }`,
+    });
+  };
+
+  browserTest('that is listed chats with a session token, by every transport', async () => {
+    const { http, events, socket } = await chatAt(shop);
+    expect(http).toMatch(/^run .*"ChatReply"/s);
+    expect(events).toMatch(/"RunStarted".*"ChatDone"/s);
+    expect(socket).toMatch(/connection_ack.*"RunStarted".*"ChatDone".*"complete"/s);
+  });
+
+  browserTest('that is not listed gets nothing by any transport', async () => {
+    expect(await chatAt(stranger)).toEqual({
+      http: 'refused',
+      events: 'refused',
+      socket: 'refused',
+    });
+  });
+});

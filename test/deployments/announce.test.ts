@@ -1,0 +1,135 @@
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { hashApiKey } from '../../src/accounts/key-format.ts';
+import { createKeys } from '../../src/accounts/keys.ts';
+import { createBots } from '../../src/bots/bots.ts';
+import { createActiveDeployments } from '../../src/deployments/active.ts';
+import { createPubSub } from '../../src/storage/pubsub.ts';
+import { createMemoryVersions } from '../../src/storage/versions.ts';
+import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { linkRedis } from '../helpers/redis.ts';
+
+const log = { warn: () => {}, error: () => {} };
+
+let app: TestApp;
+let tenant: Tenant;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+});
+
+const deploy = async (at: TestApp, bot: string, prompt: string) => {
+  const answer = await fetch(`${at.url}/v1/bots/${bot}/deploy`, {
+    method: 'POST',
+    headers: { ...tenant.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ agentlang: agent(`prompt "${prompt}"`) }),
+  });
+  expect(await answer.json()).toMatchObject({ status: 'deployed' });
+};
+
+/** Chats with a bot. @returns the prompt that its model was given. */
+const promptOf = async (at: TestApp, bot: string) => {
+  const answer = await fetch(`${at.url}/v1/bots/${bot}/chat`, {
+    method: 'POST',
+    headers: { ...tenant.headers, 'content-type': 'application/json' },
+    body: '{"message": "Hi"}',
+  });
+  expect(answer.status).toBe(200);
+  return at.upstream.requests.at(-1)?.body.messages[0]?.content;
+};
+
+describe('what a bot runs', () => {
+  test('is asked once while its version stays, and each time where that is not known', async () => {
+    const bot = await tenant.bot();
+    let asked = 0;
+    const prisma = new Proxy(app.prisma, {
+      get: (target, name, receiver) => {
+        if (name === 'activeDeployment') asked += 1;
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    const { find } = createActiveDeployments({ prisma, cipher: testCipher });
+    const first = await find(bot, 'PRODUCTION', '1');
+    expect(await find(bot, 'PRODUCTION', '1')).toBe(first);
+    expect(asked).toBe(1);
+    await find(bot, 'PRODUCTION', '2');
+    expect(asked).toBe(2);
+    await find(bot, 'PRODUCTION');
+    await find(bot, 'PRODUCTION');
+    expect(asked).toBe(4);
+    await expect(find(bot, 'STAGING', '2')).rejects.toMatchObject({ code: 'bot_not_deployed' });
+  });
+
+  test('is the new definition from the very next request on', async () => {
+    const bot = await tenant.bot('prompt "Number 0."');
+    expect(await promptOf(app, bot)).toBe('Number 0.');
+    for (let number = 1; number <= 5; number += 1) {
+      await deploy(app, bot, `Number ${number}.`);
+      expect(await promptOf(app, bot)).toBe(`Number ${number}.`);
+    }
+  });
+});
+
+describe('what one replica says', () => {
+  test('of a revoked key, the others know', async () => {
+    const pubsub = createPubSub();
+    const [one, other] = [0, 1].map(() => createKeys({ prisma: app.prisma, pubsub, log }));
+    if (!one || !other) throw new Error('There are two.');
+    const caller = await one.verify(await tenant.key());
+    const secret = await tenant.key();
+    const { key } = await other.verify(secret);
+    await one.revoke(caller, key.id);
+    await expect(other.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' });
+  });
+
+  test('of a deleted bot, the others know', async () => {
+    const parts = { prisma: app.prisma, pubsub: createPubSub(), versions: createMemoryVersions() };
+    const [one, other] = [createBots(parts), createBots(parts)];
+    const bot = await tenant.bot();
+    const caller = await createKeys({ ...parts, log }).verify(tenant.apiKey);
+    await other.authorize(caller, bot);
+    await one.remove(bot);
+    await expect(other.authorize(caller, bot)).rejects.toMatchObject({ code: 'bot_not_found' });
+  });
+
+  test('of a key reaches also who is being let in with it: nobody gets an error of ours', async () => {
+    const pubsub = createPubSub();
+    const keys = createKeys({ prisma: app.prisma, pubsub, log });
+    const caller = await keys.verify(tenant.apiKey);
+    const secret = await tenant.key();
+    const entering = keys.verify(secret);
+    pubsub.publish('keys:revoked', hashApiKey(secret));
+    expect((await entering).account).toEqual(caller.account);
+  });
+});
+
+describe.skipIf(!inject('redisUrl'))('two replicas on one Redis', () => {
+  const replica = async () => {
+    const link = await linkRedis();
+    return { ...link, app: await startApp({ redis: link.redis }) };
+  };
+
+  test('run the new definition from the very next request on, wherever it was deployed', async () => {
+    const [one, other] = await Promise.all([replica(), replica()]);
+    const bot = await tenant.bot('prompt "Number 0."');
+    expect(await promptOf(other.app, bot)).toBe('Number 0.');
+    for (let number = 1; number <= 10; number += 1) {
+      const [here, there] = number % 2 ? [one, other] : [other, one];
+      await deploy(here.app, bot, `Number ${number}.`);
+      expect(await promptOf(there.app, bot)).toBe(`Number ${number}.`);
+      expect(await promptOf(here.app, bot)).toBe(`Number ${number}.`);
+    }
+  });
+
+  test('do so also where the one that deploys has lost Redis, and where the other has', async () => {
+    const [one, other] = await Promise.all([replica(), replica()]);
+    const bot = await tenant.bot('prompt "Old."');
+    await promptOf(other.app, bot);
+    await one.cut();
+    const chatting = setInterval(() => void promptOf(other.app, bot), 50);
+    await deploy(one.app, bot, 'New.');
+    clearInterval(chatting);
+    expect(await promptOf(other.app, bot)).toBe('New.');
+    await deploy(other.app, bot, 'Newer.');
+    expect(await promptOf(one.app, bot)).toBe('Newer.');
+  });
+});

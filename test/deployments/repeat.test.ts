@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+});
+
+const post = (path: string, body: object, key: string) =>
+  fetch(`${app.url}/v1/bots/${path}`, {
+    method: 'POST',
+    headers: {
+      ...tenant.headers,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+    body: JSON.stringify(body),
+  });
+const deployments = (botId: string) => app.prisma.deployment.count({ where: { botId } });
+const SECRET = 'a-secret-value-of-a-deploy';
+
+describe('a deploy with an idempotency key', () => {
+  test('happens once, though twenty are sent at once', async () => {
+    const bot = await tenant.bot(null);
+    const key = randomUUID();
+    const body = { agentlang: agent(), env_vars: { TOKEN: SECRET } };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => post(`${bot}/deploy`, body, key)),
+    );
+    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(new Set(bodies).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers.get('idempotency-replayed')).length).toBe(19);
+    expect(await deployments(bot)).toBe(1);
+    const { fingerprint } = await app.prisma.idempotencyRecord.findUniqueOrThrow({
+      where: { accountId_key: { accountId: tenant.accountId, key } },
+    });
+    expect(fingerprint).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test.each<[string, object]>([
+    ['another source', { agentlang: agent('tools time') }],
+    ['another environment', { agentlang: agent(), environment: 'staging' }],
+    ['another value of a variable', { agentlang: agent(), env_vars: { TOKEN: 'other' } }],
+  ])('is refused with %s under the same key', async (_what, body) => {
+    const bot = await tenant.bot(null);
+    const key = randomUUID();
+    await post(`${bot}/deploy`, { agentlang: agent(), env_vars: { TOKEN: SECRET } }, key);
+    const refused = await post(`${bot}/deploy`, body, key);
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ error: { code: 'idempotency_conflict' } });
+    expect(await deployments(bot)).toBe(1);
+  });
+
+  test('answers a failed attempt again, and leaves the key free where it was refused', async () => {
+    const bot = await tenant.bot(null);
+    const key = randomUUID();
+    const first = await post(`${bot}/deploy`, { agentlang: 'agentlang 4' }, key);
+    const again = await post(`${bot}/deploy`, { agentlang: 'agentlang 4' }, key);
+    expect(await again.json()).toEqual(await first.json());
+    const other = randomUUID();
+    expect((await post(`${bot}/deployments/dep_none/rollback`, {}, other)).status).toBe(404);
+    expect((await post(`${bot}/deploy`, { agentlang: agent() }, other)).status).toBe(200);
+  });
+
+  test('is the same for rolling back and promoting', async () => {
+    const bot = await tenant.bot('', 'STAGING');
+    const { id } = await app.prisma.deployment.findFirstOrThrow({ where: { botId: bot } });
+    const key = randomUUID();
+    const once = await post(`${bot}/deployments/${id}/rollback`, {}, key);
+    const twice = await post(`${bot}/deployments/${id}/rollback`, {}, key);
+    expect(await twice.json()).toEqual(await once.json());
+    expect(twice.headers.get('idempotency-replayed')).toBe('true');
+    const promote = () =>
+      tenant.graphql(
+        `mutation { promote(botId: "${bot}", deploymentId: "${id}", idempotencyKey: "${key}-2") { id } }`,
+      );
+    const first = await promote();
+    expect(await promote()).toEqual(first);
+    expect(first.data.promote.id).toMatch(/^dep_/);
+    expect(await deployments(bot)).toBe(3);
+    const conflict = await post(`${bot}/deployments/${id}/rollback`, { message: 'Other' }, key);
+    expect(conflict.status).toBe(400);
+  });
+});

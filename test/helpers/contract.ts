@@ -1,0 +1,107 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { frames } from './stream.ts';
+
+const anyObject = z.record(z.string(), z.unknown());
+const media = z.object({
+  schema: anyObject,
+  example: z.unknown().optional(),
+  examples: z.record(z.string(), z.object({ value: z.unknown() })).default({}),
+});
+const response = z.object({ headers: anyObject, content: z.record(z.string(), media) });
+const operation = z.object({
+  operationId: z.string(),
+  security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
+  parameters: z.array(anyObject).default([]),
+  requestBody: z.object({ content: z.record(z.string(), media) }).optional(),
+  responses: z.record(z.string(), response),
+});
+const openApi = z.object({
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+  components: z.object({
+    headers: z.record(z.string(), z.object({ required: z.boolean().optional() })),
+  }),
+});
+
+/** The headers that are not HTTP's own, or that say what is to be done. */
+const OWN_HEADERS = /^(x-(?!accel-)|idempotency-|retry-)/;
+
+export type DescribedOperation = z.infer<typeof operation> & { method: string; path: string };
+
+/** The OpenAPI document of a running server, as a contract to hold its answers to. */
+export type Contract = {
+  source: string;
+  operations: DescribedOperation[];
+  /** Checks an answer: its status, its type, its headers and its body, which may hold nothing that is not described. */
+  hold(operationId: string, answer: Response): Promise<void>;
+  /** What is wrong with a value, by the schema at a place of the document. */
+  problems(value: unknown, pointer: string): unknown;
+  /** Which operations have been seen to answer with which status. */
+  seen: Set<string>;
+};
+
+export async function readContract(url: string): Promise<Contract> {
+  const source = await (await fetch(`${url}/v1/openapi.json`)).text();
+  const document: unknown = JSON.parse(source);
+  const { paths, components } = openApi.parse(document);
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, found]) => ({ ...found, method, path })),
+  );
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  ajv.addSchema(anyObject.parse(closed(document)), 'contract');
+  const seen = new Set<string>();
+
+  const problems: Contract['problems'] = (value, pointer) => {
+    const validate = ajv.compile({ $ref: `contract#${encodeURI(pointer)}` });
+    return validate(value) ? [] : validate.errors;
+  };
+
+  const hold: Contract['hold'] = async (operationId, answer) => {
+    const found = operations.find((one) => one.operationId === operationId);
+    const described = found?.responses[answer.status];
+    const status = `${operationId} ${answer.status}`;
+    if (!found || !described) throw new Error(`${status} is not described: ${await answer.text()}`);
+    seen.add(status);
+    const type = answer.headers.get('content-type')?.split(';')[0] ?? '';
+    expect(Object.keys(described.content), status).toContain(type);
+    const required = Object.keys(described.headers).filter(
+      (name) => components.headers[name]?.required,
+    );
+    expect(
+      required.filter((name) => !answer.headers.has(name)),
+      status,
+    ).toEqual([]);
+    const names = Object.keys(described.headers).map((name) => name.toLowerCase());
+    const own = [...answer.headers.keys()].filter((name) => OWN_HEADERS.test(name));
+    expect(
+      own.filter((name) => !names.includes(name)),
+      status,
+    ).toEqual([]);
+    const place = `${pointerTo(found)}/responses/${answer.status}/content/${escaped(type)}/schema`;
+    const body = type === 'text/event-stream' ? await frames(answer) : await answer.json();
+    const at = Array.isArray(body) ? `${place}/contentSchema` : place;
+    expect({ status, body, problems: problems(body, at) }).toEqual({ status, body, problems: [] });
+  };
+
+  return { source, operations, hold, problems, seen };
+}
+
+/** Where an operation stands in the document. */
+export function pointerTo({ method, path }: { method: string; path: string }): string {
+  return `/paths/${escaped(path)}/${method}`;
+}
+
+/** A name within a JSON Pointer. Source: RFC 6901. */
+export function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The same document, of which objects hold nothing but what it says. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed);
+  if (typeof node !== 'object' || node === null) return node;
+  const entries = Object.entries(node).map(([name, value]) => [name, closed(value)]);
+  const isOpen = 'properties' in node && 'type' in node && !('additionalProperties' in node);
+  return Object.fromEntries([...entries, ...(isOpen ? [['additionalProperties', false]] : [])]);
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { WireAnswer } from './wire.ts';
+
+/** Every code and its status, written down from the documents and not from the server's own table. */
+export const DOCUMENTED_STATUS: Record<string, number> = {
+  invalid_json: 400,
+  invalid_request: 400,
+  request_too_large: 400,
+  bot_not_deployed: 400,
+  deployment_not_deployable: 400,
+  idempotency_conflict: 400,
+  session_busy: 400,
+  missing_api_key: 401,
+  invalid_api_key: 401,
+  bot_access_denied: 403,
+  insufficient_scope: 403,
+  bot_not_found: 404,
+  deployment_not_found: 404,
+  run_not_found: 404,
+  not_found: 404,
+  rate_limit_exceeded: 429,
+  internal_error: 500,
+  model_error: 500,
+  model_timeout: 500,
+};
+
+const errorBody = z.strictObject({
+  error: z.strictObject({
+    code: z.enum(Object.keys(DOCUMENTED_STATUS)),
+    message: z.string().regex(/\S/),
+    retry_after: z.int().min(1).optional(),
+    details: z.array(z.strictObject({ path: z.string(), message: z.string().min(1) })).optional(),
+    request_id: z.string(),
+  }),
+});
+
+export type WireError = z.infer<typeof errorBody>['error'];
+
+/** What no answer may tell of its server: places in its source, and what its database says. */
+const OF_THE_INSIDE = /node_modules|\.ts\b|\bat \w+ \(|prisma|\bselect\b.*\bfrom\b|postgres/i;
+
+/**
+ * Holds an answer with an error to the documented form: its status, its headers and its whole body.
+ *
+ * @param limited whether it says what is left of the limit: all do below `/v1`.
+ * @returns what it says.
+ */
+export function readError({ status, headers, body }: WireAnswer, limited = true): WireError {
+  const wrong = (what: string): Error =>
+    new Error(`${what}: ${status} ${JSON.stringify(Object.fromEntries(headers))} ${body}`);
+  const read = errorBody.safeParse(parse(body));
+  if (!read.success) throw wrong(z.prettifyError(read.error));
+  const { error } = read.data;
+  if (DOCUMENTED_STATUS[error.code] !== status) throw wrong('Another status than its code has');
+  if (headers.get('content-type') !== 'application/json; charset=utf-8') throw wrong('No JSON');
+  if (headers.get('x-request-id') !== error.request_id) throw wrong('Another request id');
+  if (OF_THE_INSIDE.test(error.message)) throw wrong('Tells of the inside');
+  if (limited) assertLimits(headers, wrong);
+  const retryAfter = status === 429 ? String(error.retry_after) : null;
+  if (headers.get('retry-after') !== retryAfter) throw wrong('Another Retry-After');
+  if ((status === 429) !== (error.retry_after !== undefined)) throw wrong('Another retry_after');
+  return error;
+}
+
+/** The three headers of every answer. Source: the API document, "Limits". */
+export function assertLimits(headers: Headers, wrong = (what: string) => new Error(what)): void {
+  for (const name of ['limit', 'remaining', 'reset']) {
+    const value = headers.get(`x-ratelimit-${name}`);
+    if (!/^\d+$/.test(value ?? '')) throw wrong(`X-RateLimit-${name} is ${value}`);
+  }
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

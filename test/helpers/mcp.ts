@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ListToolsRequestSchema,
+  type ListToolsResult,
+} from '@modelcontextprotocol/sdk/types.js';
+
+/** What the server was asked. */
+export type McpRequest = {
+  method: string;
+  headers: IncomingHttpHeaders;
+  /** `tools/call` and the like; none of GET and DELETE. */
+  rpc: string | undefined;
+};
+
+export type McpToolCall = {
+  name: string;
+  input: Record<string, unknown>;
+  /** Aborted when the client cancels. */
+  signal: AbortSignal;
+};
+
+/** What is answered in the protocol's place. @returns whether it was. */
+export type McpIntercept = (request: McpRequest, response: ServerResponse) => boolean;
+
+/** A server of the Model Context Protocol on 127.0.0.1, with sessions, that has the tools of the test. */
+export type McpSite = {
+  /** `127.0.0.1:port` */
+  host: string;
+  url: string;
+  requests: McpRequest[];
+  calls: McpToolCall[];
+  /** How many requests of a kind there were. */
+  count(rpc: string): number;
+  /** How many sessions are open. */
+  sessions(): number;
+  /** What there is to list from now on, in pages of so many; nobody is told. */
+  offer(tools: unknown[], pageSize?: number): void;
+  /** Tells whoever listens that the tools changed, once somebody does. */
+  announce(): Promise<void>;
+  /** For every call from now on. */
+  handle(handler: (call: McpToolCall) => Promise<CallToolResult> | CallToolResult): void;
+  intercept(intercept: McpIntercept | undefined): void;
+  /** Forgets every session, as a new start does. */
+  restart(): Promise<void>;
+  /** Stops listening, and hangs up. */
+  stop(): Promise<void>;
+  close(): Promise<void>;
+};
+
+type Session = { server: Server; transport: StreamableHTTPServerTransport };
+
+/** A tool for a list that takes texts. */
+export const tool = (name: string, ...inputs: string[]) => ({
+  name,
+  description: `Does ${name}`,
+  inputSchema: {
+    type: 'object' as const,
+    properties: Object.fromEntries(inputs.map((input) => [input, { type: 'string' }])),
+    required: inputs,
+  },
+});
+
+export const says = (...texts: string[]): CallToolResult => ({
+  content: texts.map((one) => ({ type: 'text', text: one })),
+});
+
+export async function startMcp(): Promise<McpSite> {
+  let offered: unknown[] = [];
+  let pageSize = 100;
+  let handler: Parameters<McpSite['handle']>[0] = ({ name }) => says(`${name} was called.`);
+  let intercept: McpIntercept | undefined;
+  const requests: McpRequest[] = [];
+  const calls: McpToolCall[] = [];
+  const sessions = new Map<string, Session>();
+  const listening = new Set<string>();
+  const events = new EventEmitter();
+
+  const openSession = async (): Promise<StreamableHTTPServerTransport> => {
+    const server = new Server(
+      { name: 'test', version: '1.0.0' },
+      { capabilities: { tools: { listChanged: true } } },
+    );
+    server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+      const start = Number(params?.cursor ?? 0);
+      const end = start + pageSize;
+      const nextCursor = end < offered.length ? String(end) : undefined;
+      return { tools: offered.slice(start, end), nextCursor } as ListToolsResult;
+    });
+    server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) => {
+      const call = { name: params.name, input: params.arguments ?? {}, signal };
+      calls.push(call);
+      return handler(call);
+    });
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => {
+        sessions.set(id, { server, transport });
+      },
+      onsessionclosed: (id) => {
+        sessions.delete(id);
+      },
+    });
+    await server.connect(transport);
+    return transport;
+  };
+
+  const http = createServer(async (incoming, response) => {
+    const { method = '', headers } = incoming;
+    const body = method === 'POST' ? JSON.parse(await text(incoming)) : undefined;
+    const request = { method, headers, rpc: body?.method };
+    requests.push(request);
+    if (intercept?.(request, response)) return;
+    const id = headers['mcp-session-id'];
+    const known = typeof id === 'string' ? sessions.get(id)?.transport : undefined;
+    if (id !== undefined && !known) return void response.writeHead(404).end();
+    const transport = known ?? (await openSession());
+    if (method === 'GET' && typeof id === 'string') {
+      listening.add(id);
+      response.on('close', () => listening.delete(id));
+      setImmediate(() => events.emit('listening'));
+    }
+    await transport.handleRequest(incoming, response, body);
+  });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const address = http.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const restart = async () => {
+    const all = [...sessions.values()];
+    sessions.clear();
+    await Promise.all(all.map(({ server }) => server.close()));
+  };
+  const stop = async () => {
+    if (!http.listening) return;
+    http.closeAllConnections();
+    http.close();
+    await once(http, 'close');
+  };
+
+  return {
+    host: `127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${port}/mcp`,
+    requests,
+    calls,
+    count: (rpc) => requests.filter((request) => request.rpc === rpc).length,
+    sessions: () => sessions.size,
+    offer: (tools, size = 100) => {
+      [offered, pageSize] = [tools, size];
+    },
+    announce: async () => {
+      while (listening.size < sessions.size) await once(events, 'listening');
+      await Promise.all([...sessions.values()].map(({ server }) => server.sendToolListChanged()));
+    },
+    handle: (next) => {
+      handler = next;
+    },
+    intercept: (next) => {
+      intercept = next;
+    },
+    restart,
+    stop,
+    close: async () => {
+      await restart();
+      await stop();
+    },
+  };
+}

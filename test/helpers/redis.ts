@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { afterAll, inject } from 'vitest';
+import { openRedis, type Redis, redisPrefix } from '../../src/storage/redis.ts';
+import { testDatabase } from './database.ts';
+
+/** The real Redis, by a way that a test can close. */
+export type RedisLink = {
+  redis: Redis;
+  /** Takes Redis away from this replica alone. Settles when the replica knows. */
+  cut(): Promise<void>;
+  /** Gives it back. Settles when the replica is connected again. */
+  mend(): Promise<void>;
+};
+
+/** Connects a replica of this worker's installation to Redis, until the end of the test file. */
+export async function linkRedis(): Promise<RedisLink> {
+  const target = new URL(inject('redisUrl'));
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(target.port || 6379), target.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const url = Object.assign(new URL(target), { hostname: '127.0.0.1', port: String(port) });
+  const { prisma } = await testDatabase();
+  const redis = await openRedis(url.href, await redisPrefix(prisma));
+  const connections = [redis.client, redis.subscriber];
+  // Not as `once` does it, which an error on the way would end.
+  const event = (name: string) => (client: Redis['client']) =>
+    new Promise((resolve) => client.once(name, resolve));
+  afterAll(async () => {
+    await redis.close();
+    server.close();
+  });
+  return {
+    redis,
+    cut: async () => {
+      const closed = connections.map(event('close'));
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await Promise.all(closed);
+    },
+    mend: async () => {
+      const ready = connections.map(event('ready'));
+      await listen(port);
+      await Promise.all(ready);
+    },
+  };
+}

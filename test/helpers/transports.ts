@@ -1,0 +1,79 @@
+import { createClient as createEventClient } from 'graphql-sse';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import type { TestApp } from './app.ts';
+
+export type Operation = { query: string; variables?: Record<string, unknown> };
+
+/** What came of an operation: its results in order; a refusal is one of errors alone. */
+export type Results = {
+  data?: unknown;
+  errors?: { message: string; extensions: Record<string, unknown> }[];
+}[];
+
+/** Runs an operation with a key, and reads all that comes of it. */
+export type Way = (app: TestApp, key: string, operation: Operation) => Promise<Results>;
+
+const bearer = (key: string) => ({ Authorization: `Bearer ${key}` });
+
+const all = async (results: AsyncIterable<unknown>) => (await Array.fromAsync(results)) as Results;
+
+/** The GraphQL transports, by their names. */
+export const WAYS = {
+  HTTP: async (app, key, operation) => {
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: operation.query.startsWith('subscription')
+          ? 'text/event-stream'
+          : 'application/json',
+        ...bearer(key),
+      },
+      body: JSON.stringify(operation),
+    });
+    const text = await response.text();
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      return [JSON.parse(text)];
+    }
+    return [...text.matchAll(/^data: ?(\{.*\})$/gm)].map(([, json = '']) => JSON.parse(json));
+  },
+
+  SSE: (app, key, operation) =>
+    all(
+      createEventClient({
+        url: `${app.url}/graphql/stream`,
+        headers: bearer(key),
+        retryAttempts: 0,
+      }).iterate(operation),
+    ),
+
+  'SSE on one connection': async (app, key, operation) => {
+    const client = createEventClient({
+      url: `${app.url}/graphql/stream`,
+      headers: bearer(key),
+      singleConnection: true,
+      retryAttempts: 0,
+    });
+    const results = await all(client.iterate(operation));
+    client.dispose();
+    return results;
+  },
+
+  WebSocket: async (app, key, operation) => {
+    const client = createClient({
+      url: app.webSocketUrl,
+      webSocketImpl: WebSocket,
+      connectionParams: bearer(key),
+      retryAttempts: 0,
+    });
+    try {
+      return await all(client.iterate(operation));
+    } catch (errors) {
+      if (!Array.isArray(errors)) throw errors;
+      return [{ errors }];
+    } finally {
+      await client.dispose();
+    }
+  },
+} satisfies Record<string, Way>;

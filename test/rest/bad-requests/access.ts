@@ -1,0 +1,160 @@
+import { makeApiKey } from '../../../src/accounts/key-format.ts';
+import { type BadRequest, OPERATIONS } from './row.ts';
+
+type Access = Omit<BadRequest, 'operation' | 'what'>;
+
+/** What is refused before anything else of a request is looked at, at every route. */
+const REFUSALS: Record<string, Access> = {
+  'no key': { key: null, code: 'missing_api_key' },
+  'a key that nobody issued': { key: 'unknown', code: 'invalid_api_key' },
+  'an expired key': { key: 'expired', code: 'invalid_api_key' },
+  'a revoked key': { key: 'revoked', code: 'invalid_api_key' },
+  'no such bot': { bot: 'none', code: 'bot_not_found' },
+  "another account's bot": { bot: '{foreign}', code: 'bot_access_denied' },
+  'a key for another bot': { key: 'restricted', code: 'bot_access_denied' },
+};
+
+/** What a key may not do, of the routes that ask for more than to see the bot. */
+const WEAK: Record<string, string> = {
+  chat: 'reader',
+  streamChatByQuery: 'reader',
+  streamChat: 'reader',
+  execute: 'reader',
+  listRuns: 'talker',
+  readRun: 'talker',
+  followRun: 'deployer',
+  cancelRun: 'deployer',
+  deploy: 'talker',
+  rollback: 'talker',
+};
+
+const everywhere = Object.keys(OPERATIONS).flatMap((operation) =>
+  Object.entries(REFUSALS).map(([what, refusal]) => ({ operation, what, ...refusal })),
+);
+
+const weak = Object.entries(WEAK).map(([operation, key]) => ({
+  operation,
+  what: 'a key that may not do it',
+  key,
+  code: 'insufficient_scope',
+}));
+
+/** The order of the checks: an earlier one is never hidden by a later one. */
+const order: BadRequest[] = [
+  {
+    what: 'no key, no such bot, a broken body',
+    bot: 'none',
+    body: '{',
+    key: null,
+    code: 'missing_api_key',
+  },
+  { what: 'no such bot, a broken body', bot: 'none', body: '{', code: 'bot_not_found' },
+  {
+    what: "another account's bot, a broken body",
+    bot: '{foreign}',
+    body: '{',
+    code: 'bot_access_denied',
+  },
+  {
+    what: 'a key that may not, a broken body',
+    key: 'reader',
+    body: '{',
+    code: 'insufficient_scope',
+  },
+  {
+    what: 'a bot that is not deployed, a broken body',
+    bot: '{undeployed}',
+    body: '{',
+    code: 'invalid_json',
+  },
+].map((row) => ({ operation: 'chat', ...row }));
+
+const keys: BadRequest[] = [
+  { what: 'another scheme', key: 'Basic dXNlcjpwYXNz', code: 'missing_api_key' },
+  { what: 'a scheme alone', key: 'Bearer', code: 'missing_api_key' },
+  { what: 'two keys', key: `Bearer ${makeApiKey()} ${makeApiKey()}`, code: 'missing_api_key' },
+  { what: 'a key without its scheme', key: makeApiKey(), code: 'missing_api_key' },
+  { what: 'a key of another kind', key: 'Bearer sk-123', code: 'invalid_api_key' },
+  { what: 'a mistyped key', key: 'mistyped', code: 'invalid_api_key' },
+  {
+    what: 'a key of ten thousand letters',
+    key: `Bearer parley_sk_${'x'.repeat(10_000)}`,
+    code: 'invalid_api_key',
+  },
+  { what: 'a key for no bot', key: 'none', code: 'bot_access_denied' },
+].map((row) => ({ operation: 'chat', ...row }));
+
+const bots: BadRequest[] = [
+  ['a bot id that is none', 'a%20b%00'],
+  ['an empty bot id', ''],
+  ['a bot id of a thousand letters', 'x'.repeat(1_000)],
+  ['a bot id that is a path', '..%2F..%2Fetc'],
+  ['a bot id that is a property', '__proto__'],
+  ['a bot id in another alphabet', '%D0%B1%D0%BE%D1%82'],
+  ['a bot id of another kind of id', 'dep_01m7b2k5yqe8nva4t6r0w9xz3c'],
+  ['a bot id that is SQL', "'%20OR%201=1--"],
+].flatMap(([what = '', id]) =>
+  ['chat', 'listRuns', 'listDeployments'].map((operation) => ({
+    operation,
+    what,
+    bot: id,
+    code: 'bot_not_found',
+  })),
+);
+
+/** Nothing that there is, with a key and without. */
+const nowhere: BadRequest[] = [
+  ['POST', '/v1/nothing'],
+  ['POST', '/nothing'],
+  ['GET', '/'],
+  ['GET', '/v1'],
+  ['GET', '/v1/'],
+  ['GET', '/v1/bots'],
+  ['GET', '/v1/bots/{bot}'],
+  ['GET', '/v2/bots/{bot}/runs'],
+  ['GET', '/V1/bots/{bot}/runs'],
+  ['POST', '/v1/bots/{bot}/chat/'],
+  ['POST', '/v1//bots/{bot}/chat'],
+  ['POST', '/v1/bots/{bot}/Chat'],
+  ['POST', '/v1/bots/{bot}/chat/stream/more'],
+  ['POST', '/v1/bots/{bot}/chat;a=b'],
+  ['POST', '/v1/bots/{bot}/deployments/rollback'],
+].flatMap(([method = '', path = '']) =>
+  ['good', null].map((key) => ({
+    what: `${method} ${path} ${key ? 'with a key' : 'without'}`,
+    method,
+    path,
+    key,
+    code: 'not_found',
+  })),
+);
+
+const methods: BadRequest[] = [
+  ['chat', ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']],
+  ['streamChat', ['PUT', 'DELETE', 'OPTIONS', 'HEAD']],
+  ['execute', ['GET', 'PUT', 'HEAD']],
+  ['deploy', ['GET', 'PUT', 'PATCH', 'HEAD']],
+  ['rollback', ['GET', 'DELETE', 'HEAD']],
+  ['cancelRun', ['GET', 'DELETE', 'HEAD']],
+  ['listRuns', ['POST', 'DELETE', 'HEAD']],
+  ['readRun', ['POST', 'PUT', 'DELETE', 'HEAD']],
+  ['followRun', ['POST', 'HEAD']],
+  ['listDeployments', ['POST', 'DELETE', 'HEAD']],
+].flatMap(([operation, names]) =>
+  [names ?? []].flat().map((method) => ({
+    operation: String(operation),
+    what: method,
+    method,
+    code: 'not_found',
+  })),
+);
+
+export const access: BadRequest[] = [
+  ...everywhere,
+  ...weak,
+  ...order,
+  ...keys,
+  ...bots,
+  ...nowhere,
+  ...methods,
+];

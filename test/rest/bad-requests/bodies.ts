@@ -1,0 +1,194 @@
+import { type BadRequest, json, OPERATIONS, WITH_BODY } from './row.ts';
+
+type Body = Pick<BadRequest, 'body' | 'headers' | 'code' | 'details'>;
+
+const invalid = (body: string, ...details: string[]): Body => ({
+  body,
+  code: 'invalid_request',
+  details,
+});
+
+/** The body that an operation takes, sent in another way than it wants. */
+const typed = (type: string) => ({ headers: { 'content-type': type }, code: 'invalid_request' });
+
+/** What is no JSON object, or none that was sent as one. */
+const NO_BODIES: Record<string, Body> = {
+  'half a body': { body: '{"message": ', code: 'invalid_json' },
+  'text after the body': { body: '{}x', code: 'invalid_json' },
+  'a comma too many': { body: '{"message": "Hi",}', code: 'invalid_json' },
+  'single quotes': { body: "{'message': 'Hi'}", code: 'invalid_json' },
+  'a number that is none': { body: '{"message": NaN}', code: 'invalid_json' },
+  'white space': { body: ' \n', code: 'invalid_json' },
+  'a control character in a text': { body: '{"message": "\n"}', code: 'invalid_json' },
+  'a byte order mark in the middle': { body: '{\ufeff}', code: 'invalid_json' },
+  'what is not UTF-8': { body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]), code: 'invalid_json' },
+  'half of a UTF-8 character': {
+    body: new Uint8Array([0x22, 0xe2, 0x82, 0x22]),
+    code: 'invalid_json',
+  },
+  'a poisoned prototype': {
+    body: '{"message": "Hi", "__proto__": {"a": 1}}',
+    code: 'invalid_json',
+  },
+  'a poisoned constructor': {
+    body: '{"constructor": {"prototype": {"a": 1}}}',
+    code: 'invalid_json',
+  },
+  'a body over 1 MiB': {
+    body: json({ message: 'x'.repeat(1024 * 1024) }),
+    code: 'request_too_large',
+  },
+  'an array': invalid('[]', ''),
+  null: invalid('null', ''),
+  'a text': invalid('"Hi"', ''),
+  'a number': invalid('1e400', ''),
+  'a form': { body: 'message=Hi', ...typed('application/x-www-form-urlencoded') },
+  'plain text': typed('text/plain'),
+  'a nonsense content type': typed('nonsense'),
+  'JSON of another kind': typed('application/merge-patch+json'),
+  'a compressed body': { headers: { 'content-encoding': 'gzip' }, code: 'invalid_request' },
+  'a body in an encoding of nobody': {
+    headers: { 'content-encoding': 'x' },
+    code: 'invalid_request',
+  },
+};
+
+const everywhere = WITH_BODY.flatMap((operation) =>
+  Object.entries(NO_BODIES).map(([what, bad]) => ({
+    operation,
+    what,
+    body: OPERATIONS[operation],
+    ...bad,
+  })),
+);
+
+const needed = WITH_BODY.filter((operation) => operation !== 'rollback').flatMap(
+  (operation): BadRequest[] => [
+    { operation, what: 'no body', code: 'invalid_json' },
+    { operation, what: 'an empty body', body: '', code: 'invalid_json' },
+    {
+      operation,
+      what: 'no body and no type',
+      headers: { 'content-type': '' },
+      code: 'invalid_request',
+    },
+  ],
+);
+
+/** What a field may not be, by the field: each value stands alone in a body that is good otherwise. */
+const FIELDS: Record<string, Record<string, unknown[]>> = {
+  chat: {
+    message: [undefined, null, 1, true, '', [], {}, '\0', 'a\ud800', '\udc00a'],
+    context: ['x', 1, null, [], { a: ['\0'] }, { '\0': 1 }, { a: { b: '\udfff' } }, nested(40)],
+    stream: ['true', 1, null, {}],
+    environment: ['test', 'STAGING', '', 1, null, ['staging'], '__proto__', 'constructor'],
+  },
+  streamChat: { message: [undefined, 5, '\0'], context: [1], stream: ['yes'], environment: ['x'] },
+  execute: {
+    prompt: [undefined, null, 0, '', [], '\0', '\ud800'],
+    context: [false, 'x', nested(33)],
+    stream: ['true', 0],
+    background: ['true', 1, null],
+    environment: ['prod', null],
+    metadata: ['x', 1, null, [], { a: '\0' }, nested(33)],
+  },
+  deploy: {
+    agentlang: [undefined, null, 1, [], '\0', '\ud800'],
+    environment: ['Production', 'test', null, 1],
+    message: [1, null, '\0', 'x'.repeat(1_001)],
+    env_vars: ['x', 1, null, []],
+  },
+  rollback: { message: [1, null, [], '\0', 'x'.repeat(1_001)] },
+};
+
+const GOOD: Record<string, object> = {
+  chat: { message: 'Hi' },
+  streamChat: { message: 'Hi' },
+  execute: { prompt: 'Hi' },
+  deploy: { agentlang: 'agentlang 5' },
+  rollback: {},
+};
+
+const fields = Object.entries(FIELDS).flatMap(([operation, names]) =>
+  Object.entries(names).flatMap(([name, values]) =>
+    values.map((value) => ({
+      operation,
+      what: `${name}: ${json(value)?.slice(0, 40) ?? 'none'}`,
+      ...invalid(json({ ...GOOD[operation], [name]: value }), name),
+    })),
+  ),
+);
+
+/** Variables that have a wrong name, or a wrong value. */
+const variables = (
+  [
+    [{ 'a-b': 'x' }, 'env_vars.a-b'],
+    [{ '': 'x' }, 'env_vars.'],
+    [{ '1A': 'x' }, 'env_vars.1A'],
+    [{ A: 1 }, 'env_vars.A'],
+    [{ A: {} }, 'env_vars.A'],
+    [{ A: '\0' }, 'env_vars.A'],
+    [{ A: 'x'.repeat(32 * 1024 + 1) }, 'env_vars.A'],
+    [Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`A${index}`, ''])), 'env_vars'],
+  ] as const
+).map(([env_vars, path]) => ({
+  operation: 'deploy',
+  what: `${path}: ${json(env_vars).slice(0, 40)}`,
+  ...invalid(json({ ...GOOD.deploy, env_vars }), path),
+}));
+
+const together: BadRequest[] = [
+  {
+    operation: 'chat',
+    what: 'everything wrong at once',
+    headers: { 'x-session-id': 'a b', 'x-on-busy': 'wait', 'idempotency-key': '' },
+    ...invalid(
+      json({ message: 7, context: 7, stream: 7, environment: 7 }),
+      ...['x-session-id', 'x-on-busy', 'idempotency-key'],
+      ...['message', 'context', 'stream', 'environment'],
+    ),
+  },
+  {
+    operation: 'execute',
+    what: 'everything wrong at once',
+    ...invalid(
+      json({ context: 7, stream: 7, background: 7, environment: 7, metadata: 7 }),
+      ...['prompt', 'context', 'stream', 'background', 'environment', 'metadata'],
+    ),
+  },
+  {
+    operation: 'execute',
+    what: 'both at once and later',
+    ...invalid(json({ prompt: 'Hi', stream: true, background: true }), 'stream', 'background'),
+  },
+  {
+    operation: 'deploy',
+    what: 'everything wrong at once',
+    ...invalid(
+      json({ environment: 7, message: 7, env_vars: { 'a-b': 7 } }),
+      ...['agentlang', 'environment', 'message', 'env_vars.a-b'],
+    ),
+  },
+  {
+    operation: 'chat',
+    what: 'a context 100,000 levels deep',
+    ...invalid(
+      `{"message": "Hi", "context": ${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`,
+      'context',
+    ),
+  },
+];
+
+function nested(depth: number): object {
+  let value = {};
+  for (let level = 0; level < depth; level += 1) value = { a: value };
+  return value;
+}
+
+export const bodies: BadRequest[] = [
+  ...everywhere,
+  ...needed,
+  ...fields,
+  ...variables,
+  ...together,
+];

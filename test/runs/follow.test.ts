@@ -1,0 +1,225 @@
+import { createClient } from 'graphql-ws';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { frames } from '../helpers/stream.ts';
+
+let app: TestApp;
+let other: TestApp;
+let tenant: Tenant;
+let bot: string;
+beforeAll(async () => {
+  app = await startApp();
+  // A second replica on the same database, without a word between the two.
+  other = await startApp();
+  tenant = await app.tenant();
+  bot = await tenant.bot();
+});
+
+const STREAM = { accept: 'text/event-stream' };
+
+/** Begins a chat that says some words and then what the test lets it. */
+async function begin({ headers = {}, stream = true } = {}) {
+  const said = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  let hungUp: Promise<unknown> = Promise.resolve();
+  app.upstream.script(async ({ say, end, closed }) => {
+    hungUp = closed;
+    for (const word of ['One ', 'two ', 'three ']) say(word);
+    said.resolve();
+    await Promise.race([finish.promise, closed]);
+    say('four.');
+    end();
+  });
+  const client = new AbortController();
+  const response = await fetch(`${app.url}/v1/bots/${bot}/chat`, {
+    method: 'POST',
+    signal: client.signal,
+    headers: { ...tenant.headers, ...STREAM, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ message: 'Count', stream }),
+  });
+  await said.promise;
+  const runId = response.headers.get('x-run-id') ?? '';
+  return { response, runId, finish: finish.resolve, hungUp: () => hungUp, client };
+}
+
+const events = (runId: string, { url = app.url, after = '', headers = {} } = {}) =>
+  fetch(`${url}/v1/bots/${bot}/runs/${runId}/events${after && `?after=${after}`}`, {
+    headers: { ...tenant.headers, ...headers },
+  });
+
+const findRun = (id: string) => app.prisma.run.findUniqueOrThrow({ where: { id } });
+const cancel = (runId: string, url = app.url, botId = bot) =>
+  fetch(`${url}/v1/bots/${botId}/runs/${runId}/cancel`, {
+    method: 'POST',
+    headers: tenant.headers,
+  });
+
+const WHOLE = [
+  { event: 'run_started', delta: '', run_id: expect.any(String), session_id: expect.any(String) },
+  { delta: 'One ' },
+  { delta: 'two ' },
+  { delta: 'three ' },
+  { delta: 'four.' },
+  { event: 'done', run_id: expect.any(String), latency_ms: expect.any(Number) },
+];
+
+describe('the events of a run', () => {
+  test('are followed live, on its own process and on another, and replayed when it is over', async () => {
+    const { runId, finish, response } = await begin();
+    const followed = [await events(runId), await events(runId, { url: other.url })];
+    finish();
+    await response.text();
+    for (const stream of followed) expect(await frames(stream)).toEqual(WHOLE);
+    for (const { url } of [app, other]) {
+      expect(await frames(await events(runId, { url }))).toEqual(WHOLE);
+    }
+  });
+
+  test('are numbered, and read from any position', async () => {
+    const { runId, finish, response } = await begin();
+    finish();
+    await response.text();
+    const text = await (await events(runId)).text();
+    expect(text.match(/^id: \d+$/gm)).toEqual([1, 2, 3, 4, 5, 6].map((seq) => `id: ${seq}`));
+    for (const position of [0, 1, 2, 3, 4, 5, 6]) {
+      const after = String(position);
+      expect(await frames(await events(runId, { after }))).toEqual(WHOLE.slice(position));
+      const headers = { 'last-event-id': after };
+      expect(await frames(await events(runId, { headers }))).toEqual(WHOLE.slice(position));
+    }
+  });
+
+  test('are followed over GraphQL from any position', async () => {
+    const { runId, finish } = await begin();
+    const client = createClient({
+      url: other.webSocketUrl,
+      connectionParams: { Authorization: tenant.headers.authorization },
+    });
+    const query = `subscription { runEvents(runId: "${runId}", after: 2) { __typename ... on TextDelta { seq delta } } }`;
+    finish();
+    const results = await Array.fromAsync(client.iterate({ query }), ({ data }) => data?.runEvents);
+    expect(results).toEqual([
+      { __typename: 'TextDelta', seq: 3, delta: 'two ' },
+      { __typename: 'TextDelta', seq: 4, delta: 'three ' },
+      { __typename: 'TextDelta', seq: 5, delta: 'four.' },
+      { __typename: 'ChatDone' },
+    ]);
+    await client.dispose();
+  });
+
+  test('are not lost with a client that goes away and comes back', async () => {
+    const { runId, finish, client } = await begin({ headers: { 'x-on-disconnect': 'continue' } });
+    client.abort();
+    const again = await events(runId, { after: '2' });
+    finish();
+    expect(await frames(again)).toEqual(WHOLE.slice(2));
+    expect(await findRun(runId)).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  test('end for everybody with the run that was interrupted, wherever they had got to', async () => {
+    const { runId, finish, response } = await begin();
+    finish();
+    await response.text();
+    const row = await findRun(runId);
+    await app.prisma.run.update({
+      where: { id: runId },
+      data: {
+        status: 'FAILED',
+        errorCode: 'interrupted',
+        errorMessage: 'The server was stopped.',
+        events: (row.events as unknown[]).slice(0, 3) as string[],
+      },
+    });
+    for (const after of ['2', '3', '4', '5', '99']) {
+      const read = await frames(await events(runId, { after }));
+      expect(read.at(-1)).toMatchObject({ event: 'done', status: 'failed' });
+      expect(read.at(-2)).toMatchObject({ event: 'error', error: { code: 'interrupted' } });
+      expect(read.length).toBe(after === '2' ? 3 : 2);
+    }
+  });
+
+  test('of a run that is no run of the bot are not found', async () => {
+    const { runId, finish, response } = await begin();
+    finish();
+    await response.text();
+    const stranger = await app.tenant();
+    const bots = [await stranger.bot(), await tenant.bot()];
+    const asked = await Promise.all([
+      fetch(`${app.url}/v1/bots/${bots[0]}/runs/${runId}/events`, { headers: stranger.headers }),
+      fetch(`${app.url}/v1/bots/${bots[1]}/runs/${runId}/events`, { headers: tenant.headers }),
+      fetch(`${app.url}/v1/bots/${bot}/runs/run_none/events`, { headers: tenant.headers }),
+      cancel('run_none'),
+    ]);
+    for (const answer of asked) {
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({ error: { code: 'run_not_found' } });
+    }
+    expect((await events(runId, { after: 'x' })).status).toBe(400);
+  });
+});
+
+describe('a run is cancelled', () => {
+  test.each([
+    ['on its own process', () => app.url],
+    ['on another', () => other.url],
+  ])('%s: its model is hung up on, and what was said is kept', async (_where, url) => {
+    const { runId, response, hungUp } = await begin();
+    const answer = await cancel(runId, url());
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ run_id: runId, status: 'cancelled' });
+    await hungUp();
+    expect((await frames(response)).at(-1)).toMatchObject({ event: 'done', status: 'cancelled' });
+    expect(await findRun(runId)).toMatchObject({
+      status: 'CANCELLED',
+      response: 'One two three ',
+      tokensEstimated: true,
+      spans: expect.arrayContaining([expect.objectContaining({ status: 'error' })]),
+    });
+  });
+
+  test('by GraphQL, and stays as it is when it is over', async () => {
+    const { runId, finish, response } = await begin();
+    const stop = `mutation { cancelRun(id: "${runId}") { status response } }`;
+    expect((await tenant.graphql(stop)).data.cancelRun).toEqual({
+      status: 'CANCELLED',
+      response: 'One two three ',
+    });
+    finish();
+    await response.text();
+    expect((await tenant.graphql(stop)).data.cancelRun.status).toBe('CANCELLED');
+    const second = await begin();
+    second.finish();
+    await second.response.text();
+    const { data } = await tenant.graphql(
+      `mutation { cancelRun(id: "${second.runId}") { status } }`,
+    );
+    expect(data.cancelRun.status).toBe('COMPLETED');
+  });
+
+  test('only by a key that may talk or watch', async () => {
+    const { runId, finish, response } = await begin();
+    const key = await tenant.key({ scopes: ['DEPLOY'] });
+    const refused = await app.graphql(key, `mutation { cancelRun(id: "${runId}") { id } }`);
+    expect(refused.errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
+    finish();
+    await response.text();
+    expect(await findRun(runId)).toMatchObject({ status: 'COMPLETED' });
+  });
+});
+
+describe('a client that goes away', () => {
+  test('stops its run, unless somebody else listens', async () => {
+    const { runId, client, finish } = await begin();
+    const listening = await events(runId);
+    const reader = listening.body?.getReader();
+    await reader?.read();
+    client.abort();
+    finish();
+    while (!(await reader?.read())?.done);
+    expect(await findRun(runId)).toMatchObject({ status: 'COMPLETED' });
+    const alone = await begin();
+    alone.client.abort();
+    await alone.hungUp();
+    await expect.poll(() => findRun(alone.runId)).toMatchObject({ status: 'CANCELLED' });
+  });
+});

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { makeApiKey } from '../../src/accounts/key-format.ts';
+import { freshDatabase } from '../helpers/database.ts';
+import { dataDirectoryInUse, type ServerProcess, startServer } from '../helpers/server.ts';
+import { frames } from '../helpers/stream.ts';
+import { startUpstream, type Upstream } from '../helpers/upstream.ts';
+
+const RUNS = 50;
+const databaseUrl = inject('databaseUrl');
+const apiKey = makeApiKey();
+
+let upstream: Upstream;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  // Says how often it was asked in the session, and does not come to an end where it is told so.
+  upstream.script(async ({ request, say, end, closed }) => {
+    const said = request.body.messages.filter(({ role }) => role === 'user');
+    say(`Answer ${said.length}`);
+    if (said.at(-1)?.content === 'Do not end') await closed;
+    end();
+  });
+});
+afterAll(() => upstream.close());
+
+/** Starts servers of one installation, each like the first. */
+async function installation() {
+  const env: Record<string, string> = {
+    OPENAI_API_KEY: 'none',
+    OPENAI_BASE_URL: upstream.baseUrl,
+    OPENAI_MODEL: 'scripted',
+    PARLEY_BOOTSTRAP_KEY: apiKey,
+    PARLEY_SECRET_KEY: randomBytes(32).toString('base64'),
+    ...(databaseUrl && { DATABASE_URL: await freshDatabase(databaseUrl, 'killed') }),
+  };
+  const dataDirectory = await dataDirectoryInUse();
+  return () => startServer({ dataDirectory, env });
+}
+
+/** What a client asks of a server. */
+function client({ url }: ServerProcess) {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const chat = (session: number, message: string, more = {}) =>
+    fetch(`${url}/v1/bots/demo/chat`, {
+      method: 'POST',
+      headers: { ...headers, 'x-session-id': `killed-${session}`, ...more },
+      body: JSON.stringify({ message, stream: 'accept' in more }),
+    });
+  const answer = async (session: number, message: string) => {
+    const response = await chat(session, message);
+    return ((await response.json()) as { response?: string }).response;
+  };
+  const events = async (runId: string, after: string) =>
+    frames(await fetch(`${url}/v1/bots/demo/runs/${runId}/events?after=${after}`, { headers }));
+  const run = async (id: string) => {
+    const query = `query ($id: ID!) { run(id: $id) { status error { code } response } }`;
+    const body = JSON.stringify({ query, variables: { id } });
+    const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body });
+    const { data } = (await response.json()) as { data: { run: { status: string } } };
+    return data.run;
+  };
+  return { chat, answer, events, run };
+}
+
+const all = <T>(work: (session: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: RUNS }, (_, session) => work(session)));
+
+/** Takes a turn in each session to its end, begins another one, and kills the server in the midst of them. */
+async function killInTheMidst(server: ServerProcess, meanwhile = (_runIds: string[]) => {}) {
+  const { chat, answer } = client(server);
+  expect(await all((session) => answer(session, 'Hi'))).toEqual(await all(async () => 'Answer 1'));
+  const runIds = await all(async (session) => {
+    const response = await chat(session, 'Do not end', { accept: 'text/event-stream' });
+    // What was streamed breaks off with the server.
+    response.text().catch(() => {});
+    return response.headers.get('x-run-id') ?? '';
+  });
+  meanwhile(runIds);
+  expect(await server.stop('SIGKILL')).toBe('SIGKILL');
+  return runIds;
+}
+
+/** Every run has ended for all who read it, and every session goes on where its last finished turn left it. */
+async function isWhole(server: ServerProcess, runIds: string[]) {
+  const { answer, events, run } = client(server);
+  const startedAt = performance.now();
+  expect(await all((session) => answer(session, 'Again'))).toEqual(
+    await all(async () => 'Answer 2'),
+  );
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
+  const ends = await Promise.all(
+    runIds.flatMap((runId) => ['0', '1', '99'].map((after) => events(runId, after))),
+  );
+  expect(performance.now() - startedAt).toBeLessThan(30_000);
+  for (const read of ends) {
+    expect(read.at(-2)).toMatchObject({ event: 'error', error: { code: 'interrupted' } });
+    expect(read.at(-1)).toMatchObject({ event: 'done', status: 'failed' });
+  }
+  for (const runId of runIds) {
+    expect(await run(runId)).toMatchObject({ status: 'FAILED', error: { code: 'INTERRUPTED' } });
+  }
+}
+
+describe('a server that is killed in the midst of fifty runs', () => {
+  test('has lost no finished turn, ends every run and frees every session when it is back', {
+    timeout: 90_000,
+  }, async () => {
+    const start = await installation();
+    const runIds = await killInTheMidst(await start());
+    const again = await start();
+    await isWhole(again, runIds);
+    expect(await again.stop('SIGTERM')).toBe(0);
+  });
+
+  test.skipIf(!databaseUrl)(
+    'is cleared up after by another replica',
+    {
+      timeout: 90_000,
+    },
+    async () => {
+      const start = await installation();
+      const other = await start();
+      let reading: Promise<unknown[]>[] = [];
+      const follow = (runIds: string[]) => {
+        reading = runIds.map((runId) => client(other).events(runId, '0'));
+      };
+      await isWhole(other, await killInTheMidst(await start(), follow));
+      for (const read of await Promise.all(reading)) {
+        expect(read.at(-1)).toMatchObject({ event: 'done', status: 'failed' });
+      }
+      expect(await other.stop('SIGTERM')).toBe(0);
+    },
+  );
+});

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { createClient } from 'graphql-ws';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { belongings } from '../helpers/leaks.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+let bot: string;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+  bot = await tenant.bot();
+  app.upstream.script(async ({ say, closed }) => {
+    say('Well');
+    await closed;
+  });
+});
+
+const stream = (signal: AbortSignal, headers = {}) =>
+  fetch(`${app.url}/v1/bots/${bot}/chat`, {
+    method: 'POST',
+    headers: {
+      ...tenant.headers,
+      accept: 'text/event-stream',
+      'content-type': 'application/json',
+      ...headers,
+    },
+    body: JSON.stringify({ message: 'Hi', stream: true }),
+    signal,
+  });
+
+const CANCEL = 'mutation ($id: ID!) { cancelRun(id: $id) { status } }';
+const cancel = async (runId: string) => {
+  const { data } = await tenant.graphql(CANCEL, { id: runId });
+  expect(data.cancelRun.status).toBe('CANCELLED');
+};
+
+/** The ways in which a run is begun and comes to nothing. */
+const WAYS = [
+  async function cancelled() {
+    const response = await stream(new AbortController().signal);
+    await cancel(response.headers.get('x-run-id') ?? '');
+    await response.text();
+  },
+
+  async function cancelledUnderAKey() {
+    const key = { 'idempotency-key': randomUUID() };
+    const response = await stream(new AbortController().signal, key);
+    await cancel(response.headers.get('x-run-id') ?? '');
+    await response.text();
+  },
+
+  async function hungUpOn() {
+    const client = new AbortController();
+    await stream(client.signal);
+    client.abort();
+  },
+
+  async function hungUpOnAndFollowed() {
+    const client = new AbortController();
+    const response = await stream(client.signal);
+    const events = await fetch(
+      `${app.url}/v1/bots/${bot}/runs/${response.headers.get('x-run-id')}/events`,
+      { headers: tenant.headers, signal: client.signal },
+    );
+    await events.body?.getReader().read();
+    client.abort();
+  },
+
+  async function unsubscribed() {
+    const client = createClient({
+      url: app.webSocketUrl,
+      connectionParams: { Authorization: tenant.headers.authorization },
+    });
+    const query =
+      'subscription ($bot: ID!) { chat(botId: $bot, input: { message: "Hi" }) { ... on TextDelta { delta } } }';
+    const events = client.iterate<{ chat: { delta?: string } }>({ query, variables: { bot } });
+    for await (const { data } of events) {
+      if (data?.chat.delta) break;
+    }
+    await client.dispose();
+  },
+
+  async function leftTheLine() {
+    const session = { 'x-session-id': randomUUID() };
+    const client = new AbortController();
+    const first = await stream(client.signal, session);
+    const second = stream(client.signal, session).catch(() => {});
+    const inLine = { where: { session: { sessionId: session['x-session-id'] } } };
+    await expect.poll(() => app.prisma.turnWaiter.count(inLine), { timeout: 10_000 }).toBe(1);
+    client.abort();
+    await second;
+    await first.text().catch(() => {});
+  },
+];
+
+const runsAt = (status: 'RUNNING' | 'CANCELLED') =>
+  app.prisma.run.count({ where: { botId: bot, status } });
+
+/** Begins so many runs, fifty at a time, and waits until none is at work. */
+async function run(count: number) {
+  let begun = 0;
+  const next = async () => {
+    while (begun < count) {
+      const way = WAYS[begun % WAYS.length];
+      begun += 1;
+      await way?.();
+    }
+  };
+  await Promise.all(Array.from({ length: 50 }, next));
+  await expect.poll(() => runsAt('RUNNING'), { timeout: 10_000 }).toBe(0);
+  await expect.poll(app.upstream.underWay).toBe(0);
+}
+
+const RUNS = 1_000;
+/** Connections that are kept for the next request come and go; one way that leaks leaves more than this. */
+const FEW = RUNS / WAYS.length / 2;
+const FEW_BYTES = 8 * 1024 * 1024;
+
+describe('a thousand runs that are stopped in every way', () => {
+  test('leave nothing behind', { timeout: 90_000 }, async () => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error) => warnings.push(warning);
+    process.on('warning', warn);
+    await run(100);
+    const owners = await app.prisma.owner.count();
+    const before = await belongings();
+
+    await run(RUNS);
+
+    const leased = { botId: bot, leaseId: { not: null } };
+    expect(await app.prisma.session.count({ where: leased })).toBe(0);
+    expect(await app.waiting()).toBe(0);
+    expect(await app.prisma.owner.count()).toBe(owners);
+    const { accountId } = tenant;
+    expect(await app.prisma.idempotencyRecord.count({ where: { accountId, runId: null } })).toBe(0);
+    expect(await runsAt('CANCELLED')).toBe(await app.prisma.run.count({ where: { botId: bot } }));
+    expect(warnings).toEqual([]);
+    process.off('warning', warn);
+    const after = await belongings();
+    expect(after.activeTimers - before.activeTimers).toBeLessThan(5);
+    expect(after.timers - before.timers).toBeLessThan(FEW);
+    expect(after.signals - before.signals).toBeLessThan(FEW);
+    expect(after.answers - before.answers).toBeLessThan(FEW);
+    expect(after.sockets - before.sockets).toBeLessThan(FEW);
+    expect(after.heapBytes - before.heapBytes).toBeLessThan(FEW_BYTES);
+  });
+});

@@ -1,0 +1,437 @@
+import { randomUUID } from 'node:crypto';
+import { createClient } from 'graphql-ws';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createDeployments } from '../../src/deployments/deployments.ts';
+import { makeId } from '../../src/ids.ts';
+import { createQueue } from '../../src/runs/queue.ts';
+import { createJobs } from '../../src/storage/jobs.ts';
+import { createPubSub } from '../../src/storage/pubsub.ts';
+import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { testDatabase } from '../helpers/database.ts';
+import { frames } from '../helpers/stream.ts';
+import type { Script } from '../helpers/upstream.ts';
+
+const { prisma } = await testDatabase();
+const findRun = (id: string) => prisma.run.findUniqueOrThrow({ where: { id } });
+const jobsLeft = async () => {
+  const [row] = await prisma.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::int AS count FROM pgboss.job WHERE name = 'runs'`;
+  return row?.count;
+};
+
+const execute = (
+  { url }: TestApp,
+  tenant: Tenant,
+  bot: string,
+  body: object,
+  headers: Record<string, string> = {},
+) =>
+  fetch(`${url}/v1/bots/${bot}/execute`, {
+    method: 'POST',
+    headers: { ...tenant.headers, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ prompt: 'Do it', background: true, ...body }),
+  });
+
+/** Has a run wait. @returns its id. */
+async function enqueue(app: TestApp, tenant: Tenant, bot: string, body = {}, headers = {}) {
+  const response = await execute(app, tenant, bot, body, headers);
+  expect(response.status).toBe(202);
+  const { run_id: id } = (await response.json()) as { run_id: string };
+  return id;
+}
+
+const cancel = (app: TestApp, tenant: Tenant, bot: string, runId: string) =>
+  fetch(`${app.url}/v1/bots/${bot}/runs/${runId}/cancel`, {
+    method: 'POST',
+    headers: tenant.headers,
+  });
+
+const hello: Script = ({ say, end }) => {
+  for (const text of ['Hello', ' ', 'there.']) say(text);
+  end();
+};
+
+/** A script that says some words and then waits for the test. */
+function held() {
+  const finish = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const script: Script = async ({ request, say, end, closed }) => {
+    begun.push(request.body.messages.at(-1)?.content ?? '');
+    for (const word of ['One ', 'two ']) say(word);
+    await Promise.race([finish.promise, closed]);
+    say('three.');
+    end();
+  };
+  return { script, begun, finish: finish.resolve };
+}
+
+const status = async (id: string) => (await findRun(id)).status;
+const ended = (id: string) => expect.poll(() => status(id), { timeout: 20_000, interval: 20 });
+
+describe('the queue of runs', () => {
+  const newRun = async () => {
+    const accountId = makeId('acc');
+    const botId = makeId('bot');
+    await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
+    await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
+    return {
+      botId,
+      environment: 'PRODUCTION',
+      kind: 'EXECUTE',
+      channel: 'API',
+      input: 'Hi',
+    } as const;
+  };
+  const open = async () => {
+    const jobs = await createJobs({ prisma });
+    const ownerId = makeId('own');
+    const owner = { id: () => ownerId };
+    const queue = createQueue({ prisma, jobs, owner, pubsub: createPubSub(), tell: () => {} });
+    return { ...queue, ownerId };
+  };
+
+  test('gives each run once, the one that has waited longest first', async () => {
+    const [one, other] = [await open(), await open()];
+    const run = await newRun();
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1) ids.push(await one.add(run));
+    const first = await other.take();
+    expect(first?.begun).toMatchObject({ id: ids[0], attempt: 1, ownerId: other.ownerId });
+    const taken = await Promise.all([one, other, one, other, one, other].map((q) => q.take()));
+    expect(taken.flatMap((all) => all?.begun.id ?? []).sort()).toEqual(ids.slice(1).sort());
+    expect(await jobsLeft()).toBe(0);
+  });
+
+  test('has neither a run nor a job of a request that breaks', async () => {
+    const queue = await open();
+    const run = await newRun();
+    const broken = queue.add(run, (_id, tx = prisma) => [tx.$executeRaw`SELECT 1 / 0`]);
+    await expect(broken).rejects.toThrow();
+    expect(await prisma.run.count({ where: { botId: run.botId } })).toBe(0);
+    expect(await jobsLeft()).toBe(0);
+  });
+
+  test('drops the jobs of runs that were cancelled or deleted', async () => {
+    const queue = await open();
+    const run = await newRun();
+    const [cancelled, deleted, kept] = [
+      await queue.add(run),
+      await queue.add(run),
+      await queue.add(run),
+    ];
+    await prisma.run.update({ where: { id: cancelled }, data: { status: 'CANCELLED' } });
+    await prisma.run.delete({ where: { id: deleted } });
+    expect((await queue.take())?.begun.id).toBe(kept);
+    expect(await status(cancelled)).toBe('CANCELLED');
+    expect(await jobsLeft()).toBe(0);
+  });
+
+  test('lets only the present attempt put a run back, and not one that is to be stopped', async () => {
+    const queue = await open();
+    const id = await queue.add(await newRun());
+    const taken = await queue.take();
+    if (!taken) throw new Error('There was nothing to take.');
+    const record = { response: '', events: [] };
+    const strange = { ...taken.begun, ownerId: makeId('own') };
+    expect(await queue.putBack(strange, record)).toBe(false);
+    expect(await queue.putBack(taken.begun, record)).toBe(true);
+    expect(await queue.putBack(taken.begun, record)).toBe(false);
+    const again = await queue.take();
+    expect(again?.begun).toMatchObject({ id, attempt: 1 });
+    await prisma.run.update({ where: { id }, data: { cancelRequested: true } });
+    expect(await queue.putBack(taken.begun, record)).toBe(false);
+    expect(await jobsLeft()).toBe(0);
+  });
+});
+
+describe('a run in the background', () => {
+  let app: TestApp;
+  let tenant: Tenant;
+  let bot: string;
+  beforeAll(async () => {
+    app = await startApp();
+    tenant = await app.tenant();
+    bot = await tenant.bot();
+  });
+  beforeEach(() => app.upstream.script(hello));
+  afterAll(() => app.close());
+
+  test('is answered at once, and done soon', async () => {
+    const startedAt = performance.now();
+    const response = await execute(app, tenant, bot, {
+      context: { plan: 'pro' },
+      metadata: { job: 7 },
+    });
+    expect(response.status).toBe(202);
+    const id = response.headers.get('x-run-id');
+    expect(await response.json()).toEqual({ run_id: id, status: 'queued' });
+    await ended(id ?? '').toBe('COMPLETED');
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(await findRun(id ?? '')).toMatchObject({
+      kind: 'EXECUTE',
+      response: 'Hello there.',
+      input: 'Do it',
+      metadata: { job: 7 },
+      model: 'scripted',
+      deploymentId: expect.any(String),
+      attempt: 1,
+      latencyMs: expect.any(Number),
+      startedAt: expect.any(Date),
+      finishedAt: expect.any(Date),
+    });
+    const system = app.upstream.requests.at(-1)?.body.messages[0]?.content;
+    expect(system).toContain('{"plan":"pro"}');
+    expect(await jobsLeft()).toBe(0);
+  });
+
+  test('is queued over GraphQL, and followed to its end', async () => {
+    const { script, finish } = held();
+    app.upstream.script(script);
+    const { data } = await tenant.graphql(
+      `mutation { execute(botId: "${bot}", input: { prompt: "Go", background: true }) { id status response } }`,
+    );
+    expect(data.execute).toEqual({ id: expect.any(String), status: 'QUEUED', response: null });
+    const client = createClient({
+      url: app.webSocketUrl,
+      connectionParams: { Authorization: tenant.headers.authorization },
+    });
+    const query = `subscription { runEvents(runId: "${data.execute.id}") {
+      __typename ... on RunStarted { seq } ... on TextDelta { seq delta } ... on ChatDone { seq tokensUsed } } }`;
+    const events: unknown[] = [];
+    for await (const { data: event } of client.iterate<{ runEvents: { delta?: string } }>({
+      query,
+    })) {
+      events.push(event?.runEvents);
+      if (event?.runEvents.delta === 'two ') finish();
+    }
+    expect(events).toEqual([
+      { __typename: 'RunStarted', seq: 1 },
+      { __typename: 'TextDelta', seq: 2, delta: 'One ' },
+      { __typename: 'TextDelta', seq: 3, delta: 'two ' },
+      { __typename: 'TextDelta', seq: 4, delta: 'three.' },
+      { __typename: 'ChatDone', seq: 5, tokensUsed: 15 },
+    ]);
+    await client.dispose();
+  });
+
+  test('goes on with the caller’s own trace', async () => {
+    const traceId = 'c0ffee00'.repeat(4);
+    const id = await enqueue(
+      app,
+      tenant,
+      bot,
+      {},
+      { traceparent: `00-${traceId}-${'ab'.repeat(8)}-01` },
+    );
+    await ended(id).toBe('COMPLETED');
+    expect((await findRun(id)).traceId).toBe(traceId);
+  });
+
+  test('is not streamed', async () => {
+    const response = await execute(app, tenant, bot, { stream: true });
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: { details: { path: string }[] } };
+    expect(error.details.map(({ path }) => path)).toEqual(['stream', 'background']);
+    const refused = await app.graphql(
+      tenant.apiKey,
+      `subscription { execute(botId: "${bot}", input: { prompt: "Go", background: true }) { __typename } }`,
+    );
+    expect(JSON.stringify(refused)).toContain('INVALID_REQUEST');
+  });
+
+  test('is refused where nothing is deployed', async () => {
+    const response = await execute(app, tenant, await tenant.bot(null), {});
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: 'bot_not_deployed' } });
+  });
+
+  test('fails as its model does', async () => {
+    app.upstream.script(({ response }) => {
+      response.writeHead(400).end();
+    });
+    const id = await enqueue(app, tenant, bot);
+    await ended(id).toBe('FAILED');
+    expect(await findRun(id)).toMatchObject({ errorCode: 'model_error', attempt: 1 });
+  });
+
+  test('is begun once under an idempotency key', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => execute(app, tenant, bot, { prompt: 'Once' }, headers)),
+    );
+    expect(answers.map((answer) => answer.status)).toEqual(Array(8).fill(202));
+    expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1);
+    expect(answers.filter((answer) => answer.headers.get('idempotency-replayed')).length).toBe(7);
+    expect(await prisma.run.count({ where: { botId: bot, input: 'Once' } })).toBe(1);
+    const inForeground = await execute(
+      app,
+      tenant,
+      bot,
+      { prompt: 'Once', background: false },
+      headers,
+    );
+    expect(await inForeground.json()).toMatchObject({ error: { code: 'idempotency_conflict' } });
+  });
+
+  test('waits while ten are at work, is cancelled there, and runs what is deployed when its turn comes', async () => {
+    const { script, begun, finish } = held();
+    app.upstream.script(script);
+    const other = await tenant.bot();
+    const atWork = await Promise.all(Array.from({ length: 10 }, () => enqueue(app, tenant, other)));
+    await expect.poll(() => begun.length).toBe(10);
+    const stopped = await enqueue(app, tenant, other, { prompt: 'Stop me' });
+    const later = await enqueue(app, tenant, other, { prompt: 'Later' });
+    expect(await (await cancel(app, tenant, other, stopped)).json()).toMatchObject({
+      run_id: stopped,
+      status: 'cancelled',
+    });
+    const events = await fetch(`${app.url}/v1/bots/${other}/runs/${stopped}/events`, {
+      headers: tenant.headers,
+    });
+    expect((await frames(events)).at(-1)).toMatchObject({ event: 'done', status: 'cancelled' });
+    const { id: deploymentId } = await createDeployments({ prisma, cipher: testCipher }).deploy({
+      botId: other,
+      environment: 'PRODUCTION',
+      source: agent(),
+      envVars: {},
+      unsetEnvVars: [],
+    });
+    expect(await status(later)).toBe('QUEUED');
+    finish();
+    await ended(later).toBe('COMPLETED');
+    expect((await findRun(later)).deploymentId).toBe(deploymentId);
+    for (const id of atWork) await ended(id).toBe('COMPLETED');
+    expect(begun).not.toContain('Stop me');
+    expect(await findRun(stopped)).toMatchObject({ status: 'CANCELLED', attempt: 0 });
+  });
+
+  test('is cancelled at work, and keeps what was said', async () => {
+    const { script, begun } = held();
+    app.upstream.script(script);
+    const id = await enqueue(app, tenant, bot);
+    await expect.poll(() => begun.length).toBe(1);
+    await expect.poll(async () => (await findRun(id)).response).toBe('One two ');
+    expect(await (await cancel(app, tenant, bot, id)).json()).toMatchObject({
+      status: 'cancelled',
+    });
+    expect(await findRun(id)).toMatchObject({ status: 'CANCELLED', response: 'One two ' });
+  });
+});
+
+describe('several processes', () => {
+  /** What the dead leave: a run at work whose owner there is no more. */
+  const leave = async (botId: string, more = {}) => {
+    const id = makeId('run');
+    const begun = { status: 'RUNNING', ownerId: makeId('own'), background: true } as const;
+    const what = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API' } as const;
+    await prisma.run.create({ data: { id, botId, input: 'Again', ...what, ...begun, ...more } });
+    return id;
+  };
+
+  test('do fifty runs, each of them once', async () => {
+    const apps = [await startApp(), await startApp(), await startApp()];
+    const [first] = apps;
+    if (!first) throw new Error('There is no application.');
+    const tenant = await first.tenant();
+    const bot = await tenant.bot();
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        enqueue(apps[index % 3] ?? first, tenant, bot, { prompt: `Number ${index}` }),
+      ),
+    );
+    for (const id of ids) await ended(id).toBe('COMPLETED');
+    const asked = apps.flatMap(({ upstream }) =>
+      upstream.requests
+        .map(({ body }) => body.messages.at(-1)?.content ?? '')
+        .filter((prompt) => prompt.startsWith('Number')),
+    );
+    expect(asked.sort()).toEqual(ids.map((_, index) => `Number ${index}`).sort());
+    expect(await prisma.run.count({ where: { botId: bot, attempt: 1 } })).toBe(50);
+    expect(await jobsLeft()).toBe(0);
+    for (const app of apps) await app.close();
+  });
+
+  test('do again what one of them died over, and its readers miss nothing', async () => {
+    const app = await startApp();
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const traceId = 'ab'.repeat(16);
+    const id = await leave(bot, {
+      response: 'One two ',
+      events: [{ type: 'RunStarted', runId: 'x', sessionId: null }, 4, 8],
+      traceId,
+    });
+    await ended(id).toBe('COMPLETED');
+    expect(await findRun(id)).toMatchObject({ response: 'Hello there.', attempt: 2 });
+    const events = await fetch(`${app.url}/v1/bots/${bot}/runs/${id}/events`, {
+      headers: tenant.headers,
+    });
+    const text = await events.text();
+    expect(text.match(/^id: \d+$/gm)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((seq) => `id: ${seq}`));
+    const told = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
+    expect(told.map(({ event, delta }) => event ?? delta)).toEqual([
+      'run_started',
+      'One ',
+      'two ',
+      'run_started',
+      'Hello',
+      ' ',
+      'there.',
+      'done',
+    ]);
+    await app.close();
+  });
+
+  test('give up a run after three attempts, and what was to be stopped', async () => {
+    const app = await startApp();
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const [last, stopped, chat] = [
+      await leave(bot, { attempt: 3 }),
+      await leave(bot, { cancelRequested: true }),
+      await leave(bot, { background: false }),
+    ];
+    await ended(last).toBe('FAILED');
+    await ended(stopped).toBe('CANCELLED');
+    await ended(chat).toBe('FAILED');
+    for (const id of [last, chat]) expect((await findRun(id)).errorCode).toBe('interrupted');
+    await app.close();
+  });
+
+  test('take up a run whose process has lost it', async () => {
+    const [first, second] = [await startApp(), await startApp()];
+    const { script, begun, finish } = held();
+    for (const app of [first, second]) app.upstream.script(script);
+    const tenant = await first.tenant();
+    const id = await enqueue(first, tenant, await tenant.bot());
+    await expect.poll(() => begun.length).toBe(1);
+    const { ownerId } = await findRun(id);
+    await prisma.owner.delete({ where: { id: ownerId ?? '' } });
+    await expect.poll(() => begun.length, { timeout: 15_000 }).toBe(2);
+    expect((await findRun(id)).ownerId).not.toBe(ownerId);
+    finish();
+    await ended(id).toBe('COMPLETED');
+    expect((await findRun(id)).response).toBe('One two three.');
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  test('take over what one that stops has not finished, and what waits there', async () => {
+    const first = await startApp();
+    const { script, begun } = held();
+    first.upstream.script(script);
+    const tenant = await first.tenant();
+    const bot = await tenant.bot();
+    const ids = await Promise.all(Array.from({ length: 12 }, () => enqueue(first, tenant, bot)));
+    await expect.poll(() => begun.length).toBe(10);
+    await first.close();
+    for (const id of ids) expect(await status(id)).toBe('QUEUED');
+    expect(await jobsLeft()).toBe(12);
+    const second = await startApp();
+    for (const id of ids) await ended(id).toBe('COMPLETED');
+    const runs = await prisma.run.findMany({ where: { botId: bot } });
+    expect(runs.map(({ response, attempt }) => `${attempt} ${response}`)).toEqual(
+      Array(12).fill('1 Hello there.'),
+    );
+    await second.close();
+  });
+});

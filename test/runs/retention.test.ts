@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { makeId } from '../../src/ids.ts';
+import { startRetention } from '../../src/runs/retention.ts';
+import { testDatabase } from '../helpers/database.ts';
+
+const { prisma } = await testDatabase();
+const log = { warn: () => {}, error: () => expect.unreachable() };
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
+
+const SAME = { environment: 'PRODUCTION', kind: 'CHAT', channel: 'API', input: 'Hi' } as const;
+
+async function newBot() {
+  const accountId = makeId('acc');
+  const botId = makeId('bot');
+  await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
+  await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
+
+  const run = async (age: number, more = {}) => {
+    const row = { id: makeId('run'), botId, status: 'COMPLETED' as const, ...SAME };
+    return (await prisma.run.create({ data: { ...row, createdAt: daysAgo(age), ...more } })).id;
+  };
+  const session = async (age: number, runIds: string[] = []) => {
+    const id = makeId('ses');
+    const said = runIds.map((runId, turn) => ({
+      id: makeId('msg'),
+      runId,
+      turn,
+      position: 0,
+      role: 'USER' as const,
+      text: 'Hi',
+    }));
+    await prisma.session.create({
+      data: {
+        id,
+        botId,
+        environment: 'PRODUCTION',
+        sessionId: id,
+        lastSeenAt: daysAgo(age),
+        messages: { create: said },
+      },
+    });
+    return id;
+  };
+  return {
+    accountId,
+    botId,
+    run,
+    session,
+    runs: () => prisma.run.findMany({ where: { botId }, select: { id: true } }).then(ids),
+    sessions: () => prisma.session.findMany({ where: { botId }, select: { id: true } }).then(ids),
+  };
+}
+
+const ids = (rows: { id: string }[]) => rows.map(({ id }) => id).sort();
+
+/** Sweeps until `done`. */
+async function sweep(days: number | undefined, done: () => Promise<unknown>) {
+  const retention = startRetention({ prisma, log, days });
+  await expect.poll(done, { timeout: 10_000 }).toBe(true);
+  await retention.close();
+}
+
+describe('the sweep', () => {
+  test('deletes old runs with their messages, and nothing younger or still at work', async () => {
+    const bot = await newBot();
+    const old = await bot.run(31);
+    const kept = await bot.run(29);
+    const { id: ownerId } = await prisma.owner.create({ data: { id: makeId('own') } });
+    const atWork = await bot.run(40, { status: 'RUNNING', ownerId });
+    const waiting = await bot.run(40, { status: 'QUEUED' });
+    const session = await bot.session(0, [old, kept]);
+    await sweep(30, async () => !(await bot.runs()).includes(old));
+    expect(await bot.runs()).toEqual([kept, atWork, waiting].sort());
+    const left = await prisma.message.findMany({ where: { sessionKey: session } });
+    expect(left.map(({ runId }) => runId)).toEqual([kept]);
+    await prisma.owner.delete({ where: { id: ownerId } });
+  });
+
+  test('deletes sessions that were not seen for as long, where nothing is left in them', async () => {
+    const bot = await newBot();
+    const [oldRun, youngRun] = [await bot.run(35), await bot.run(1)];
+    const empty = await bot.session(31);
+    const emptied = await bot.session(31, [oldRun]);
+    const remembering = await bot.session(31);
+    await prisma.memoryEntry.create({
+      data: { sessionKey: remembering, name: 'name', value: 'Ada' },
+    });
+    const speaking = await bot.session(31, [youngRun]);
+    const busy = await bot.session(31);
+    const owner = await prisma.owner.create({
+      data: { id: makeId('own'), heartbeatAt: new Date(Date.now() + DAY_MS) },
+    });
+    await prisma.session.update({
+      where: { id: busy },
+      data: { leaseOwner: owner.id, leaseId: 'lease' },
+    });
+    const young = await bot.session(29);
+    await sweep(30, async () => {
+      const left = await bot.sessions();
+      return !left.includes(empty) && !left.includes(emptied);
+    });
+    expect(await bot.sessions()).toEqual([remembering, speaking, busy, young].sort());
+    await prisma.owner.delete({ where: { id: owner.id } });
+  });
+
+  test('keeps every run where no number of days is set, but no idempotency record past its day', async () => {
+    const bot = await newBot();
+    const old = await bot.run(4_000);
+    const record = (expiresAt: Date) => ({
+      accountId: bot.accountId,
+      key: randomUUID(),
+      fingerprint: 'x',
+      expiresAt,
+    });
+    const present = record(new Date(Date.now() + DAY_MS));
+    await prisma.idempotencyRecord.createMany({ data: [record(daysAgo(0.01)), present] });
+    const records = () =>
+      prisma.idempotencyRecord.findMany({ where: { accountId: bot.accountId } });
+    await sweep(undefined, async () => (await records()).length === 1);
+    expect((await records())[0]?.key).toBe(present.key);
+    expect(await bot.runs()).toEqual([old]);
+  });
+
+  test('goes on batch by batch, in two processes at once', async () => {
+    const bot = await newBot();
+    const rows = Array.from({ length: 1_201 }, () => ({
+      id: makeId('run'),
+      botId: bot.botId,
+      status: 'FAILED' as const,
+      createdAt: daysAgo(2),
+      ...SAME,
+    }));
+    await prisma.run.createMany({ data: rows });
+    const young = await bot.run(0);
+    const other = startRetention({ prisma, log, days: 1 });
+    await sweep(1, async () => (await bot.runs()).length === 1);
+    await other.close();
+    expect(await bot.runs()).toEqual([young]);
+  });
+});

@@ -1,0 +1,97 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { makeRuns } from '../helpers/runs.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+});
+
+const STATS = `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
+  bot(id: $id) { stats(from: $from, to: $to) {
+    runs failed tokens latencyP50 latencyP95 perDay { date runs failed tokens }
+  } }
+}`;
+
+const stats = (id: string, from: string, to: string) => tenant.graphql(STATS, { id, from, to });
+const at = (moment: string) => ({ createdAt: new Date(moment) });
+
+describe('the statistics of a bot', () => {
+  test('sum up what was made from one moment on and before another, day by day', async () => {
+    const [bot, other] = [await tenant.bot(null), await tenant.bot(null)];
+    const spent = (promptTokens: number, latencyMs: number | null) => ({
+      promptTokens,
+      completionTokens: 1,
+      latencyMs,
+    });
+    await makeRuns(app, bot, [
+      { ...at('2026-03-01T11:59:59.999Z'), ...spent(1_000, 1_000) },
+      { ...at('2026-03-01T12:00:00Z'), ...spent(10, 100) },
+      { ...at('2026-03-01T23:59:59.999Z'), ...spent(20, 200), status: 'FAILED' },
+      { ...at('2026-03-03T00:00:00Z'), ...spent(30, 400), status: 'CANCELLED' },
+      { ...at('2026-03-03T11:00:00Z'), ...spent(0, null), status: 'RUNNING' },
+      { ...at('2026-03-03T12:00:00Z'), ...spent(1_000, 1_000), status: 'FAILED' },
+    ]);
+    await makeRuns(app, other, [{ ...at('2026-03-02T12:00:00Z'), ...spent(1_000, 1_000) }]);
+    const { data, errors } = await stats(bot, '2026-03-01T12:00:00Z', '2026-03-03T13:00:00+01:00');
+    expect(errors).toBeUndefined();
+    expect(data.bot.stats).toEqual({
+      runs: 4,
+      failed: 1,
+      tokens: 64,
+      latencyP50: 200,
+      latencyP95: 380,
+      perDay: [
+        { date: '2026-03-01', runs: 2, failed: 1, tokens: 32 },
+        { date: '2026-03-02', runs: 0, failed: 0, tokens: 0 },
+        { date: '2026-03-03', runs: 2, failed: 0, tokens: 32 },
+      ],
+    });
+  });
+
+  test('of a bot that did nothing are zeros, on all days of a leap year', async () => {
+    const { data } = await stats(
+      await tenant.bot(null),
+      '2024-01-01T00:00:00Z',
+      '2025-01-01T00:00:00Z',
+    );
+    const { perDay, ...sums } = data.bot.stats;
+    expect(sums).toEqual({ runs: 0, failed: 0, tokens: 0, latencyP50: null, latencyP95: null });
+    expect(perDay).toHaveLength(366);
+    expect([perDay[59].date, perDay[365].date]).toEqual(['2024-02-29', '2024-12-31']);
+  });
+
+  test('tell of more tokens than an Int can say as of so many', async () => {
+    const bot = await tenant.bot(null);
+    const many = { ...at('2026-03-01T00:00:00Z'), promptTokens: 2_000_000_000 };
+    await makeRuns(app, bot, [many, many]);
+    const { data } = await stats(bot, '2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z');
+    expect(data.bot.stats.tokens).toBe(2_147_483_647);
+    expect(data.bot.stats.perDay[0].tokens).toBe(2_147_483_647);
+  });
+
+  test.each([
+    ['2026-03-01T00:00:00Z', '2026-03-01T00:00:00Z', 'must be after from'],
+    ['2026-03-02T00:00:00Z', '2026-03-01T00:00:00Z', 'must be after from'],
+    ['2025-01-01T00:00:00Z', '2026-01-02T00:00:00.001Z', 'must be at most 366 days after from'],
+  ])('are not of %s to %s', async (from, to, message) => {
+    const { errors } = await stats(await tenant.bot(null), from, to);
+    expect(errors?.[0]?.extensions).toEqual({
+      code: 'INVALID_REQUEST',
+      details: [{ path: 'to', message }],
+    });
+  });
+
+  test('are not read without the scope RUNS', async () => {
+    const id = await tenant.bot(null);
+    const key = await tenant.key({ scopes: ['CHAT', 'DEPLOY', 'ADMIN'] });
+    const { errors } = await app.graphql(key, STATS, {
+      id,
+      from: '2026-03-01T00:00:00Z',
+      to: '2026-03-02T00:00:00Z',
+    });
+    expect(errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
+  });
+});

@@ -1,0 +1,546 @@
+import { on } from 'node:events';
+import * as conventions from '@opentelemetry/semantic-conventions/incubating';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { createDeployments } from '../../src/deployments/deployments.ts';
+import { ATTRIBUTE, OPERATION, PROVIDER } from '../../src/runs/semconv.ts';
+import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { type Site, startSite } from '../helpers/site.ts';
+import type { Script } from '../helpers/upstream.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+let site: Site;
+beforeAll(async () => {
+  site = await startSite();
+  app = await startApp({ allowedHosts: [site.host] });
+  tenant = await app.tenant();
+  return () => site.close();
+});
+beforeEach(() => {
+  app.upstream.requests.length = 0;
+});
+
+type Span = {
+  spanId: string;
+  parentId: string | null;
+  name: string;
+  startedAt: string;
+  durationMs: number;
+  status: string;
+  attributes: Record<string, unknown>;
+};
+type Trace = { traceId: string; spans: Span[] };
+
+const RUN = `query ($id: ID!) {
+  run(id: $id) {
+    trace { traceId spans { spanId parentId name startedAt durationMs status attributes } }
+  }
+}`;
+
+const traceOf = async (id: string): Promise<Trace> => {
+  const { data, errors } = await tenant.graphql(RUN, { id });
+  expect(errors).toBeUndefined();
+  return data.run.trace;
+};
+
+/** Chats, whatever comes of it. @returns the trace of the run. */
+const chat = async (bot: string, body: object = {}, headers: Record<string, string> = {}) => {
+  const response = await tenant.chat(bot, { message: 'Hi', ...body }, headers);
+  await response.text();
+  return traceOf(String(response.headers.get('x-run-id')));
+};
+
+/** Answers the model's calls one after another, the last script for all that follow. */
+const scripts = (...list: Script[]) => {
+  let call = 0;
+  app.upstream.script((exchange) => {
+    const script = list[Math.min(call, list.length - 1)];
+    call += 1;
+    return script?.(exchange);
+  });
+};
+const finish: Script = ({ say, end }) => {
+  say('Done.');
+  end();
+};
+
+/** The tree of a trace's names, each indented below what it is a part of. */
+const tree = ({ spans }: Trace): string[] => {
+  const depths = new Map<string, number>();
+  return spans.map(({ spanId, parentId, name }) => {
+    const depth = (depths.get(parentId ?? '') ?? -1) + 1;
+    depths.set(spanId, depth);
+    return '  '.repeat(depth) + name;
+  });
+};
+const named = ({ spans }: Trace, name: string): Span => {
+  const span = spans.find((one) => one.name === name);
+  if (!span) throw new Error(`The trace has no span "${name}".`);
+  return span;
+};
+/** What went wrong in each span, by the spans' names. */
+const errorsOf = ({ spans }: Trace) =>
+  spans.flatMap(({ name, status, attributes }) =>
+    status === 'error' ? [`${name}: ${attributes['error.type']}`] : [],
+  );
+
+const SHOP_KEY = 'hunter2-hunter2';
+
+/** Makes a bot that may call the shop, whose address the checker warns of. */
+const shopBot = async (members = '') => {
+  const botId = await tenant.bot(null);
+  const source = agent(`${members}
+  tools shop {
+    capability lookup "Looks an order up" {
+      input { id string }
+      get "http://${site.host}/orders/{{ input.id }}" {
+        header "X-Plan" "{{ context.plan }}"
+        header "X-Key" "{{ env.SHOP_KEY }}"
+      }
+    }
+  }`);
+  const { status } = await createDeployments({ prisma: app.prisma, cipher: testCipher }).deploy({
+    botId,
+    environment: 'PRODUCTION',
+    source,
+    envVars: { SHOP_KEY },
+    unsetEnvVars: [],
+  });
+  expect(status).toBe('DEPLOYED');
+  return botId;
+};
+
+describe('the trace of a run', () => {
+  test('shows the four documented steps in their order, and the calls of the model and of tools', async () => {
+    const bot = await tenant.bot('tools time');
+    scripts(({ call }) => call(['time_now', {}]), finish);
+    const trace = await chat(bot, { context: { plan: 'pro' } }, { 'x-session-id': 's' });
+    expect(tree(trace)).toEqual([
+      'invoke_agent Test',
+      '  load_history',
+      '  inject_memory',
+      '  merge_context',
+      '  send_to_model',
+      '    chat scripted',
+      '    execute_tool time.now',
+      '    chat scripted',
+    ]);
+    expect(trace.traceId).toMatch(/^[\da-f]{32}$/);
+    for (const span of trace.spans) {
+      expect(span.spanId).toMatch(/^[\da-f]{16}$/);
+      expect(span.status).toBe('unset');
+      expect(span.durationMs).toBeGreaterThanOrEqual(0);
+    }
+    const begun = trace.spans.map(({ startedAt }) => Date.parse(startedAt));
+    expect(begun).toEqual(begun.toSorted((one, other) => one - other));
+  });
+
+  test('tells what reached the model at each of the steps', async () => {
+    const bot = await tenant.bot('prompt "For {{ context.plan }}"\n  memory { name "Name" }');
+    scripts(({ call }) => call(['memory_save', { name: 'name', value: 'Ada' }]), finish);
+    await chat(bot, {}, { 'x-session-id': 's' });
+    scripts(finish);
+    const trace = await chat(bot, { context: { plan: 'pro' } }, { 'x-session-id': 's' });
+    const [system, ...others] = app.upstream.requests.at(-1)?.body.messages ?? [];
+    const past = others.slice(0, -1);
+    expect(past).toHaveLength(4);
+    expect(named(trace, 'load_history').attributes).toEqual({ 'parley.history.messages': 4 });
+    expect(system?.content).toContain('<memory>\n{"name":"Ada"}');
+    expect(named(trace, 'inject_memory').attributes).toEqual({ 'parley.memory.facts': 1 });
+    expect(system?.content).toContain('For pro');
+    expect(system?.content).toContain('<context>\n{"plan":"pro"}');
+    expect(named(trace, 'merge_context').attributes).toEqual({ 'parley.context.keys': 1 });
+  });
+
+  test('follows OpenTelemetry’s conventions for generative AI', async () => {
+    const bot = await tenant.bot(
+      'model "big" {\n    temperature 0.5\n    max_tokens 99\n  }\n  tools time',
+    );
+    scripts(
+      ({ call }) => call(['time_now', {}]),
+      ({ response }) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        for (const chunk of [
+          { model: 'big-2026', choices: [{ delta: { content: 'Yes' }, finish_reason: 'length' }] },
+          { choices: [], usage: { prompt_tokens: 20, completion_tokens: 5 } },
+        ]) {
+          response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+        }
+        response.end('data: [DONE]\n\n');
+      },
+    );
+    const response = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 'user-1' });
+    const runId = String(response.headers.get('x-run-id'));
+    const { deploymentId } = await app.prisma.run.findUniqueOrThrow({ where: { id: runId } });
+    const { spans } = await traceOf(runId);
+    expect(spans[0]?.attributes).toEqual({
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.agent.id': bot,
+      'gen_ai.agent.name': 'Test',
+      'gen_ai.agent.version': deploymentId,
+      'gen_ai.conversation.id': 'user-1',
+      'gen_ai.request.model': 'big',
+      'gen_ai.usage.input_tokens': 32,
+      'gen_ai.usage.output_tokens': 8,
+      'parley.run.id': runId,
+      'parley.environment': 'production',
+      'parley.channel': 'api',
+    });
+    const tool = spans.find(({ name }) => name === 'execute_tool time.now');
+    expect(tool?.attributes).toEqual({
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'time.now',
+      'gen_ai.tool.type': 'function',
+      'gen_ai.tool.call.id': 'call_1_0',
+    });
+    const [, second] = spans.filter(({ name }) => name === 'chat big');
+    expect(second?.attributes).toEqual({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.request.model': 'big',
+      'gen_ai.request.stream': true,
+      'gen_ai.request.temperature': 0.5,
+      'gen_ai.request.max_tokens': 99,
+      'gen_ai.response.model': 'big-2026',
+      'gen_ai.response.finish_reasons': ['length'],
+      'gen_ai.response.time_to_first_chunk': expect.any(Number),
+      'gen_ai.usage.input_tokens': 20,
+      'gen_ai.usage.output_tokens': 5,
+    });
+  });
+
+  test('uses only names that the conventions have', () => {
+    const known = new Set<unknown>(Object.values(conventions));
+    const used = [...Object.values(ATTRIBUTE), ...Object.values(OPERATION), PROVIDER];
+    expect(used.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test('holds nothing of what was said, sent or answered', async () => {
+    site.handle((_request, response) => response.writeHead(500).end('answer-words'));
+    const bot = await shopBot('prompt "prompt-words"');
+    scripts(({ say, call }) => {
+      say('reply-words');
+      call(['shop_lookup', { id: 'argument-words' }], ['name-words', {}]);
+    }, finish);
+    const trace = await chat(bot, { message: 'message-words', context: { key: 'context-words' } });
+    expect(trace.spans).toHaveLength(9);
+    expect(JSON.stringify(trace)).not.toContain('words');
+  });
+
+  test('can be stored whatever a model’s server says of itself', async () => {
+    const bot = await tenant.bot();
+    scripts(({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const choices = [{ delta: { content: 'Hi' }, finish_reason: 'odd\u0000' }];
+      const chunk = { model: `${'m'.repeat(255)}😀`, choices };
+      response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+    });
+    const { attributes } = named(await chat(bot), 'chat scripted');
+    expect(attributes['gen_ai.response.finish_reasons']).toEqual(['odd\uFFFD']);
+    expect(attributes['gen_ai.response.model']).toBe(`${'m'.repeat(255)}\uFFFD`);
+    expect(attributes['gen_ai.usage.input_tokens']).toBeUndefined();
+  });
+
+  test('holds no value of a variable, even where a model’s server says it', async () => {
+    const bot = await shopBot();
+    const say =
+      (chunk: object): Script =>
+      ({ response }) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+      };
+    const lookup = { name: 'shop_lookup', arguments: '{"id":"7"}' };
+    const call = { index: 0, id: `call-${SHOP_KEY}`, type: 'function', function: lookup };
+    scripts(
+      say({ choices: [{ delta: { tool_calls: [call] }, finish_reason: 'tool_calls' }] }),
+      say({ model: SHOP_KEY, choices: [{ delta: {}, finish_reason: SHOP_KEY }] }),
+    );
+    const trace = await chat(bot);
+    expect(tree(trace)).toHaveLength(8);
+    expect(JSON.stringify(trace)).not.toContain(SHOP_KEY);
+    const sent = app.upstream.requests.at(-1)?.body.messages.slice(-2);
+    expect(sent?.[0]?.tool_calls?.[0]?.id).toBe(sent?.[1]?.tool_call_id);
+  });
+
+  test('says where the tokens are an estimate', async () => {
+    const bot = await tenant.bot();
+    scripts(({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const choices = [{ delta: { content: 'Hi' }, finish_reason: 'stop' }];
+      response.end(`data: ${JSON.stringify({ choices })}\n\ndata: [DONE]\n\n`);
+    });
+    const { spans } = await chat(bot);
+    expect(spans[0]?.attributes).toMatchObject({ 'parley.usage.estimated': true });
+  });
+});
+
+describe('what goes wrong in a run', () => {
+  test.each<[what: string, script: Script]>([
+    ['answers an error', ({ response }) => void response.writeHead(400).end('{}')],
+    [
+      'breaks off',
+      ({ say, cut }) => {
+        say('Well');
+        cut();
+      },
+    ],
+    ['hangs up', ({ response }) => void response.destroy()],
+  ])('stands in its trace where the model %s', async (_what, script) => {
+    const bot = await tenant.bot();
+    scripts(script);
+    const trace = await chat(bot);
+    expect(tree(trace)).toHaveLength(6);
+    expect(errorsOf(trace)).toEqual([
+      'invoke_agent Test: model_error',
+      'send_to_model: model_error',
+      'chat scripted: model_error',
+    ]);
+  });
+
+  test('stands in its trace where the time for it is over, its calls under way included', async () => {
+    const bot = await shopBot('limits { run_time 60ms }');
+    site.handle(() => {});
+    scripts(({ call }) => call(['shop_lookup', { id: '7' }]));
+    const trace = await chat(bot, { context: { plan: 'pro' } });
+    expect(errorsOf(trace)).toEqual([
+      'invoke_agent Test: model_timeout',
+      'send_to_model: model_timeout',
+      'execute_tool shop.lookup: model_timeout',
+    ]);
+  });
+
+  test('stands in its trace where nobody listens any more', async () => {
+    const bot = await tenant.bot();
+    const gone = new AbortController();
+    scripts(async ({ say, closed }) => {
+      say('Well');
+      await closed;
+    });
+    const response = await fetch(`${app.url}/v1/bots/${bot}/chat/stream?message=Hi`, {
+      headers: tenant.headers,
+      signal: gone.signal,
+    });
+    const runId = String(response.headers.get('x-run-id'));
+    gone.abort();
+    await expect
+      .poll(() => app.prisma.run.findUnique({ where: { id: runId } }))
+      .toMatchObject({ status: 'CANCELLED' });
+    const trace = await traceOf(runId);
+    expect(errorsOf(trace)).toEqual([
+      'invoke_agent Test: cancelled',
+      'send_to_model: cancelled',
+      'chat scripted: cancelled',
+    ]);
+  });
+
+  test('stands in its trace where it could not be stored', async () => {
+    const bot = await tenant.bot();
+    scripts(async ({ say, end }) => {
+      say('Well');
+      await app.prisma.session.deleteMany({ where: { botId: bot } });
+      end();
+    });
+    const trace = await chat(bot);
+    expect(errorsOf(trace)).toEqual(['invoke_agent Test: internal_error']);
+  });
+});
+
+describe('a tool in a trace', () => {
+  const called = async (bot: string, tool: [string, unknown], body: object = {}) => {
+    scripts(({ call }) => call(tool), finish);
+    return chat(bot, body);
+  };
+
+  test('has failed with the status that it answered', async () => {
+    site.handle((_request, response) => response.writeHead(503).end());
+    const trace = await called(await shopBot(), ['shop_lookup', { id: '7' }]);
+    expect(errorsOf(trace)).toEqual(['execute_tool shop.lookup: 503']);
+    expect(named(trace, 'execute_tool shop.lookup').attributes).toMatchObject({
+      'http.response.status_code': 503,
+    });
+  });
+
+  test('has failed where its server hangs up', async () => {
+    site.handle((_request, response) => response.destroy());
+    const trace = await called(await shopBot(), ['shop_lookup', { id: '7' }]);
+    expect(errorsOf(trace)).toEqual(['execute_tool shop.lookup: broken_answer']);
+  });
+
+  test('has failed where the model sent it the wrong things', async () => {
+    expect(errorsOf(await called(await shopBot(), ['shop_lookup', {}]))).toEqual([
+      'execute_tool shop.lookup: invalid_arguments',
+    ]);
+    expect(errorsOf(await called(await shopBot(), ['shop_lookup', '{']))).toEqual([
+      'execute_tool shop.lookup: invalid_arguments',
+    ]);
+  });
+
+  test('is named only where there is one', async () => {
+    const trace = await called(await tenant.bot('tools time'), ['launch_rockets', {}]);
+    expect(errorsOf(trace)).toEqual(['execute_tool: unknown_tool']);
+    expect(named(trace, 'execute_tool').attributes).not.toHaveProperty('gen_ai.tool.name');
+  });
+
+  test('was refused beyond the limit', async () => {
+    const bot = await tenant.bot('tools time\n  limits { tool_calls 1 }');
+    scripts(({ call }) => call(['time_now', {}], ['time_now', {}]), finish);
+    expect(errorsOf(await chat(bot))).toEqual(['execute_tool time.now: tool_calls_limit']);
+  });
+
+  test('names the values that its address and its headers lacked', async () => {
+    site.handle((_request, response) => response.end('{}'));
+    const bot = await shopBot();
+    const without = await called(bot, ['shop_lookup', { id: '..' }]);
+    expect(named(without, 'execute_tool shop.lookup').attributes).toMatchObject({
+      'parley.template.missing': ['input.id', 'context.plan'],
+    });
+    const withAll = await called(bot, ['shop_lookup', { id: '7' }], {
+      context: { plan: 'pro' },
+    });
+    expect(named(withAll, 'execute_tool shop.lookup').attributes).not.toHaveProperty(
+      'parley.template.missing',
+    );
+  });
+});
+
+describe('a prompt that places what is not there', () => {
+  test('names it in the trace', async () => {
+    const bot = await tenant.bot(
+      'prompt "{{ context.customer.plan }} {{ memory.name }} {{ context.tone ?? \\"kind\\" }}"\n  memory { name "Name" }',
+    );
+    scripts(finish);
+    expect(named(await chat(bot), 'merge_context').attributes).toMatchObject({
+      'parley.template.missing': ['context.customer.plan', 'memory.name'],
+    });
+  });
+});
+
+describe('traces of runs', () => {
+  test('have an id while the run is at work, and their spans when it has ended', async () => {
+    const bot = await tenant.bot();
+    let during: Trace | undefined;
+    scripts(async ({ say, end }) => {
+      const { id } = await app.prisma.run.findFirstOrThrow({ where: { botId: bot } });
+      during = await traceOf(id);
+      say('Done.');
+      end();
+    });
+    const after = await chat(bot);
+    expect(during).toEqual({ traceId: after.traceId, spans: [] });
+    expect(after.spans).toHaveLength(6);
+  });
+
+  test('stay as they are when a session is forgotten, for they hold none of its words', async () => {
+    const bot = await tenant.bot();
+    scripts(finish);
+    await chat(bot, {}, { 'x-session-id': 's' });
+    await tenant.graphql(`mutation { forgetSession(botId: "${bot}", sessionId: "s") }`);
+    const run = await app.prisma.run.findFirstOrThrow({ where: { botId: bot } });
+    expect(run).toMatchObject({ input: '', response: null });
+    expect((await traceOf(run.id)).spans).toHaveLength(6);
+  });
+});
+
+describe('the caller’s own trace', () => {
+  const traceId = 'a'.repeat(32);
+  const parentId = 'b'.repeat(16);
+  const traceparent = (flags = '01') => `00-${traceId}-${parentId}-${flags}`;
+  const chatField = (bot: string) =>
+    `chat(botId: "${bot}", input: { message: "Hi", sessionId: "s" })`;
+  const continued = {
+    traceId,
+    spans: expect.arrayContaining([expect.objectContaining({ parentId })]),
+  };
+
+  const newestTrace = async (bot: string) => {
+    const run = await app.prisma.run.findFirstOrThrow({ where: { botId: bot } });
+    return traceOf(run.id);
+  };
+
+  const post = async (path: string, query: string, headers = {}) => {
+    const response = await fetch(app.url + path, {
+      method: 'POST',
+      headers: {
+        ...tenant.headers,
+        ...headers,
+        'content-type': 'application/json',
+        traceparent: traceparent(),
+      },
+      body: JSON.stringify({ query }),
+    });
+    expect(response.status).toBe(200);
+    await response.text();
+  };
+
+  test('goes on in the run over REST', async () => {
+    const trace = await chat(await tenant.bot(), {}, { traceparent: traceparent() });
+    expect(trace).toMatchObject(continued);
+    expect(trace.spans[0]?.parentId).toBe(parentId);
+    expect(tree(trace)).toHaveLength(6);
+  });
+
+  test('goes on in the run over GraphQL', async () => {
+    const bot = await tenant.bot();
+    await post('/graphql', `mutation { ${chatField(bot)} { response } }`);
+    expect(await newestTrace(bot)).toMatchObject(continued);
+  });
+
+  test('goes on in the run over GraphQL’s event stream', async () => {
+    const bot = await tenant.bot();
+    const headers = { accept: 'text/event-stream' };
+    await post('/graphql/stream', `subscription { ${chatField(bot)} { __typename } }`, headers);
+    expect(await newestTrace(bot)).toMatchObject(continued);
+  });
+
+  test('goes on in the runs of a WebSocket that was opened with it', async () => {
+    const bot = await tenant.bot();
+    const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', {
+      headers: { ...tenant.headers, traceparent: traceparent() },
+    });
+    const messages = on(socket, 'message');
+    const query = `subscription { ${chatField(bot)} { __typename } }`;
+    socket.on('open', () => socket.send('{"type":"connection_init"}'));
+    for await (const [data] of messages) {
+      const { type } = JSON.parse(String(data));
+      const subscribe = { id: '1', type: 'subscribe', payload: { query } };
+      if (type === 'connection_ack') socket.send(JSON.stringify(subscribe));
+      if (type === 'complete') break;
+    }
+    socket.close();
+    expect(await newestTrace(bot)).toMatchObject(continued);
+  });
+
+  test('is stored whole also where it is not sampled', async () => {
+    const trace = await chat(await tenant.bot(), {}, { traceparent: traceparent('00') });
+    expect(trace).toMatchObject(continued);
+    expect(tree(trace)).toHaveLength(6);
+  });
+
+  test.each([
+    ['empty', ''],
+    ['no traceparent', 'hello'],
+    ['of zeros', `00-${'0'.repeat(32)}-${parentId}-01`],
+    ['of a version that is none', `ff-${traceId}-${parentId}-01`],
+    ['too long', `${traceparent()}-more`],
+    ['in capitals', traceparent().toUpperCase()],
+    ['two in one', `${traceparent()}, ${traceparent()}`],
+  ])('is ignored where its header is %s', async (_what, header) => {
+    const trace = await chat(await tenant.bot(), {}, { traceparent: header });
+    expect(trace.traceId).toMatch(/^[\da-f]{32}$/);
+    expect(trace.traceId).not.toBe(traceId);
+    expect(trace.spans[0]?.parentId).toBeNull();
+  });
+
+  test('is not told to the model’s server, nor to tools', async () => {
+    site.requests.length = 0;
+    site.handle((_request, response) => response.end('{}'));
+    const bot = await shopBot();
+    scripts(({ call }) => call(['shop_lookup', { id: '7' }]), finish);
+    await chat(bot, {}, { traceparent: traceparent() });
+    const told = [...app.upstream.requests, ...site.requests];
+    expect(told).toHaveLength(3);
+    for (const { headers } of told) expect(JSON.stringify(headers)).not.toContain(traceId);
+  });
+});

@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { describe, expect, inject, test } from 'vitest';
+import { startApp } from '../helpers/app.ts';
+import { testRandom } from '../helpers/random.ts';
+
+const databaseUrl = inject('databaseUrl');
+const CHATS = 50;
+const TURNS = 4;
+
+/** Cuts all connections of this worker's database but its own, again and again, until it is stopped. */
+async function cutConnections(database: string, pause: () => number) {
+  const killer = new pg.Client({ connectionString: databaseUrl });
+  await killer.connect();
+  let isOver = false;
+  let cut = 0;
+  const cutting = (async () => {
+    while (!isOver) {
+      await delay(pause());
+      const { rowCount } = await killer.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND random() < 0.5',
+        [database],
+      );
+      cut += rowCount ?? 0;
+    }
+    await killer.end();
+  })();
+  return async () => {
+    isOver = true;
+    await cutting;
+    return cut;
+  };
+}
+
+describe.skipIf(!databaseUrl)('a database that cuts its connections at any moment', () => {
+  test('costs some answers, but no client waits, no run hangs, and nothing is stored twice', {
+    timeout: 60_000,
+  }, async () => {
+    const random = testRandom();
+    const app = await startApp();
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    app.upstream.script(async ({ say, end }) => {
+      for (const word of ['One ', 'two ', 'three.']) {
+        say(word);
+        await delay(random.int(0, 30));
+      }
+      end();
+    });
+    const [{ name = '' } = {}] = await app.prisma.$queryRaw<
+      { name: string }[]
+    >`SELECT current_database() AS name`;
+    const stop = await cutConnections(name, () => random.int(10, 60));
+
+    const answers = await Promise.all(
+      Array.from({ length: CHATS }, async (_, index) => {
+        const statuses: number[] = [];
+        for (let turn = 0; turn < TURNS; turn += 1) {
+          const isKeyed = index % 3 === 0;
+          const headers: Record<string, string> = {
+            'x-session-id': `outage-${index % 40}`,
+            ...(isKeyed && { 'idempotency-key': `outage-${index}-${turn}` }),
+          };
+          const body = { message: `${index}/${turn}` };
+          const startedAt = performance.now();
+          const response = await tenant.chat(bot, body, headers);
+          await response.text();
+          expect(performance.now() - startedAt).toBeLessThan(20_000);
+          statuses.push(response.status);
+        }
+        return statuses;
+      }),
+    );
+    const cut = await stop();
+    expect(cut).toBeGreaterThan(20);
+    for (const status of answers.flat()) expect([200, 500]).toContain(status);
+    expect(answers.flat()).toContain(200);
+
+    const where = { botId: bot };
+    const left = async () => ({
+      running: await app.prisma.run.count({ where: { ...where, status: 'RUNNING' } }),
+      leased: await app.prisma.session.count({ where: { ...where, leaseId: { not: null } } }),
+      waiting: await app.prisma.turnWaiter.count({ where: { session: where } }),
+      claimed: await app.prisma.idempotencyRecord.count({
+        where: { accountId: tenant.accountId, runId: null },
+      }),
+    });
+    const none = { running: 0, leased: 0, waiting: 0, claimed: 0 };
+    await expect.poll(left, { timeout: 20_000, interval: 500 }).toEqual(none);
+
+    const runs = await app.prisma.run.findMany({ where, include: { messages: true } });
+    for (const { status, messages, input } of runs) {
+      const roles = messages.map(({ role, text }) => `${role} ${text}`).sort();
+      const whole = ['ASSISTANT One two three.', `USER ${input}`];
+      expect(roles).toEqual(status === 'COMPLETED' ? whole : []);
+    }
+    const completed = runs.filter(({ status }) => status === 'COMPLETED');
+    const sessions = await app.prisma.session.findMany({ where });
+    const turns = sessions.reduce((sum, session) => sum + session.turns, 0);
+    expect(turns).toBe(completed.length);
+    for (const { sessionId } of sessions) {
+      const answer = await tenant.chat(bot, { message: 'Again' }, { 'x-session-id': sessionId });
+      expect(answer.status).toBe(200);
+    }
+  });
+});

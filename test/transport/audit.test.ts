@@ -1,0 +1,27 @@
+import { serverAudits } from 'graphql-http';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+
+/** Every requirement and recommendation of GraphQL over HTTP, as its working group tests them. */
+const audits = serverAudits({
+  url: () => `${app.url}/graphql`,
+  fetchFn: fetch,
+});
+
+describe('GraphQL over HTTP', () => {
+  test('has audits for all that it asks for', () => {
+    expect(audits.length).toBeGreaterThan(50);
+  });
+
+  test.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_name, audit) => {
+    const result = await audit.fn();
+    if (result.status === 'ok') return;
+    const answer = await result.response.text();
+    throw new Error(`${result.reason} (${result.response.status}): ${answer}`);
+  });
+});

@@ -1,0 +1,345 @@
+import { createConnection } from 'node:net';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ERROR_STATUS } from '../../src/errors.ts';
+import { routes } from '../../src/transport/routes.ts';
+import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import {
+  type Contract,
+  type DescribedOperation,
+  escaped,
+  pointerTo,
+  readContract,
+} from '../helpers/contract.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+let bot: string;
+let contract: Contract;
+beforeAll(async () => {
+  app = await startApp({ trustProxy: ['127.0.0.1'] });
+  tenant = await app.tenant();
+  bot = await tenant.bot('memory { name "The name" }');
+  contract = await readContract(app.url);
+});
+
+const streamed = { accept: 'text/event-stream' };
+
+let clients = 0;
+
+/** Sends a request to an operation, each as another client, and holds the answer to what is described. */
+async function ask(
+  operationId: string,
+  {
+    path = {},
+    query = '',
+    body,
+    headers = {},
+    apiKey = tenant.apiKey,
+  }: {
+    path?: Record<string, string>;
+    query?: string;
+    body?: object | string;
+    headers?: Record<string, string>;
+    apiKey?: string | null;
+  } = {},
+): Promise<Response> {
+  const found = contract.operations.find((one) => one.operationId === operationId);
+  if (!found) throw new Error(`There is no operation ${operationId}.`);
+  const filled: Record<string, string> = { id: bot, ...path };
+  const url = found.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => filled[name] ?? 'x_none');
+  clients += 1;
+  const answer = await fetch(`${app.url}/v1${url}${query}`, {
+    method: found.method.toUpperCase(),
+    headers: {
+      ...(apiKey && { authorization: `Bearer ${apiKey}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      'x-forwarded-for': `2001:db8:${clients}::1`,
+      ...headers,
+    },
+    body: typeof body === 'object' ? JSON.stringify(body) : body,
+  });
+  await contract.hold(operationId, answer.clone());
+  return answer;
+}
+
+const codeOf = async (answer: Response) => {
+  const { error } = (await answer.json()) as { error: { code: string } };
+  return error.code;
+};
+
+describe('the OpenAPI document', () => {
+  test('is valid by a public linter, at its strictest', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] });
+    const { source } = contract;
+    const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
+    expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
+  });
+
+  test('is read without a key, and with one that is not valid', async () => {
+    for (const apiKey of [null, tenant.apiKey, 'parley_sk_none']) {
+      const answer = await ask('describe', { apiKey });
+      expect(answer.status).toBe(200);
+      expect(await answer.json()).toMatchObject({ openapi: '3.1.1' });
+    }
+  });
+
+  test('counts as a request of its reader: by the key, or else by the address', async () => {
+    const reader = await app.tenant({ plan: 'FREE' });
+    const own = await ask('describe', { apiKey: reader.apiKey });
+    expect(own.headers.get('x-ratelimit-limit')).toBe('10');
+    const headers = { 'x-forwarded-for': '192.0.2.1' };
+    const answers = await Promise.all(
+      Array.from({ length: 61 }, () => ask('describe', { apiKey: null, headers })),
+    );
+    expect(answers.map(({ status }) => status)).toContain(429);
+  });
+
+  test('describes every route of the table, and no other', () => {
+    const described = contract.operations.map(({ method, path }) => `${method} ${path}`);
+    const served = routes.map(
+      ({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
+    );
+    expect(described.toSorted()).toEqual([...served, 'get /openapi.json'].toSorted());
+  });
+
+  test('asks for the scopes that the routes do, and for a key everywhere but to be read', () => {
+    const described = contract.operations.map(({ operationId, security }) => [
+      operationId,
+      security?.flatMap(({ apiKey }) => apiKey),
+    ]);
+    const served = routes.map(({ id, scope }) => [
+      id,
+      scope && [scope].flat().map((one) => one.toLowerCase()),
+    ]);
+    expect(Object.fromEntries(described)).toEqual({ ...Object.fromEntries(served), describe: [] });
+    expect(JSON.parse(contract.source).security).toEqual([{ apiKey: [] }]);
+  });
+
+  test('names every code there is, but those of no route', () => {
+    const named = new Set(
+      contract.operations.flatMap(({ responses }) =>
+        Object.values(responses).flatMap(({ content }) =>
+          Object.keys(content['application/json']?.examples ?? {}),
+        ),
+      ),
+    );
+    const ofNoRoute = ['not_found', 'interrupted'];
+    expect([...named, ...ofNoRoute].toSorted()).toEqual(Object.keys(ERROR_STATUS).toSorted());
+  });
+
+  test('has examples of every body, and they are as its schemas say', () => {
+    const bodiesOf = (operation: DescribedOperation) => [
+      { place: 'requestBody', content: operation.requestBody?.content ?? {} },
+      ...Object.entries(operation.responses).map(([status, { content }]) => ({
+        place: `responses/${status}`,
+        content,
+      })),
+    ];
+    for (const operation of contract.operations) {
+      for (const { place, content } of bodiesOf(operation)) {
+        for (const [type, { example, examples }] of Object.entries(content)) {
+          const pointer = `${pointerTo(operation)}/${place}/content/${escaped(type)}/schema`;
+          const shown = [example, ...Object.values(examples).map(({ value }) => value)];
+          const given = shown.filter((value) => value !== undefined);
+          if (operation.operationId !== 'describe') expect(given, pointer).not.toEqual([]);
+          for (const value of given) {
+            expect([pointer, contract.problems(value, pointer)]).toEqual([pointer, []]);
+            if (typeof value !== 'string') continue;
+            const frames = [...value.matchAll(/^data: (.*)$/gm)].map(([, data = '']) =>
+              JSON.parse(data),
+            );
+            expect(frames.length).toBeGreaterThan(1);
+            expect(contract.problems(frames, `${pointer}/contentSchema`)).toEqual([]);
+          }
+        }
+      }
+    }
+  });
+
+  test('has examples of parameters and fields that are as their schemas say', () => {
+    let count = 0;
+    const visit = (node: unknown, pointer: string) => {
+      if (typeof node !== 'object' || node === null) return;
+      if ('examples' in node && Array.isArray(node.examples)) {
+        for (const value of node.examples) {
+          count += 1;
+          expect([pointer, contract.problems(value, pointer)]).toEqual([pointer, []]);
+        }
+      }
+      for (const [name, child] of Object.entries(node)) visit(child, `${pointer}/${escaped(name)}`);
+    };
+    visit(JSON.parse(contract.source), '');
+    expect(count).toBeGreaterThan(30);
+  });
+});
+
+describe('the reference page', () => {
+  test('is a whole page without a key, of every operation, that lets nothing else in', async () => {
+    const answer = await fetch(`${app.url}/docs`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const page = await answer.text();
+    for (const { operationId, path } of contract.operations) {
+      expect(page).toContain(`<section class="operation" id="${operationId}">`);
+      expect(page).toContain(`<code>/v1${path}</code>`);
+    }
+    expect(page).not.toMatch(/>undefined<|\[object Object\]/);
+    expect(page.match(/<(link|script|img|iframe)[^>]*(src|href)="(?!data:)/)).toBeNull();
+  });
+
+  test('shows the address by which it was found, unless that is none', async () => {
+    const { port, hostname } = new URL(app.url);
+    const pageAt = async (host: string) => {
+      const socket = createConnection(Number(port), hostname);
+      socket.write(`GET /docs HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      return (await Array.fromAsync<Buffer>(socket)).join('');
+    };
+    expect(await pageAt('bots.example:8080')).toContain('http://bots.example:8080/v1/bots/demo');
+    for (const host of ['"><script>x', "';ls;'", '']) {
+      expect(await pageAt(host)).toContain('http://localhost/v1/bots/demo/chat');
+    }
+  });
+});
+
+describe('what the server answers is what the document says', () => {
+  test('to a chat, whole and streamed, with tools, failing and stopped', async () => {
+    await ask('chat', { body: { message: 'Hi', context: { plan: 'pro' } } });
+    await ask('chat', { body: { message: 'Hi', stream: true }, headers: streamed });
+    await ask('streamChatByQuery', { query: '?message=Hi&session_id=user-1' });
+    await ask('streamChat', { query: '?session_id=user-1', body: { message: 'Hi' } });
+    app.upstream.script(({ say, cut }) => {
+      say('Well');
+      cut();
+    });
+    const failed = await ask('streamChat', { body: { message: 'Hi' } });
+    expect(await failed.text()).toContain('"event":"error"');
+    app.upstream.script(({ response }) => void response.writeHead(400).end());
+    expect(await codeOf(await ask('chat', { body: { message: 'Hi' } }))).toBe('model_error');
+    expect((await ask('execute', { body: { prompt: 'Hi' } })).status).toBe(500);
+    app.upstream.script(({ say, end }) => {
+      say('Hello');
+      end();
+    });
+  });
+
+  test('to a request that is repeated under its key', async () => {
+    const headers = { 'idempotency-key': 'order-4711' };
+    await ask('execute', { body: { prompt: 'Hi' }, headers });
+    const again = await ask('execute', { body: { prompt: 'Hi' }, headers });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    const other = await ask('execute', { body: { prompt: 'Ho' }, headers });
+    expect(await codeOf(other)).toBe('idempotency_conflict');
+  });
+
+  test('to a prompt by itself: whole, streamed, and in the background', async () => {
+    await ask('execute', { body: { prompt: 'Hi', metadata: { job: 'nightly' } } });
+    await ask('execute', { body: { prompt: 'Hi', stream: true }, headers: streamed });
+    expect((await ask('execute', { body: { prompt: 'Hi', background: true } })).status).toBe(202);
+    const both = { prompt: 'Hi', stream: true, background: true };
+    expect((await ask('execute', { body: both })).status).toBe(400);
+  });
+
+  test('to who follows and stops a run', async () => {
+    app.upstream.script(({ request, call, say, end }) => {
+      if (request.body.messages.at(-1)?.role === 'tool') {
+        say('Done.');
+        end();
+      } else {
+        call(['memory_save', { name: 'name', value: 'Ada' }]);
+      }
+    });
+    const chat = await ask('chat', { body: { message: 'I am Ada' } });
+    const path = { run_id: chat.headers.get('x-run-id') ?? '' };
+    const events = await ask('followRun', { path });
+    expect(await events.text()).toContain('"event":"tool_finished"');
+    await ask('followRun', { path, query: '?after=1' });
+    await ask('cancelRun', { path });
+    expect(await codeOf(await ask('cancelRun'))).toBe('run_not_found');
+    app.upstream.script(({ say, end }) => {
+      say('Hello');
+      end();
+    });
+  });
+
+  test('to deploys, their list and rollbacks', async () => {
+    const own = { path: { id: await tenant.bot(null) } };
+    const empty = await ask('chat', { ...own, body: { message: 'Hi' } });
+    expect(await codeOf(empty)).toBe('bot_not_deployed');
+    const failed = await ask('deploy', { ...own, body: { agentlang: 'nonsense' } });
+    const { deployment_id: neverRan } = (await failed.json()) as { deployment_id: string };
+    const deployed = await ask('deploy', { ...own, body: { agentlang: agent(), message: 'A' } });
+    const { deployment_id } = (await deployed.json()) as { deployment_id: string };
+    const back = {
+      path: { ...own.path, deployment_id },
+      headers: { 'idempotency-key': 'once' },
+    };
+    await ask('rollback', back);
+    expect((await ask('rollback', back)).headers.get('idempotency-replayed')).toBe('true');
+    const refused = await ask('rollback', { path: { ...own.path, deployment_id: neverRan } });
+    expect(await codeOf(refused)).toBe('deployment_not_deployable');
+    await ask('listDeployments', { ...own, query: '?limit=2' });
+  });
+
+  test('to lists of runs, and to single ones', async () => {
+    const chat = await ask('chat', { body: { message: 'Hi' } });
+    const run_id = chat.headers.get('x-run-id') ?? '';
+    await ask('listRuns', { query: '?limit=2&status=completed' });
+    expect((await ask('listRuns', { query: '?color=red' })).status).toBe(400);
+    const { trace } = (await (await ask('readRun', { path: { run_id } })).json()) as {
+      trace: { spans: unknown[] };
+    };
+    expect(trace.spans.length).toBeGreaterThan(0);
+  });
+
+  test('where a key is missing, unknown, too weak, or of somebody else', async () => {
+    const weak = await tenant.key({ scopes: ['ADMIN'] });
+    const stranger = await app.tenant();
+    for (const { operationId, security } of contract.operations) {
+      if (operationId === 'describe') continue;
+      const answers = await Promise.all([
+        ask(operationId, { apiKey: null }),
+        ask(operationId, { apiKey: 'parley_sk_none' }),
+        ask(operationId, { apiKey: stranger.apiKey }),
+        ask(operationId, { path: { id: 'no-such-bot' } }),
+      ]);
+      const codes = await Promise.all(answers.map(codeOf));
+      expect(codes.slice(0, 3)).toEqual([
+        'missing_api_key',
+        'invalid_api_key',
+        'bot_access_denied',
+      ]);
+      expect(codes[3]).toBe('bot_not_found');
+      if (security) {
+        expect(await codeOf(await ask(operationId, { apiKey: weak }))).toBe('insufficient_scope');
+      }
+    }
+  });
+
+  test('where the request is wrong, or too large, or one too many', async () => {
+    const poor = await app.tenant({ plan: 'ENTERPRISE', requestsPerMinute: 1, requestsPerDay: 1 });
+    await ask('chat', { apiKey: poor.apiKey, path: { id: 'no-such-bot' } });
+    for (const { operationId, requestBody } of contract.operations) {
+      await ask(operationId, { apiKey: poor.apiKey, path: { id: 'no-such-bot' } });
+      if (!requestBody) continue;
+      expect(await codeOf(await ask(operationId, { body: '{' }))).toBe('invalid_json');
+      expect(await codeOf(await ask(operationId, { body: '5' }))).toBe('invalid_request');
+      const large = await ask(operationId, { body: `"${'x'.repeat(1024 * 1024)}"` });
+      expect(await codeOf(large)).toBe('request_too_large');
+    }
+    expect((await ask('listDeployments', { query: '?limit=0' })).status).toBe(400);
+    expect((await ask('followRun', { query: '?after=x' })).status).toBe(400);
+    expect((await ask('streamChatByQuery')).status).toBe(400);
+  });
+
+  test('for every route: its success, and each of the refusals that all have', () => {
+    const missing = contract.operations
+      .filter(({ operationId }) => operationId !== 'describe')
+      .flatMap(({ operationId }) =>
+        ['200', '401', '403', '404', '429'].map((status) => `${operationId} ${status}`),
+      )
+      .filter((status) => !contract.seen.has(status));
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { belongings } from '../helpers/leaks.ts';
+
+const MIB = 1024 * 1024;
+const FLOOD = 12 * MIB;
+const WORDS = 'x'.repeat(64 * 1024);
+
+let app: TestApp;
+let tenant: Tenant;
+let bot: string;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+  bot = await tenant.bot();
+});
+
+/** Asks for a stream, and reads nothing of it but so much as shows that it has begun. */
+async function neverRead(path: string): Promise<{ socket: Socket; begun: string }> {
+  const { hostname, port } = new URL(app.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: test\r\nAuthorization: ${tenant.headers.authorization}\r\n\r\n`,
+  );
+  const [begun] = await once(socket, 'data');
+  socket.pause();
+  return { socket, begun: String(begun) };
+}
+
+/** The answers that the server gives from now on. */
+function watchAnswers() {
+  const answers: ServerResponse[] = [];
+  const port = new URL(app.url).port;
+  const add = (message: unknown) => {
+    const { socket, response } = message as { socket: Socket; response: ServerResponse };
+    if (String(socket.localPort) === port) answers.push(response);
+  };
+  subscribe('http.server.request.start', add);
+  return { answers, stop: () => unsubscribe('http.server.request.start', add) };
+}
+
+describe('clients that read nothing of what a model floods them with', () => {
+  test('make the server wait for them, and leave nothing behind when they go', {
+    timeout: 90_000,
+  }, async () => {
+    const flooded = Promise.withResolvers<void>();
+    app.upstream.script(async ({ response, say, closed }) => {
+      for (let sent = 0; sent < FLOOD && !response.destroyed; sent += WORDS.length) {
+        say(WORDS);
+        if (response.writableNeedDrain) await Promise.race([once(response, 'drain'), closed]);
+      }
+      flooded.resolve();
+      await closed;
+    });
+    const before = await belongings();
+    const { answers, stop } = watchAnswers();
+    const first = await neverRead(`/v1/bots/${bot}/chat/stream?message=Flood`);
+    const runId = /x-run-id: (\S+)/i.exec(first.begun)?.[1] ?? '';
+    const events = `/v1/bots/${bot}/runs/${runId}/events`;
+    const clients = [first, await neverRead(events), await neverRead(events)];
+    await flooded.promise;
+    stop();
+    expect(answers).toHaveLength(3);
+    for (const { writableLength } of answers) expect(writableLength).toBeLessThan(MIB);
+
+    for (const { socket } of clients) socket.destroy();
+    await expect.poll(app.upstream.underWay, { timeout: 30_000 }).toBe(0);
+    const status = async () =>
+      (await app.prisma.run.findUnique({ where: { id: runId }, select: { status: true } }))?.status;
+    await expect.poll(status, { timeout: 20_000, interval: 500 }).toBe('CANCELLED');
+    answers.length = 0;
+    const after = await belongings();
+    // One is the model's own.
+    expect(after.answers - before.answers).toBeLessThanOrEqual(1);
+    expect(after.activeTimers).toBeLessThanOrEqual(before.activeTimers + 5);
+    // What was written last to the database is remembered by its client, for its own log.
+    expect(after.heapBytes - before.heapBytes).toBeLessThan(6 * FLOOD);
+  });
+});
