@@ -17,6 +17,7 @@ const project = (name: string, databaseUrl: string, redisUrl: string) => ({
     include: ['test/**/*.test.ts'],
     pool: 'forks' as const,
     isolate: false,
+    setupFiles: ['test/setup.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest, openBrowser } from '../helpers/browser.ts';
 
 /** A site of its own, that serves one empty page. */
@@ -11,7 +12,7 @@ async function startSite(): Promise<{ server: Server; origin: string }> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  afterAll(() => server.close());
+  atTheEnd(() => server.close());
   return { server, origin: `http://127.0.0.1:${port}` };
 }
 

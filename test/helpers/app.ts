@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { afterAll, expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { newApiKey } from '../../src/accounts/keys.ts';
@@ -15,6 +15,7 @@ import type {
 } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
+import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -109,15 +110,6 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     graphql: (apiKey, query, variables) => postGraphQL(url, apiKey, query, variables),
     tenant: (tenantOptions) => makeTenant(prisma, url, tenantOptions),
   };
-}
-
-/** At the end of the test that asks, or of the file where none does: what goes on would meddle with others. */
-function atTheEnd(work: () => Promise<void>): void {
-  try {
-    onTestFinished(() => work());
-  } catch {
-    afterAll(() => work());
-  }
 }
 
 /** A source of agentlang 5, with a prompt unless the members have one. */

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { openRedis, type Redis, redisPrefix } from '../../src/storage/redis.ts';
+import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
 
 /** The real Redis, by a way that a test can close. */
@@ -45,7 +46,7 @@ export async function linkRedis(): Promise<RedisLink> {
   // Not as `once` does it, which an error on the way would end.
   const event = (name: string) => (client: Redis['client']) =>
     new Promise((resolve) => client.once(name, resolve));
-  afterAll(async () => {
+  atTheEnd(async () => {
     await redis.close();
     server.close();
   });

@@ -1,0 +1,4 @@
+import { afterAll } from 'vitest';
+import { endFile } from './helpers/at-the-end.ts';
+
+afterAll(endFile);
