@@ -8,7 +8,7 @@ import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import { missingValues, type Trace } from '../runs/trace.ts';
 import type { History, Recollection, SessionState } from '../sessions/history.ts';
 import type { Memory } from '../sessions/memory.ts';
-import { type Loop, startLoop } from './loop.ts';
+import { createLoop, type Loop } from './loop.ts';
 import { assemblePrompt } from './prompt.ts';
 import { createToolbox } from './toolbox.ts';
 import type { ToolGroups } from './tools/groups.ts';
@@ -107,7 +107,7 @@ export function createAgent({
       });
       const span = trace.begin('send_to_model');
       const model = modelOf(deployment);
-      return startLoop({ model, definition, messages, toolbox, redactor, values, span, signal });
+      return createLoop({ model, definition, messages, toolbox, redactor, values, span, signal });
     },
   };
 }

@@ -1,10 +1,9 @@
 import type { Redactor } from '../deployments/redact.ts';
 import { GatewayError } from '../errors.ts';
 import type { Definition } from '../language/definition.ts';
-import type { Model, ModelMessage, ToolCall } from '../model/model.ts';
+import type { Model, ModelEvent, ModelMessage, ModelRequest, ToolCall } from '../model/model.ts';
 import type { Span } from '../runs/trace.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
-import { redactEvents } from './redact-events.ts';
 import type { Toolbox, ToolEvent } from './toolbox.ts';
 import type { ToolContext } from './tools/tool.ts';
 import { traceCall } from './trace-call.ts';
@@ -24,8 +23,18 @@ export type LoopResult = {
   toolsCalled: string[];
 };
 
-/** An agent at work. */
-export type Loop = { result: LoopResult; events: AsyncGenerator<LoopEvent, void> };
+/** An agent about to work. */
+export type Loop = {
+  result: LoopResult;
+  /**
+   * Asks the model, calls the tools that it wishes for, tells it what they answered, and asks again, until it only
+   * speaks. Calls beyond the definition's limit are refused, and the model is then asked to do without.
+   *
+   * @param hear is told what happens.
+   * @throws GatewayError `model_error` or `model_timeout`, also when the definition's time for a run is over.
+   */
+  run(hear: (event: LoopEvent) => void): Promise<void>;
+};
 
 export type LoopOptions = {
   model: Model;
@@ -39,13 +48,8 @@ export type LoopOptions = {
   signal: AbortSignal;
 };
 
-/**
- * Asks the model, calls the tools that it wishes for, tells it what they answered, and asks again, until it only
- * speaks. Calls beyond the definition's limit are refused, and the model is then asked to do without.
- *
- * @throws GatewayError `model_error` or `model_timeout`, also when the definition's time for a run is over.
- */
-export function startLoop(options: LoopOptions): Loop {
+export function createLoop(options: LoopOptions): Loop {
+  const { model, definition, messages, toolbox, redactor, values, span } = options;
   const meter = createUsageMeter();
   const result: LoopResult = {
     response: '',
@@ -53,43 +57,51 @@ export function startLoop(options: LoopOptions): Loop {
     usage: meter.total,
     toolsCalled: [],
   };
-  return { result, events: withinRunTime(options, (signal) => work(options, signal)) };
 
-  async function* work(
-    { model, definition, messages, toolbox, redactor, values, span }: LoopOptions,
+  /** Hears the model out, without the values of the deployment's variables. @returns what it says and wishes for. */
+  const listen = async (
+    request: ModelRequest,
+    hear: (event: LoopEvent) => void,
     signal: AbortSignal,
-  ): AsyncGenerator<LoopEvent, void> {
+  ) => {
+    const turn = meter.begin(request.messages);
+    const trace = traceCall(span, request, redactor);
+    const text = redactor.stream();
+    const calls: ToolCall[] = [];
+    let said = '';
+    const say = (delta: string) => {
+      if (delta === '') return;
+      said += delta;
+      result.response += delta;
+      turn.say(delta);
+      hear({ type: 'TextDelta', delta });
+    };
+    const onEvent = (event: ModelEvent) => {
+      trace.hear(event);
+      if (event.type === 'text-delta') return say(text.push(event.text));
+      say(text.end());
+      if (event.type === 'finish') return turn.report(event.usage);
+      // One that was told of no tools may wish for some all the same; nobody answers that.
+      const { call } = event;
+      if (request.tools.length > 0) calls.push({ ...call, id: redactor.redact(call.id) });
+    };
+    await model.stream(request, onEvent, signal).finally(() => say(text.end()));
+    return { said, calls };
+  };
+
+  const work = async (hear: (event: LoopEvent) => void, signal: AbortSignal) => {
     const { name, temperature, maxTokens, timeout } = definition.model;
     const conversation = [...messages];
     for (let callsLeft = definition.limits.toolCalls; ; ) {
-      const tools = callsLeft > 0 ? toolbox.tools : [];
       const request = {
         model: model.nameFor(name),
         messages: conversation,
-        tools,
+        tools: callsLeft > 0 ? toolbox.tools : [],
         temperature,
         maxTokens,
         timeout,
       };
-      const turn = meter.begin(conversation);
-      const trace = traceCall(span, request, redactor);
-      const calls: ToolCall[] = [];
-      let said = '';
-      const events = model.stream(request, signal);
-      for await (const event of redactEvents(events, redactor.stream())) {
-        trace.hear(event);
-        // One that was told of no tools may wish for some all the same; nobody answers that.
-        if (event.type === 'tool-call') {
-          const { call } = event;
-          if (tools.length > 0) calls.push({ ...call, id: redactor.redact(call.id) });
-        } else if (event.type === 'finish') turn.report(event.usage);
-        else {
-          said += event.text;
-          result.response += event.text;
-          turn.say(event.text);
-          yield { type: 'TextDelta', delta: event.text };
-        }
-      }
+      const { said, calls } = await listen(request, hear, signal);
       if (signal.aborted) return;
       conversation.push({ role: 'assistant', content: said, toolCalls: calls });
       const named = calls.map((call) => ({
@@ -102,31 +114,32 @@ export function startLoop(options: LoopOptions): Loop {
         const name = toolbox.nameOf(call.name);
         if (name && !result.toolsCalled.includes(name)) result.toolsCalled.push(name);
       }
-      const answers = new Map<string, string>();
-      yield* toolbox.callAll(calls, callsLeft, { signal, values, span }, answers);
+      const answers = await toolbox.callAll(calls, callsLeft, { signal, values, span }, hear);
       callsLeft -= calls.length;
       if (signal.aborted) return;
-      for (const { id } of calls) {
-        const text = answers.get(id) ?? '';
+      for (const [index, { id }] of calls.entries()) {
+        const text = answers[index] ?? '';
         conversation.push({ role: 'tool', content: text, toolCallId: id });
         result.messages.push({ role: 'TOOL', text, toolCallId: id });
       }
     }
-  }
+  };
+
+  return { result, run: (hear) => withinRunTime(options, (signal) => work(hear, signal)) };
 }
 
 /** Gives the work a signal that is also aborted when the definition's time for a run is over. */
-async function* withinRunTime(
+async function withinRunTime(
   { definition, signal }: LoopOptions,
-  work: (signal: AbortSignal) => AsyncGenerator<LoopEvent, void>,
-): AsyncGenerator<LoopEvent, void> {
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const time = new AbortController();
   const stop = () => time.abort();
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
   const timer = setTimeout(stop, definition.limits.runTime);
   try {
-    yield* work(time.signal);
+    await work(time.signal);
     if (time.signal.aborted && !signal.aborted) {
       throw new GatewayError('model_timeout', 'The run did not end within its time.');
     }

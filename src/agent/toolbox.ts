@@ -22,14 +22,15 @@ export type Toolbox = {
    *
    * @param context its span gets a part for each call.
    * @param callsLeft how many calls the run may still make.
-   * @param answers gets the answer to each call by its id.
+   * @param hear is told what happens to them.
+   * @returns the answer to each call, in their order.
    */
   callAll(
     calls: ToolCall[],
     callsLeft: number,
     context: RunContext,
-    answers: Map<string, string>,
-  ): AsyncGenerator<ToolEvent, void>;
+    hear: (event: ToolEvent) => void,
+  ): Promise<string[]>;
 };
 
 /** What calls know of the run, and where the run's trace gets them. */
@@ -90,40 +91,31 @@ export function createToolbox(tools: Tool[], log: Log): Toolbox {
     wireNameOf: (name) => wireNames.get(name) ?? plainName(name),
     nameOf: (wireName) => byWireName.get(wireName)?.name,
 
-    async *callAll(calls, callsLeft, context, answers) {
-      const pending = new Map<string, Promise<ToolEvent>>();
-      for (const [index, call] of calls.entries()) {
-        const name = byWireName.get(call.name)?.name ?? call.name;
-        yield { type: 'ToolStarted', name, callId: call.id };
-        const startedAt = performance.now();
-        const span = trace(context.span, call);
-        const finished = (failed: boolean, text: string): ToolEvent => {
-          answers.set(call.id, failed ? `Error: ${text}` : text);
-          const durationMs = Math.round(performance.now() - startedAt);
-          return { type: 'ToolFinished', name, callId: call.id, failed, durationMs };
-        };
-        pending.set(
-          call.id,
-          answer(call, index < callsLeft, { ...context, span }).then(
-            (text) => {
-              span.end();
-              return finished(false, text);
-            },
-            (error) => {
-              // What is stopped with the run is ended with it, and for its reason.
-              if (context.signal.aborted) return finished(true, STOPPED);
-              span.end(error instanceof ToolError ? error.type : 'internal_error');
-              return finished(true, say(error, name));
-            },
-          ),
-        );
-      }
-      while (pending.size > 0) {
-        const event = await Promise.race(pending.values());
-        if (event.type === 'ToolFinished') pending.delete(event.callId);
-        yield event;
-      }
-    },
+    callAll: (calls, callsLeft, context, hear) =>
+      Promise.all(
+        calls.map(async (call, index) => {
+          const name = byWireName.get(call.name)?.name ?? call.name;
+          const what = { name, callId: call.id };
+          hear({ type: 'ToolStarted', ...what });
+          const startedAt = performance.now();
+          const span = trace(context.span, call);
+          const finished = (failed: boolean, text: string) => {
+            const durationMs = Math.round(performance.now() - startedAt);
+            hear({ type: 'ToolFinished', ...what, failed, durationMs });
+            return failed ? `Error: ${text}` : text;
+          };
+          try {
+            const text = await answer(call, index < callsLeft, { ...context, span });
+            span.end();
+            return finished(false, text);
+          } catch (error) {
+            // What is stopped with the run is ended with it, and for its reason.
+            if (context.signal.aborted) return finished(true, STOPPED);
+            span.end(error instanceof ToolError ? error.type : 'internal_error');
+            return finished(true, say(error, name));
+          }
+        }),
+      ),
   };
 }
 

@@ -86,7 +86,7 @@ export function createWorker({
     try {
       const loop = await agent.begin({ ...task, deployment, trace }, signal);
       ({ result } = loop);
-      for await (const event of loop.events) events.append(event);
+      await loop.run(events.append);
     } catch (error) {
       failure = toGatewayError(error);
       log.warn({ runId: begun.id, code: failure.code, err: failure.cause }, failure.message);

@@ -60,11 +60,16 @@ export type Model = {
   /** The name of the model that answers when this one is asked for, or none in particular. */
   nameFor(requested?: string): string;
   /**
-   * Asks the model and streams what it says.
+   * Asks the model.
    *
-   * @param signal ends the call and the stream, which then closes without `finish`.
+   * @param hear is told what it says, as it says it.
+   * @param signal ends the call, which then ends without `finish`.
    * @throws GatewayError `model_timeout` or `model_error`; a failure before the first piece of text has been
    *   retried once.
    */
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  stream(
+    request: ModelRequest,
+    hear: (event: ModelEvent) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
 };

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import { toStorable } from '../text.ts';
 import { createPooledFetch } from './fetch.ts';
-import type { Model, ModelMessage, ModelRequest, ToolCall, Usage } from './model.ts';
+import type { Model, ModelEvent, ModelMessage, ModelRequest, ToolCall, Usage } from './model.ts';
 
 /** OpenAI's own server, which alone wants the limit of tokens under its newer name. */
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
@@ -46,7 +46,7 @@ export function createOpenAIModel({
   const limitName = baseUrl === OPENAI_BASE_URL ? 'max_completion_tokens' : 'max_tokens';
 
   /** One try: text as it comes, then the finish. */
-  const attempt = async function* (request: ModelRequest, signal: AbortSignal) {
+  const attempt = async (request: ModelRequest, hear: Hear, signal: AbortSignal) => {
     const { model, messages, tools, temperature, maxTokens, timeout } = request;
     const text = joinSurrogates();
     let reason: string | undefined;
@@ -69,7 +69,7 @@ export function createOpenAIModel({
     );
     for await (const chunk of chunks) {
       const delta = text.add(chunk.choices?.[0]?.delta?.content ?? '');
-      if (delta) yield { type: 'text-delta' as const, text: delta };
+      if (delta) hear({ type: 'text-delta', text: delta });
       calls.add(chunk.choices?.[0]?.delta?.tool_calls ?? []);
       reason = chunk.choices?.[0]?.finish_reason ?? reason;
       usage = readUsage(chunk) ?? usage;
@@ -79,15 +79,15 @@ export function createOpenAIModel({
     signal.throwIfAborted();
     if (reason === undefined) throw new BrokenOff();
     const rest = text.end();
-    if (rest) yield { type: 'text-delta' as const, text: rest };
-    for (const call of calls.all()) yield { type: 'tool-call' as const, call };
-    yield { type: 'finish' as const, reason, model: answering, usage };
+    if (rest) hear({ type: 'text-delta', text: rest });
+    for (const call of calls.all()) hear({ type: 'tool-call', call });
+    hear({ type: 'finish', reason, model: answering, usage });
   };
 
   return {
     nameFor: (requested) => requested ?? defaultModel,
 
-    async *stream(request, signal) {
+    async stream(request, hear, signal) {
       const call = new AbortController();
       const abort = () => call.abort();
       signal.addEventListener('abort', abort);
@@ -96,12 +96,12 @@ export function createOpenAIModel({
       try {
         for (let triesLeft = 1; ; triesLeft -= 1) {
           let hasSpoken = false;
+          const listen = (event: ModelEvent) => {
+            hasSpoken = true;
+            hear(event);
+          };
           try {
-            for await (const event of attempt(request, call.signal)) {
-              hasSpoken = true;
-              yield event;
-            }
-            return;
+            return await attempt(request, listen, call.signal);
           } catch (error) {
             if (hasSpoken || triesLeft === 0 || !isPassing(error)) throw error;
             await delay(retryDelay(error), undefined, { signal: call.signal });
@@ -116,6 +116,8 @@ export function createOpenAIModel({
     },
   };
 }
+
+type Hear = (event: ModelEvent) => void;
 
 /** A stream that ended before its end. */
 class BrokenOff extends Error {

@@ -46,7 +46,6 @@ export async function streamEvents(
     for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...HEADERS })) {
       if (value !== undefined) raw.setHeader(name, value);
     }
-    raw.flushHeaders();
   };
 
   const write = async (text: string) => {
@@ -105,11 +104,15 @@ export async function streamEvents(
   const ping = setInterval(() => {
     if (raw.headersSent && !raw.writableNeedDrain) raw.write(': ping\n\n');
   }, pingAfterMs);
-  const headers = setTimeout(open, headersWithinMs);
+  const openAlone = () => {
+    open();
+    raw.flushHeaders();
+  };
+  const headers = setTimeout(openAlone, headersWithinMs);
   try {
     const events = await start();
     // A run that failed is none of the faults of this request, which is to read it.
-    if (form === 'events') open();
+    if (form === 'events') openAlone();
     for await (const event of events) await send(event);
   } catch (error) {
     if (!signal.aborted)

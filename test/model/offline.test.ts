@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { ModelMessage } from '../../src/model/model.ts';
+import type { ModelEvent, ModelMessage, ModelTool } from '../../src/model/model.ts';
 import { createOfflineModel } from '../../src/model/offline.ts';
 
-const ask = async (messages: ModelMessage[], pace = 0, signal = new AbortController().signal) => {
+const ask = async (
+  messages: ModelMessage[],
+  { pace = 0, signal = new AbortController().signal, tools = [] as ModelTool[] } = {},
+) => {
   const model = createOfflineModel({ pace });
-  return Array.fromAsync(
-    model.stream({ model: model.nameFor('anything'), messages, tools: [], timeout: 5_000 }, signal),
-  );
+  const request = { model: model.nameFor('anything'), messages, tools, timeout: 5_000 };
+  const events: ModelEvent[] = [];
+  await model.stream(request, (event) => events.push(event), signal);
+  return events;
 };
 
 const textOf = (events: Awaited<ReturnType<typeof ask>>) =>
@@ -43,17 +47,11 @@ describe('the offline model', () => {
   });
 
   test('calls a tool that the message names, with the input that it holds, and tells its answer', async () => {
-    const model = createOfflineModel({ pace: 0 });
     const tools = [{ name: 'shop_find', description: '', parameters: {} }];
     const messages: ModelMessage[] = [
       { role: 'user', content: 'Please call shop.find with {"id": "A-1"}.' },
     ];
-    const events = await Array.fromAsync(
-      model.stream(
-        { model: 'offline', messages, tools, timeout: 5_000 },
-        new AbortController().signal,
-      ),
-    );
+    const events = await ask(messages, { tools });
     const call = { id: 'call_1', name: 'shop_find', arguments: '{"id": "A-1"}' };
     expect(events[0]).toEqual({ type: 'tool-call', call });
     const answered: ModelMessage[] = [
@@ -66,7 +64,7 @@ describe('the offline model', () => {
 
   test('stops when it is told to', async () => {
     const leaving = new AbortController();
-    const answer = ask(conversation, 60_000, leaving.signal);
+    const answer = ask(conversation, { pace: 60_000, signal: leaving.signal });
     leaving.abort();
     expect(await answer).toEqual([]);
   });
