@@ -19,6 +19,8 @@ export type AgentTask = {
   deployment: RunningDeployment;
   /** The conversation that it is part of; none: a prompt by itself, without history and memory. */
   session?: SessionState;
+  /** What the turn begins with, where that is known already. */
+  recollection?: Recollection | undefined;
   sessionId?: string;
   message: string;
   context: JsonObject | undefined;
@@ -64,9 +66,12 @@ export function createAgent({
   };
 
   /** The first two of the four steps: both are read in one look. */
-  const recall = async (session: SessionState, limit: number, trace: AgentTask['trace']) => {
+  const recall = async (
+    { deployment, recollection: known, trace }: AgentTask,
+    session: SessionState,
+  ) => {
     const { messages, facts } = await trace.step('load_history', async (span) => {
-      const recollection = await history.recall(session, limit);
+      const recollection = known ?? (await history.recall(session, deployment.definition.history));
       span.set({ [OWN_ATTRIBUTE.historyMessages]: recollection.messages.length });
       return recollection;
     });
@@ -82,11 +87,10 @@ export function createAgent({
       return (isOwn && model.name) || models.at({}).nameFor(model.name);
     },
 
-    async begin({ deployment, session, sessionId, message, context = {}, trace }, signal) {
+    async begin(task, signal) {
+      const { deployment, session, sessionId, message, context = {}, trace } = task;
       const { definition, redactor } = deployment;
-      const { messages: past, facts } = session
-        ? await recall(session, definition.history, trace)
-        : NOTHING_KEPT;
+      const { messages: past, facts } = session ? await recall(task, session) : NOTHING_KEPT;
       const now = new Date().toISOString();
       const values = {
         context,

@@ -3,12 +3,12 @@ import type { ActiveDeployments } from '../deployments/active.ts';
 import type { Channel, Environment, OnDisconnect } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
-import type { Admission } from '../runs/live.ts';
+import type { Admission, LiveRun } from '../runs/live.ts';
 import type { RunOutcome } from '../runs/runs.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
-import type { OnBusy, Turns } from '../sessions/turns.ts';
+import type { OnBusy, TakeFree, Turns } from '../sessions/turns.ts';
 import { type BeginningWrites, onDisconnectOf, type Start, type StartedRun } from './start.ts';
-import type { Worker } from './work.ts';
+import type { Job, Worker } from './work.ts';
 
 /** One message to a bot, checked. */
 export type ChatRequest = {
@@ -66,24 +66,37 @@ export function createChat({
     const deployment = await activeDeployments.find(botId, environment, botVersion);
     const key = makeId('ses');
     const sessionId = request.sessionId ?? key;
+    const onDisconnect = onDisconnectOf(request);
+    const job: Job = {
+      run: { botId, environment, channel, kind: 'CHAT', input: message, context, onDisconnect },
+      deployment,
+      task: { sessionId, message, context },
+      traceparent,
+      startedAt,
+      effects: {
+        begin: also,
+        turn: (outcome, said) => messagesOf(message, outcome, said),
+        ended: turns.wake,
+      },
+    };
+    let begun: LiveRun | undefined;
+    /** Where the turn is free, the run begins along with it; unless more belongs to its beginning. */
+    const takeFree: TakeFree = async (session, leaseId) => {
+      const turn = await worker.startTurn(place, job, session, leaseId);
+      begun = turn?.run;
+      return turn?.session;
+    };
     const session = await turns.take(
       { key, botId, environment, sessionId },
-      { onBusy, signal: AbortSignal.any([signal, place.signal]) },
+      {
+        onBusy,
+        signal: AbortSignal.any([signal, place.signal]),
+        takeFree: also ? undefined : takeFree,
+      },
     );
-    const onDisconnect = onDisconnectOf(request);
+    if (begun) return begun;
     try {
-      return await worker.start(place, {
-        run: { botId, environment, channel, kind: 'CHAT', input: message, context, onDisconnect },
-        deployment,
-        task: { session, sessionId, message, context },
-        traceparent,
-        startedAt,
-        effects: {
-          begin: also,
-          turn: (outcome, said) => ({ session, messages: messagesOf(message, outcome, said) }),
-          ended: () => turns.wake(session),
-        },
-      });
+      return await worker.start(place, { ...job, task: { ...job.task, session } });
     } catch (error) {
       await turns.release(session);
       throw error;

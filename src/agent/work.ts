@@ -4,12 +4,12 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 import { type EventRecord, recordEvents } from '../runs/event-record.ts';
 import type { EventLog } from '../runs/events.ts';
-import { type Admission, type LiveRun, NO_MORE_TIME } from '../runs/live.ts';
+import { type Admission, type LiveRun, NO_MORE_TIME, type StartOptions } from '../runs/live.ts';
 import type { TakenRun } from '../runs/queue.ts';
 import type { BegunRun, NewRun, RunOutcome, Runs } from '../runs/runs.ts';
 import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import type { Trace, Tracing } from '../runs/trace.ts';
-import type { HistoryMessage, TurnEnd } from '../sessions/history.ts';
+import type { HistoryMessage, NewSession, SessionState } from '../sessions/history.ts';
 import { persist } from '../storage/persist.ts';
 import type { Agent, AgentTask } from './agent.ts';
 import type { LoopResult } from './loop.ts';
@@ -36,10 +36,10 @@ export type RunEffects = {
   begin?: ((runId: string) => Prisma.PrismaPromise<unknown>[]) | undefined;
   /** In place of its end, where the process has no more time for it. @returns false: it is to be ended. */
   putBack?(run: BegunRun, record: EventRecord): Promise<boolean>;
-  /** How the session's turn that it is ends, along with it. */
-  turn?(outcome: RunOutcome, said: HistoryMessage[]): TurnEnd;
-  /** After its end is stored. */
-  ended?(): void;
+  /** What the session's turn that it is adds to the conversation, if anything. */
+  turn?(outcome: RunOutcome, said: HistoryMessage[]): HistoryMessage[] | undefined;
+  /** After the end of its turn is stored. */
+  ended?(session: SessionState): void;
 };
 
 /** Does the work of runs, of every kind. */
@@ -49,6 +49,18 @@ export type Worker = {
    * to their end only then.
    */
   start(place: Admission, job: Job): Promise<LiveRun>;
+  /**
+   * The same for a run that is the turn of a session.
+   *
+   * @param session the turn is its, under a lease of this id.
+   * @returns nothing where the turn is not free; then no run has begun.
+   */
+  startTurn(
+    place: Admission,
+    job: Job,
+    session: NewSession,
+    leaseId: string,
+  ): Promise<{ run: LiveRun; session: SessionState } | undefined>;
   /** The same for a run that has waited, in the first attempt or a further one. */
   resume(place: Admission, job: TakenJob): Promise<LiveRun>;
 };
@@ -146,13 +158,15 @@ export function createWorker({
 
   /** Stores the end of a run and what it leaves; where that cannot be, the run alone, as failed, and until it is. */
   const store = async (
-    { begun, trace, effects }: Work,
+    { begun, trace, effects, task: { session } }: Work,
     outcome: RunOutcome,
     said: HistoryMessage[],
   ): Promise<RunOutcome> => {
+    const turnOf = (...end: [RunOutcome, HistoryMessage[]]) =>
+      session && { session, messages: effects?.turn?.(...end) };
     try {
-      await runs.end(begun, outcome, effects?.turn?.(outcome, said));
-      effects?.ended?.();
+      await runs.end(begun, outcome, turnOf(outcome, said));
+      if (session) effects?.ended?.(session);
       return outcome;
     } catch (error) {
       const failure = toGatewayError(error);
@@ -160,8 +174,8 @@ export function createWorker({
       const spans = trace.finish({ ...outcome, errorType: failure.code });
       const failed: RunOutcome = { ...outcome, status: 'FAILED', error: failure, spans };
       const abandon = async () => {
-        await runs.abandon(begun, failed, effects?.turn?.(failed, []));
-        effects?.ended?.();
+        await runs.abandon(begun, failed, turnOf(failed, []));
+        if (session) effects?.ended?.(session);
       };
       await persist(abandon, { log, what: `The end of ${begun.id}` });
       return failed;
@@ -181,25 +195,43 @@ export function createWorker({
     return { trace, columns: { deploymentId, model, sessionId, traceId: trace.id } };
   };
 
+  const launch = (
+    place: Admission,
+    { trace, ...all }: Omit<Work, 'events'>,
+    options: Omit<StartOptions, 'id'>,
+  ) => {
+    const { id } = all.begun;
+    trace.set({ [OWN_ATTRIBUTE.runId]: id });
+    return place.start({ id, ...options }, (events, signal) =>
+      work({ ...all, trace, events }, signal),
+    );
+  };
+
   return {
     async start(place, { run, traceparent, ...job }) {
       const { trace, columns } = beginTrace(run, { ...job, traceparent });
       const begun = await runs.begin({ ...run, ...columns }, job.effects?.begin);
-      const { id } = begun;
-      trace.set({ [OWN_ATTRIBUTE.runId]: id });
-      return place.start({ id, onDisconnect: run.onDisconnect ?? 'CANCEL' }, (events, signal) =>
-        work({ ...job, begun, trace, events }, signal),
-      );
+      return launch(place, { ...job, begun, trace }, run);
+    },
+
+    async startTurn(place, { run, traceparent, ...job }, newSession, leaseId) {
+      const { trace, columns } = beginTrace(run, { ...job, traceparent });
+      const limit = job.deployment.definition.history;
+      const turn = { session: newSession, leaseId, limit };
+      const started = await runs.beginTurn({ ...run, ...columns }, turn);
+      if (!started) return undefined;
+      const { begun, session, recollection } = started;
+      const task = { ...job.task, session, recollection };
+      return { run: launch(place, { ...job, task, begun, trace }, run), session };
     },
 
     async resume(place, { run: { begun, earlier, ...run }, traceparent, ...job }) {
-      const { id, botId } = begun;
-      const { trace, columns } = beginTrace({ ...run, botId }, { ...job, traceparent });
-      await runs.resume(begun, columns);
-      trace.set({ [OWN_ATTRIBUTE.runId]: id });
-      return place.start({ id, onDisconnect: 'CONTINUE', earlier }, (events, signal) =>
-        work({ ...job, begun, trace, events }, signal),
+      const { trace, columns } = beginTrace(
+        { ...run, botId: begun.botId },
+        { ...job, traceparent },
       );
+      await runs.resume(begun, columns);
+      return launch(place, { ...job, begun, trace }, { onDisconnect: 'CONTINUE', earlier });
     },
   };
 }

@@ -19,8 +19,8 @@ export const NO_MORE_TIME = new DOMException('The process has no more time.', 'A
 /** How a run is started. */
 export type StartOptions = {
   id: string;
-  /** What becomes of it when its last reader leaves. */
-  onDisconnect: OnDisconnect;
+  /** What becomes of it when its last reader leaves; by default it stops. */
+  onDisconnect?: OnDisconnect | undefined;
   /** What happened in earlier attempts, of a run that may be begun again. */
   earlier?: readonly RunEvent[] | undefined;
 };
@@ -86,7 +86,7 @@ export function createLiveRuns(): LiveRuns {
       return {
         signal,
         leave: () => leave(controller),
-        start({ id, onDisconnect, earlier }, work) {
+        start({ id, onDisconnect = 'CANCEL', earlier }, work) {
           const stop = () => controller.abort();
           const log = createEventLog(onDisconnect === 'CANCEL' ? stop : () => {}, earlier);
           const ended = work(log, signal).finally(() => {

@@ -2,17 +2,26 @@ import type { ErrorCode } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import type { HistoryMessage, TurnEnd } from '../sessions/history.ts';
+import {
+  type HistoryMessage,
+  type NewSession,
+  type RecalledRow,
+  type Recollection,
+  readRecalled,
+  type SessionState,
+  type TurnEnd,
+} from '../sessions/history.ts';
+import type { LeaseRow } from '../sessions/turns.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
 import type { Owner } from '../storage/owner.ts';
 import { persist } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
-import { statement } from '../storage/sql.ts';
 import type { TellOfRun } from './changes.ts';
 import type { EventRecord } from './event-record.ts';
 import { runChannel } from './run-channel.ts';
 import type { StoredSpan } from './spans.ts';
+import { BEGIN, BEGIN_TURN, END } from './statements.ts';
 
 /** What a run begins with. */
 export type NewRun = Pick<
@@ -53,10 +62,27 @@ export type RunOutcome = {
 /** A run at work: whoever began this attempt may end it, and nobody else. */
 export type BegunRun = { id: string; botId: string; ownerId: string; attempt: number };
 
+/** A run that is a session's turn, and what it begins with, where that was found at once. */
+export type BegunTurn = {
+  begun: BegunRun;
+  session: SessionState;
+  recollection: Recollection | undefined;
+};
+
 /** The life of runs: written before the work begins, now and then while it goes on, and when it has ended. */
 export type Runs = {
   /** @param also what it leaves elsewhere, in the same transaction. */
   begin(run: NewRun, also?: (runId: string) => Prisma.PrismaPromise<unknown>[]): Promise<BegunRun>;
+  /**
+   * Begins a run along with the turn of a session that it is, all or nothing.
+   *
+   * @param turn under which lease to take it, and how many of the last messages to recall.
+   * @returns nothing where the turn is not free.
+   */
+  beginTurn(
+    run: NewRun,
+    turn: { session: NewSession; leaseId: string; limit: number },
+  ): Promise<BegunTurn | undefined>;
   /**
    * Notes what a run that waited is done by.
    *
@@ -92,6 +118,7 @@ export function createRuns({
   log: Log;
 }): Runs {
   const beginAll = createBatch<RunRow, object>(sql, BEGIN);
+  const beginAllTurns = createBatch<TurnRow, BegunTurnRow>(sql, BEGIN_TURN);
   const endAll = createBatch<EndEntry, object>(sql, END);
 
   const create = (run: RunRow) =>
@@ -104,19 +131,45 @@ export function createRuns({
   const disown = (run: BegunRun) =>
     prisma.run.updateMany({ where: stillOf(run), data: { ownerId: null } });
 
+  const newAttempt = ({ botId }: NewRun): BegunRun => ({
+    id: makeId('run'),
+    botId,
+    ownerId: owner.id(),
+    attempt: 1,
+  });
+
+  const sure = async <T>(run: BegunRun, beginning: Promise<T>): Promise<T> => {
+    try {
+      return await beginning;
+    } catch (error) {
+      await persist(() => disown(run), { log, what: `The end of ${run.id}` });
+      throw error;
+    }
+  };
+
   return {
     async begin(run, also) {
-      const { botId } = run;
-      const begun = { id: makeId('run'), botId, ownerId: owner.id(), attempt: 1 };
-      try {
-        if (also) await prisma.$transaction([create({ ...run, ...begun }), ...also(begun.id)]);
-        else await beginAll(begun.id, { ...run, ...begun });
-      } catch (error) {
-        await persist(() => disown(begun), { log, what: `The end of ${begun.id}` });
-        throw error;
-      }
+      const begun = newAttempt(run);
+      const row = { ...run, ...begun };
+      const beginning = also
+        ? prisma.$transaction([create(row), ...also(begun.id)])
+        : beginAll(begun.id, row);
+      await sure<unknown>(begun, beginning);
       tell(begun);
       return begun;
+    },
+
+    async beginTurn(run, { session: { key: sessionKey, ...session }, leaseId, limit }) {
+      const begun = newAttempt(run);
+      const row = { ...run, ...begun, ...session, sessionKey, leaseId, limit };
+      const [turn] = await sure(begun, beginAllTurns(begun.id, row));
+      if (!turn) return undefined;
+      tell(begun);
+      return {
+        begun,
+        session: { key: turn.sessionKey, turns: turn.turns, leaseId },
+        recollection: turn.isCurrent ? readRecalled(turn) : undefined,
+      };
     },
 
     async resume(run, columns) {
@@ -148,18 +201,9 @@ export function stillOf(run: BegunRun) {
 
 type RunRow = NewRun & BegunRun;
 
-const BEGIN = statement(`
-  INSERT INTO runs (id, bot_id, deployment_id, environment, kind, status, channel, session_id, input, context,
-    model, metadata, trace_id, on_disconnect, owner_id, attempt, started_at)
-  SELECT id, "botId", "deploymentId", environment::"Environment", kind::"RunKind", 'RUNNING',
-    channel::"Channel", "sessionId", input, context, model, metadata, "traceId",
-    COALESCE("onDisconnect", 'CANCEL')::"OnDisconnect", "ownerId", attempt, now()
-  FROM json_to_recordset($1) AS asked
-    (id text, "botId" text, "deploymentId" text, environment text, kind text, channel text, "sessionId" text,
-     input text, context jsonb, model text, metadata jsonb, "traceId" text, "onDisconnect" text,
-     "ownerId" text, attempt int)
-  ON CONFLICT (id) DO NOTHING
-  RETURNING id AS key`);
+type TurnRow = RunRow & LeaseRow & { limit: number };
+
+type BegunTurnRow = RecalledRow & { sessionKey: string; turns: number; isCurrent: boolean };
 
 type EndEntry = Omit<RunOutcome, 'error'> &
   Pick<BegunRun, 'ownerId' | 'attempt'> & {
@@ -172,51 +216,6 @@ type EndEntry = Omit<RunOutcome, 'error'> &
     /** Whether the run ends only along with its turn. */
     together: boolean;
   };
-
-/**
- * The rows of sessions are locked in the order in which they are taken, so that nobody waits in a circle. Done again,
- * because its answer was lost, it answers the same.
- */
-const END = statement(`
-  WITH asked AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($1) AS asked
-      (key text, "ownerId" text, attempt int, status text, response text, "errorCode" text,
-       "errorMessage" text, "latencyMs" int, "promptTokens" int, "completionTokens" int,
-       "tokensEstimated" boolean, "toolsCalled" json, spans jsonb, events jsonb, "sessionKey" text,
-       "leaseId" text, turn int, messages jsonb, together boolean)
-  ), held AS MATERIALIZED (
-    SELECT asked.key, sessions.id, asked.turn, asked.messages IS NOT NULL AS grows
-    FROM asked JOIN sessions ON sessions.id = "sessionKey" AND lease_id = "leaseId"
-      AND (NOT together OR turns = turn - 1)
-    ORDER BY bot_id, environment, session_id
-    FOR UPDATE OF sessions
-  ), ended AS (
-    UPDATE runs SET status = asked.status::"RunStatus", response = asked.response,
-      error_code = "errorCode", error_message = "errorMessage", latency_ms = "latencyMs",
-      prompt_tokens = "promptTokens", completion_tokens = "completionTokens",
-      tokens_estimated = "tokensEstimated",
-      tools_called = ARRAY(SELECT json_array_elements_text("toolsCalled")),
-      spans = asked.spans, events = asked.events, finished_at = now()
-    FROM asked
-    WHERE runs.id = key AND runs.status = 'RUNNING' AND owner_id = "ownerId"
-      AND runs.attempt = asked.attempt
-      AND (NOT together OR "sessionKey" IS NULL OR key IN (SELECT key FROM held))
-    RETURNING key
-  ), given_back AS (
-    UPDATE sessions
-    SET lease_id = NULL, lease_owner = NULL,
-      turns = CASE WHEN grows AND held.key IN (SELECT key FROM ended) THEN held.turn ELSE turns END
-    FROM held WHERE sessions.id = held.id
-  ), said AS (
-    INSERT INTO messages (id, session_key, run_id, turn, position, role, text, tool_calls, tool_call_id)
-    SELECT message.id, "sessionKey", key, turn, position, role::"MessageRole", text, "toolCalls", "toolCallId"
-    FROM asked JOIN ended USING (key), jsonb_to_recordset(messages) AS message
-      (id text, position int, role text, text text, "toolCalls" jsonb, "toolCallId" text)
-  )
-  SELECT key FROM ended
-  UNION ALL
-  SELECT key FROM asked JOIN runs ON runs.id = key AND owner_id = "ownerId"
-    AND runs.attempt = asked.attempt AND runs.status = asked.status::"RunStatus"`);
 
 function endEntry(
   { ownerId, attempt }: BegunRun,

@@ -45,29 +45,35 @@ export type History = {
   recall(session: SessionState, limit: number): Promise<Recollection>;
 };
 
-const RECALL = statement(`
-  SELECT key,
-    (SELECT json_agg(message ORDER BY turn, position) FROM (
-      SELECT turn, position, role, text, tool_calls AS "toolCalls", tool_call_id AS "toolCallId"
-      FROM messages WHERE session_key = key ORDER BY turn DESC, position DESC LIMIT "limit"
-    ) AS message) AS messages,
-    (SELECT json_object_agg(name, value ORDER BY name) FROM memory_entries WHERE session_key = key) AS facts
-  FROM json_to_recordset($1) AS asked (key text, "limit" int)`);
+/** What is recalled of a session, for a statement that has a `limit`: by the expression that is the session's key. */
+export const recalled = (key: string) => `
+  (SELECT json_agg(message ORDER BY turn, position) FROM (
+    SELECT turn, position, role, text, tool_calls AS "toolCalls", tool_call_id AS "toolCallId"
+    FROM messages WHERE session_key = ${key} ORDER BY turn DESC, position DESC LIMIT "limit"
+  ) AS message) AS messages,
+  (SELECT json_object_agg(name, value ORDER BY name) FROM memory_entries WHERE session_key = ${key}) AS facts`;
+
+const RECALL = statement(
+  `SELECT key, ${recalled('key')} FROM json_to_recordset($1) AS asked (key text, "limit" int)`,
+);
 
 type StoredMessage = Pick<Message, 'role' | 'text' | 'toolCalls' | 'toolCallId'>;
 
+/** What is recalled, as it is stored. */
+export type RecalledRow = { messages: StoredMessage[] | null; facts: Facts | null };
+
 export function createHistory({ sql }: Pick<Database, 'sql'>): History {
-  const recallAll = createBatch<
-    { limit: number },
-    { messages: StoredMessage[] | null; facts: Facts | null }
-  >(sql, RECALL);
+  const recallAll = createBatch<{ limit: number }, RecalledRow>(sql, RECALL);
   return {
     async recall({ key }, limit) {
       const [found] = await recallAll(key, { limit });
-      const messages = (found?.messages ?? []).map(readMessage);
-      return { messages: fromAUserOn(messages), facts: found?.facts ?? {} };
+      return readRecalled(found ?? { messages: null, facts: null });
     },
   };
+}
+
+export function readRecalled({ messages, facts }: RecalledRow): Recollection {
+  return { messages: fromAUserOn((messages ?? []).map(readMessage)), facts: facts ?? {} };
 }
 
 /** Messages by turn, and by their place in it. */

@@ -22,12 +22,13 @@ export type Turns = {
   /**
    * Waits for the session's turn; makes the session where it is new, and notes that it was seen.
    *
+   * @param options `takeFree` takes the turn where it is free, in place of what does only that.
    * @throws GatewayError `session_busy` when 16 wait already, 60 seconds have passed, or the caller does not want
    *   to wait; the signal's reason when the caller goes.
    */
   take(
     session: NewSession,
-    options: { onBusy?: OnBusy; signal: AbortSignal },
+    options: { onBusy?: OnBusy | undefined; signal: AbortSignal; takeFree?: TakeFree | undefined },
   ): Promise<SessionState>;
   /** Tells those who wait that the turn was given back, along with the end of its run. */
   wake(session: SessionState): void;
@@ -35,28 +36,44 @@ export type Turns = {
   release(session: SessionState): Promise<void>;
 };
 
+/** Takes a turn, under a new lease, where nobody has it and nobody waits for it. */
+export type TakeFree = (session: NewSession, leaseId: string) => Promise<SessionState | undefined>;
+
 const MAX_WAITING = 16;
 const MAX_WAIT_MS = 60_000;
 
 /** Which turn of which session. */
 type Lease = { leaseId: string } & ({ id: string } | SessionRef);
 
+/** What it takes to take a turn. */
+export type LeaseRow = Omit<NewSession, 'key'> & {
+  sessionKey: string;
+  ownerId: string;
+  leaseId: string;
+};
+
+export const LEASE_COLUMNS =
+  '"sessionKey" text, "botId" text, environment text, "sessionId" text, "ownerId" text, "leaseId" text';
+
 /**
- * In one order, so that two who take several do not wait for each other; and the same where it is done again,
- * because its answer was lost.
+ * Takes the turns that `asked` has the columns of, where they are free. In one order, so that two who take several
+ * do not wait for each other; and the same where it is done again, because its answer was lost.
  */
-const TAKE = statement(`
+export const TAKE_ASKED = `
   INSERT INTO sessions (id, bot_id, environment, session_id, lease_owner, lease_id)
-  SELECT id, "botId", environment::"Environment", "sessionId", "ownerId", key
-  FROM json_to_recordset($1) AS asked
-    (key text, id text, "botId" text, environment text, "sessionId" text, "ownerId" text)
+  SELECT "sessionKey", "botId", environment::"Environment", "sessionId", "ownerId", "leaseId"
+  FROM asked
   ORDER BY "botId", environment, "sessionId"
   ON CONFLICT (bot_id, environment, session_id) DO UPDATE
   SET lease_owner = excluded.lease_owner, lease_id = excluded.lease_id, last_seen_at = now()
   WHERE sessions.lease_id = excluded.lease_id
     OR (NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = sessions.lease_owner)
       AND NOT EXISTS (SELECT 1 FROM turn_waiters WHERE session_key = sessions.id))
-  RETURNING lease_id AS key, id, turns`);
+  RETURNING lease_id AS key, id, turns`;
+
+const TAKE = statement(
+  `WITH asked AS (SELECT * FROM json_to_recordset($1) AS asked (${LEASE_COLUMNS})) ${TAKE_ASKED}`,
+);
 
 type Line = { ticket: bigint; sessionKey: string; leaseId: string };
 
@@ -74,10 +91,7 @@ export function createTurns({
   maxWaitMs?: number;
 }): Turns {
   const inArrivalOrder = createQueues();
-  const takeAll = createBatch<
-    Omit<NewSession, 'key'> & { id: string; ownerId: string },
-    { id: string; turns: number }
-  >(sql, TAKE);
+  const takeAll = createBatch<LeaseRow, { id: string; turns: number }>(sql, TAKE);
 
   /** Gives a lease back where the answer was lost that tells whether it was taken: nobody else ever would. */
   const sure = async <T>(lease: Lease, taking: Promise<T>): Promise<T> => {
@@ -92,14 +106,9 @@ export function createTurns({
   const giveBack = (where: Lease) =>
     prisma.session.updateMany({ where, data: { leaseId: null, leaseOwner: null } });
 
-  /** Takes the turn where nobody has it and nobody waits for it. */
-  const takeFree = async ({ key, ...session }: NewSession): Promise<SessionState | undefined> => {
-    const leaseId = makeId('trn');
-    const { botId, environment, sessionId } = session;
-    const [taken] = await sure(
-      { botId, environment, sessionId, leaseId },
-      takeAll(leaseId, { ...session, id: key, ownerId: owner.id() }),
-    );
+  const takeAlone: TakeFree = async ({ key: sessionKey, ...session }, leaseId) => {
+    const row = { ...session, sessionKey, ownerId: owner.id(), leaseId };
+    const [taken] = await takeAll(leaseId, row);
     return taken && { key: taken.id, turns: taken.turns, leaseId };
   };
 
@@ -175,8 +184,10 @@ export function createTurns({
     }
   };
 
-  const enter = async (session: NewSession, onBusy: OnBusy) => {
-    const free = await takeFree(session);
+  const enter = async (session: NewSession, onBusy: OnBusy, takeFree: TakeFree) => {
+    const leaseId = makeId('trn');
+    const { key: _, ...where } = session;
+    const free = await sure({ ...where, leaseId }, takeFree(session, leaseId));
     if (free) return free;
     if (onBusy === 'REJECT') throw busy('it takes one at a time');
     return enterLine(session);
@@ -190,13 +201,16 @@ export function createTurns({
     persist(() => free(session).then(() => wake(session)), { log, what: 'The end of a turn' });
 
   return {
-    async take(session, { onBusy = 'ENQUEUE', signal }) {
+    async take(session, { onBusy = 'ENQUEUE', signal, takeFree = takeAlone }) {
       for (;;) {
         signal.throwIfAborted();
-        const entered = await inArrivalOrder(nameOf(session), () => enter(session, onBusy));
+        const entered = await inArrivalOrder(nameOf(session), () =>
+          enter(session, onBusy, takeFree),
+        );
         if (entered === 'full') throw busy(`${MAX_WAITING} messages wait already`);
         if (entered === 'gone') continue;
-        const taken = 'ticket' in entered ? await waitInLine(entered, signal) : entered;
+        if (!('ticket' in entered)) return entered;
+        const taken = await waitInLine(entered, signal);
         if (taken === 'gone') continue;
         if (!signal.aborted) return taken;
         await release(taken);
