@@ -76,7 +76,8 @@ export type Runs = {
   /**
    * Begins a run along with the turn of a session that it is, all or nothing.
    *
-   * @param turn under which lease to take it, and how many of the last messages to recall.
+   * @param turn its session, under a key that is new; under which lease to take it; and how many of the last messages
+   *   to recall.
    * @returns nothing where the turn is not free.
    */
   beginTurn(

@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { makeId } from '../../src/ids.ts';
+import { createRuns, type Runs } from '../../src/runs/runs.ts';
+import type { NewSession } from '../../src/sessions/history.ts';
+import { createOwner } from '../../src/storage/owner.ts';
+import { createPubSub } from '../../src/storage/pubsub.ts';
+import { atTheEnd } from '../helpers/at-the-end.ts';
+import { testDatabase } from '../helpers/database.ts';
+
+const { prisma, sql } = await testDatabase();
+const log = { warn: () => {}, error: () => {} };
+const run = { environment: 'PRODUCTION', kind: 'CHAT', channel: 'API', input: 'Hi' } as const;
+
+let runs: Runs;
+let botId: string;
+let ownerId: string;
+const runId = makeId('run');
+beforeAll(async () => {
+  const accountId = makeId('acc');
+  botId = makeId('bot');
+  await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
+  await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
+  await prisma.run.create({ data: { id: runId, botId, status: 'COMPLETED', ...run } });
+  const owner = await createOwner({ prisma, log, onLost: () => {} });
+  atTheEnd(owner.close);
+  ownerId = owner.id();
+  runs = createRuns({ prisma, sql, owner, pubsub: createPubSub(), tell: () => {}, log });
+});
+
+const begin = (session: NewSession, limit = 10) =>
+  runs.beginTurn(
+    { ...run, botId, sessionId: session.sessionId },
+    { session, leaseId: makeId('trn'), limit },
+  );
+
+const newSession = (): NewSession => {
+  const key = makeId('ses');
+  return { key, botId, environment: 'PRODUCTION', sessionId: key };
+};
+
+/** A session with one turn, in which "Hi" was said. */
+const known = async (lease: { leaseOwner?: string; leaseId?: string } = {}) => {
+  const { key: id, ...session } = newSession();
+  await prisma.session.create({ data: { id, ...session, turns: 1, ...lease } });
+  await say(id, 1, 'Hi');
+  return { key: id, ...session };
+};
+
+const say = (
+  sessionKey: string,
+  turn: number,
+  text: string,
+  tx: Pick<typeof prisma, 'message'> = prisma,
+) =>
+  tx.message.create({
+    data: {
+      id: makeId('msg'),
+      sessionKey,
+      runId,
+      turn,
+      position: 0,
+      role: 'USER',
+      text,
+    },
+  });
+
+describe('a run that begins along with its turn', () => {
+  test('makes the session where it is new', async () => {
+    const session = newSession();
+    const turn = await begin(session);
+    expect(turn).toMatchObject({
+      session: { key: session.key, turns: 0 },
+      recollection: { messages: [], facts: {} },
+    });
+    expect(await prisma.session.findUnique({ where: { id: session.key } })).toMatchObject({
+      leaseOwner: ownerId,
+      leaseId: turn?.session.leaseId,
+    });
+    expect(await prisma.run.findUnique({ where: { id: turn?.begun.id ?? '' } })).toMatchObject({
+      status: 'RUNNING',
+      ownerId,
+      sessionId: session.sessionId,
+      input: 'Hi',
+    });
+  });
+
+  test('knows what was said before, so far as it asks, and what is kept of the user', async () => {
+    const session = await known();
+    await say(session.key, 2, 'Again');
+    await prisma.session.update({ where: { id: session.key }, data: { turns: 2 } });
+    await prisma.memoryEntry.create({
+      data: { sessionKey: session.key, name: 'pet', value: 'cat' },
+    });
+    const turn = await begin({ ...session, key: makeId('ses') }, 1);
+    expect(turn).toMatchObject({
+      session: { key: session.key, turns: 2 },
+      recollection: { messages: [{ role: 'USER', text: 'Again' }], facts: { pet: 'cat' } },
+    });
+  });
+
+  test('does not begin while another has the turn', async () => {
+    const session = await known({ leaseOwner: ownerId, leaseId: makeId('trn') });
+    expect(await begin(session)).toBeUndefined();
+    expect(await prisma.run.count({ where: { sessionId: session.sessionId } })).toBe(0);
+  });
+
+  test.skipIf(!inject('databaseUrl'))(
+    'does not take for current what it saw before the turn before it ended',
+    async () => {
+      const session = await known({ leaseOwner: ownerId, leaseId: makeId('trn') });
+      const { key: id } = session;
+      const turn = await prisma.$transaction(async (tx) => {
+        await tx.$queryRaw`SELECT id FROM sessions WHERE id = ${id} FOR UPDATE`;
+        const beginning = begin({ ...session, key: makeId('ses') });
+        await expect
+          .poll(async () => {
+            const [row] = await prisma.$queryRaw<{ count: number }[]>`
+              SELECT count(*)::int AS count FROM pg_stat_activity
+              WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+            return row?.count;
+          })
+          .toBe(1);
+        await say(id, 2, 'Again', tx);
+        await tx.session.update({
+          where: { id },
+          data: { turns: 2, leaseOwner: null, leaseId: null },
+        });
+        return { beginning };
+      });
+      expect(await turn.beginning).toMatchObject({
+        session: { key: id, turns: 2 },
+        recollection: undefined,
+      });
+    },
+  );
+});
