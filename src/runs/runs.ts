@@ -92,6 +92,7 @@ export function createRuns({
   log: Log;
 }): Runs {
   const beginAll = createBatch<RunRow, object>(sql, BEGIN);
+  const checkpointAll = createBatch<EventRecord & Holder, object>(sql, CHECKPOINT);
   const endAll = createBatch<EndEntry, object>(sql, END);
 
   const create = (run: RunRow) =>
@@ -106,8 +107,7 @@ export function createRuns({
 
   return {
     async begin(run, also) {
-      const { botId } = run;
-      const begun = { id: makeId('run'), botId, ownerId: owner.id(), attempt: 1 };
+      const begun = { id: makeId('run'), botId: run.botId, ownerId: owner.id(), attempt: 1 };
       try {
         if (also) await prisma.$transaction([create({ ...run, ...begun }), ...also(begun.id)]);
         else await beginAll(begun.id, { ...run, ...begun });
@@ -123,9 +123,9 @@ export function createRuns({
       await prisma.run.update({ where: stillOf(run), data: columns, select: { id: true } });
     },
 
-    async checkpoint(run, record) {
-      await prisma.run.updateMany({ where: stillOf(run), data: record });
-      pubsub.publish(runChannel(run.id), '');
+    async checkpoint({ id, ownerId, attempt }, record) {
+      await checkpointAll(id, { ...record, ownerId, attempt });
+      pubsub.publish(runChannel(id), '');
     },
 
     async end(run, outcome, turn) {
@@ -147,6 +147,7 @@ export function stillOf(run: BegunRun) {
 }
 
 type RunRow = NewRun & BegunRun;
+type Holder = Pick<BegunRun, 'ownerId' | 'attempt'>;
 
 const BEGIN = statement(`
   INSERT INTO runs (id, bot_id, deployment_id, environment, kind, status, channel, session_id, input, context,
@@ -161,8 +162,14 @@ const BEGIN = statement(`
   ON CONFLICT (id) DO NOTHING
   RETURNING id AS key`);
 
+const CHECKPOINT = statement(`
+  UPDATE runs SET response = asked.response, events = asked.events
+  FROM json_to_recordset($1) AS asked
+    (key text, "ownerId" text, attempt int, response text, events jsonb)
+  WHERE runs.id = key AND status = 'RUNNING' AND owner_id = "ownerId" AND runs.attempt = asked.attempt`);
+
 type EndEntry = Omit<RunOutcome, 'error'> &
-  Pick<BegunRun, 'ownerId' | 'attempt'> & {
+  Holder & {
     errorCode: string | undefined;
     errorMessage: string | undefined;
     sessionKey: string | undefined;
