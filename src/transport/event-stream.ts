@@ -7,7 +7,6 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { GatewayError, invalidRequest } from '../errors.ts';
 import type { Context } from '../schema/context.ts';
-import { readDocument } from '../schema/document.ts';
 import type { Authenticate } from './authenticate.ts';
 import { type GraphQLOptions, sendGraphQLError } from './graphql.ts';
 import { type Limiter, refusalOf } from './limit.ts';
@@ -31,7 +30,7 @@ type Options = GraphQLOptions & { authenticate: Authenticate; limiter: Limiter }
  */
 export async function serveEventStream(
   app: FastifyInstance,
-  { schema, contextOf, authenticate, limiter, maskError, origins, subscribe }: Options,
+  { schema, contextOf, authenticate, limiter, maskError, origins, subscribe, documents }: Options,
 ) {
   /** What ends the operations of a reserved connection: its client has left, not one operation's request. */
   const reserved = new LRUCache<string, Reserved>({ max: MAX_RESERVED });
@@ -47,7 +46,7 @@ export async function serveEventStream(
   };
   const handler = createHandler({
     onSubscribe: async ({ raw, context: { reply } }, { query, variables, operationName }) => {
-      const { document, errors } = readDocument(schema, query);
+      const { document, errors } = documents.read(query);
       if (errors) return streamOf({ errors });
       const connection = reserved.get(tokenOf(raw));
       const signal = connection?.operations.begin(operationIdOf(body.parse(raw.body).extensions));
@@ -98,9 +97,11 @@ export async function serveEventStream(
     preHandler: async (request) => {
       // The library takes a missing header for the text "undefined", and a body that is false for one to come.
       request.headers.accept ??= '*/*';
-      if (request.method !== 'POST') return;
-      const parsed = body.safeParse(request.body);
-      if (!parsed.success) throw invalidRequest(parsed.error);
+      if (request.method === 'POST') {
+        const parsed = body.safeParse(request.body);
+        if (!parsed.success) throw invalidRequest(parsed.error);
+      }
+      documents.resolve(request);
     },
     handler: async (request, reply) => {
       const connection = reserved.get(tokenOf(request));
