@@ -52,6 +52,7 @@ import { createMemoryVersions, createSharedVersions } from './storage/versions.t
 import { createMemoryWindows, createSharedWindows } from './storage/windows.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
 import type { ContextOf } from './transport/context-of.ts';
+import { createDocuments, type Manifest } from './transport/documents.ts';
 import { createEngine } from './transport/engine.ts';
 import { createErrorMask } from './transport/error-mask.ts';
 import { serveEventStream } from './transport/event-stream.ts';
@@ -75,6 +76,8 @@ export type AppOptions = HttpOptions & {
   secretKeys: Uint8Array[];
   /** Origins whose pages may call `/graphql*`; none by default. */
   allowedOrigins?: string[];
+  /** Documents that clients may ask for by id beside Parley's own, and whether no others run. */
+  persistedDocuments?: { manifest?: Manifest | undefined; only?: boolean };
   model: Model;
   /** `host:port` of private hosts that tools may call. */
   allowedHosts: string[];
@@ -107,6 +110,7 @@ export async function createApp({
   cipher,
   secretKeys,
   allowedOrigins = [],
+  persistedDocuments,
   model,
   allowedHosts,
   otlpEndpoint,
@@ -114,6 +118,7 @@ export async function createApp({
   clock,
   ...httpOptions
 }: AppOptions): Promise<App> {
+  const documents = createDocuments(schema, persistedDocuments);
   const { prisma, sql } = database;
   const { app: http, answers } = createHttp({ ...httpOptions, limiter: () => limiter });
   redis?.logTo(http.log);
@@ -207,7 +212,7 @@ export async function createApp({
   await http.register(serveReference);
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
-  const graphql = { schema, maskError, origins, subscribe: createSubscribe({ keys }) };
+  const graphql = { schema, maskError, origins, documents, subscribe: createSubscribe({ keys }) };
   await http.register(serveGraphQL, { ...graphql, contextOf });
   await http.register(serveEventStream, { ...graphql, contextOf, authenticate, limiter });
   await http.register(serveWebSocket, { ...graphql, authenticate, limiter, createContext, keys });

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { isApiKey } from './accounts/key-format.ts';
 import { StartupError } from './errors.ts';
+import { jsonText } from './json.ts';
 
 /** What the operator decided, checked. */
 export type Config = {
@@ -26,6 +28,8 @@ export type Config = {
   allowedHosts: string[];
   /** Origins whose pages may call `/graphql*`. */
   allowedOrigins: string[];
+  /** Texts of documents by the ids by which clients may ask for them, and whether no others run. */
+  persistedDocuments: { manifest: Record<string, string> | undefined; only: boolean };
   /** Addresses of proxies whose `X-Forwarded-For` counts. */
   trustProxy: string[];
   /** The base address of a collector for traces. */
@@ -62,6 +66,32 @@ const list = z
   .default('')
   .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []));
 
+/**
+ * A file with the texts of documents by their ids, as generators of code write it.
+ * Source of what an id may be: GraphQL over HTTP, appendix A, "Document identifier syntax".
+ */
+const manifest = z
+  .string()
+  .transform((path, context) => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      context.addIssue('must name a file that can be read');
+      return z.NEVER;
+    }
+  })
+  .pipe(jsonText)
+  .pipe(
+    z.record(
+      z.string().regex(/^(sha256:[\da-f]{64}|x-[\w.~-]+:[\w.~-]+|[\w.~-]+)$/),
+      z.string('must be the text of a document'),
+      {
+        error: ({ code }) =>
+          code === 'invalid_key' ? 'is no id of a document' : 'must be a JSON object of texts',
+      },
+    ),
+  );
+
 const NO_DAYS = 'must be a whole number of days, 1 to 36500';
 
 const settings = z
@@ -92,6 +122,10 @@ const settings = z
     PARLEY_ALLOWED_ORIGINS: list.pipe(
       z.array(z.string().refine(isOrigin, 'must be origins, such as https://shop.example')),
     ),
+    PARLEY_PERSISTED_DOCUMENTS: manifest.optional(),
+    PARLEY_PERSISTED_DOCUMENTS_ONLY: z
+      .enum(['true', 'false'], 'must be true or false')
+      .default('false'),
     OTEL_EXPORTER_OTLP_ENDPOINT: url(
       /^https?$/,
       'must be an http:// or https:// address',
@@ -134,7 +168,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const result = settings.safeParse(given);
   if (!result.success) {
     problems.push(
-      ...result.error.issues.map(({ path, message }) => `${String(path[0])} ${message}`),
+      ...result.error.issues.map(({ path: [name, entry], message }) =>
+        [String(name), ...(typeof entry === 'string' ? [entry] : []), message].join(' '),
+      ),
     );
   }
   if (!result.success || problems.length > 0) throw new StartupError(problems.join('\n'));
@@ -159,6 +195,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
         : undefined,
     allowedHosts: all.PARLEY_ALLOWED_HOSTS,
     allowedOrigins: all.PARLEY_ALLOWED_ORIGINS,
+    persistedDocuments: {
+      manifest: all.PARLEY_PERSISTED_DOCUMENTS,
+      only: all.PARLEY_PERSISTED_DOCUMENTS_ONLY === 'true',
+    },
     trustProxy: all.TRUST_PROXY,
     otlpEndpoint: all.OTEL_EXPORTER_OTLP_ENDPOINT,
     retentionDays: all.PARLEY_RETENTION_DAYS,

@@ -41,6 +41,7 @@ async function start(): Promise<void> {
     cipher,
     secretKeys,
     allowedOrigins: config.allowedOrigins,
+    persistedDocuments: config.persistedDocuments,
     model: modelOf(config),
     logger: loggerOf(config),
     trustProxy: config.trustProxy,

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
 import { makeApiKey } from '../src/accounts/key-format.ts';
 import { readConfig } from '../src/config.ts';
 
@@ -134,5 +137,48 @@ describe('the settings', () => {
     });
     expect(problems.length).toBeGreaterThan(3);
     expect(problems.join()).not.toContain(secret);
+  });
+});
+
+describe('a manifest of documents', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'parley-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const fileOf = (text: string) => {
+    const path = join(directory, 'documents.json');
+    writeFileSync(path, text);
+    return { PARLEY_PERSISTED_DOCUMENTS: path };
+  };
+
+  test('is read with the settings', () => {
+    const only = { PARLEY_PERSISTED_DOCUMENTS_ONLY: 'true' };
+    expect(readConfig({}).persistedDocuments).toEqual({ manifest: undefined, only: false });
+    const manifest = { viewer: '{ viewer { account { id } } }', 'x-team:1': '{ __typename }' };
+    expect(readConfig({ ...fileOf(JSON.stringify(manifest)), ...only }).persistedDocuments).toEqual(
+      { manifest, only: true },
+    );
+  });
+
+  test('stops the start with everything that is wrong in it', () => {
+    const manifest = { 'an id': '{ __typename }', 'sha256:0f': '{ __typename }', viewer: 1 };
+    const settings = { PARLEY_PERSISTED_DOCUMENTS_ONLY: 'yes' };
+    expect(problemsOf({ ...fileOf(JSON.stringify(manifest)), ...settings })).toEqual([
+      'PARLEY_PERSISTED_DOCUMENTS an id is no id of a document',
+      'PARLEY_PERSISTED_DOCUMENTS sha256:0f is no id of a document',
+      'PARLEY_PERSISTED_DOCUMENTS viewer must be the text of a document',
+      'PARLEY_PERSISTED_DOCUMENTS_ONLY must be true or false',
+    ]);
+  });
+
+  test.each([
+    ['', 'must be JSON'],
+    ['[]', 'must be a JSON object of texts'],
+  ])('that is %j is none', (text, message) => {
+    expect(problemsOf(fileOf(text))).toEqual([`PARLEY_PERSISTED_DOCUMENTS ${message}`]);
+  });
+
+  test('that is not there is named', () => {
+    expect(problemsOf({ PARLEY_PERSISTED_DOCUMENTS: join(directory, 'none.json') })).toEqual([
+      'PARLEY_PERSISTED_DOCUMENTS must name a file that can be read',
+    ]);
   });
 });

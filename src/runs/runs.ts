@@ -21,7 +21,7 @@ import type { TellOfRun } from './changes.ts';
 import type { EventRecord } from './event-record.ts';
 import { runChannel } from './run-channel.ts';
 import type { StoredSpan } from './spans.ts';
-import { BEGIN, BEGIN_TURN, END } from './statements.ts';
+import { BEGIN, BEGIN_TURN, CHECKPOINT, END } from './statements.ts';
 
 /** What a run begins with. */
 export type NewRun = Pick<
@@ -120,6 +120,7 @@ export function createRuns({
 }): Runs {
   const beginAll = createBatch<RunRow, object>(sql, BEGIN);
   const beginAllTurns = createBatch<TurnRow, BegunTurnRow>(sql, BEGIN_TURN);
+  const checkpointAll = createBatch<EventRecord & Holder, object>(sql, CHECKPOINT);
   const endAll = createBatch<EndEntry, object>(sql, END);
 
   const create = (run: RunRow) =>
@@ -177,9 +178,9 @@ export function createRuns({
       await prisma.run.update({ where: stillOf(run), data: columns, select: { id: true } });
     },
 
-    async checkpoint(run, record) {
-      await prisma.run.updateMany({ where: stillOf(run), data: record });
-      pubsub.publish(runChannel(run.id), '');
+    async checkpoint({ id, ownerId, attempt }, record) {
+      await checkpointAll(id, { ...record, ownerId, attempt });
+      pubsub.publish(runChannel(id), '');
     },
 
     async end(run, outcome, turn) {
@@ -201,13 +202,14 @@ export function stillOf(run: BegunRun) {
 }
 
 type RunRow = NewRun & BegunRun;
+type Holder = Pick<BegunRun, 'ownerId' | 'attempt'>;
 
 type TurnRow = RunRow & LeaseRow & { limit: number };
 
 type BegunTurnRow = RecalledRow & { sessionKey: string; turns: number; isCurrent: boolean };
 
 type EndEntry = Omit<RunOutcome, 'error'> &
-  Pick<BegunRun, 'ownerId' | 'attempt'> & {
+  Holder & {
     errorCode: string | undefined;
     errorMessage: string | undefined;
     sessionKey: string | undefined;

@@ -45,6 +45,12 @@ export const BEGIN_TURN = statement(`
     ${recalled('taken.id')}
   FROM asked JOIN taken ON taken.key = "leaseId"`);
 
+export const CHECKPOINT = statement(`
+  UPDATE runs SET response = asked.response, events = asked.events
+  FROM json_to_recordset($1) AS asked
+    (key text, "ownerId" text, attempt int, response text, events jsonb)
+  WHERE runs.id = key AND status = 'RUNNING' AND owner_id = "ownerId" AND runs.attempt = asked.attempt`);
+
 /**
  * The rows of sessions are locked in the order in which they are taken, so that nobody waits in a circle. Done again,
  * because its answer was lost, it answers the same.

@@ -6,7 +6,7 @@ import { createHandler } from 'graphql-sse/lib/use/fastify';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { GatewayError, invalidRequest } from '../errors.ts';
-import { readDocument } from '../schema/document.ts';
+import type { Context } from '../schema/context.ts';
 import type { Authenticate } from './authenticate.ts';
 import { type GraphQLOptions, sendGraphQLError } from './graphql.ts';
 import { type Limiter, refusalOf } from './limit.ts';
@@ -19,6 +19,9 @@ const TOKEN_HEADER = 'x-graphql-event-stream-token';
 /** The tokens that this server makes; the library looks up any other text unguarded. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** A connection for many operations, of which its client opens the stream when it likes. */
+type Reserved = { operations: Operations; opened: PromiseWithResolvers<ServerResponse> };
+
 type Options = GraphQLOptions & { authenticate: Authenticate; limiter: Limiter };
 
 /**
@@ -27,31 +30,40 @@ type Options = GraphQLOptions & { authenticate: Authenticate; limiter: Limiter }
  */
 export async function serveEventStream(
   app: FastifyInstance,
-  { schema, contextOf, authenticate, limiter, maskError, origins, subscribe }: Options,
+  { schema, contextOf, authenticate, limiter, maskError, origins, subscribe, documents }: Options,
 ) {
   /** What ends the operations of a reserved connection: its client has left, not one operation's request. */
-  const reserved = new LRUCache<string, Operations>({ max: MAX_RESERVED });
+  const reserved = new LRUCache<string, Reserved>({ max: MAX_RESERVED });
   /** The streams of those connections. */
   const streams = new Map<string, ServerResponse>();
   const unsent = createUnsent();
+  /** Where what comes of an operation finds room. */
+  const rooms = new WeakMap<object, () => Promise<void>>();
   const leave = (token: string) => {
     streams.delete(token);
-    reserved.get(token)?.cancelAll();
+    reserved.get(token)?.operations.cancelAll();
     reserved.delete(token);
   };
   const handler = createHandler({
     onSubscribe: async ({ raw, context: { reply } }, { query, variables, operationName }) => {
-      const { document, errors } = readDocument(schema, query);
+      const { document, errors } = documents.read(query);
       if (errors) return streamOf({ errors });
-      const operations = reserved.get(tokenOf(raw));
-      const signal = operations?.begin(operationIdOf(body.parse(raw.body).extensions));
+      const connection = reserved.get(tokenOf(raw));
+      const signal = connection?.operations.begin(operationIdOf(body.parse(raw.body).extensions));
       const contextValue = await contextOf(raw, reply, signal);
+      rooms.set(contextValue, async () =>
+        unsent.room(connection ? await connection.opened.promise : reply.raw),
+      );
       const args = { schema, document, contextValue, variableValues: variables, operationName };
       const refusal = await refusalOf(args);
       return refusal ? streamOf({ errors: [refusal] }) : args;
     },
     validate: () => [],
-    subscribe,
+    subscribe: async (args) => {
+      const source = await subscribe(args);
+      const room = rooms.get(args.contextValue as Context);
+      return room && Symbol.asyncIterator in source ? paced(source, room) : source;
+    },
     // The library's own reading of the token takes a missing header for the text "undefined".
     authenticate: async ({ raw }) => {
       if (raw.method !== 'PUT') return tokenOf(raw);
@@ -61,18 +73,19 @@ export async function serveEventStream(
         throw authentication;
       }
       const token = randomUUID();
-      reserved.set(token, createOperations());
+      reserved.set(token, { operations: createOperations(), opened: Promise.withResolvers() });
       return token;
     },
     onComplete: (_context, { raw }) => {
-      reserved.get(tokenOf(raw))?.end(operationIdOf(body.safeParse(raw.body).data?.extensions));
+      const id = operationIdOf(body.safeParse(raw.body).data?.extensions);
+      reserved.get(tokenOf(raw))?.operations.end(id);
     },
     onNext: (_context, { raw, context: { reply } }, result) => {
       const masked = {
         ...result,
         ...(result.errors && { errors: result.errors.map(maskError) }),
       };
-      unsent(streams.get(tokenOf(raw)) ?? reply.raw, masked);
+      unsent.add(streams.get(tokenOf(raw)) ?? reply.raw, masked);
       return masked;
     },
   });
@@ -84,18 +97,23 @@ export async function serveEventStream(
     preHandler: async (request) => {
       // The library takes a missing header for the text "undefined", and a body that is false for one to come.
       request.headers.accept ??= '*/*';
-      if (request.method !== 'POST') return;
-      const parsed = body.safeParse(request.body);
-      if (!parsed.success) throw invalidRequest(parsed.error);
+      if (request.method === 'POST') {
+        const parsed = body.safeParse(request.body);
+        if (!parsed.success) throw invalidRequest(parsed.error);
+      }
+      documents.resolve(request);
     },
     handler: async (request, reply) => {
       const connection = reserved.get(tokenOf(request));
       if (request.method === 'GET') {
         const token = tokenOf(request);
-        if (connection && !streams.has(token)) streams.set(token, reply.raw);
+        if (connection && !streams.has(token)) {
+          streams.set(token, reply.raw);
+          connection.opened.resolve(reply.raw);
+        }
         reply.raw.once('close', () => leave(token));
       }
-      if (request.method === 'DELETE') connection?.cancel(operationIdOf(request.query));
+      if (request.method === 'DELETE') connection?.operations.cancel(operationIdOf(request.query));
       await handler(request, reply);
       return reply;
     },
@@ -132,4 +150,23 @@ function operationIdOf(source: unknown): string {
 /** An answer that is there at once; the library sends it along the stream like any other. */
 async function* streamOf(result: ExecutionResult) {
   yield result;
+}
+
+/** A subscription that goes on only where there is room for what comes. */
+function paced(
+  source: AsyncGenerator<ExecutionResult, void, void>,
+  room: () => Promise<void>,
+): AsyncGenerator<ExecutionResult, void, void> {
+  return {
+    async next() {
+      await room();
+      return source.next();
+    },
+    return: () => source.return(),
+    throw: (error) => source.throw(error),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
+  };
 }

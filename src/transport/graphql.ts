@@ -9,6 +9,7 @@ import { jsonObject, jsonText } from '../json.ts';
 import type { Context } from '../schema/context.ts';
 import { parseDocument } from '../schema/document.ts';
 import type { ContextOf } from './context-of.ts';
+import type { Documents } from './documents.ts';
 import type { ErrorMask } from './error-mask.ts';
 import { fromHttp } from './http.ts';
 import { refusalOf } from './limit.ts';
@@ -48,12 +49,13 @@ export type GraphQLOptions = {
   maskError: ErrorMask;
   origins: Origins;
   subscribe: Subscribe;
+  documents: Documents;
 };
 
 /** The front desk: GraphQL over HTTP, and its playground, at `/graphql`. */
 export async function serveGraphQL(
   app: FastifyInstance,
-  { schema, contextOf, maskError, origins, subscribe }: GraphQLOptions,
+  { schema, contextOf, maskError, origins, subscribe, documents }: GraphQLOptions,
 ) {
   const yoga = createYoga<{ req: FastifyRequest; reply: FastifyReply }>({
     schema,
@@ -78,9 +80,10 @@ export async function serveGraphQL(
   app.route({
     url: '/graphql',
     method: ['GET', 'POST'],
-    preHandler: async ({ query }) => {
-      const parsed = parameters.safeParse(query);
+    preHandler: async (request) => {
+      const parsed = parameters.safeParse(request.query);
       if (!parsed.success) throw invalidRequest(parsed.error);
+      documents.resolve(request);
     },
     handler: (req, reply) => yoga.handleNodeRequestAndResponse(req, reply, { req, reply }),
   });

@@ -40,7 +40,11 @@ export function createSubscribe({ keys }: { keys: Pick<Keys, 'watch'> }): Subscr
     if (!enter(name)) return { errors: [refusal(tooMany())] };
     const over = new AbortController();
     const ended = Promise.withResolvers<undefined>();
-    const unwatch = keys.watch(caller, () => ended.resolve(undefined));
+    // Its reader may be slow to come for the next result, and its work ends all the same.
+    const unwatch = keys.watch(caller, () => {
+      ended.resolve(undefined);
+      finish();
+    });
     let isOver = false;
     const finish = () => {
       if (isOver) return;

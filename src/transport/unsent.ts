@@ -2,21 +2,71 @@ import type { ServerResponse } from 'node:http';
 
 /** Bytes that may wait for a reader who is slow; then it is cut off, and may come back for the rest. */
 export const MOST_UNSENT = 4 * 1024 * 1024;
+/** Bytes that a subscription may have waiting; then it waits itself. */
+const ENOUGH_UNSENT = 256 * 1024;
 
-/**
- * Cuts off readers of event streams who do not keep up: the library queues for them without end.
- *
- * @returns to be told of everything that is put in a reader's queue.
- */
-export function createUnsent(): (reader: ServerResponse, queued: unknown) => void {
-  const readers = new WeakMap<ServerResponse, { queued: number; before: number }>();
-  return (reader, queued) => {
-    const { socket } = reader;
-    if (!socket) return;
-    const sent = socket.bytesWritten - socket.writableLength;
-    const known = readers.get(reader) ?? { queued: 0, before: sent };
-    known.queued += JSON.stringify(queued).length;
-    readers.set(reader, known);
-    if (known.queued - (sent - known.before) > MOST_UNSENT) reader.destroy();
+/** What waits for the readers of event streams, which the library queues without end. */
+export type Unsent = {
+  /** To be told of everything that is put in a reader's queue: who has too much there is cut off. */
+  add(reader: ServerResponse, queued: unknown): void;
+  /** Waits until there is room in a reader's queue, or the reader has gone. */
+  room(reader: ServerResponse): Promise<void>;
+};
+
+export function createUnsent(): Unsent {
+  const queues = new WeakMap<ServerResponse, Queue>();
+
+  const queueOf = (reader: ServerResponse) => {
+    const queue = queues.get(reader) ?? watch(reader);
+    queues.set(reader, queue);
+    return queue;
   };
+
+  return {
+    add(reader, queued) {
+      const queue = queueOf(reader);
+      queue.bytes += JSON.stringify(queued).length;
+      if (waiting(reader, queue) > MOST_UNSENT) reader.destroy();
+    },
+
+    async room(reader) {
+      const queue = queueOf(reader);
+      while (!reader.destroyed && waiting(reader, queue) > ENOUGH_UNSENT) await queue.moved.promise;
+    },
+  };
+}
+
+type Queue = {
+  /** All that was ever put in it. */
+  bytes: number;
+  /** What its connection had sent before. */
+  before: number;
+  /** Settles when something has left it, or the reader. */
+  moved: PromiseWithResolvers<void>;
+};
+
+function watch(reader: ServerResponse): Queue {
+  const queue = { bytes: 0, before: sentTo(reader), moved: Promise.withResolvers<void>() };
+  const tell = () => {
+    queue.moved.resolve();
+    queue.moved = Promise.withResolvers();
+  };
+  const write = reader.write.bind(reader);
+  Object.assign(reader, {
+    write: (text: string, written: (error?: Error | null) => void) =>
+      write(text, (error) => {
+        written(error);
+        tell();
+      }),
+  });
+  reader.once('close', tell);
+  return queue;
+}
+
+function waiting(reader: ServerResponse, { bytes, before }: Queue): number {
+  return reader.socket ? bytes - (sentTo(reader) - before) : 0;
+}
+
+function sentTo({ socket }: ServerResponse): number {
+  return socket ? socket.bytesWritten - socket.writableLength : 0;
 }

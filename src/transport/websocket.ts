@@ -5,10 +5,10 @@ import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import { z } from 'zod';
 import type { Keys } from '../accounts/keys.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
-import { jsonText } from '../json.ts';
+import { isJsonObject, jsonText } from '../json.ts';
 import type { Context, Origin } from '../schema/context.ts';
-import { readDocument } from '../schema/document.ts';
 import type { Authenticate } from './authenticate.ts';
+import type { Documents } from './documents.ts';
 import type { ErrorMask } from './error-mask.ts';
 import { WEBSOCKET_PATH } from './http.ts';
 import { type Limiter, refusalOf } from './limit.ts';
@@ -30,6 +30,7 @@ type Options = {
   createContext(origin: Origin): Context;
   maskError: ErrorMask;
   subscribe: Subscribe;
+  documents: Documents;
   keys: Pick<Keys, 'watch'>;
   origins: Origins;
 };
@@ -41,7 +42,17 @@ type Options = {
  */
 export async function serveWebSocket(
   app: FastifyInstance,
-  { schema, authenticate, limiter, createContext, maskError, subscribe, keys, origins }: Options,
+  {
+    schema,
+    authenticate,
+    limiter,
+    createContext,
+    maskError,
+    subscribe,
+    documents,
+    keys,
+    origins,
+  }: Options,
 ) {
   /** The key is looked at again for each operation: a revoked one begins nothing more. */
   const authenticateConnection = (parameters: unknown, { headers }: FastifyRequest) => {
@@ -63,6 +74,7 @@ export async function serveWebSocket(
     handler: (_request, reply) => reply.callNotFound(),
     wsHandler: quietly(
       makeHandler({
+        jsonMessageReviver: withQuery,
         connectionInitWaitTimeout: INIT_LIMIT_MS,
         execute,
         subscribe,
@@ -83,13 +95,13 @@ export async function serveWebSocket(
         onSubscribe: async (
           { connectionParams, extra, subscriptions },
           id,
-          { query, variables, operationName },
+          { variables, operationName, ...asked },
         ) => {
           if (Object.keys(subscriptions).length > MAX_OPERATIONS) {
             extra.socket.close(4429, 'Too many operations');
             return [new GraphQLError('Too many operations.')];
           }
-          const { document, errors } = readDocument(schema, query);
+          const { document, errors } = documents.readAsked(asked);
           if (errors) return errors;
           const signal = operationsOf(extra.socket).begin(id);
           const { request } = extra;
@@ -165,4 +177,16 @@ function quietly(handler: WebsocketHandler): WebsocketHandler {
     socket.removeAllListeners('error');
     socket.on('error', ({ message }) => request.log.warn(`The WebSocket broke: ${message}`));
   };
+}
+
+/**
+ * Reads a message of a WebSocket. The library lets none through that has no text for a query: with an id alone, an empty
+ * one stands in for it.
+ */
+function withQuery(key: string, value: unknown): unknown {
+  if (key !== '' || !isJsonObject(value) || value.type !== 'subscribe') return value;
+  const { payload } = value;
+  if (!isJsonObject(payload) || payload.query !== undefined || payload.documentId == null)
+    return value;
+  return { ...value, payload: { ...payload, query: '' } };
 }

@@ -3,7 +3,12 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import type { TestApp } from './app.ts';
 
-export type Operation = { query: string; variables?: Record<string, unknown> };
+export type Operation = {
+  /** Empty where an id stands for it. */
+  query: string;
+  documentId?: string;
+  variables?: Record<string, unknown>;
+};
 
 /** What came of an operation: its results in order; a refusal is one of errors alone. */
 export type Results = {
@@ -25,9 +30,7 @@ export const WAYS = {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        accept: operation.query.startsWith('subscription')
-          ? 'text/event-stream'
-          : 'application/json',
+        accept: 'application/json, text/event-stream',
         ...bearer(key),
       },
       body: JSON.stringify(operation),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from 'graphql-ws';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { belongings } from '../helpers/leaks.ts';
 
@@ -113,17 +113,19 @@ async function run(count: number) {
   await expect.poll(app.upstream.underWay).toBe(0);
 }
 
-const RUNS = 1_000;
+/** The embedded database does all its work in this very process, and takes several times as long. */
+const RUNS = inject('databaseUrl') ? 1_000 : 300;
 /** Connections that are kept for the next request come and go; one way that leaks leaves more than this. */
 const FEW = RUNS / WAYS.length / 2;
-const FEW_BYTES = 8 * 1024 * 1024;
+/** Code that is compiled meanwhile counts too; what one run is made of takes far more than a few KiB. */
+const FEW_BYTES = 2 * 1024 * 1024 + RUNS * 6 * 1024;
 
-describe('a thousand runs that are stopped in every way', () => {
+describe('many runs that are stopped in every way', () => {
   test('leave nothing behind', { timeout: 90_000 }, async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on('warning', warn);
-    await run(100);
+    await run(60);
     const owners = await app.prisma.owner.count();
     const before = await belongings();
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
 import { createClient as createEventClient } from 'graphql-sse';
 import { createClient } from 'graphql-ws';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -121,6 +123,28 @@ describe('when a key is revoked', () => {
       if (errors) codes.push(errors[0]?.extensions);
     }
     expect(codes).toEqual([{ code: 'INVALID_API_KEY' }]);
+  });
+});
+
+describe('when a key is revoked that a subscription hangs on whose reader reads nothing', () => {
+  test.each(['/graphql', '/graphql/stream'])('its run is stopped: at %s', async (path) => {
+    const words = 'x'.repeat(256 * 1024);
+    app.upstream.script(({ say }) => {
+      for (let count = 0; count < 32; count += 1) say(words);
+    });
+    const key = await tenant.key();
+    const own = await tenant.bot();
+    const flooded = `subscription { chat(botId: "${own}", input: { message: "Hi" }) { ... on TextDelta { delta } } }`;
+    const stream = get(`${app.url}${path}?query=${encodeURIComponent(flooded)}`, {
+      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+    });
+    const [response] = await once(stream, 'response');
+    response.pause();
+    const where = { botId: own, response: { contains: words } };
+    await expect.poll(() => app.prisma.run.count({ where })).toBe(1);
+    await revoke(key);
+    await expect.poll(app.upstream.underWay).toBe(0);
+    stream.on('error', () => {}).destroy();
   });
 });
 

@@ -1,0 +1,186 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { StartupError } from '../../src/errors.ts';
+import { chatStream } from '../../src/operations/chat.ts';
+import { listDeployments } from '../../src/operations/deployments.ts';
+import { schema } from '../../src/schema/index.ts';
+import { createDocuments } from '../../src/transport/documents.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { WAYS } from '../helpers/transports.ts';
+
+const shaOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+
+const VIEWER =
+  'query Viewer { viewer { account { id } } bots(first: 1) { edges { node { id } } } }';
+const UNKNOWN = shaOf('{ nothing }');
+
+let app: TestApp;
+let closed: TestApp;
+let tenant: Tenant;
+let bot: string;
+beforeAll(async () => {
+  const manifest = { viewer: VIEWER };
+  app = await startApp({ persistedDocuments: { manifest } });
+  closed = await startApp({ persistedDocuments: { manifest, only: true } });
+  tenant = await app.tenant();
+  bot = await tenant.bot();
+});
+
+const ways = Object.entries(WAYS);
+
+const post = (path: string, body: object, { url } = app) =>
+  fetch(url + path, {
+    method: 'POST',
+    headers: { ...tenant.headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+const get = (path: string, parameters: Record<string, string>, accept: string, { url } = app) =>
+  fetch(`${url}${path}?${new URLSearchParams(parameters)}`, {
+    headers: { ...tenant.headers, accept },
+  });
+
+/** What comes first of an operation over a bare WebSocket. */
+async function bySocket(payload: object, { webSocketUrl } = app) {
+  const socket = new WebSocket(webSocketUrl, 'graphql-transport-ws', { headers: tenant.headers });
+  const message = async () => JSON.parse(String((await once(socket, 'message'))[0]));
+  await once(socket, 'open');
+  socket.send('{"type": "connection_init"}');
+  await message();
+  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
+  const first = await message();
+  socket.close();
+  return first;
+}
+
+describe('a document that the server knows', () => {
+  test.each(ways)('runs by the hash of its text: over %s', async (_way, ask) => {
+    const variables = { botId: bot, first: 1 };
+    const { document } = listDeployments;
+    const byId = await ask(app, tenant.apiKey, {
+      query: '',
+      documentId: shaOf(document),
+      variables,
+    });
+    expect(byId).toMatchObject([{ data: { bot: { deployments: { edges: [{}] } } } }]);
+    expect(byId).toEqual(await ask(app, tenant.apiKey, { query: document, variables }));
+  });
+
+  test.each(ways)('is streamed where it is a subscription: over %s', async (_way, ask) => {
+    const variables = { botId: bot, input: { message: 'Hi', sessionId: randomUUID() } };
+    const documentId = shaOf(chatStream.document);
+    const events = await ask(app, tenant.apiKey, { query: '', documentId, variables });
+    expect(events.at(0)).toMatchObject({ data: { event: { type: 'RunStarted' } } });
+    expect(events.at(-1)).toMatchObject({ data: { event: { type: 'ChatDone' } } });
+  });
+
+  test.each(ways)('runs by the name that a manifest gives it: over %s', async (_way, ask) => {
+    const [result] = await ask(app, tenant.apiKey, { query: '', documentId: 'viewer' });
+    expect(result).toMatchObject({ data: { viewer: { account: { id: tenant.accountId } } } });
+  });
+
+  test('runs by GET and without an empty text beside its id, too', async () => {
+    const expected = { data: { viewer: { account: { id: tenant.accountId } } } };
+    const byGet = await get('/graphql', { documentId: 'viewer' }, 'application/json');
+    expect(await byGet.json()).toMatchObject(expected);
+    const events = await get('/graphql/stream', { documentId: 'viewer' }, 'text/event-stream');
+    expect(await events.text()).toContain(tenant.accountId);
+    expect(await bySocket({ documentId: 'viewer' })).toMatchObject({
+      type: 'next',
+      payload: expected,
+    });
+  });
+
+  test('runs as the README tells it', async () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    const [, body = ''] = /-d '(\{"documentId".*\})'/.exec(readme) ?? [];
+    const answer = await post('/graphql', JSON.parse(body.replace('"demo"', JSON.stringify(bot))));
+    expect(await answer.json()).toMatchObject({ data: { chat: { response: 'Hello there.' } } });
+  });
+
+  test('costs what its text costs', async () => {
+    const remaining = async (body: object) =>
+      Number((await post('/graphql', body)).headers.get('x-ratelimit-remaining'));
+    const costs: number[] = [];
+    for (const body of [{ query: VIEWER }, { documentId: 'viewer' }]) {
+      const before = await remaining({ query: '{ viewer { account { id } } }' });
+      costs.push(before - (await remaining(body)));
+    }
+    expect(costs).toEqual([2, 2]);
+  });
+
+  test('is refused by GET where it is a mutation, as its text is', async () => {
+    const mutation = { rename: 'mutation { cancelRun(id: "run_1") { id } }' };
+    const other = await startApp({ persistedDocuments: { manifest: mutation } });
+    const answer = await get('/graphql', { documentId: 'rename' }, 'application/json', other);
+    expect(answer.status).toBe(405);
+  });
+});
+
+const REFUSED = [
+  ['an id that is not known', { documentId: UNKNOWN }, 404, 'NOT_FOUND'],
+  ['an id that names a property', { documentId: 'toString' }, 404, 'NOT_FOUND'],
+  ['an id that is no text', { documentId: 1 }, 400, 'INVALID_REQUEST'],
+  ['an id and a text', { documentId: 'viewer', query: VIEWER }, 400, 'INVALID_REQUEST'],
+] as const;
+
+const PLAIN_TEXT = ['a text', { query: VIEWER }, 400, 'INVALID_REQUEST'] as const;
+
+const expectRefused = async (to: TestApp, body: object, status: number, code: string) => {
+  const error = { message: expect.stringMatching(/\S/), extensions: { code } };
+  for (const path of ['/graphql', '/graphql/stream']) {
+    const answer = await post(path, body, to);
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ errors: [error] });
+  }
+  const parameters = Object.entries(body).map(([name, value]) => [name, String(value)]);
+  const answers = [
+    await get('/graphql', Object.fromEntries(parameters), 'application/json', to),
+    await get('/graphql/stream', Object.fromEntries(parameters), 'text/event-stream', to),
+  ];
+  // Everything in an address is text, and so is an id.
+  const byGet = 'documentId' in body && !('query' in body) ? 404 : status;
+  expect(answers.map((answer) => answer.status)).toEqual([byGet, byGet]);
+  expect(await bySocket(body, to)).toMatchObject({ type: 'error', payload: [error] });
+};
+
+describe('a request by id', () => {
+  test.each(REFUSED)('is refused with %s', async (_what, body, status, code) => {
+    await expectRefused(app, body, status, code);
+  });
+});
+
+describe('a server that runs only documents that it knows', () => {
+  test.each([PLAIN_TEXT, ...REFUSED])('refuses %s', async (_what, body, status, code) => {
+    await expectRefused(closed, body, status, code);
+  });
+
+  test.each(ways)('runs them: over %s', async (_way, ask) => {
+    const [result] = await ask(closed, tenant.apiKey, { query: '', documentId: 'viewer' });
+    expect(result).toMatchObject({ data: { viewer: { account: { id: tenant.accountId } } } });
+  });
+
+  test('still answers REST, and shows its playground', async () => {
+    expect((await tenant.chat(bot, { message: 'Hi' })).status).toBe(200);
+    const page = await fetch(`${closed.url}/graphql`, { headers: { accept: 'text/html' } });
+    expect(page.status).toBe(200);
+  });
+});
+
+describe('a manifest', () => {
+  test('that does not fit stops the start, with every problem in it', () => {
+    const manifest = { a: '{ nothing }', b: '{', [UNKNOWN]: VIEWER, viewer: VIEWER };
+    const start = () => createDocuments(schema, { manifest });
+    expect(start).toThrow(StartupError);
+    expect(start).toThrow(
+      [
+        'PARLEY_PERSISTED_DOCUMENTS a: Cannot query field "nothing" on type "Query".',
+        'PARLEY_PERSISTED_DOCUMENTS b: Syntax Error: Expected Name, found <EOF>.',
+        `PARLEY_PERSISTED_DOCUMENTS ${UNKNOWN}: is not its hash`,
+      ].join('\n'),
+    );
+  });
+});
