@@ -235,17 +235,4 @@ describe('what the entries of a list are asked together', () => {
       details: [{ path: 'after', message: 'is not a cursor of this list' }],
     });
   });
-
-  test('is asked anew at each step of a mutation', async () => {
-    const id = await tenant.bot();
-    const deploy =
-      'deploy(botId: $id, input: { source: "none" }) { id bot { deployments { edges { node { id } } } } }';
-    const { data } = await tenant.graphql(
-      `mutation ($id: ID!) { first: ${deploy} second: ${deploy} }`,
-      { id },
-    );
-    expect(data.first.bot.deployments.edges).toHaveLength(2);
-    expect(data.second.bot.deployments.edges).toHaveLength(3);
-    expect(data.second.bot.deployments.edges[0].node.id).toBe(data.second.id);
-  });
 });
