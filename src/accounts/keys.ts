@@ -50,8 +50,12 @@ export type Keys = {
    *   what is no bot of the account.
    */
   issue(caller: Caller, input: NewApiKey): Promise<IssuedApiKey>;
-  /** The keys of an account that the caller's own covers, the newest first, revoked ones too. */
-  list(caller: Caller, accountId: string): Promise<ApiKey[]>;
+  /**
+   * The keys of accounts that the caller's own covers, the newest first, revoked ones too.
+   *
+   * @returns those of one of these accounts.
+   */
+  list(caller: Caller, accountIds: string[]): Promise<(accountId: string) => ApiKey[]>;
   /**
    * Stops a key at once. A key that is revoked already stays as it is.
    *
@@ -135,12 +139,13 @@ export function createKeys({ prisma, pubsub, log }: Parts): Keys {
       return { apiKey: await prisma.apiKey.create({ data }), secret };
     },
 
-    async list(caller, accountId) {
+    async list(caller, accountIds) {
       const keys = await prisma.apiKey.findMany({
-        where: { accountId },
+        where: { accountId: { in: accountIds } },
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       });
-      return keys.filter((key) => covers(caller, key));
+      const covered = keys.filter((key) => covers(caller, key));
+      return (accountId) => covered.filter((key) => key.accountId === accountId);
     },
 
     async revoke(caller, id) {

@@ -1,8 +1,10 @@
+import { getRefFromModel, queryFromInfo } from '@pothos/plugin-prisma';
 import { z } from 'zod';
 import { KeyScope, Plan } from '../generated/prisma/client.ts';
 import { botId, displayName, sessionId, text } from '../input.ts';
 import { builder } from '../schema/builder.ts';
 import { EnvironmentEnum } from '../schema/shared.ts';
+import { together } from '../schema/together.ts';
 import { LIMIT_RULE } from './accounts.ts';
 import { authorizeScope } from './caller.ts';
 import type { Quota } from './limits.ts';
@@ -30,13 +32,22 @@ const AccountNode = builder.prismaNode('Account', {
   nullable: true,
   findUnique: (id, { caller }) => {
     const { account, key } = caller();
-    return key.scopes.includes('OPERATOR') ? { id } : { id, AND: { id: account.id } };
+    return { id: key.scopes.includes('OPERATOR') || id === account.id ? id : '' };
   },
   fields: (t) => ({
     name: t.exposeString('name'),
     plan: t.expose('plan', { type: PlanEnum }),
   }),
 });
+
+/** The bots of an account that its keys are limited to. */
+const botsOfKeys = together(
+  async (ids, { accountId, query }: { accountId: string; query: object }, { prisma }) => {
+    const bots = await prisma.bot.findMany({ ...query, where: { id: { in: ids }, accountId } });
+    const byId = new Map(bots.map((bot) => [bot.id, bot]));
+    return (id) => byId.get(id) ?? null;
+  },
+);
 
 const ApiKeyNode = builder.prismaNode('ApiKey', {
   description: 'An API key. Its secret is shown once, when it is made.',
@@ -52,15 +63,16 @@ const ApiKeyNode = builder.prismaNode('ApiKey', {
       description: 'How the secret begins, to recognise it by.',
     }),
     scopes: t.expose('scopes', { type: [KeyScopeEnum] }),
-    bots: t.prismaField({
-      type: ['Bot'],
+    bots: t.field({
+      type: [getRefFromModel('Bot', builder)],
       nullable: true,
       description: 'The bots that it is limited to; null where it may use all of the account.',
-      select: { restricted: true, botIds: true, accountId: true },
-      resolve: (query, { restricted, botIds, accountId }, _args, { prisma }) =>
-        restricted
-          ? prisma.bot.findMany({ ...query, where: { id: { in: botIds }, accountId } })
-          : null,
+      resolve: async ({ restricted, botIds, accountId }, _args, context, info) => {
+        if (!restricted) return null;
+        const question = { accountId, query: queryFromInfo({ context, info }) };
+        const bots = await Promise.all(botIds.map((id) => botsOfKeys(id, question, context, info)));
+        return bots.filter((bot) => bot !== null);
+      },
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     lastUsedAt: t.expose('lastUsedAt', {
@@ -73,12 +85,16 @@ const ApiKeyNode = builder.prismaNode('ApiKey', {
   }),
 });
 
+const keysOf = together((accountIds, _question, { caller, keys }) =>
+  keys.list(caller(), accountIds),
+);
+
 builder.prismaObjectField('Account', 'apiKeys', (t) =>
   t.field({
     type: [ApiKeyNode],
     description: 'Those that can do nothing more than this key, the newest first. Scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
-    resolve: ({ id }, _args, { caller, keys }) => keys.list(caller(), id),
+    resolve: ({ id }, _args, context, info) => keysOf(id, {}, context, info),
   }),
 );
 

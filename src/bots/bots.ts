@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.ts';
 import { type Bot, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { botId as botIdSchema } from '../input.ts';
+import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import type { Versions } from '../storage/versions.ts';
 
@@ -25,6 +26,21 @@ export type Bots = {
 /** The bots that a caller may see, as a condition of a query. */
 export function visibleBots({ account, key }: Caller): Prisma.BotWhereInput {
   return { accountId: account.id, ...(key.restricted && { id: { in: key.botIds } }) };
+}
+
+/** The bots of accounts, the newest first. */
+export const BOTS: Lists = {
+  ...NEWEST_FIRST,
+  table: Prisma.sql`bots`,
+  owner: Prisma.sql`account_id`,
+};
+
+/** The bots that a caller may see, as conditions of a list. */
+export function visibleInList({ account, key }: Caller): Prisma.Sql[] {
+  return [
+    Prisma.sql`account_id = ${account.id}`,
+    ...(key.restricted ? [Prisma.sql`id = ANY(${key.botIds})`] : []),
+  ];
 }
 
 /** Under this name is the version of what is remembered of a bot. */

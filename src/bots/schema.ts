@@ -1,16 +1,21 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { mayUseBot } from '../accounts/caller.ts';
 import { botId, displayName } from '../input.ts';
 import { builder } from '../schema/builder.ts';
 import type { Context } from '../schema/context.ts';
-import { nodesQuery } from '../schema/nodes.ts';
-import { byCreation, NEWEST_FIRST, type PageArguments, readPage } from '../storage/keyset.ts';
-import { visibleBots } from './bots.ts';
+import { listsOf, nodesQuery } from '../schema/nodes.ts';
+import type { PageArguments } from '../storage/keyset.ts';
+import { readLists } from '../storage/lists.ts';
+import { BOTS, visibleInList } from './bots.ts';
 
 const BotNode = builder.prismaNode('Bot', {
   description: 'A conversational agent. Its id is the one in the paths of the REST API.',
   id: { resolve: ({ id }) => id },
   nullable: true,
-  findUnique: (id, { caller }) => ({ id, AND: visibleBots(caller()) }),
+  findUnique: (id, { caller }) => ({
+    id: mayUseBot(caller(), id) ? id : '',
+    accountId: caller().account.id,
+  }),
   fields: (t) => ({
     name: t.exposeString('name'),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
@@ -19,6 +24,13 @@ const BotNode = builder.prismaNode('Bot', {
 
 const BotConnection = builder.connectionObject({ type: BotNode, name: 'BotConnection' });
 
+const botsOf = listsOf(
+  BOTS,
+  ({ prisma, caller }, accountIds, page) =>
+    readLists(prisma, BOTS, accountIds, page, visibleInList(caller())),
+  ({ prisma }, query) => prisma.bot.findMany(query),
+);
+
 /** A page of the bots of an account that this key may use. */
 function readBots(
   accountId: string,
@@ -26,11 +38,7 @@ function readBots(
   context: Context,
   info: GraphQLResolveInfo,
 ) {
-  const query = nodesQuery('Bot', context, info);
-  const where = { accountId, AND: visibleBots(context.caller()) };
-  return readPage(args, NEWEST_FIRST, (page) =>
-    context.prisma.bot.findMany({ ...query, ...byCreation(where, page) }),
-  );
+  return botsOf(accountId, args, nodesQuery('Bot', context, info), context, info);
 }
 
 builder.prismaObjectField('Account', 'bots', (t) =>

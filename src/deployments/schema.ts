@@ -1,6 +1,5 @@
 import { visibleBots } from '../bots/bots.ts';
 import { GatewayError } from '../errors.ts';
-import { DeploymentStatus } from '../generated/prisma/client.ts';
 import {
   definitionSource,
   deployMessage,
@@ -11,16 +10,22 @@ import {
 } from '../input.ts';
 import { builder } from '../schema/builder.ts';
 import type { Context } from '../schema/context.ts';
-import { selectNodes } from '../schema/nodes.ts';
-import { ChannelEnum, DiagnosticObject, EnvironmentEnum } from '../schema/shared.ts';
-import { byCreation, NEWEST_FIRST, readPage } from '../storage/keyset.ts';
+import { seenBy } from '../schema/nodes.ts';
+import {
+  ChannelEnum,
+  DeploymentStatusEnum,
+  DiagnosticObject,
+  EnvironmentEnum,
+} from '../schema/shared.ts';
 import { readDiagnostics } from './diagnostics.ts';
 import type { AnsweringDeployment } from './repeat.ts';
 
-const DeploymentStatusEnum = builder.enumType(DeploymentStatus, {
-  name: 'DeploymentStatus',
-  description: 'How an attempt to deploy ended. PENDING has not ended yet.',
-});
+const seenDeployment = seenBy((ids, { prisma, caller }) =>
+  prisma.deployment.findMany({
+    where: { id: { in: ids }, bot: visibleBots(caller()) },
+    select: { id: true },
+  }),
+);
 
 const DeploymentNode = builder.prismaNode('Deployment', {
   description: 'One attempt to deploy a definition. It is never changed once it has ended.',
@@ -28,7 +33,7 @@ const DeploymentNode = builder.prismaNode('Deployment', {
   // Columns are read as they are asked for: sources and sets of variables are long.
   select: { id: true },
   nullable: true,
-  findUnique: (id, { caller }) => ({ id, bot: visibleBots(caller()) }),
+  findUnique: seenDeployment,
   fields: (t) => ({
     bot: t.relation('bot'),
     environment: t.expose('environment', { type: EnvironmentEnum }),
@@ -68,45 +73,6 @@ const DeploymentNode = builder.prismaNode('Deployment', {
     }),
   }),
 });
-
-builder.prismaObjectFields('Bot', (t) => ({
-  activeDeployment: t.field({
-    type: DeploymentNode,
-    nullable: true,
-    description: 'What runs now.',
-    args: { environment: t.arg({ type: EnvironmentEnum, defaultValue: 'PRODUCTION' }) },
-    select: ({ environment }, _context, nested) => ({
-      activeDeployments: {
-        where: { environment: environment ?? 'PRODUCTION' },
-        select: { deployment: nested(true) },
-      },
-    }),
-    resolve: ({ activeDeployments }) => activeDeployments[0]?.deployment ?? null,
-  }),
-  deployments: t.connection(
-    {
-      type: DeploymentNode,
-      description: 'Every attempt to deploy, the newest first.',
-      args: {
-        environment: t.arg({ type: EnvironmentEnum }),
-        status: t.arg({ type: DeploymentStatusEnum }),
-      },
-      resolve: ({ id: botId }, { environment, status, ...args }, context, info) => {
-        const query = selectNodes('Deployment', { createdAt: true, id: true }, context, info);
-        const where = {
-          botId,
-          environment: environment ?? undefined,
-          status: status ?? undefined,
-        };
-        return readPage(args, NEWEST_FIRST, (page) =>
-          context.prisma.deployment.findMany({ ...query, ...byCreation(where, page) }),
-        );
-      },
-    },
-    { name: 'DeploymentConnection' },
-    { name: 'DeploymentEdge' },
-  ),
-}));
 
 builder.prismaObjectField('Run', 'deployment', (t) =>
   t.relation('deployment', {

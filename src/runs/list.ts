@@ -6,8 +6,15 @@ import {
   RunKind,
   RunStatus,
 } from '../generated/prisma/client.ts';
-import type { Direction, PageQuery, Place } from '../storage/keyset.ts';
-import { moment } from '../storage/moment.ts';
+import type { PageQuery, Standing } from '../storage/keyset.ts';
+import {
+  firstRows,
+  type Lists,
+  NEWEST_FIRST,
+  orderBy,
+  readLists,
+  withinBounds,
+} from '../storage/lists.ts';
 
 /** Which runs are wanted: those to which all of it applies. */
 export type RunFilter = {
@@ -28,45 +35,47 @@ export type RunFilter = {
   to?: Date | null | undefined;
 };
 
-/** A run's place in the list: when it was made, in milliseconds since 1970, and its id. */
-export type ListedRun = { id: string; at: number };
-
-/** The list of a bot's runs. */
+/** The lists of bots' runs. */
 export type RunList = {
-  /** The ids of one page. What a filter finds costs the same however few runs there are of its kind. */
-  find(botId: string, filter: RunFilter, page: PageQuery): Promise<ListedRun[]>;
+  /** One page of each bot's runs. What a filter finds costs the same however few runs there are of its kind. */
+  find(botIds: string[], filter: RunFilter, page: PageQuery): Promise<Standing[]>;
   /** Whether a run is one of those. */
   has(botId: string, filter: RunFilter, runId: string): Promise<boolean>;
 };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
+/** The runs of bots, the newest first. */
+export const RUNS: Lists = {
+  ...NEWEST_FIRST,
+  table: Prisma.sql`runs`,
+  owner: Prisma.sql`bot_id`,
+};
+
 export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
   return {
-    find(botId, filter, { bounds, direction, take }) {
-      const conditions = conditionsOf(botId, filter, bounds);
-      const order =
-        direction === 'asc' ? Prisma.sql`created_at, id` : Prisma.sql`created_at DESC, id DESC`;
-      const first = (conditions: Prisma.Sql[]) => Prisma.sql`
-        SELECT id, created_at FROM runs
-        WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY ${order} LIMIT ${take}`;
-      const source = isWhole(filter)
-        ? Prisma.sql`(${first(conditions)}) AS run`
-        : Prisma.sql`${branchesOf(filter)} CROSS JOIN LATERAL (${first([...SAME_BRANCH, ...conditions])}) AS run`;
-      return prisma.$queryRaw<ListedRun[]>`
-        SELECT id, (extract(epoch FROM created_at) * 1000)::float8 AS at
-        FROM ${source} ORDER BY ${order} LIMIT ${take}`;
+    find(botIds, filter, page) {
+      const conditions = conditionsOf(filter);
+      const within = { ...page, bounds: [...page.bounds, ...daysOf(filter)] };
+      if (isWhole(filter)) return readLists(prisma, RUNS, botIds, within, conditions);
+      const rows = Prisma.sql`
+        SELECT run.* FROM ${branchesOf(filter)}
+        CROSS JOIN LATERAL (${firstRows(RUNS, within, [...SAME_BRANCH, ...conditions])}) AS run
+        ORDER BY ${orderBy(page.direction)} LIMIT ${page.take}`;
+      return readLists(prisma, RUNS, botIds, within, [], rows);
     },
 
     async has(botId, filter, id) {
       const { kind, environment, channel, status } = filter;
       const conditions = [
         Prisma.sql`id = ${id}`,
+        Prisma.sql`bot_id = ${botId}`,
         ...(kind ? [Prisma.sql`kind::text = ${kind}`] : []),
         ...(environment ? [Prisma.sql`environment::text = ${environment}`] : []),
         ...(channel ? [Prisma.sql`channel::text = ANY(${[...channel]})`] : []),
         ...(status ? [Prisma.sql`status::text = ANY(${[...status]})`] : []),
-        ...conditionsOf(botId, filter),
+        ...conditionsOf(filter),
+        ...withinBounds(RUNS, daysOf(filter)),
       ];
       const found = await prisma.$queryRaw<unknown[]>`
         SELECT 1 FROM runs WHERE ${Prisma.join(conditions, ' AND ')}`;
@@ -116,47 +125,21 @@ const SAME_BRANCH = [
   Prisma.sql`runs.status = branch.status`,
 ];
 
-type Bound = PageQuery['bounds'][number];
-
 /** What a filter says besides. */
-function conditionsOf(botId: string, filter: RunFilter, bounds: Bound[] = []): Prisma.Sql[] {
-  const { user, deploymentId } = filter;
+function conditionsOf({ user, deploymentId }: RunFilter): Prisma.Sql[] {
   return [
-    Prisma.sql`bot_id = ${botId}`,
     ...(user == null ? [] : [Prisma.sql`session_id = ${user}`]),
     ...(deploymentId == null ? [] : [Prisma.sql`deployment_id = ${deploymentId}`]),
-    ...rangeOf([...bounds, ...daysOf(filter)]),
   ];
 }
 
 /** The bounds that a filter sets by time. Every id comes behind the empty one. */
-function daysOf({ date, from, to }: RunFilter): Bound[] {
+function daysOf({ date, from, to }: RunFilter): PageQuery['bounds'] {
   const day = date == null ? [] : [Date.parse(date)];
   const since = [...day, ...(from ? [from.getTime()] : [])];
   const until = [...day.map((at) => at + DAY_MS), ...(to ? [to.getTime()] : [])];
   return [
-    ...since.map((at): Bound => ({ place: [at, ''], direction: 'asc' })),
-    ...until.map((at): Bound => ({ place: [at, ''], direction: 'desc' })),
+    ...since.map((at) => ({ place: [at, ''] as const, direction: 'asc' as const })),
+    ...until.map((at) => ({ place: [at, ''] as const, direction: 'desc' as const })),
   ];
-}
-
-/** Only the narrowest bound of each side: the database may begin at any of them, and walk to the next. */
-function rangeOf(bounds: Bound[]): Prisma.Sql[] {
-  const narrowest = (wanted: Direction) =>
-    bounds
-      .filter(({ direction }) => direction === wanted)
-      .map(({ place }) => place)
-      .toSorted(comparePlaces)
-      .at(wanted === 'asc' ? -1 : 0);
-  const behind = narrowest('asc');
-  const before = narrowest('desc');
-  return [
-    ...(behind ? [Prisma.sql`(created_at, id) > (${moment(behind[0])}, ${behind[1]})`] : []),
-    ...(before ? [Prisma.sql`(created_at, id) < (${moment(before[0])}, ${before[1]})`] : []),
-  ];
-}
-
-/** Of those with the same number, one has no text: at most one bound of a side is a run's. */
-function comparePlaces([a, tie]: Place, [b, otherTie]: Place): number {
-  return a - b || tie.length - otherTie.length;
 }

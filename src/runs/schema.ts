@@ -6,6 +6,7 @@ import { isJsonObject } from '../json.ts';
 import { builder } from '../schema/builder.ts';
 import { ChatEvent } from '../schema/chat-event.ts';
 import type { Context } from '../schema/context.ts';
+import { seenBy } from '../schema/nodes.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from '../schema/shared.ts';
 import { readSpans } from './spans.ts';
 
@@ -55,15 +56,22 @@ const Trace = builder.simpleObject('Trace', {
 
 const NO_TRACE_ID = '0'.repeat(32);
 
+const seenRun = seenBy((ids, { prisma, caller }) =>
+  prisma.run.findMany({
+    where: { id: { in: ids }, bot: visibleBots(caller()) },
+    select: { id: true },
+  }),
+);
+
 builder.prismaNode('Run', {
   description: 'One piece of work of a bot, stored before it begins and when it ends.',
   id: { resolve: ({ id }) => id },
   // Columns are read as they are asked for: the spans of a run are long.
   select: { id: true },
   nullable: true,
-  findUnique: (id, { caller }) => {
-    authorizeScope(caller(), 'RUNS');
-    return { id, bot: visibleBots(caller()) };
+  findUnique: (id, context) => {
+    authorizeScope(context.caller(), 'RUNS');
+    return seenRun(id, context);
   },
   fields: (t) => ({
     bot: t.relation('bot'),

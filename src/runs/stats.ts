@@ -24,19 +24,23 @@ export type BotStats = Counts & {
 
 export type RunStats = {
   /**
-   * Sums up the runs that were made from one moment on and before another.
+   * Sums up the runs of each bot that were made from one moment on and before another.
    *
+   * @returns what one of these bots did.
    * @throws GatewayError `invalid_request` where that is no time, or more than 366 days.
    */
-  sumUp(botId: string, from: Date, to: Date): Promise<BotStats>;
+  sumUp(botIds: string[], from: Date, to: Date): Promise<(botId: string) => BotStats>;
 };
+
+/** Which bot a row is of. */
+type OfBot = { botId: string };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const MAX_DAYS = 366;
 
 export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
   return {
-    async sumUp(botId, from, to) {
+    async sumUp(botIds, from, to) {
       if (to <= from) throw refusal('must be after from');
       if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS) {
         throw refusal(`must be at most ${MAX_DAYS} days after from`);
@@ -44,32 +48,37 @@ export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
       const since = moment(from.getTime());
       const until = moment(to.getTime());
       const [counted, latencies] = await Promise.all([
-        prisma.$queryRaw<DayCounts[]>`
-          SELECT
+        prisma.$queryRaw<(DayCounts & OfBot)[]>`
+          SELECT bot_id AS "botId",
             to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date,
             count(*)::float8 AS runs,
             (count(*) FILTER (WHERE status = 'FAILED'))::float8 AS failed,
             sum(prompt_tokens::float8 + completion_tokens) AS tokens
-          FROM runs WHERE bot_id = ${botId} AND created_at >= ${since} AND created_at < ${until}
-          GROUP BY 1`,
-        prisma.$queryRaw<{ p50: number | null; p95: number | null }[]>`
-          SELECT
+          FROM runs WHERE bot_id = ANY(${botIds}) AND created_at >= ${since} AND created_at < ${until}
+          GROUP BY 1, 2`,
+        prisma.$queryRaw<({ p50: number; p95: number } & OfBot)[]>`
+          SELECT bot_id AS "botId",
             percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50,
             percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
-          FROM runs WHERE bot_id = ${botId} AND created_at >= ${since} AND created_at < ${until}
-            AND latency_ms IS NOT NULL`,
+          FROM runs WHERE bot_id = ANY(${botIds}) AND created_at >= ${since} AND created_at < ${until}
+            AND latency_ms IS NOT NULL
+          GROUP BY 1`,
       ]);
-      const byDate = new Map(counted.map((day) => [day.date, day]));
-      const perDay = datesOf(from, to).map(
-        (date) => byDate.get(date) ?? { date, runs: 0, failed: 0, tokens: 0 },
-      );
-      return {
-        runs: total(perDay, 'runs'),
-        failed: total(perDay, 'failed'),
-        tokens: total(perDay, 'tokens'),
-        latencyP50: latencies[0]?.p50 ?? null,
-        latencyP95: latencies[0]?.p95 ?? null,
-        perDay,
+      const days = Map.groupBy(counted, ({ botId }) => botId);
+      const latencyOf = new Map(latencies.map((latency) => [latency.botId, latency]));
+      return (botId) => {
+        const byDate = new Map(days.get(botId)?.map((day) => [day.date, day]));
+        const perDay = datesOf(from, to).map(
+          (date) => byDate.get(date) ?? { date, runs: 0, failed: 0, tokens: 0 },
+        );
+        return {
+          runs: total(perDay, 'runs'),
+          failed: total(perDay, 'failed'),
+          tokens: total(perDay, 'tokens'),
+          latencyP50: latencyOf.get(botId)?.p50 ?? null,
+          latencyP95: latencyOf.get(botId)?.p95 ?? null,
+          perDay,
+        };
       };
     },
   };

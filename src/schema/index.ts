@@ -2,6 +2,7 @@ import '../language/schema.ts';
 import '../accounts/schema.ts';
 import '../bots/schema.ts';
 import '../deployments/schema.ts';
+import '../deployments/lists/schema.ts';
 import '../sessions/schema.ts';
 import '../runs/schema.ts';
 import '../runs/lists/schema.ts';

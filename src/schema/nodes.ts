@@ -1,9 +1,27 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { GraphQLResolveInfo } from 'graphql';
+import {
+  type Order,
+  type Page,
+  type PageArguments,
+  type PageQuery,
+  readPages,
+  type Standing,
+} from '../storage/keyset.ts';
 import type { Context } from './context.ts';
+import { together } from './together.ts';
 
 /** How a document asks for the nodes of a list. */
 const PATHS = [['edges', 'node']];
+
+/** What Prisma has to read of the node that a field is, by the same rule as `selectNodes`. */
+export function selectNode<Select extends Record<string, true>>(
+  select: Select,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  return queryFromInfo({ context, info, select });
+}
 
 /** What Prisma has to read of the nodes of a list besides their columns, as the document asks. */
 export function nodesQuery(typeName: string, context: Context, info: GraphQLResolveInfo) {
@@ -18,4 +36,73 @@ export function selectNodes<Select extends Record<string, true>>(
   info: GraphQLResolveInfo,
 ) {
   return queryFromInfo({ context, info, select, paths: PATHS, typeName });
+}
+
+/**
+ * Makes the condition by which a node is found that not everybody may see.
+ *
+ * @param find those of some ids that the caller may see; asked once for all that are looked for.
+ */
+export function seenBy(
+  find: (ids: string[], context: Context) => PromiseLike<{ id: string }[]>,
+): (id: string, context: Context) => Promise<{ id: string }> {
+  const isSeen = together(async (ids, _question: null, context) => {
+    const seen = new Set((await find(ids, context)).map(({ id }) => id));
+    return (id) => seen.has(id);
+  });
+  // Nothing has no id.
+  return async (id, context) => ({ id: (await isSeen(id, null, context)) ? id : '' });
+}
+
+/** Which rows Prisma is to read. */
+type Of = { where: { id: { in: string[] } } };
+
+/**
+ * Makes the lists that rows have, one page of each: the pages are found by an index, for all owners at once, and
+ * then what is asked of the rows that stand on them is read.
+ *
+ * @param find gets the owners' ids.
+ * @param read gets what Prisma has to read of which rows.
+ * @returns reads the page of one owner.
+ */
+export function listsOf<
+  Arguments extends PageArguments,
+  Query extends object,
+  Row extends { id: string },
+>(
+  order: Order,
+  find: (
+    context: Context,
+    owners: string[],
+    page: PageQuery,
+    args: Arguments,
+  ) => PromiseLike<Standing[]>,
+  read: (context: Context, query: Query & Of) => PromiseLike<Row[]>,
+) {
+  type Question = { args: Arguments; query: Query };
+  const readAll = together(async (owners, { args, query }: Question, context) => {
+    const pageOf = await readPages(args, order, (page) => find(context, owners, page, args));
+    const ids = owners.map(pageOf).flatMap(({ edges }) => edges.map(({ node }) => node.id));
+    const where = { id: { in: ids } };
+    const rows = ids.length > 0 ? await read(context, { ...query, where }) : [];
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return (owner): Page<Row> => {
+      const { edges, pageInfo } = pageOf(owner);
+      return {
+        // One that is deleted meanwhile is left out.
+        edges: edges.flatMap(({ cursor, node: { id } }) => {
+          const node = byId.get(id);
+          return node ? [{ cursor, node }] : [];
+        }),
+        pageInfo,
+      };
+    };
+  });
+  return (
+    owner: string,
+    args: Arguments,
+    query: Query,
+    context: Context,
+    info: GraphQLResolveInfo,
+  ) => readAll(owner, { args, query }, context, info);
 }

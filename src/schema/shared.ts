@@ -1,4 +1,10 @@
-import { Channel, Environment, RunKind, RunStatus } from '../generated/prisma/client.ts';
+import {
+  Channel,
+  DeploymentStatus,
+  Environment,
+  RunKind,
+  RunStatus,
+} from '../generated/prisma/client.ts';
 import { builder } from './builder.ts';
 
 /** What more than one part of the schema speaks of. */
@@ -11,6 +17,11 @@ export const EnvironmentEnum = builder.enumType(Environment, {
 export const ChannelEnum = builder.enumType(Channel, {
   name: 'Channel',
   description: 'Where a message came from, or where a deployment is reached.',
+});
+
+export const DeploymentStatusEnum = builder.enumType(DeploymentStatus, {
+  name: 'DeploymentStatus',
+  description: 'How an attempt to deploy ended. PENDING has not ended yet.',
 });
 
 export const RunStatusEnum = builder.enumType(RunStatus, {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Environment, Message } from '../generated/prisma/client.ts';
+import { type Environment, type Message, Prisma } from '../generated/prisma/client.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
-import type { Order, PageQuery } from '../storage/keyset.ts';
+import type { Lists } from '../storage/lists.ts';
 import { statement } from '../storage/sql.ts';
 import type { Facts } from './memory.ts';
 
@@ -76,27 +76,16 @@ export function readRecalled({ messages, facts }: RecalledRow): Recollection {
   return { messages: fromAUserOn((messages ?? []).map(readMessage)), facts: facts ?? {} };
 }
 
-/** Messages by turn, and by their place in it. */
-export const AS_SAID: Order<Pick<Message, 'turn' | 'position'>> = {
+/** The messages of sessions by turn, and by their place in it. */
+export const MESSAGES: Lists = {
   direction: 'asc',
-  placeOf: ({ turn, position }) => [turn, String(position)],
   isPlace: ([turn, position]) => turn <= MAX_TURN && /^\d{1,9}$/.test(position),
+  table: Prisma.sql`messages`,
+  owner: Prisma.sql`session_key`,
+  columns: [Prisma.sql`turn`, Prisma.sql`position`],
+  number: Prisma.sql`turn::float8`,
+  valuesAt: ([turn, position]) => Prisma.sql`${turn}::int, ${Number(position)}::int`,
 };
-
-/** What Prisma has to read for a page of a session's messages in that order. */
-export function byTurn(where: { sessionKey: string }, { bounds, direction, take }: PageQuery) {
-  const behind = bounds.map(({ place: [turn, text], direction }) => {
-    const position = Number(text);
-    return direction === 'asc'
-      ? { turn: { gte: turn }, OR: [{ turn: { gt: turn } }, { position: { gt: position } }] }
-      : { turn: { lte: turn }, OR: [{ turn: { lt: turn } }, { position: { lt: position } }] };
-  });
-  return {
-    where: { AND: [where, ...behind] },
-    orderBy: [{ turn: direction }, { position: direction }],
-    take,
-  };
-}
 
 function readMessage({
   role,

@@ -1,11 +1,15 @@
+import { queryFromInfo } from '@pothos/plugin-prisma';
 import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
+import type { Environment } from '../generated/prisma/client.ts';
 import { factName, factValue, sessionId } from '../input.ts';
 import { builder } from '../schema/builder.ts';
-import { nodesQuery } from '../schema/nodes.ts';
+import { listsOf, nodesQuery, seenBy } from '../schema/nodes.ts';
 import { EnvironmentEnum } from '../schema/shared.ts';
-import { byCreation, NEWEST_FIRST, readPage } from '../storage/keyset.ts';
-import { AS_SAID, byTurn } from './history.ts';
+import { together } from '../schema/together.ts';
+import { readLists } from '../storage/lists.ts';
+import { MESSAGES } from './history.ts';
+import { SESSIONS } from './sessions.ts';
 
 const MessageObject = builder.prismaObject('Message', {
   description: 'One message of a conversation. A turn is stored whole, or not at all.',
@@ -31,13 +35,44 @@ const MemoryEntryObject = builder.prismaObject('MemoryEntry', {
   }),
 });
 
+const messagesOf = listsOf(
+  MESSAGES,
+  ({ prisma }, sessionKeys, page) => readLists(prisma, MESSAGES, sessionKeys, page),
+  ({ prisma }, query) => prisma.message.findMany(query),
+);
+
+const sessionsOf = listsOf(
+  SESSIONS,
+  ({ prisma }, botIds, page) => readLists(prisma, SESSIONS, botIds, page),
+  ({ prisma }, query) => prisma.session.findMany(query),
+);
+
+type Question = { sessionId: string; environment: Environment; query: object };
+
+/** The sessions of one name that bots have. */
+const sessionOf = together(
+  async (botIds, { sessionId, environment, query }: Question, { prisma }) => {
+    const where = { botId: { in: botIds }, sessionId, environment };
+    const sessions = await prisma.session.findMany({ ...query, where });
+    const byId = new Map(sessions.map((session) => [session.botId, session]));
+    return (id) => byId.get(id) ?? null;
+  },
+);
+
+const seenSession = seenBy((ids, { prisma, caller }) =>
+  prisma.session.findMany({
+    where: { id: { in: ids }, bot: visibleBots(caller()) },
+    select: { id: true },
+  }),
+);
+
 const SessionNode = builder.prismaNode('Session', {
   description: 'The conversation of one end user with one bot in one environment. Scope RUNS.',
   id: { resolve: ({ id }) => id },
   nullable: true,
-  findUnique: (id, { caller }) => {
-    authorizeScope(caller(), 'RUNS');
-    return { id, bot: visibleBots(caller()) };
+  findUnique: (id, context) => {
+    authorizeScope(context.caller(), 'RUNS');
+    return seenSession(id, context);
   },
   fields: (t) => ({
     sessionId: t.exposeString('sessionId', { description: "The caller's own name for it." }),
@@ -46,12 +81,8 @@ const SessionNode = builder.prismaNode('Session', {
       {
         type: MessageObject,
         description: 'What was said, the oldest first.',
-        resolve: ({ id: sessionKey }, args, context, info) => {
-          const query = nodesQuery('Message', context, info);
-          return readPage(args, AS_SAID, (page) =>
-            context.prisma.message.findMany({ ...query, ...byTurn({ sessionKey }, page) }),
-          );
-        },
+        resolve: ({ id }, args, context, info) =>
+          messagesOf(id, args, nodesQuery('Message', context, info), context, info),
       },
       { name: 'MessageConnection' },
       { name: 'MessageEdge' },
@@ -71,12 +102,8 @@ builder.prismaObjectFields('Bot', (t) => ({
       type: SessionNode,
       description: 'The conversations with it, the newest first. Scope RUNS.',
       authScopes: { scope: 'RUNS' },
-      resolve: ({ id: botId }, args, context, info) => {
-        const query = nodesQuery('Session', context, info);
-        return readPage(args, NEWEST_FIRST, (page) =>
-          context.prisma.session.findMany({ ...query, ...byCreation({ botId }, page) }),
-        );
-      },
+      resolve: ({ id }, args, context, info) =>
+        sessionsOf(id, args, nodesQuery('Session', context, info), context, info),
     },
     { name: 'SessionConnection' },
     { name: 'SessionEdge' },
@@ -90,13 +117,11 @@ builder.prismaObjectFields('Bot', (t) => ({
       id: t.arg.string({ required: true, validate: { schema: sessionId } }),
       environment: t.arg({ type: EnvironmentEnum, defaultValue: 'PRODUCTION' }),
     },
-    select: ({ id, environment }, _context, nested) => ({
-      sessions: {
-        where: { sessionId: id, environment: environment ?? 'PRODUCTION' },
-        ...nested(true),
-      },
-    }),
-    resolve: ({ sessions }) => sessions[0] ?? null,
+    resolve: ({ id: botId }, { id, environment }, context, info) => {
+      const query = queryFromInfo({ context, info });
+      const question = { sessionId: id, environment: environment ?? 'PRODUCTION', query };
+      return sessionOf(botId, question, context, info);
+    },
   }),
 }));
 

@@ -1,8 +1,16 @@
 import { Prisma, type PrismaClient, type Session } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
+import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
 import type { SessionRef } from './history.ts';
 import type { Memory } from './memory.ts';
 import type { Turns } from './turns.ts';
+
+/** The sessions of bots, the newest first. */
+export const SESSIONS: Lists = {
+  ...NEWEST_FIRST,
+  table: Prisma.sql`sessions`,
+  owner: Prisma.sql`bot_id`,
+};
 
 /** What may be done to a conversation from outside of it. */
 export type Sessions = {

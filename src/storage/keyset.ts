@@ -14,21 +14,22 @@ export type Direction = 'asc' | 'desc';
 /** A place in a list: what its rows are ordered by, and what decides between those that are equal in it. */
 export type Place = readonly [number, string];
 
-/** How a list is ordered. */
-export type Order<Key> = {
-  direction: Direction;
-  /** What a place is told by. */
-  placeOf(key: Key): Place;
-  /** Whether a row can have such a place; any can by default. */
-  isPlace?(place: Place): boolean;
-};
-
 /** The rows to read: of those between two places, neither of them included, the first ones in a direction. */
 export type PageQuery = {
   /** The places that a row comes behind, each seen in its own direction. */
   bounds: { place: Place; direction: Direction }[];
   direction: Direction;
   take: number;
+};
+
+/** Where a row stands: in whose list, and at which place of it. */
+export type Standing = { owner: string; id: string; place: Place };
+
+/** How lists are ordered. */
+export type Order = {
+  direction: Direction;
+  /** Whether a row can have such a place; any can by default. */
+  isPlace?(place: Place): boolean;
 };
 
 /** One page of a list, after the same specification. */
@@ -45,17 +46,18 @@ export type Page<Row> = {
 const DEFAULT_SIZE = 20;
 
 /**
- * Reads one page by keyset: a place is what a row is ordered by and not the row itself, so that a list goes on
- * where its reader was, whatever has been deleted since.
+ * Reads one page of the list of each owner by keyset: a place is what a row is ordered by and not the row itself, so
+ * that a list goes on where its reader was, whatever has been deleted since.
  *
- * @param read gets one row more than it is to show, which tells whether there are more.
+ * @param read finds where one row more of each list stands than it is to show, which tells whether there are more.
+ * @returns the page of an owner.
  * @throws GatewayError `invalid_request` with every argument that does not fit.
  */
-export async function readPage<Key, Row extends Key>(
+export async function readPages(
   args: PageArguments,
-  order: Order<Key>,
-  read: (query: PageQuery) => PromiseLike<Row[]>,
-): Promise<Page<Row>> {
+  order: Order,
+  read: (query: PageQuery) => PromiseLike<Standing[]>,
+): Promise<(owner: string) => Page<Standing>> {
   const { backward, size, after, before } = readArguments(args, order);
   const { direction } = order;
   const reverse = direction === 'asc' ? 'desc' : 'asc';
@@ -67,46 +69,22 @@ export async function readPage<Key, Row extends Key>(
     direction: backward ? reverse : direction,
     take: size + 1,
   });
-  const hasMore = rows.length > size;
-  const shown = rows.slice(0, size);
-  if (backward) shown.reverse();
-  const edges = shown.map((node) => ({ cursor: writeCursor(order.placeOf(node)), node }));
-  return {
-    edges,
-    pageInfo: {
-      hasNextPage: backward ? before !== undefined : hasMore,
-      hasPreviousPage: backward ? hasMore : after !== undefined,
-      startCursor: edges.at(0)?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
-    },
-  };
-}
-
-/** Rows with a column for the moment that they were made at, and an id, the newest first. */
-export const NEWEST_FIRST: Order<{ createdAt: Date; id: string }> = {
-  direction: 'desc',
-  placeOf: ({ createdAt, id }) => [createdAt.getTime(), id],
-};
-
-/** What Prisma has to read for a page of a list in that order, of the rows that fit a condition. */
-export function byCreation<Where>(where: Where, { bounds, direction, take }: PageQuery) {
-  const behind = bounds.map(({ place: [at, id], direction }) => {
-    const createdAt = new Date(at);
-    // The first condition says nothing new, but it is one that an index can begin at.
-    return direction === 'asc'
-      ? {
-          createdAt: { gte: createdAt },
-          OR: [{ createdAt: { gt: createdAt } }, { id: { gt: id } }],
-        }
-      : {
-          createdAt: { lte: createdAt },
-          OR: [{ createdAt: { lt: createdAt } }, { id: { lt: id } }],
-        };
-  });
-  return {
-    where: { AND: [where, ...behind] },
-    orderBy: [{ createdAt: direction }, { id: direction }],
-    take,
+  const lists = Map.groupBy(rows, ({ owner }) => owner);
+  return (owner) => {
+    const list = lists.get(owner) ?? [];
+    const hasMore = list.length > size;
+    const shown = list.slice(0, size);
+    if (backward) shown.reverse();
+    const edges = shown.map((node) => ({ cursor: writeCursor(node.place), node }));
+    return {
+      edges,
+      pageInfo: {
+        hasNextPage: backward ? before !== undefined : hasMore,
+        hasPreviousPage: backward ? hasMore : after !== undefined,
+        startCursor: edges.at(0)?.cursor ?? null,
+        endCursor: edges.at(-1)?.cursor ?? null,
+      },
+    };
   };
 }
 
@@ -114,9 +92,9 @@ function writeCursor([value, tie]: Place): string {
   return Buffer.from(`${value}.${tie}`).toString('base64url');
 }
 
-function readArguments<Key>(
+function readArguments(
   { first, last, after, before }: PageArguments,
-  { isPlace = () => true }: Order<Key>,
+  { isPlace = () => true }: Order,
 ) {
   const details: ErrorDetail[] = [];
   const place = (path: string, cursor: string | null | undefined) => {

@@ -121,12 +121,13 @@ describe('runChanged', () => {
 });
 
 describe('deploymentChanged', () => {
+  const deploy = (source: string) =>
+    tenant.graphql(
+      'mutation ($bot: ID!, $source: String!) { deploy(botId: $bot, input: { source: $source }) { id status } }',
+      { bot, source },
+    );
+
   test('tells of what is deployed, and of what fails to be', async () => {
-    const deploy = (source: string) =>
-      tenant.graphql(
-        'mutation ($bot: ID!, $source: String!) { deploy(botId: $bot, input: { source: $source }) { id status } }',
-        { bot, source },
-      );
     const told = await watch(`deploymentChanged(botId: "${bot}")`, 'id status active', () =>
       deploy(agent()),
     );
@@ -138,5 +139,18 @@ describe('deploymentChanged', () => {
       `mutation { rollback(botId: "${bot}", deploymentId: "${told[0]?.id}") { id } }`,
     );
     await expect.poll(() => told.at(-1)).toMatchObject({ id: back.rollback.id, active: true });
+  });
+
+  test('tells of the bot’s lists as they are then, each time', async () => {
+    const told = await watch(
+      `deploymentChanged(botId: "${bot}")`,
+      'id bot { deployments(first: 1) { edges { node { id } } } }',
+      () => deploy(agent()),
+    );
+    const { data } = await deploy('nothing of the kind');
+    const { id } = data.deploy;
+    await expect
+      .poll(() => told.at(-1))
+      .toEqual({ id, bot: { deployments: { edges: [{ node: { id } }] } } });
   });
 });

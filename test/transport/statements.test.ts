@@ -1,112 +1,121 @@
-import { PGlite } from '@electric-sql/pglite';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import {
+  type Asker,
+  askerOf,
+  type CountStatements,
+  dashboard,
+  statementCounter,
+} from '../helpers/statements.ts';
 
 let app: TestApp;
-/** Everything that is said to the database, of whatever kind it is. */
-const said = [vi.spyOn(PGlite.prototype, 'query'), vi.spyOn(pg.Client.prototype, 'query')];
+let statements: CountStatements;
+/** Those who have 1, 4 and 20 bots, of which each has 1, 3 and 5 of everything. */
+let askers: Asker[];
 beforeAll(async () => {
   app = await startApp();
-});
-afterAll(() => {
-  for (const spy of said) spy.mockRestore();
+  statements = statementCounter();
+  askers = [await makeAsker(1, 1), await makeAsker(4, 3), await makeAsker(20, 5)];
 });
 
-/** An account with so many bots, each with a deployment, a conversation and so many runs in it. */
-const dashboard = async (bots: number, runs: number): Promise<Tenant> => {
-  const tenant = await app.tenant();
-  for (let bot = 0; bot < bots; bot += 1) {
-    const id = await tenant.bot();
-    for (let run = 0; run < runs; run += 1) {
-      const answer = await tenant.chat(id, { message: 'Hi' }, { 'x-session-id': 'user-1' });
-      expect(answer.status).toBe(200);
-      await answer.text();
-    }
-  }
-  return tenant;
+const makeAsker = async (botCount: number, count: number) => {
+  const tenant = await dashboard(app, botCount, count);
+  return askerOf(app, tenant.graphql, [tenant]);
 };
 
-/** How many statements an answer takes. Those of the background speak of no one's data. */
-const statementsOf = async (tenant: Tenant, query: string) => {
-  const bots = await app.prisma.bot.findMany({ where: { accountId: tenant.accountId } });
-  const ofBots = { where: { bot: { accountId: tenant.accountId } }, select: { id: true } } as const;
-  const runs = await app.prisma.run.findMany(ofBots);
-  const deployments = await app.prisma.deployment.findMany(ofBots);
-  const sessions = await app.prisma.session.findMany(ofBots);
-  const rows = [...bots, ...runs, ...deployments, ...sessions];
-  const names = [tenant.accountId, ...rows.map(({ id }) => id)];
-  // What is remembered of the key is not part of the answer.
-  await tenant.graphql('{ viewer { account { id } } }');
-  for (const spy of said) spy.mockClear();
-  const { errors } = await tenant.graphql(query);
-  expect(errors).toBeUndefined();
-  const texts = said.flatMap(({ mock }) =>
-    mock.calls.map((call) => JSON.stringify(call.slice(0, 2))),
-  );
-  return texts.filter((text) => names.some((name) => text.includes(name))).length;
+/** What a query takes for each of these, about the first of their bots. */
+const countsOf = async (query: (id: string | undefined) => string) => {
+  const counts: number[] = [];
+  for (const asker of askers) counts.push(await statements(asker, query(asker.ids.Bot[0])));
+  return counts;
 };
+
+const bots = (below: string) => `{ bots { edges { node { id ${below} } } } }`;
+const STATS = 'stats(from: "2026-01-01T00:00:00Z", to: "2026-12-31T00:00:00Z")';
+const RUN = 'id status trace { spans { name } }';
 
 describe('what a dashboard asks', () => {
-  let small: Tenant;
-  let large: Tenant;
-  beforeAll(async () => {
-    small = await dashboard(1, 1);
-    large = await dashboard(4, 3);
-  });
-
   test.each([
-    ['bots', '{ bots { edges { node { id name } } } }', 1],
+    ['bots', bots('name'), 2],
+    ['bots with what runs now', bots('activeDeployment { id status diagnostics { code } }'), 4],
     [
-      'bots with what runs now',
-      '{ bots { edges { node { id activeDeployment { id status diagnostics { code } } } } } }',
-      3,
+      'bots with what runs in both environments',
+      bots(
+        'production: activeDeployment { id } staging: activeDeployment(environment: STAGING) { id }',
+      ),
+      6,
     ],
     [
-      'bots with their deployments, by account',
+      'bots with what runs now, by account',
       '{ viewer { account { bots { edges { node { id activeDeployment { id } } } } } } }',
-      3,
+      4,
+    ],
+    ['bots with their last runs', bots(`runs(first: 1) { edges { node { ${RUN} } } }`), 4],
+    [
+      'bots with what runs now and their last runs',
+      bots(`activeDeployment { id status } runs(first: 1) { edges { node { ${RUN} } } }`),
+      6,
+    ],
+    [
+      'bots with their last runs and those that failed',
+      bots(
+        `runs(first: 1) { edges { node { ${RUN} } } } failed: runs(first: 3, filter: { status: [FAILED] }) { edges { node { id } } }`,
+      ),
+      5,
+    ],
+    ['bots with their deployments', bots('deployments { edges { node { id status } } }'), 4],
+    ['bots with their conversations', bots('sessions { edges { node { id } } }'), 4],
+    [
+      'bots with what was said in their conversations, and in which runs',
+      bots(
+        'sessions { edges { node { id memory { value } messages(first: 5) { edges { node { text run { status } } } } } } }',
+      ),
+      8,
+    ],
+    ['bots with the conversation of one user', bots('session(id: "user-0") { id lastSeenAt }'), 3],
+    ['bots with their statistics', bots(`${STATS} { runs latencyP95 perDay { runs } }`), 4],
+    [
+      'keys with the bots that they are limited to',
+      '{ viewer { account { apiKeys { id bots { id } } } } }',
+      2,
     ],
   ])('%s, takes as many statements however many there are', async (_what, query, count) => {
-    expect([await statementsOf(small, query), await statementsOf(large, query)]).toEqual([
-      count,
-      count,
-    ]);
+    expect(await countsOf(() => query)).toEqual([count, count, count]);
   });
 
   test.each([
     [
       'the runs of a bot with their traces and deployments',
-      (id: string) =>
-        `{ runs(botId: "${id}") { edges { node { id status deployment { id } bot { name } trace { spans { name } } } } } }`,
+      (id?: string) =>
+        `{ runs(botId: "${id}") { edges { node { ${RUN} deployment { id } bot { name } } } } }`,
       4,
     ],
     [
       'the runs of a bot by way of the bot',
-      (id: string) =>
-        `{ bot(id: "${id}") { name runs { edges { node { id trace { spans { name } } } } } activeDeployment { id } } }`,
+      (id?: string) =>
+        `{ bot(id: "${id}") { name runs { edges { node { ${RUN} } } } activeDeployment { id } } }`,
+      5,
+    ],
+    [
+      'the runs of a bot with the latest deployments of that same bot',
+      (id?: string) =>
+        `{ runs(botId: "${id}") { edges { node { id bot { deployments(first: 1) { edges { node { id } } } } } } } }`,
       5,
     ],
     [
       'the messages of a conversation with their runs',
-      (id: string) =>
-        `{ bot(id: "${id}") { session(id: "user-1") { messages { edges { node { text run { status tokensUsed } } } } } } }`,
-      4,
+      (id?: string) =>
+        `{ bot(id: "${id}") { session(id: "user-0") { messages { edges { node { text run { status tokensUsed } } } } } } }`,
+      5,
     ],
   ])('%s, takes as many statements however many there are', async (_what, query, count) => {
-    const counts = [];
-    for (const tenant of [small, large]) {
-      const bot = await app.prisma.bot.findFirstOrThrow({
-        where: { accountId: tenant.accountId },
-      });
-      counts.push(await statementsOf(tenant, query(bot.id)));
-    }
-    expect(counts).toEqual([count, count]);
+    expect(await countsOf(query)).toEqual([count, count, count]);
   });
 
-  test('pages within a page take some statements for each of its entries, and no more', async () => {
-    const query =
-      '{ bots(first: 4) { edges { node { id runs(first: 1) { edges { node { id status trace { spans { name } } } } } } } } }';
-    expect([await statementsOf(small, query), await statementsOf(large, query)]).toEqual([3, 9]);
+  test('50 runs with their traces take as many as one', async () => {
+    const asker = await makeAsker(1, 50);
+    const page = (first: number) =>
+      `{ bot(id: "${asker.ids.Bot[0]}") { runs(first: ${first}) { edges { node { ${RUN} deployment { id } } } } } }`;
+    expect([await statements(asker, page(1)), await statements(asker, page(50))]).toEqual([4, 4]);
   });
 });

@@ -1,13 +1,12 @@
 import { getRefFromModel } from '@pothos/plugin-prisma';
-import type { GraphQLResolveInfo } from 'graphql';
 import { GatewayError } from '../../errors.ts';
 import { sessionId, text, utcDay } from '../../input.ts';
 import { builder } from '../../schema/builder.ts';
 import type { Context } from '../../schema/context.ts';
-import { selectNodes } from '../../schema/nodes.ts';
+import { listsOf, selectNodes } from '../../schema/nodes.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from '../../schema/shared.ts';
-import { type Order, type PageArguments, readPage } from '../../storage/keyset.ts';
-import type { ListedRun, RunFilter } from '../list.ts';
+import type { PageArguments } from '../../storage/keyset.ts';
+import { RUNS, type RunFilter } from '../list.ts';
 
 const NOT_EMPTY: [number, { message: string }] = [1, { message: 'must not be empty' }];
 
@@ -45,33 +44,12 @@ const RunConnection = builder.connectionObject({
   name: 'RunConnection',
 });
 
-const NEWEST_FIRST: Order<ListedRun> = { direction: 'desc', placeOf: ({ at, id }) => [at, id] };
-
-/** One page: first its ids, by an index, and then what is asked of these runs. */
-async function readRuns(
-  botId: string,
-  filter: RunFilter,
-  args: PageArguments,
-  context: Context,
-  info: GraphQLResolveInfo,
-) {
-  const { edges, pageInfo } = await readPage(args, NEWEST_FIRST, (query) =>
-    context.runList.find(botId, filter, query),
-  );
-  const query = selectNodes('Run', { id: true }, context, info);
-  const ids = edges.map(({ node }) => node.id);
-  const where = { id: { in: ids } };
-  const rows = ids.length > 0 ? await context.prisma.run.findMany({ ...query, where }) : [];
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return {
-    // One that is deleted meanwhile is left out.
-    edges: edges.flatMap(({ cursor, node: { id } }) => {
-      const node = byId.get(id);
-      return node ? [{ cursor, node }] : [];
-    }),
-    pageInfo,
-  };
-}
+const runsOf = listsOf(
+  RUNS,
+  ({ runList }, botIds, page, { filter }: PageArguments & { filter?: RunFilter | null }) =>
+    runList.find(botIds, filter ?? {}, page),
+  ({ prisma }, query: { select: { id: true } }) => prisma.run.findMany(query),
+);
 
 builder.queryField('runs', (t) =>
   t.connection(
@@ -80,8 +58,8 @@ builder.queryField('runs', (t) =>
       description: 'The runs of a bot, the newest first. Scope RUNS.',
       authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'RUNS' } }),
       args: { botId: t.arg.id({ required: true }), filter: t.arg({ type: RunFilterInput }) },
-      resolve: (_root, { botId, filter, ...args }, context, info) =>
-        readRuns(botId, filter ?? {}, args, context, info),
+      resolve: (_root, { botId, ...args }, context, info) =>
+        runsOf(botId, args, selectNodes('Run', { id: true }, context, info), context, info),
     },
     RunConnection,
   ),
@@ -94,8 +72,8 @@ builder.prismaObjectField('Bot', 'runs', (t) =>
       description: 'What it has done, the newest first. Scope RUNS.',
       authScopes: { scope: 'RUNS' },
       args: { filter: t.arg({ type: RunFilterInput }) },
-      resolve: ({ id }, { filter, ...args }, context, info) =>
-        readRuns(id, filter ?? {}, args, context, info),
+      resolve: ({ id }, args, context, info) =>
+        runsOf(id, args, selectNodes('Run', { id: true }, context, info), context, info),
     },
     RunConnection,
   ),

@@ -1,4 +1,5 @@
 import { builder } from '../../schema/builder.ts';
+import { together } from '../../schema/together.ts';
 import type { BotStats, Counts, DayCounts } from '../stats.ts';
 
 /** The greatest Int. */
@@ -38,6 +39,10 @@ const BotStatsObject = builder.objectRef<BotStats>('BotStats').implement({
   }),
 });
 
+const statsOf = together((botIds, { from, to }: { from: Date; to: Date }, { runStats }) =>
+  runStats.sumUp(botIds, from, to),
+);
+
 builder.prismaObjectField('Bot', 'stats', (t) =>
   t.field({
     type: BotStatsObject,
@@ -48,6 +53,6 @@ builder.prismaObjectField('Bot', 'stats', (t) =>
       from: t.arg({ type: 'DateTime', required: true }),
       to: t.arg({ type: 'DateTime', required: true }),
     },
-    resolve: ({ id }, { from, to }, { runStats }) => runStats.sumUp(id, from, to),
+    resolve: ({ id }, { from, to }, context, info) => statsOf(id, { from, to }, context, info),
   }),
 );

@@ -1,0 +1,34 @@
+import {
+  type DeploymentStatus,
+  type Environment,
+  Prisma,
+  type PrismaClient,
+} from '../generated/prisma/client.ts';
+import type { PageQuery } from '../storage/keyset.ts';
+import { type Lists, NEWEST_FIRST, readLists } from '../storage/lists.ts';
+
+/** Which deployments are wanted: those to which all of it applies. */
+export type DeploymentFilter = {
+  environment?: Environment | null | undefined;
+  status?: DeploymentStatus | null | undefined;
+};
+
+/** The deployments of bots, the newest first. */
+export const DEPLOYMENTS: Lists = {
+  ...NEWEST_FIRST,
+  table: Prisma.sql`deployments`,
+  owner: Prisma.sql`bot_id`,
+};
+
+/** One page of each bot's deployments. */
+export function findDeployments(
+  prisma: PrismaClient,
+  botIds: string[],
+  { environment, status }: DeploymentFilter,
+  page: PageQuery,
+) {
+  return readLists(prisma, DEPLOYMENTS, botIds, page, [
+    ...(environment ? [Prisma.sql`environment = ${environment}::"Environment"`] : []),
+    ...(status ? [Prisma.sql`status = ${status}::"DeploymentStatus"`] : []),
+  ]);
+}

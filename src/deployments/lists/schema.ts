@@ -1,0 +1,63 @@
+import { getRefFromModel } from '@pothos/plugin-prisma';
+import type { Environment } from '../../generated/prisma/client.ts';
+import { builder } from '../../schema/builder.ts';
+import { listsOf, selectNode, selectNodes } from '../../schema/nodes.ts';
+import { DeploymentStatusEnum, EnvironmentEnum } from '../../schema/shared.ts';
+import { together } from '../../schema/together.ts';
+import type { PageArguments } from '../../storage/keyset.ts';
+import { DEPLOYMENTS, type DeploymentFilter, findDeployments } from '../list.ts';
+
+const deploymentsOf = listsOf(
+  DEPLOYMENTS,
+  ({ prisma }, botIds, page, filter: PageArguments & DeploymentFilter) =>
+    findDeployments(prisma, botIds, filter, page),
+  ({ prisma }, query: { select: { id: true } }) => prisma.deployment.findMany(query),
+);
+
+type Question = { environment: Environment; query: { select: { id: true } } };
+
+/** What bots run in an environment. */
+const activeDeploymentsOf = together(
+  async (botIds, { environment, query }: Question, { prisma }) => {
+    const active = await prisma.activeDeployment.findMany({
+      where: { botId: { in: botIds }, environment },
+      select: { botId: true, deployment: query },
+    });
+    const byId = new Map(active.map(({ botId, deployment }) => [botId, deployment]));
+    return (id) => byId.get(id) ?? null;
+  },
+);
+
+builder.prismaObjectFields('Bot', (t) => ({
+  activeDeployment: t.field({
+    type: getRefFromModel('Deployment', builder),
+    nullable: true,
+    description: 'What runs now.',
+    args: { environment: t.arg({ type: EnvironmentEnum, defaultValue: 'PRODUCTION' }) },
+    resolve: ({ id }, { environment }, context, info) => {
+      const query = selectNode({ id: true }, context, info);
+      const question = { environment: environment ?? 'PRODUCTION', query };
+      return activeDeploymentsOf(id, question, context, info);
+    },
+  }),
+  deployments: t.connection(
+    {
+      type: getRefFromModel('Deployment', builder),
+      description: 'Every attempt to deploy, the newest first.',
+      args: {
+        environment: t.arg({ type: EnvironmentEnum }),
+        status: t.arg({ type: DeploymentStatusEnum }),
+      },
+      resolve: ({ id }, args, context, info) =>
+        deploymentsOf(
+          id,
+          args,
+          selectNodes('Deployment', { id: true }, context, info),
+          context,
+          info,
+        ),
+    },
+    { name: 'DeploymentConnection' },
+    { name: 'DeploymentEdge' },
+  ),
+}));

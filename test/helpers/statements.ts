@@ -1,0 +1,125 @@
+import { PGlite } from '@electric-sql/pglite';
+import pg from 'pg';
+import { expect, vi } from 'vitest';
+import { makeId } from '../../src/ids.ts';
+import type { Tenant, TestApp } from './app.ts';
+import { atTheEnd } from './at-the-end.ts';
+import { makeRuns } from './runs.ts';
+
+/** Who asks, and the ids of all that they may ask about, by their types. */
+export type Asker = Pick<Tenant, 'graphql'> & { ids: Record<TypeName, string[]> };
+type TypeName = 'Account' | 'ApiKey' | 'Bot' | 'Deployment' | 'Message' | 'Run' | 'Session';
+
+/** How many statements the answer to a query takes; it must be one without errors. */
+export type CountStatements = (asker: Asker, query: string) => Promise<number>;
+
+/** Counts what is said to the database, of whatever kind it is. Those of the background speak of no one's data. */
+export function statementCounter(): CountStatements {
+  const said = [
+    vi.spyOn(PGlite.prototype, 'query'),
+    spyOnTransactions(),
+    vi.spyOn(pg.Client.prototype, 'query'),
+  ];
+  // What is remembered of keys and bots is remembered for good: it is not part of the answers.
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+  atTheEnd(vi.restoreAllMocks);
+  return async ({ graphql, ids }, query) => {
+    for (const isCounted of [false, true]) {
+      if (isCounted) for (const spy of said) spy.mockClear();
+      const { errors } = await graphql(query);
+      expect(errors, query).toBeUndefined();
+    }
+    const texts = said.flatMap(({ mock }) =>
+      mock.calls.map((call) => JSON.stringify(call.slice(0, 2))),
+    );
+    const names = Object.values(ids).flat();
+    return texts.filter((text) => names.some((name) => text.includes(name))).length;
+  };
+}
+
+/** What is said within a transaction is said to an object of its own. */
+function spyOnTransactions() {
+  const { transaction } = PGlite.prototype;
+  const said = vi.fn();
+  vi.spyOn(PGlite.prototype, 'transaction').mockImplementation(function (this: PGlite, work) {
+    return transaction.call(this, (tx) => {
+      const query: typeof tx.query = (...call) => {
+        said(...call);
+        return tx.query(...call);
+      };
+      return work({ ...tx, query });
+    });
+  } as typeof transaction);
+  return said;
+}
+
+/** Lets somebody ask about accounts. */
+export async function askerOf(
+  { prisma }: TestApp,
+  graphql: Asker['graphql'],
+  tenants: Tenant[],
+): Promise<Asker> {
+  const where = { accountId: { in: tenants.map(({ accountId }) => accountId) } };
+  const ofAccount = { where, select: { id: true } } as const;
+  const ofBots = { where: { bot: where }, select: { id: true } } as const;
+  const idsOf = async (rows: Promise<{ id: string }[]>) => (await rows).map(({ id }) => id);
+  return {
+    graphql,
+    ids: {
+      Account: where.accountId.in,
+      ApiKey: await idsOf(prisma.apiKey.findMany(ofAccount)),
+      Bot: await idsOf(prisma.bot.findMany(ofAccount)),
+      Deployment: await idsOf(prisma.deployment.findMany(ofBots)),
+      Message: await idsOf(
+        prisma.message.findMany({ where: { run: { bot: where } }, select: { id: true } }),
+      ),
+      Run: await idsOf(prisma.run.findMany(ofBots)),
+      Session: await idsOf(prisma.session.findMany(ofBots)),
+    },
+  };
+}
+
+/** An account with so many bots, of which each has so many of everything, and with as many keys limited to them. */
+export async function dashboard(app: TestApp, botCount: number, count: number): Promise<Tenant> {
+  const { prisma } = app;
+  const tenant = await app.tenant();
+  const each = Array.from({ length: count }, (_, index) => index);
+  const bots: string[] = [];
+  while (bots.length < botCount) {
+    const botId = await tenant.bot();
+    bots.push(botId);
+    const { deploymentId } = await prisma.activeDeployment.findFirstOrThrow({ where: { botId } });
+    const staging = { botId, environment: 'STAGING', status: 'DEPLOYED', source: '' } as const;
+    const ids = each.map(() => makeId('dep'));
+    await prisma.deployment.createMany({
+      data: ids.map((id) => ({ ...staging, id, rolledBackToId: deploymentId })),
+    });
+    await prisma.activeDeployment.create({
+      data: { botId, environment: 'STAGING', deploymentId: ids[0] ?? deploymentId },
+    });
+    const runs = await makeRuns(
+      app,
+      botId,
+      each.map((index) => ({ deploymentId, sessionId: `user-${index}` })),
+    );
+    const sessions = each.map((index) => ({ id: makeId('ses'), sessionId: `user-${index}` }));
+    await prisma.session.createMany({
+      data: sessions.map((session) => ({ ...session, botId, environment: 'PRODUCTION' })),
+    });
+    await prisma.message.createMany({
+      data: sessions.flatMap(({ id: sessionKey }) =>
+        runs.map(({ id: runId }, turn) => {
+          const said = { role: 'USER', text: `Hi ${turn}` } as const;
+          return { ...said, id: makeId('msg'), sessionKey, runId, turn, position: 0 };
+        }),
+      ),
+    });
+    await prisma.memoryEntry.createMany({
+      data: sessions.flatMap(({ id: sessionKey }) =>
+        each.map((index) => ({ sessionKey, name: `fact_${index}`, value: 'known' })),
+      ),
+    });
+  }
+  for (const _ of each) await tenant.key({ botIds: bots });
+  return tenant;
+}
