@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { PGlite } from '@electric-sql/pglite';
 import type { Pool } from 'pg';
 
@@ -12,7 +12,7 @@ export type Sql = <Row extends object>(statement: Statement, values: unknown[]) 
 export type Statement = { name: string; text: string };
 
 export function statement(text: string): Statement {
-  return { name: `parley_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`, text };
+  return { name: `parley_${hash('sha256', text).slice(0, 24)}`, text };
 }
 
 export function postgresSql(pool: Pool): Sql {

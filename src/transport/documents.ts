@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { GatewayError, StartupError, toGatewayError } from '../errors.ts';
@@ -119,7 +119,7 @@ const OPERATIONS: Record<string, Operation<never, unknown>> = {
 const OWN = Object.values(OPERATIONS).map(({ document }) => document);
 
 function shaOf(text: string): string {
-  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  return `sha256:${hash('sha256', text)}`;
 }
 
 function refused(path: string, message: string): GatewayError {

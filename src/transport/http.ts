@@ -14,6 +14,7 @@ import { logInternal } from './error-mask.ts';
 import { assertAdmitted, type Limiter } from './limit.ts';
 import { createRefuse, refuseBroken } from './malformed.ts';
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 const MAX_BODY_BYTES = 1024 * 1024;
 /** How long a client may take to send a whole request. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -128,7 +129,7 @@ export function createHttp({ logger, trustProxy, limiter }: Options): Http {
     if (needsNoBody(request, body)) return done(null, undefined);
     if (isEncoded(request)) return done(encoded());
     try {
-      const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body));
+      const text = utf8.decode(Buffer.from(body));
       parseJson(request, text, done);
     } catch {
       done(new GatewayError('invalid_json', 'The body is not valid UTF-8.'));

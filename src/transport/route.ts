@@ -6,7 +6,7 @@ import type { Operation } from '../operations/operation.ts';
 import type { LoggedEvent } from '../operations/runs.ts';
 import type { Context } from '../schema/context.ts';
 import type { Engine } from './engine.ts';
-import type { StreamForm } from './sse.ts';
+import type { StreamedResult, StreamForm } from './sse.ts';
 
 /** What an answer may say in headers of its own. */
 export type AnswerHeader = 'X-Run-Id' | 'Idempotency-Replayed';
@@ -110,10 +110,7 @@ type Call =
     }
   | {
       stream: StreamForm;
-      subscribe(
-        engine: Engine,
-        context: Context,
-      ): Promise<AsyncIterable<StreamedEvent | LoggedEvent>>;
+      subscribe(engine: Engine, context: Context): Promise<AsyncIterable<StreamedResult>>;
     };
 
 export function route<
@@ -146,14 +143,8 @@ export function route<
       if (stream && wantsStream) {
         return {
           stream: stream.form,
-          subscribe: async (engine, context) =>
-            eventsOf(
-              await engine.subscribe<Variables, { event: StreamedEvent | LoggedEvent }>(
-                stream.operation,
-                variables,
-                context,
-              ),
-            ),
+          subscribe: (engine, context) =>
+            engine.subscribe<Variables, StreamedResult>(stream.operation, variables, context),
         };
       }
       const answer = later ? accepted : json;
@@ -166,8 +157,4 @@ export function route<
       };
     },
   };
-}
-
-async function* eventsOf(results: AsyncIterable<{ event: StreamedEvent | LoggedEvent }>) {
-  for await (const { event } of results) yield event;
 }

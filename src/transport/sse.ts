@@ -12,6 +12,9 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
+/** What a subscription of a route tells, one after another. */
+export type StreamedResult = { event: StreamedEvent | LoggedEvent };
+
 /** What is streamed: the reply of a run, or its numbered events. */
 export type StreamForm = 'reply' | 'events';
 
@@ -32,7 +35,7 @@ type Limits = { pingAfterMs?: number; headersWithinMs?: number };
 export async function streamEvents(
   reply: FastifyReply,
   form: StreamForm,
-  start: () => Promise<AsyncIterable<StreamedEvent | LoggedEvent>>,
+  start: () => Promise<AsyncIterable<StreamedResult>>,
   signal: AbortSignal,
   { pingAfterMs = 15_000, headersWithinMs = 10_000 }: Limits = {},
 ): Promise<void> {
@@ -110,10 +113,10 @@ export async function streamEvents(
   };
   const headers = setTimeout(openAlone, headersWithinMs);
   try {
-    const events = await start();
+    const results = await start();
     // A run that failed is none of the faults of this request, which is to read it.
     if (form === 'events') openAlone();
-    for await (const event of events) await send(event);
+    for await (const { event } of results) await send(event);
   } catch (error) {
     if (!signal.aborted)
       await fail(toGatewayError(error), Math.round(performance.now() - startedAt));

@@ -12,9 +12,15 @@ afterEach(async () => {
 /** A server that streams what the test gives it, with waits that a test can sit out. */
 const serve = async (start: () => Promise<AsyncIterable<StreamedEvent>>) => {
   const app = Fastify({ forceCloseConnections: true });
+  const results = async () => {
+    const events = await start();
+    return (async function* () {
+      for await (const event of events) yield { event };
+    })();
+  };
   app.get('/', async (_request, reply) => {
     const limits = { pingAfterMs: 20, headersWithinMs: 20 };
-    await streamEvents(reply, 'reply', start, clientSignal(reply), limits);
+    await streamEvents(reply, 'reply', results, clientSignal(reply), limits);
     return reply;
   });
   closing.push(() => app.close());

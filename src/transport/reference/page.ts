@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { ERROR_STATUS } from '../../errors.ts';
 import { ERROR_MEANING } from '../openapi/errors.ts';
@@ -10,7 +10,7 @@ import { operationSection } from './operation.ts';
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 const style = read('./reference.css');
 const script = read('./reference.js');
-const sourceOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const sourceOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
 
 /** Where this server's origin belongs. */
 export const ORIGIN = 'https://origin.invalid';
