@@ -33,13 +33,15 @@ const INTERRUPTED = 130;
 
 /** Where PostgreSQL is to be found. */
 const postgresUrl = process.env.BENCH_DATABASE_URL || process.env.TEST_DATABASE_URL || undefined;
+/** Where Redis is. */
+const redisUrl = process.env.BENCH_REDIS_URL || process.env.TEST_REDIS_URL || undefined;
 
 /** @returns whether every chat was answered. */
 async function bench(plan: Plan, signal: AbortSignal): Promise<boolean> {
   if (!postgresUrl) console.log('Without BENCH_DATABASE_URL, this runs on PGlite only.\n');
   console.log(`${definitionLine()}\n`);
   await using stack = new AsyncDisposableStack();
-  const { targets, base } = await startTargets({ postgresUrl, signal, stack });
+  const { targets, base } = await startTargets({ postgresUrl, redisUrl, signal, stack });
   await warmUp(targets, plan, signal);
   const all: CaseResults[] = [];
   for (const each of CASES) {

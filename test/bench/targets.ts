@@ -18,6 +18,8 @@ export type Target = Pick<Child, 'cpuMs' | 'output'> & {
 export type TargetOptions = {
   /** A PostgreSQL server; none: only what needs none is started. */
   postgresUrl: string | undefined;
+  /** A Redis server for Parley on PostgreSQL; none: it is measured without. */
+  redisUrl?: string | undefined;
   signal: AbortSignal;
   /** Takes over the duty to end all that is started. */
   stack: AsyncDisposableStack;
@@ -42,7 +44,8 @@ export async function startTargets(
   if (!databaseUrl) return { targets: [forward, embedded], base: forward };
 
   const base = await startReference('reference: forward + pg', [modelUrl, databaseUrl], options);
-  const parley = await startParley('Parley on PostgreSQL', modelUrl, options, databaseUrl);
+  const name = options.redisUrl ? 'Parley on PostgreSQL and Redis' : 'Parley on PostgreSQL';
+  const parley = await startParley(name, modelUrl, options, databaseUrl);
   return { targets: [forward, base, parley, embedded], base };
 }
 
@@ -63,7 +66,7 @@ async function startReference(
 export async function startParley(
   name: string,
   modelUrl: string | undefined,
-  { signal, stack }: TargetOptions,
+  { redisUrl, signal, stack }: TargetOptions,
   databaseUrl?: string,
 ): Promise<Target & { url: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'));
@@ -78,6 +81,7 @@ export async function startParley(
     PARLEY_SECRET_KEY: randomBytes(32).toString('base64'),
     PARLEY_BOOTSTRAP_KEY: apiKey,
     ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+    ...(databaseUrl && redisUrl && { REDIS_URL: redisUrl }),
   };
   await runToEnd({ file: 'prepare.ts', args: [BOT_ID], env, signal, stack });
   const { url, ...child } = await startServer({ file: '../../src/server.ts', env, signal, stack });
