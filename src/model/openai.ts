@@ -7,6 +7,7 @@ import type {
 import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import { toStorable } from '../text.ts';
+import { hearChunks } from './chunks.ts';
 import { createPooledFetch } from './fetch.ts';
 import type { Model, ModelEvent, ModelMessage, ModelRequest, ToolCall, Usage } from './model.ts';
 
@@ -53,7 +54,7 @@ export function createOpenAIModel({
     let usage: Usage | undefined;
     let answering: string | undefined;
     const calls = collectCalls();
-    const chunks = await client.chat.completions.create(
+    const completion = client.chat.completions.create(
       {
         model,
         messages: messages.map(toWire),
@@ -67,16 +68,14 @@ export function createOpenAIModel({
       },
       { signal, timeout },
     );
-    for await (const chunk of chunks) {
+    await hearChunks(await completion.asResponse(), (chunk) => {
       const delta = text.add(chunk.choices?.[0]?.delta?.content ?? '');
       if (delta) hear({ type: 'text-delta', text: delta });
       calls.add(chunk.choices?.[0]?.delta?.tool_calls ?? []);
       reason = chunk.choices?.[0]?.finish_reason ?? reason;
       usage = readUsage(chunk) ?? usage;
       answering = chunk.model || answering;
-    }
-    // The client's stream ends without a word when it is aborted.
-    signal.throwIfAborted();
+    });
     if (reason === undefined) throw new BrokenOff();
     const rest = text.end();
     if (rest) hear({ type: 'text-delta', text: rest });
