@@ -82,7 +82,7 @@ export type AppOptions = HttpOptions & {
   otlpEndpoint?: string | undefined;
   /** How many days runs are kept; for good by default. */
   retentionDays?: number | undefined;
-  /** Tells the time that limits go by where there is no Redis. */
+  /** Tells the time that keys and tokens go by, and limits where there is no Redis. */
   clock?: () => number;
 };
 
@@ -118,8 +118,8 @@ export async function createApp({
   const { app: http, answers } = createHttp({ ...httpOptions, limiter: () => limiter });
   redis?.logTo(http.log);
   const { pubsub, versions, windows } = redis ? sharedBy(redis, http.log) : ownedAlone(clock);
-  const keys = createKeys({ prisma, pubsub, log: http.log });
-  const sessionTokens = createSessionTokens({ secretKeys, keys });
+  const keys = createKeys({ prisma, pubsub, log: http.log, now: clock });
+  const sessionTokens = createSessionTokens({ secretKeys, keys, now: clock });
   const liveRuns = createLiveRuns();
   const owner = await createOwner({ prisma, log: http.log, onLost: liveRuns.stopAll });
   const changes = createChanges({ pubsub });
@@ -207,7 +207,7 @@ export async function createApp({
   await http.register(serveReference);
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
-  const graphql = { schema, maskError, origins, subscribe: createSubscribe({ keys }) };
+  const graphql = { schema, maskError, origins, subscribe: createSubscribe() };
   await http.register(serveGraphQL, { ...graphql, contextOf });
   await http.register(serveEventStream, { ...graphql, contextOf, authenticate, limiter });
   await http.register(serveWebSocket, { ...graphql, authenticate, limiter, createContext, keys });
