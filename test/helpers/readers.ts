@@ -45,7 +45,11 @@ async function* toldBy(results: AsyncIterable<Result>): AsyncGenerator<Told> {
 }
 
 /** The JSON of each frame as it comes. */
-export async function* readFrames({ body }: Response): AsyncGenerator<Record<string, unknown>> {
+export async function* readFrames({
+  body,
+}: {
+  body: AsyncIterable<Uint8Array> | null;
+}): AsyncGenerator<Record<string, unknown>> {
   let text = '';
   for await (const chunk of body ?? []) {
     text += Buffer.from(chunk).toString();
