@@ -209,7 +209,7 @@ export async function createApp({
   const origins = createOrigins(allowedOrigins);
   const graphql = { schema, maskError, origins, subscribe: createSubscribe() };
   await http.register(serveGraphQL, { ...graphql, contextOf });
-  await http.register(serveEventStream, { ...graphql, contextOf, authenticate, limiter });
+  await http.register(serveEventStream, { ...graphql, contextOf, authenticate, limiter, keys });
   await http.register(serveWebSocket, { ...graphql, authenticate, limiter, createContext, keys });
   await http.register(serveHealth, {
     dependencies: { database: database.ping, ...(redis && { redis: redis.ping }) },

@@ -5,6 +5,8 @@ import type { ExecutionResult } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/fastify';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import type { Caller } from '../accounts/caller.ts';
+import type { Keys } from '../accounts/keys.ts';
 import { GatewayError, invalidRequest } from '../errors.ts';
 import { readDocument } from '../schema/document.ts';
 import type { Authenticate } from './authenticate.ts';
@@ -19,7 +21,11 @@ const TOKEN_HEADER = 'x-graphql-event-stream-token';
 /** The tokens that this server makes; the library looks up any other text unguarded. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-type Options = GraphQLOptions & { authenticate: Authenticate; limiter: Limiter };
+type Options = GraphQLOptions & {
+  authenticate: Authenticate;
+  limiter: Limiter;
+  keys: Pick<Keys, 'watch'>;
+};
 
 /**
  * GraphQL over Server-Sent Events at `/graphql/stream`, in both modes of its protocol: a connection for each
@@ -27,10 +33,10 @@ type Options = GraphQLOptions & { authenticate: Authenticate; limiter: Limiter }
  */
 export async function serveEventStream(
   app: FastifyInstance,
-  { schema, contextOf, authenticate, limiter, maskError, origins, subscribe }: Options,
+  { schema, contextOf, authenticate, limiter, keys, maskError, origins, subscribe }: Options,
 ) {
   /** What ends the operations of a reserved connection: its client has left, not one operation's request. */
-  const reserved = new LRUCache<string, Operations>({ max: MAX_RESERVED });
+  const reserved = new LRUCache<string, Reservation>({ max: MAX_RESERVED });
   /** The streams of those connections. */
   const streams = new Map<string, ServerResponse>();
   const unsent = createUnsent();
@@ -38,6 +44,15 @@ export async function serveEventStream(
     streams.delete(token);
     reserved.get(token)?.cancelAll();
     reserved.delete(token);
+  };
+  /** Reads a reserved connection, which its key's end closes: after what its operations are told of that. */
+  const read = (token: string, { caller }: Reservation, stream: ServerResponse) => {
+    streams.set(token, stream);
+    const unwatch = keys.watch(caller, () => setImmediate(() => stream.destroy()));
+    stream.once('close', () => {
+      unwatch();
+      leave(token);
+    });
   };
   const handler = createHandler({
     onSubscribe: async ({ raw, context: { reply } }, { query, variables, operationName }) => {
@@ -61,7 +76,7 @@ export async function serveEventStream(
         throw authentication;
       }
       const token = randomUUID();
-      reserved.set(token, createOperations());
+      reserved.set(token, { ...createOperations(), caller: authentication });
       return token;
     },
     onComplete: (_context, { raw }) => {
@@ -89,11 +104,11 @@ export async function serveEventStream(
       if (!parsed.success) throw invalidRequest(parsed.error);
     },
     handler: async (request, reply) => {
-      const connection = reserved.get(tokenOf(request));
-      if (request.method === 'GET') {
-        const token = tokenOf(request);
-        if (connection && !streams.has(token)) streams.set(token, reply.raw);
-        reply.raw.once('close', () => leave(token));
+      const token = tokenOf(request);
+      const connection = reserved.get(token);
+      // Whoever asks for events by a token reads its connection; a second one is refused by the library.
+      if (connection && request.headers.accept === 'text/event-stream' && !streams.has(token)) {
+        read(token, connection, reply.raw);
       }
       if (request.method === 'DELETE') connection?.cancel(operationIdOf(request.query));
       await handler(request, reply);
@@ -101,6 +116,9 @@ export async function serveEventStream(
     },
   });
 }
+
+/** A connection that was reserved: its operations, and who reserved it. */
+type Reservation = Operations & { caller: Caller };
 
 /** The token of a reserved connection; one of no connection where there is none. */
 function tokenOf({ headers, query }: FastifyRequest): string {

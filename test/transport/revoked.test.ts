@@ -83,6 +83,20 @@ describe('when a key is revoked', () => {
     await expect.poll(() => statusOf(read.runId)).toBe('CANCELLED');
   });
 
+  test('its reserved connections are closed, also where nothing is under way on them', async () => {
+    const key = await tenant.key();
+    const url = `${app.url}/graphql/stream`;
+    const authorization = `Bearer ${key}`;
+    const reserved = await fetch(url, { method: 'PUT', headers: { authorization } });
+    const token = await reserved.text();
+    const stream = await fetch(`${url}?token=${token}`, {
+      headers: { authorization, accept: 'text/event-stream' },
+    });
+    const closed = stream.text().catch(() => 'cut');
+    await revoke(key);
+    expect(await closed).toBe('cut');
+  });
+
   test.each(Object.entries(REST_READERS))(
     'its streams by %s end, and their runs with them',
     async (_way, reader) => {
