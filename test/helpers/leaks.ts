@@ -15,7 +15,13 @@ clearTimeout(timer);
 const Timeout = timer.constructor;
 
 /** What may be left behind, of whose kind all objects can be counted: each takes the best part of a second. */
-const KINDS = { timers: Timeout, signals: AbortSignal, sockets: Socket, answers: ServerResponse };
+const KINDS = {
+  timers: Timeout,
+  signals: AbortSignal,
+  sockets: Socket,
+  answers: ServerResponse,
+  sets: Set,
+};
 
 type Kind = keyof typeof KINDS;
 

@@ -181,8 +181,8 @@ async function openAndDrop(secrets: string[], ofEachKey: number) {
 
 /** Far less than any one of the ways opens. */
 const FEW = 20;
-/** Whoever listens to anything holds a signal, and whoever reads over HTTP an answer. */
-const KINDS = ['signals' as const, 'answers' as const];
+/** Who reads has a signal, over HTTP an answer, and where it listens to words a set of those that are to be read. */
+const KINDS = ['signals' as const, 'answers' as const, 'sets' as const];
 const FEW_BYTES = 8 * 1024 * 1024;
 
 describe('two thousand subscriptions that are opened and dropped in every way', () => {
@@ -203,6 +203,7 @@ describe('two thousand subscriptions that are opened and dropped in every way', 
     expect(after.activeTimers - before.activeTimers).toBeLessThan(5);
     expect(after.signals - before.signals).toBeLessThan(FEW);
     expect(after.answers - before.answers).toBeLessThan(FEW);
+    expect(after.sets - before.sets).toBeLessThan(FEW);
     expect(after.heapBytes - before.heapBytes).toBeLessThan(FEW_BYTES);
   });
 });
