@@ -85,7 +85,7 @@ export type AppOptions = HttpOptions & {
   otlpEndpoint?: string | undefined;
   /** How many days runs are kept; for good by default. */
   retentionDays?: number | undefined;
-  /** Tells the time that limits go by where there is no Redis. */
+  /** Tells the time that keys and tokens go by, and limits where there is no Redis. */
   clock?: () => number;
 };
 
@@ -123,8 +123,8 @@ export async function createApp({
   const { app: http, answers } = createHttp({ ...httpOptions, limiter: () => limiter });
   redis?.logTo(http.log);
   const { pubsub, versions, windows } = redis ? sharedBy(redis, http.log) : ownedAlone(clock);
-  const keys = createKeys({ prisma, pubsub, log: http.log });
-  const sessionTokens = createSessionTokens({ secretKeys, keys });
+  const keys = createKeys({ prisma, pubsub, log: http.log, now: clock });
+  const sessionTokens = createSessionTokens({ secretKeys, keys, now: clock });
   const liveRuns = createLiveRuns();
   const owner = await createOwner({ prisma, log: http.log, onLost: liveRuns.stopAll });
   const changes = createChanges({ pubsub });
@@ -212,9 +212,9 @@ export async function createApp({
   await http.register(serveReference);
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
-  const graphql = { schema, maskError, origins, documents, subscribe: createSubscribe({ keys }) };
+  const graphql = { schema, maskError, origins, documents, subscribe: createSubscribe() };
   await http.register(serveGraphQL, { ...graphql, contextOf });
-  await http.register(serveEventStream, { ...graphql, contextOf, authenticate, limiter });
+  await http.register(serveEventStream, { ...graphql, contextOf, authenticate, limiter, keys });
   await http.register(serveWebSocket, { ...graphql, authenticate, limiter, createContext, keys });
   await http.register(serveHealth, {
     dependencies: { database: database.ping, ...(redis && { redis: redis.ping }) },

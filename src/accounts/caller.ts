@@ -7,7 +7,7 @@ export type SessionGrant = { botId: string; sessionId: string; environment: Envi
 /** Who asks: an account, by one of its keys, or by a token that one of its keys has made for one session. */
 export type Caller = {
   account: Account;
-  /** For a token: the key that made it, cut down to chatting with the one bot. */
+  /** For a token: the key that made it, cut down to chatting with the one bot, for as long as the token holds. */
   key: ApiKey;
   session?: SessionGrant;
 };

@@ -40,7 +40,7 @@ export type Keys = {
   /** The same by a key's id, for what was made with it. */
   find(id: string): Promise<Caller>;
   /**
-   * Waits for a key to end: revoked anywhere, or expired. It is known within a second.
+   * Waits for what a caller came with to end: revoked anywhere, or expired. It is known within a second.
    *
    * @returns ends the waiting.
    */
@@ -64,9 +64,9 @@ export type Keys = {
   revoke(caller: Caller, id: string): Promise<ApiKey>;
 };
 
-type Parts = { prisma: PrismaClient; pubsub: PubSub; log: Log };
+type Parts = { prisma: PrismaClient; pubsub: PubSub; log: Log; now?: (() => number) | undefined };
 
-export function createKeys({ prisma, pubsub, log }: Parts): Keys {
+export function createKeys({ prisma, pubsub, log, now = Date.now }: Parts): Keys {
   const callers = new LRUCache<string, Caller>({
     max: CACHE_SIZE,
     ttl: CACHE_TTL_MS,
@@ -112,11 +112,11 @@ export function createKeys({ prisma, pubsub, log }: Parts): Keys {
     const caller = hash && (await callers.fetch(hash));
     if (!caller) throw invalidKey();
     const { revokedAt, expiresAt } = caller.key;
-    if (revokedAt || (expiresAt && expiresAt.getTime() <= Date.now())) throw invalidKey();
+    if (revokedAt || (expiresAt && expiresAt.getTime() <= now())) throw invalidKey();
     return caller;
   };
 
-  const watchers = createKeyWatchers({ prisma, log });
+  const watchers = createKeyWatchers({ prisma, log, now });
   pubsub.subscribe(REVOKED, (hash) => {
     callers.delete(hash);
     watchers.end(hash);
@@ -129,7 +129,7 @@ export function createKeys({ prisma, pubsub, log }: Parts): Keys {
 
     find: async (id) => valid(await hashes.fetch(id)),
 
-    watch: ({ key }, ended) => watchers.add(key.hash, ended),
+    watch: ({ key }, ended) => watchers.add(key, ended),
 
     async issue(caller, input) {
       const secret = makeApiKey();

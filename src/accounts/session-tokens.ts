@@ -31,6 +31,7 @@ export type SessionTokens = {
 };
 
 const claims = z.object({
+  exp: z.number(),
   sub: z.string(),
   bot: z.string(),
   session: z.string(),
@@ -49,7 +50,7 @@ export function createSessionTokens({
 }: {
   secretKeys: Uint8Array[];
   keys: Pick<Keys, 'find'>;
-  now?: () => number;
+  now?: (() => number) | undefined;
 }): SessionTokens {
   const signingKeys = secretKeys.map(
     (key) => new Uint8Array(hkdfSync('sha256', key, '', 'parley session tokens', 32)),
@@ -91,12 +92,18 @@ export function createSessionTokens({
     },
 
     async verify(token) {
-      const { sub, bot, session, environment } = await read(token);
+      const { exp, sub, bot, session, environment } = await read(token);
       const issuer = await keys.find(sub);
       if (!issuer.key.scopes.includes('CHAT') || !mayUseBot(issuer, bot)) throw invalidToken();
       return {
         account: issuer.account,
-        key: { ...issuer.key, scopes: ['CHAT'], restricted: true, botIds: [bot] },
+        key: {
+          ...issuer.key,
+          scopes: ['CHAT'],
+          restricted: true,
+          botIds: [bot],
+          expiresAt: new Date(exp * 1_000),
+        },
         session: { botId: bot, sessionId: session, environment },
       };
     },

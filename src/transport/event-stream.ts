@@ -5,6 +5,8 @@ import type { ExecutionResult } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/fastify';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import type { Caller } from '../accounts/caller.ts';
+import type { Keys } from '../accounts/keys.ts';
 import { GatewayError, invalidRequest } from '../errors.ts';
 import type { Context } from '../schema/context.ts';
 import type { Authenticate } from './authenticate.ts';
@@ -20,9 +22,17 @@ const TOKEN_HEADER = 'x-graphql-event-stream-token';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** A connection for many operations, of which its client opens the stream when it likes. */
-type Reserved = { operations: Operations; opened: PromiseWithResolvers<ServerResponse> };
+type Reserved = {
+  caller: Caller;
+  operations: Operations;
+  opened: PromiseWithResolvers<ServerResponse>;
+};
 
-type Options = GraphQLOptions & { authenticate: Authenticate; limiter: Limiter };
+type Options = GraphQLOptions & {
+  authenticate: Authenticate;
+  limiter: Limiter;
+  keys: Pick<Keys, 'watch'>;
+};
 
 /**
  * GraphQL over Server-Sent Events at `/graphql/stream`, in both modes of its protocol: a connection for each
@@ -30,7 +40,17 @@ type Options = GraphQLOptions & { authenticate: Authenticate; limiter: Limiter }
  */
 export async function serveEventStream(
   app: FastifyInstance,
-  { schema, contextOf, authenticate, limiter, maskError, origins, subscribe, documents }: Options,
+  {
+    schema,
+    contextOf,
+    authenticate,
+    limiter,
+    keys,
+    maskError,
+    origins,
+    subscribe,
+    documents,
+  }: Options,
 ) {
   /** What ends the operations of a reserved connection: its client has left, not one operation's request. */
   const reserved = new LRUCache<string, Reserved>({ max: MAX_RESERVED });
@@ -43,6 +63,16 @@ export async function serveEventStream(
     streams.delete(token);
     reserved.get(token)?.operations.cancelAll();
     reserved.delete(token);
+  };
+  /** Reads a reserved connection, which its key's end closes: after what its operations are told of that. */
+  const read = (token: string, { caller, opened }: Reserved, stream: ServerResponse) => {
+    streams.set(token, stream);
+    opened.resolve(stream);
+    const unwatch = keys.watch(caller, () => setImmediate(() => stream.destroy()));
+    stream.once('close', () => {
+      unwatch();
+      leave(token);
+    });
   };
   const handler = createHandler({
     onSubscribe: async ({ raw, context: { reply } }, { query, variables, operationName }) => {
@@ -73,7 +103,11 @@ export async function serveEventStream(
         throw authentication;
       }
       const token = randomUUID();
-      reserved.set(token, { operations: createOperations(), opened: Promise.withResolvers() });
+      reserved.set(token, {
+        caller: authentication,
+        operations: createOperations(),
+        opened: Promise.withResolvers(),
+      });
       return token;
     },
     onComplete: (_context, { raw }) => {
@@ -104,14 +138,11 @@ export async function serveEventStream(
       documents.resolve(request);
     },
     handler: async (request, reply) => {
-      const connection = reserved.get(tokenOf(request));
-      if (request.method === 'GET') {
-        const token = tokenOf(request);
-        if (connection && !streams.has(token)) {
-          streams.set(token, reply.raw);
-          connection.opened.resolve(reply.raw);
-        }
-        reply.raw.once('close', () => leave(token));
+      const token = tokenOf(request);
+      const connection = reserved.get(token);
+      // Whoever asks for events by a token reads its connection; a second one is refused by the library.
+      if (connection && request.headers.accept === 'text/event-stream' && !streams.has(token)) {
+        read(token, connection, reply.raw);
       }
       if (request.method === 'DELETE') connection?.operations.cancel(operationIdOf(request.query));
       await handler(request, reply);

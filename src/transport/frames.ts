@@ -12,9 +12,11 @@ const textFrame = z
   })
   .meta({ id: 'TextFrame', description: 'What is said: the fragments in order are the reply.' });
 
-const errorFrame = z
-  .object({ event: z.literal('error'), delta, ...errorReply.shape })
-  .meta({ id: 'ErrorFrame', description: 'Why the run has failed; the done frame follows.' });
+const errorFrame = z.object({ event: z.literal('error'), delta, ...errorReply.shape }).meta({
+  id: 'ErrorFrame',
+  description:
+    'Why the run has failed, or why it may not be read any longer; the done frame follows.',
+});
 
 const doneFrame = z
   .object({
@@ -70,3 +72,5 @@ export const eventFrame = z
   });
 
 export type Frame = z.infer<typeof eventFrame>;
+
+export type DoneFrame = z.infer<typeof doneFrame>;

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../schema/context.ts';
 import type { ContextOf } from './context-of.ts';
 import type { Engine } from './engine.ts';
+import { beginReading } from './reading.ts';
 import { routes } from './routes.ts';
 import { streamEvents } from './sse.ts';
 
@@ -36,12 +37,9 @@ export async function serveRest(app: FastifyInstance, { engine, contextOf }: Opt
           const answer = await call.execute(engine, context);
           return reply.code(call.status).send(answer);
         }
-        await streamEvents(
-          reply,
-          call.stream,
-          () => call.subscribe(engine, context),
-          context.signal,
-        );
+        const { signal, end } = beginReading(context);
+        const start = () => call.subscribe(engine, { ...context, signal });
+        await streamEvents(reply, call.stream, start, signal).finally(end);
         return reply;
       },
     });

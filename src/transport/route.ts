@@ -98,7 +98,7 @@ export type Route = Pick<
   /** @throws GatewayError `invalid_request` with every problem, by the names of the wire. */
   read(wire: Wire): Call;
   /** Has the engine read the route's documents. @throws an error where one does not fit the schema. */
-  prepare(engine: Engine): void;
+  prepare(engine: Pick<Engine, 'prepare'>): void;
 };
 
 /** A request understood, ready to run. */

@@ -4,7 +4,8 @@ import { GatewayError, readErrorCode, toGatewayError } from '../errors.ts';
 import type { StreamedEvent } from '../operations/chat.ts';
 import type { LoggedEvent } from '../operations/runs.ts';
 import { errorBody } from './error-body.ts';
-import type { Frame } from './frames.ts';
+import type { DoneFrame, Frame } from './frames.ts';
+import { refusalIn } from './reading.ts';
 
 const HEADERS = {
   'content-type': 'text/event-stream',
@@ -30,7 +31,8 @@ type Limits = { pingAfterMs?: number; headersWithinMs?: number };
  * ordinary answer. 15 seconds without a frame are bridged by a comment, so that no proxy hangs up.
  *
  * @param start begins the run, or to read it; it may wait for its turn.
- * @param signal aborted when the client has gone: nothing is written any more.
+ * @param signal aborted when the client has gone: nothing is written any more. A reason that is a `GatewayError` is one
+ *   that the client is told, and does not wait for a client who is slow.
  */
 export async function streamEvents(
   reply: FastifyReply,
@@ -41,7 +43,9 @@ export async function streamEvents(
 ): Promise<void> {
   const { raw } = reply;
   const startedAt = performance.now();
-  let runId = '';
+  // Whoever reads on from a later position is not told of the beginning again.
+  let { run_id: runId = '' } = reply.request.params as { run_id?: string };
+  let isWhole = false;
 
   const open = () => {
     if (raw.headersSent) return;
@@ -54,16 +58,21 @@ export async function streamEvents(
   const write = async (text: string) => {
     open();
     ping.refresh();
-    if (!raw.write(text)) await once(raw, 'drain', { signal });
+    if (!raw.write(text) && !signal.aborted) await once(raw, 'drain', { signal });
   };
 
   const frame = (value: Frame, id = '') => write(`${id}data: ${JSON.stringify(value)}\n\n`);
+
+  const done = (latency_ms: number, ending: Pick<DoneFrame, 'status'>, id?: string) => {
+    isWhole = true;
+    return frame({ event: 'done', run_id: runId, latency_ms, ...ending }, id);
+  };
 
   const fail = async (error: GatewayError, latencyMs: number, id = '') => {
     if (!raw.headersSent) throw error;
     if (error.cause) reply.log.error({ runId, err: error.cause }, error.message);
     await frame({ event: 'error', delta: '', ...errorBody(error, reply.request.id) });
-    await frame({ event: 'done', run_id: runId, latency_ms: latencyMs, status: 'failed' }, id);
+    await done(latencyMs, { status: 'failed' }, id);
   };
 
   const send = async (event: StreamedEvent | LoggedEvent) => {
@@ -90,11 +99,9 @@ export async function streamEvents(
       case 'TextDelta':
         return frame({ delta: event.delta }, id);
       case 'ChatDone':
-        return frame({ event: 'done', run_id: runId, latency_ms: event.latencyMs }, id);
-      case 'ChatCancelled': {
-        const latency_ms = event.latencyMs;
-        return frame({ event: 'done', run_id: runId, latency_ms, status: 'cancelled' }, id);
-      }
+        return done(event.latencyMs, {}, id);
+      case 'ChatCancelled':
+        return done(event.latencyMs, { status: 'cancelled' }, id);
       case 'ChatFailed':
         return fail(
           new GatewayError(readErrorCode(event.code), event.message),
@@ -117,9 +124,10 @@ export async function streamEvents(
     // A run that failed is none of the faults of this request, which is to read it.
     if (form === 'events') openAlone();
     for await (const { event } of results) await send(event);
+    signal.throwIfAborted();
   } catch (error) {
-    if (!signal.aborted)
-      await fail(toGatewayError(error), Math.round(performance.now() - startedAt));
+    const told = signal.aborted ? refusalIn(signal) : toGatewayError(error);
+    if (told && !isWhole) await fail(told, Math.round(performance.now() - startedAt));
   } finally {
     clearInterval(ping);
     clearTimeout(headers);

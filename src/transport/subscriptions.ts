@@ -1,8 +1,8 @@
 import { type ExecutionArgs, type ExecutionResult, GraphQLError, subscribe } from 'graphql';
 import type { Caller } from '../accounts/caller.ts';
-import type { Keys } from '../accounts/keys.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import type { Context } from '../schema/context.ts';
+import { beginReading, refusalIn } from './reading.ts';
 
 /** How many subscriptions a key, or a session, may have open at once. */
 const MAX_OPEN = 100;
@@ -16,7 +16,7 @@ export type Subscribe = (
  * Subscriptions that last no longer than the key that began them: within a second of its end they tell
  * `INVALID_API_KEY`, and end too.
  */
-export function createSubscribe({ keys }: { keys: Pick<Keys, 'watch'> }): Subscribe {
+export function createSubscribe(): Subscribe {
   const open = new Map<string, number>();
 
   const enter = (name: string) => {
@@ -38,30 +38,22 @@ export function createSubscribe({ keys }: { keys: Pick<Keys, 'watch'> }): Subscr
     if (caller instanceof GatewayError) return { errors: [refusal(caller)] };
     const name = nameOf(caller);
     if (!enter(name)) return { errors: [refusal(tooMany())] };
-    const over = new AbortController();
-    const ended = Promise.withResolvers<undefined>();
-    // Its reader may be slow to come for the next result, and its work ends all the same.
-    const unwatch = keys.watch(caller, () => {
-      ended.resolve(undefined);
-      finish();
-    });
+    // A resolver that waits for something knows of no reader's end but by its signal.
+    const { signal, end } = beginReading(context);
     let isOver = false;
     const finish = () => {
       if (isOver) return;
       isOver = true;
-      unwatch();
+      end();
       leave(name);
-      over.abort();
     };
-    // A resolver that waits for something knows of no reader's end but by its signal.
-    const signal = AbortSignal.any([context.signal, over.signal]);
     try {
       const source = await subscribe({ ...args, contextValue: { ...context, signal } });
       if (!(Symbol.asyncIterator in source)) {
         finish();
         return source;
       }
-      return untilEnded(source, ended.promise, finish);
+      return untilEnded(source, signal, finish);
     } catch (error) {
       finish();
       throw error;
@@ -72,7 +64,7 @@ export function createSubscribe({ keys }: { keys: Pick<Keys, 'watch'> }): Subscr
 /** Reads a source until it is over, its reader leaves, or the key ends: of that the reader is told. */
 function untilEnded(
   source: AsyncGenerator<ExecutionResult, void, void>,
-  ended: Promise<undefined>,
+  signal: AbortSignal,
   finish: () => void,
 ): AsyncGenerator<ExecutionResult, void, void> {
   const done = { done: true, value: undefined } as const;
@@ -86,12 +78,12 @@ function untilEnded(
     async next() {
       if (isDone) return done;
       try {
-        const step = await Promise.race([source.next(), ended]);
-        if (step === undefined) {
-          stop();
-          return { done: false, value: { errors: [refusal(keyEnded())] } };
-        }
-        return step.done ? stop() : step;
+        const step = await source.next();
+        const ended = isDone ? undefined : refusalIn(signal);
+        if (!step.done && !ended) return step;
+        stop();
+        await source.return();
+        return ended ? { done: false, value: { errors: [refusal(ended)] } } : done;
       } catch (error) {
         stop();
         throw error;
@@ -126,10 +118,6 @@ function callerOf(context: Context): Caller | GatewayError {
 /** Pages share the key that made their tokens, and do not crowd each other out. */
 function nameOf({ key, session }: Caller): string {
   return session ? JSON.stringify([key.id, session]) : key.id;
-}
-
-function keyEnded(): GatewayError {
-  return new GatewayError('invalid_api_key', 'This API key is not valid any more.');
 }
 
 function tooMany(): GatewayError {

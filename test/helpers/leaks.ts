@@ -3,20 +3,15 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** What a process has, of all that may be left behind. */
-export type Belongings = {
-  /** Those that keep the process alive. */
-  activeTimers: number;
-  /** All of them. */
-  timers: number;
-  signals: number;
-  sockets: number;
-  answers: number;
-  heapBytes: number;
-};
-
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
+
+/** What a process has, of all that may be left behind. */
+export type Belongings = ReturnType<typeof countKinds> & {
+  /** Those that keep the process alive. */
+  activeTimers: number;
+  heapBytes: number;
+};
 
 /** Counts what is left once everything has been collected that can be. */
 export async function belongings(): Promise<Belongings> {
@@ -65,5 +60,6 @@ function countKinds(objects: object[]) {
     signals: count(AbortSignal),
     sockets: count(Socket),
     answers: count(ServerResponse),
+    sets: count(Set),
   };
 }

@@ -87,6 +87,7 @@ describe('the events of a run', () => {
       const headers = { 'last-event-id': after };
       expect(await frames(await events(runId, { headers }))).toEqual(WHOLE.slice(position));
     }
+    expect(await frames(await events(runId, { after: '5' }))).toMatchObject([{ run_id: runId }]);
   });
 
   test('are followed over GraphQL from any position', async () => {

@@ -1,176 +1,22 @@
 import { createClient as createEventClient } from 'graphql-sse';
 import { createClient } from 'graphql-ws';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
+import { hashApiKey } from '../../src/accounts/key-format.ts';
+import { createSessionTokens } from '../../src/accounts/session-tokens.ts';
 import { KeyScope } from '../../src/generated/prisma/client.ts';
 import { schema } from '../../src/schema/index.ts';
-import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
-
-/** What the operations speak of: all of one account. */
-type Ids = { account: string; bot: string; run: string; key: string; deployment: string };
-
-/** What comes of an operation: data, nothing at all in its place, or an error's code. */
-type Outcome = 'OK' | 'NULL' | string;
-
-type Row = {
-  /** The field with its arguments and what is asked of it. */
-  ask: (ids: Ids) => string;
-  /** The scopes of which any will do; none: any key may ask. */
-  scopes?: KeyScope[];
-  /** For the key of another account, with every scope but OPERATOR. */
-  other: Outcome;
-  /** For a key of the account that is limited to another bot, with the same scopes. */
-  restricted: Outcome;
-  /** For a session token of the bot: refused unless it says otherwise. */
-  token?: Outcome;
-  /** The same over REST: method, path and body. */
-  rest?: (ids: Ids) => [method: string, path: string, body?: object];
-};
-
-const DENIED = { other: 'BOT_ACCESS_DENIED', restricted: 'BOT_ACCESS_DENIED' };
-const HIDDEN = { other: 'RUN_NOT_FOUND', restricted: 'RUN_NOT_FOUND' };
-const OPEN = { other: 'OK', restricted: 'OK' };
-const OPERATOR = { other: 'INSUFFICIENT_SCOPE', restricted: 'INSUFFICIENT_SCOPE' };
-
-/** Every root field of the schema. */
-const TABLE: Record<string, Row> = {
-  'Query.viewer': { ask: () => 'viewer { account { id } }', ...OPEN },
-  'Query.node': {
-    ask: ({ bot }) => `node(id: "${bot}") { id }`,
-    other: 'NULL',
-    restricted: 'NULL',
-  },
-  'Query.nodes': {
-    ask: ({ bot }) => `nodes(ids: ["${bot}"]) { id }`,
-    other: 'NULL',
-    restricted: 'NULL',
-  },
-  'Query.bot': { ask: ({ bot }) => `bot(id: "${bot}") { id }`, ...DENIED },
-  'Query.bots': { ask: () => 'bots { edges { cursor } }', ...OPEN },
-  'Query.run': {
-    ask: ({ run }) => `run(id: "${run}") { id }`,
-    scopes: ['RUNS'],
-    ...HIDDEN,
-  },
-  'Query.runs': {
-    ask: ({ bot }) => `runs(botId: "${bot}") { edges { cursor } }`,
-    scopes: ['RUNS'],
-    ...DENIED,
-    rest: ({ bot }) => ['GET', `/v1/bots/${bot}/runs`],
-  },
-  'Query.checkDefinition': { ask: () => 'checkDefinition(source: "") { valid }', ...OPEN },
-  'Mutation.createAccount': {
-    ask: () => 'createAccount(input: { name: "A", plan: FREE }) { secret }',
-    scopes: ['OPERATOR'],
-    ...OPERATOR,
-  },
-  'Mutation.updateAccount': {
-    ask: ({ account }) => `updateAccount(id: "${account}", input: {}) { id }`,
-    scopes: ['OPERATOR'],
-    ...OPERATOR,
-  },
-  'Mutation.createSessionToken': {
-    ask: ({ bot }) => `createSessionToken(input: { botId: "${bot}", sessionId: "u" }) { token }`,
-    scopes: ['CHAT'],
-    ...DENIED,
-  },
-  'Mutation.createBot': {
-    ask: () => 'createBot(input: { name: "B" }) { id }',
-    scopes: ['ADMIN'],
-    other: 'OK',
-    restricted: 'BOT_ACCESS_DENIED',
-  },
-  'Mutation.deleteBot': {
-    ask: ({ bot }) => `deleteBot(id: "${bot}")`,
-    scopes: ['ADMIN'],
-    ...DENIED,
-  },
-  'Mutation.createApiKey': {
-    ask: () => 'createApiKey(input: { name: "K", scopes: [RUNS] }) { secret }',
-    scopes: ['ADMIN'],
-    ...OPEN,
-  },
-  'Mutation.revokeApiKey': {
-    ask: ({ key }) => `revokeApiKey(id: "${key}") { id }`,
-    scopes: ['ADMIN'],
-    other: 'NOT_FOUND',
-    restricted: 'NOT_FOUND',
-  },
-  'Mutation.deploy': {
-    ask: ({ bot }) => `deploy(botId: "${bot}", input: { source: "" }) { id }`,
-    scopes: ['DEPLOY'],
-    ...DENIED,
-    rest: ({ bot }) => ['POST', `/v1/bots/${bot}/deploy`, { agentlang: '' }],
-  },
-  'Mutation.rollback': {
-    ask: ({ bot, deployment }) => `rollback(botId: "${bot}", deploymentId: "${deployment}") { id }`,
-    scopes: ['DEPLOY'],
-    ...DENIED,
-    rest: ({ bot, deployment }) => ['POST', `/v1/bots/${bot}/deployments/${deployment}/rollback`],
-  },
-  'Mutation.promote': {
-    ask: ({ bot, deployment }) => `promote(botId: "${bot}", deploymentId: "${deployment}") { id }`,
-    scopes: ['DEPLOY'],
-    ...DENIED,
-  },
-  'Mutation.chat': {
-    ask: ({ bot }) => `chat(botId: "${bot}", input: { message: "Hi" }) { response }`,
-    scopes: ['CHAT'],
-    ...DENIED,
-    token: 'OK',
-    rest: ({ bot }) => ['POST', `/v1/bots/${bot}/chat`, { message: 'Hi' }],
-  },
-  'Mutation.execute': {
-    ask: ({ bot }) => `execute(botId: "${bot}", input: { prompt: "Hi" }) { id }`,
-    scopes: ['CHAT'],
-    ...DENIED,
-    rest: ({ bot }) => ['POST', `/v1/bots/${bot}/execute`, { prompt: 'Hi' }],
-  },
-  'Mutation.cancelRun': {
-    ask: ({ run }) => `cancelRun(id: "${run}") { id }`,
-    scopes: ['CHAT', 'RUNS'],
-    ...HIDDEN,
-    token: 'OK',
-  },
-  'Mutation.setMemory': {
-    ask: ({ bot }) => `setMemory(botId: "${bot}", sessionId: "u", name: "a", value: "b") { id }`,
-    scopes: ['CHAT'],
-    ...DENIED,
-  },
-  'Mutation.forgetSession': {
-    ask: ({ bot }) => `forgetSession(botId: "${bot}", sessionId: "u")`,
-    scopes: ['CHAT'],
-    ...DENIED,
-  },
-  'Subscription.chat': {
-    ask: ({ bot }) => `chat(botId: "${bot}", input: { message: "Hi" }) { __typename }`,
-    scopes: ['CHAT'],
-    ...DENIED,
-    token: 'OK',
-    rest: ({ bot }) => ['GET', `/v1/bots/${bot}/chat/stream?session_id=u&message=Hi`],
-  },
-  'Subscription.execute': {
-    ask: ({ bot }) => `execute(botId: "${bot}", input: { prompt: "Hi" }) { __typename }`,
-    scopes: ['CHAT'],
-    ...DENIED,
-  },
-  'Subscription.runEvents': {
-    ask: ({ run }) => `runEvents(runId: "${run}") { __typename }`,
-    scopes: ['CHAT', 'RUNS'],
-    ...HIDDEN,
-    token: 'OK',
-  },
-  'Subscription.runChanged': {
-    ask: ({ bot }) => `runChanged(botId: "${bot}") { id }`,
-    scopes: ['RUNS'],
-    ...DENIED,
-  },
-  'Subscription.deploymentChanged': {
-    ask: ({ bot }) => `deploymentChanged(botId: "${bot}") { id }`,
-    ...DENIED,
-  },
-};
+import { startApp, TEST_SECRET_KEY, type Tenant, type TestApp } from '../helpers/app.ts';
+import { askedByRoutes, requestOf } from './authorisation/rest.ts';
+import {
+  expectedOf,
+  expectedOverRest,
+  type Ids,
+  type Outcome,
+  type Row,
+  TABLE,
+} from './authorisation/table.ts';
 
 const fields = [
   schema.getQueryType(),
@@ -184,7 +30,19 @@ const isQuiet = (field: string) => field.endsWith('Changed');
 let app: TestApp;
 let tenant: Tenant;
 let ids: Ids;
-let credentials: Record<'other' | 'restricted' | 'revoked' | 'expired' | 'token', string>;
+let credentials: Record<'other' | 'restricted' | 'revoked' | 'expired', string>;
+
+let now = Date.now();
+/** A minute of its own for each test, so that strangers are not told of their limit. */
+beforeEach(() => {
+  now += 60_000;
+});
+
+const findKey = (secret: string) =>
+  app.prisma.apiKey.findUniqueOrThrow({
+    where: { hash: hashApiKey(secret) },
+    include: { account: true },
+  });
 
 const makeIds = async (): Promise<Ids> => {
   const bot = await tenant.bot();
@@ -192,30 +50,33 @@ const makeIds = async (): Promise<Ids> => {
   const run = answer.headers.get('x-run-id') ?? '';
   await answer.text();
   const deployment = await app.prisma.deployment.findFirstOrThrow({ where: { botId: bot } });
-  const secret = await tenant.key();
-  const key = await app.prisma.apiKey.findFirstOrThrow({
-    where: { accountId: tenant.accountId, prefix: secret.slice(0, 14) },
-  });
+  const key = await findKey(await tenant.key());
   return { account: tenant.accountId, bot, run, key: key.id, deployment: deployment.id };
 };
 
 beforeAll(async () => {
-  // Each request comes a minute later, so that strangers are not told of their limit.
-  let now = Date.now();
-  app = await startApp({ clock: () => (now += 60_000) });
+  app = await startApp({ clock: () => now });
   tenant = await app.tenant();
   ids = await makeIds();
-  const { data } = await tenant.graphql(
-    `mutation { createSessionToken(input: { botId: "${ids.bot}", sessionId: "user-1" }) { token } }`,
-  );
   credentials = {
     other: (await app.tenant()).apiKey,
     restricted: await tenant.key({ scopes: OWNER_SCOPES, botIds: [await tenant.bot()] }),
     revoked: await tenant.key({ revokedAt: new Date() }),
     expired: await tenant.key({ expiresAt: new Date(Date.now() - 1_000) }),
-    token: data.createSessionToken.token,
   };
 });
+
+/** A token for the session that `ids` speak of, as the key would make it. */
+const tokenBy = async (secret: string, { bot = ids.bot, madeAt = now } = {}) => {
+  const { account, ...key } = await findKey(secret);
+  const tokens = createSessionTokens({
+    secretKeys: [TEST_SECRET_KEY],
+    keys: { find: async () => ({ account, key }) },
+    now: () => madeAt,
+  });
+  const session = { botId: bot, sessionId: 'user-1', environment: 'PRODUCTION' } as const;
+  return (await tokens.issue({ account, key }, session, 3_600)).token;
+};
 
 type Result = {
   data?: Record<string, unknown> | null;
@@ -281,29 +142,26 @@ const TRANSPORTS: Record<string, (query: string, secret?: string) => Promise<Out
   },
 };
 
-const restCode = async ([method, path, body]: [string, string, object?], secret?: string) => {
+/** What comes of a request to a route. */
+const askRoute = async (
+  { method, path, body }: ReturnType<typeof requestOf>,
+  secret?: string,
+): Promise<Outcome> => {
   const response = await fetch(app.url + path, {
     method,
-    headers: { ...(body && { 'content-type': 'application/json' }), ...headersOf(secret) },
+    headers: {
+      accept: 'text/event-stream',
+      ...(body && { 'content-type': 'application/json' }),
+      ...headersOf(secret),
+    },
     body: body && JSON.stringify(body),
   });
-  const { error } = (await response.json()) as { error: { code: string } };
-  return error.code.toUpperCase();
+  const text = await response.text();
+  return response.ok ? 'OK' : JSON.parse(text).error.code.toUpperCase();
 };
 
 const documentOf = (field: string, { ask }: Row, some = ids) =>
   `${field.split('.', 1)[0]?.toLowerCase()} { ${ask(some)} }`;
-
-/** What each credential is to meet. */
-const expectedOf = ({ other, restricted, scopes, token }: Row): Record<string, Outcome> => ({
-  none: 'MISSING_API_KEY',
-  other,
-  restricted,
-  ...(scopes && { lacking: 'INSUFFICIENT_SCOPE' }),
-  revoked: 'INVALID_API_KEY',
-  expired: 'INVALID_API_KEY',
-  token: token ?? 'INSUFFICIENT_SCOPE',
-});
 
 /** The secrets of all credentials; of a key that lacks the scope, one that has all others. */
 const secretsFor = async ({ scopes }: Row): Promise<Record<string, string | undefined>> => ({
@@ -314,44 +172,71 @@ const secretsFor = async ({ scopes }: Row): Promise<Record<string, string | unde
       scopes: Object.values(KeyScope).filter((scope) => !scopes.includes(scope)),
     }),
   }),
+  token: await tokenBy(tenant.apiKey),
+  tokenOfAnotherBot: await tokenBy(tenant.apiKey, { bot: await tenant.bot(null) }),
+  tokenOfRevokedKey: await tokenBy(credentials.revoked),
+  expiredToken: await tokenBy(tenant.apiKey, { madeAt: Date.now() - 3_600_000 }),
 });
 
-const rows = Object.entries(TABLE).filter(([field]) => fields.includes(field));
+/** What comes of the same with every credential. */
+const outcomesFor = async (row: Row, ask: (secret?: string) => Promise<Outcome>) => {
+  const outcomes: Record<string, Outcome> = {};
+  for (const [credential, secret] of Object.entries(await secretsFor(row))) {
+    outcomes[credential] = await ask(secret);
+  }
+  return outcomes;
+};
+
+const rows = Object.entries(TABLE);
+const routed = rows.flatMap(([field, row]) =>
+  Object.entries(row.rest ?? {}).map(([route, sent]) => ({ field, row, route, sent })),
+);
+
+/** Any one of a row's scopes is enough. */
+const scopesOf = ({ scopes }: Row): KeyScope[][] => scopes?.map((scope) => [scope]) ?? [[]];
 
 describe('who may do what', () => {
   test('is decided for every root field', () => {
-    expect(fields.filter((field) => !(field in TABLE))).toEqual([]);
+    expect(Object.keys(TABLE).toSorted()).toEqual(fields.toSorted());
+  });
+
+  test('is decided for every route, and for all that it asks', () => {
+    const decided = routed.map(({ field, route }) => `${field} by ${route}`);
+    expect(decided.toSorted()).toEqual(askedByRoutes().toSorted());
   });
 
   describe.each(Object.entries(TRANSPORTS))('over %s', (_name, ask) => {
     test.each(rows)('%s', async (field, row) => {
-      const outcomes: Record<string, Outcome> = {};
-      for (const [credential, secret] of Object.entries(await secretsFor(row))) {
-        outcomes[credential] = await ask(documentOf(field, row), secret);
-      }
+      const outcomes = await outcomesFor(row, (secret) => ask(documentOf(field, row), secret));
       expect(outcomes).toEqual(expectedOf(row));
     });
   });
 
-  test.each(rows.filter(([, { rest }]) => rest))('%s, over REST', async (_field, row) => {
-    if (!row.rest) throw new Error('It has no route.');
-    const outcomes: Record<string, Outcome> = {};
-    for (const [credential, secret] of Object.entries(await secretsFor(row))) {
-      outcomes[credential] = await restCode(row.rest(ids), secret);
-    }
-    expect(outcomes).toEqual({ ...expectedOf(row), token: 'INVALID_API_KEY' });
+  test.each(routed)('$field, over REST by $route', async ({ row, route, sent }) => {
+    const outcomes = await outcomesFor(row, (secret) =>
+      askRoute(requestOf(route, sent, ids), secret),
+    );
+    expect(outcomes).toEqual(expectedOverRest(row));
   });
 
-  test.each(rows.filter(([field]) => !isQuiet(field)))(
-    '%s is open to a key that may',
-    async (field, row) => {
-      const scopes = row.scopes?.slice(0, 1) ?? [];
-      const extra = field === 'Mutation.createApiKey' ? (['RUNS'] as const) : [];
-      const owned = await makeIds();
-      const whole = field === 'Mutation.revokeApiKey' ? Object.values(KeyScope) : scopes;
-      const key = await tenant.key({ scopes: [...whole, ...extra] });
-      const outcome = await TRANSPORTS['GraphQL over HTTP']?.(documentOf(field, row, owned), key);
-      expect(['OK', 'DEPLOYMENT_NOT_DEPLOYABLE']).toContain(outcome);
+  test.each(
+    rows
+      .filter(([field]) => !isQuiet(field))
+      .flatMap(([field, row]) => scopesOf(row).map((scopes) => ({ field, row, scopes }))),
+  )('$field is open to a key that may: $scopes', async ({ field, row, scopes }) => {
+    const extra = field === 'Mutation.createApiKey' ? (['RUNS'] as const) : [];
+    const owned = await makeIds();
+    const whole = field === 'Mutation.revokeApiKey' ? Object.values(KeyScope) : scopes;
+    const key = await tenant.key({ scopes: [...whole, ...extra] });
+    const outcome = await TRANSPORTS['GraphQL over HTTP']?.(documentOf(field, row, owned), key);
+    expect(['OK', 'DEPLOYMENT_NOT_DEPLOYABLE']).toContain(outcome);
+  });
+
+  test.each(routed.flatMap((one) => scopesOf(one.row).map((scopes) => ({ ...one, scopes }))))(
+    '$route is open to a key that may: $scopes',
+    async ({ route, sent, scopes }) => {
+      const key = await tenant.key({ scopes });
+      expect(await askRoute(requestOf(route, sent, await makeIds()), key)).toBe('OK');
     },
   );
 });

@@ -228,6 +228,37 @@ describe('GraphQL over SSE', () => {
     expect(await granted.text()).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  test('refuses a second reader of a reserved connection, and goes on with the first', async () => {
+    const url = `${app.url}/graphql/stream`;
+    const reserved = await fetch(url, { method: 'PUT', headers: tenant.headers });
+    const headers = {
+      ...tenant.headers,
+      'content-type': 'application/json',
+      'x-graphql-event-stream-token': await reserved.text(),
+    };
+    const read = () => fetch(url, { headers: { ...headers, accept: 'text/event-stream' } });
+    const first = await read();
+    const query = `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename } }`;
+    const body = JSON.stringify({ query, extensions: { operationId: 'one' } });
+    const finish = Promise.withResolvers<void>();
+    app.upstream.script(async ({ say, end }) => {
+      say('Hello');
+      await finish.promise;
+      end();
+    });
+    expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(202);
+    const second = await read();
+    expect(second.status).toBe(409);
+    await second.text();
+    finish.resolve();
+    let text = '';
+    for await (const chunk of first.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      if (text.includes('event: complete')) break;
+    }
+    expect(text).toContain('ChatDone');
+  });
+
   test.each([
     'null',
     'false',

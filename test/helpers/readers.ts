@@ -1,0 +1,160 @@
+import { createClient as createEventClient } from 'graphql-sse';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import type { TestApp } from './app.ts';
+
+/** What a reader is told: the type of an event, the code of an error, or how it was closed. */
+export type Told = { what: string; runId?: string | undefined };
+
+/** What is read, and by whom. */
+export type Reading = {
+  app: TestApp;
+  bot: string;
+  /** A key, or a session token. */
+  secret: string;
+  /** Of its own by default. */
+  sessionId?: string;
+  /** Over REST alone. */
+  headers?: Record<string, string>;
+};
+
+/** Sends a bot a message, and reads what becomes of it until it ends. */
+export type Reader = (reading: Reading) => AsyncGenerator<Told>;
+
+const QUERY = `subscription ($botId: ID!, $sessionId: String) {
+  chat(botId: $botId, input: { message: "Hi", sessionId: $sessionId, onDisconnect: CANCEL }) {
+    __typename
+    ... on RunStarted { runId }
+  }
+}`;
+
+type Chat = { chat: { __typename: string; runId?: string } };
+type Result = { data?: Chat | null | undefined; errors?: readonly { extensions?: unknown }[] };
+
+const bearer = (secret: string) => ({ Authorization: `Bearer ${secret}` });
+const operationOf = ({ bot: botId, sessionId }: Reading) => ({
+  query: QUERY,
+  variables: { botId, sessionId },
+});
+
+async function* toldBy(results: AsyncIterable<Result>): AsyncGenerator<Told> {
+  for await (const { data, errors } of results) {
+    const { code } = (errors?.[0]?.extensions ?? {}) as { code?: string };
+    yield { what: data?.chat.__typename ?? code ?? 'nothing', runId: data?.chat.runId };
+  }
+}
+
+/** The JSON of each frame as it comes. */
+export async function* readFrames({
+  body,
+}: {
+  body: AsyncIterable<Uint8Array> | null;
+}): AsyncGenerator<Record<string, unknown>> {
+  let text = '';
+  for await (const chunk of body ?? []) {
+    text += Buffer.from(chunk).toString();
+    const whole = text.split('\n\n');
+    text = whole.pop() ?? '';
+    for (const frame of whole) {
+      const data = /^data: ?(\{.*\})$/m.exec(frame)?.[1];
+      if (data) yield JSON.parse(data);
+    }
+  }
+}
+
+/** By the ways of streaming GraphQL. */
+export const GRAPHQL_READERS = {
+  async *yoga(reading) {
+    const { app, secret } = reading;
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        ...bearer(secret),
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+      },
+      body: JSON.stringify(operationOf(reading)),
+    });
+    yield* toldBy(readFrames(response) as AsyncIterable<Result>);
+  },
+
+  async *'graphql-sse'(reading) {
+    const { app, secret } = reading;
+    const url = `${app.url}/graphql/stream`;
+    const client = createEventClient({ url, headers: bearer(secret), retryAttempts: 0 });
+    yield* toldBy(client.iterate<Chat>(operationOf(reading)));
+  },
+
+  async *'graphql-sse on one connection'(reading) {
+    const { app, secret } = reading;
+    const client = createEventClient({
+      url: `${app.url}/graphql/stream`,
+      headers: bearer(secret),
+      singleConnection: true,
+      retryAttempts: 0,
+    });
+    yield* toldBy(client.iterate<Chat>(operationOf(reading)));
+    client.dispose();
+  },
+} satisfies Record<string, Reader>;
+
+/** By a WebSocket, which is closed with its reason. */
+export const overWebSocket: Reader = async function* (reading) {
+  const { app, secret } = reading;
+  const client = createClient({
+    url: app.webSocketUrl,
+    webSocketImpl: WebSocket,
+    connectionParams: bearer(secret),
+    retryAttempts: 0,
+  });
+  try {
+    yield* toldBy(client.iterate<Chat>(operationOf(reading)));
+  } catch (closed) {
+    const { code, reason } = closed as { code: number; reason: string };
+    yield { what: `${code} ${reason}` };
+  }
+};
+
+const overRest = (path: string, body?: object): Reader =>
+  async function* ({ app, bot, secret, sessionId, headers }) {
+    const response = await fetch(`${app.url}/v1/bots/${bot}/${path}`, {
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      headers: {
+        ...bearer(secret),
+        accept: 'text/event-stream',
+        ...(body && { 'content-type': 'application/json' }),
+        ...(sessionId && { 'x-session-id': sessionId }),
+        ...headers,
+      },
+    });
+    const runId = response.headers.get('x-run-id') ?? undefined;
+    if (!response.ok) yield { what: `status ${response.status}` };
+    for await (const { event, error, status } of readFrames(response)) {
+      const { code } = (error ?? {}) as { code?: string };
+      const what = [event ?? 'delta', code ?? status].filter(Boolean).join(' ');
+      yield { what, runId };
+    }
+  };
+
+/** By the REST routes that stream a reply. */
+export const REST_READERS = {
+  'POST chat': overRest('chat', { message: 'Hi', stream: true }),
+  'GET chat/stream': overRest('chat/stream?message=Hi'),
+  'POST chat/stream': overRest('chat/stream', { message: 'Hi' }),
+  'POST execute': overRest('execute', { prompt: 'Hi', stream: true }),
+} satisfies Record<string, Reader>;
+
+/** By the events of a run that is there. */
+export const eventsOf = (runId: string): Reader => overRest(`runs/${runId}/events`);
+
+/** Reads to the end, and does something once the bot has said something. */
+export async function readWhole(told: AsyncIterable<Told>, onceItSpeaks: () => unknown) {
+  const whats: string[] = [];
+  let runId: string | undefined;
+  for await (const one of told) {
+    runId ??= one.runId;
+    whats.push(one.what);
+    if (['TextDelta', 'delta'].includes(one.what)) await onceItSpeaks();
+  }
+  return { told: whats, runId };
+}
