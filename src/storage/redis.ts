@@ -33,6 +33,8 @@ const OPTIONS: RedisOptions = {
   commandTimeout: TIMEOUT_MS,
   socketTimeout: TIMEOUT_MS,
   enableOfflineQueue: false,
+  // What is asked in the same moment leaves in one write.
+  enableAutoPipelining: true,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   autoResubscribe: false,
