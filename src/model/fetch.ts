@@ -47,8 +47,11 @@ function chunksOf(body: Dispatcher.ResponseData['body']): AsyncIterable<Uint8Arr
       return {
         next: () => chunks.next(),
         async return() {
-          const signal = AbortSignal.timeout(REST_LIMIT_MS);
-          body.dump({ limit: Number.MAX_SAFE_INTEGER, signal }).catch(() => {});
+          const timer = setTimeout(() => body.destroy(), REST_LIMIT_MS);
+          body
+            .dump({ limit: Number.MAX_SAFE_INTEGER })
+            .catch(() => {})
+            .finally(() => clearTimeout(timer));
           return { done: true, value: undefined };
         },
       };

@@ -45,11 +45,20 @@ export const BEGIN_TURN = statement(`
     ${recalled('taken.id')}
   FROM asked JOIN taken ON taken.key = "leaseId"`);
 
+/**
+ * The run of `asked` where it is in a status and this attempt's. It is found by its id: `IS TRUE` keeps PostgreSQL from
+ * the index by status and owner, which has all that its process has ever done.
+ */
+function isStill(status: string): string {
+  return `runs.id = key
+      AND (runs.status = ${status} AND owner_id = "ownerId" AND runs.attempt = asked.attempt) IS TRUE`;
+}
+
 export const CHECKPOINT = statement(`
   UPDATE runs SET response = asked.response, events = asked.events
   FROM json_to_recordset($1) AS asked
     (key text, "ownerId" text, attempt int, response text, events jsonb)
-  WHERE runs.id = key AND status = 'RUNNING' AND owner_id = "ownerId" AND runs.attempt = asked.attempt`);
+  WHERE ${isStill("'RUNNING'")}`);
 
 /**
  * The rows of sessions are locked in the order in which they are taken, so that nobody waits in a circle. Done again,
@@ -76,9 +85,7 @@ export const END = statement(`
       tools_called = ARRAY(SELECT json_array_elements_text("toolsCalled")),
       spans = asked.spans, events = asked.events, finished_at = now()
     FROM asked
-    WHERE runs.id = key AND runs.status = 'RUNNING' AND owner_id = "ownerId"
-      AND runs.attempt = asked.attempt
-      AND (NOT together OR "sessionKey" IS NULL OR key IN (SELECT key FROM held))
+    WHERE ${isStill("'RUNNING'")} AND (NOT together OR "sessionKey" IS NULL OR key IN (SELECT key FROM held))
     RETURNING key
   ), given_back AS (
     UPDATE sessions
@@ -93,5 +100,4 @@ export const END = statement(`
   )
   SELECT key FROM ended
   UNION ALL
-  SELECT key FROM asked JOIN runs ON runs.id = key AND owner_id = "ownerId"
-    AND runs.attempt = asked.attempt AND runs.status = asked.status::"RunStatus"`);
+  SELECT key FROM asked, runs WHERE ${isStill('asked.status::"RunStatus"')}`);
