@@ -9,8 +9,10 @@ export type Batch<Entry extends object, Row extends object> = (
   entry: Entry,
 ) => Promise<Row[]>;
 
-/** While so many batches are under way, what comes makes the next one. */
-const MAX_UNDER_WAY = 2;
+/** What comes while a batch is under way makes the next one, which leaves then, or when that one is late. */
+const LATE_MS = 20;
+/** So many late ones hold up the others all the same. */
+const MAX_UNDER_WAY = 4;
 const MAX_ENTRIES = 64;
 const MAX_CHARACTERS = 1024 * 1024;
 
@@ -31,6 +33,8 @@ export function createBatch<Entry extends object, Row extends object>(
 ): Batch<Entry, Row> {
   const waiting: Waiting<Row>[] = [];
   let underWay = 0;
+  /** The batch that the next one waits for. */
+  let ahead: Waiting<Row>[] | undefined;
 
   const run = async (batch: Waiting<Row>[]) => {
     const rows = await sql<Row & { key: string }>(statement, [
@@ -42,28 +46,35 @@ export function createBatch<Entry extends object, Row extends object>(
     for (const { key, resolve } of batch) resolve(byKey.get(key) ?? []);
   };
 
+  const passed = (batch: Waiting<Row>[]) => {
+    if (ahead === batch) ahead = undefined;
+    sendNext();
+  };
+
   const send = async (batch: Waiting<Row>[]) => {
+    ahead = batch;
+    underWay += 1;
+    const late = setTimeout(passed, LATE_MS, batch);
     try {
       await run(batch);
     } catch (error) {
       if (batch.length === 1) batch[0]?.reject(error);
       else await Promise.all(batch.map((one) => run([one]).catch(one.reject)));
     }
+    clearTimeout(late);
     underWay -= 1;
-    sendNext();
+    passed(batch);
   };
 
   const sendNext = () => {
-    if (waiting.length === 0 || underWay >= MAX_UNDER_WAY) return;
+    if (waiting.length === 0 || ahead || underWay >= MAX_UNDER_WAY) return;
     let characters = 0;
     const fits = waiting.findIndex(({ json }, index) => {
       characters += json.length;
       return index > 0 && (index === MAX_ENTRIES || characters > MAX_CHARACTERS);
     });
     const batch = waiting.splice(0, fits < 0 ? waiting.length : fits);
-    underWay += 1;
     void send(batch);
-    sendNext();
   };
 
   return (key, entry) => {

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { createBatch } from '../../src/storage/batch.ts';
+import type { Sql } from '../../src/storage/sql.ts';
+
+type Entry = { key: string; isBad?: boolean };
+
+/** A database that answers when the test says so. */
+function database() {
+  const asked: { keys: string[]; answer: () => void }[] = [];
+  const sql: Sql = (_statement, [json]) =>
+    new Promise((resolve, reject) => {
+      const entries = JSON.parse(String(json)) as Entry[];
+      const answer = () =>
+        entries.some(({ isBad }) => isBad)
+          ? reject(new Error('Bad.'))
+          : resolve(entries.map(({ key }) => ({ key })) as never);
+      asked.push({ keys: entries.map(({ key }) => key), answer });
+    });
+  const batch = createBatch<Omit<Entry, 'key'>, Entry>(sql, { name: '', text: '' });
+  return { asked, batch };
+}
+
+describe('a batch', () => {
+  test('has what is asked in one moment, and the next one what comes while it is under way', async () => {
+    const { asked, batch } = database();
+    const first = Promise.all([batch('a', {}), batch('b', {})]);
+    await expect.poll(() => asked.map(({ keys }) => keys)).toEqual([['a', 'b']]);
+    const second = Promise.all([batch('c', {}), batch('d', {})]);
+    asked[0]?.answer();
+    expect(await first).toEqual([[{ key: 'a' }], [{ key: 'b' }]]);
+    expect(asked[1]?.keys).toEqual(['c', 'd']);
+    asked[1]?.answer();
+    expect(await second).toEqual([[{ key: 'c' }], [{ key: 'd' }]]);
+  });
+
+  test('that takes long holds up nothing else', async () => {
+    const { asked, batch } = database();
+    const held = batch('a', {});
+    const next = batch('b', {}).then(() => 'b');
+    await expect.poll(() => asked.length).toBe(1);
+    const after = batch('c', {});
+    await expect.poll(() => asked.length).toBe(2);
+    asked[1]?.answer();
+    expect(await after).toEqual([{ key: 'c' }]);
+    asked[0]?.answer();
+    expect(await held).toEqual([{ key: 'a' }]);
+    expect(await next).toBe('b');
+  });
+
+  test('that fails is done again one by one, and harms only what is wrong', async () => {
+    const { asked, batch } = database();
+    const good = batch('a', {});
+    const bad = batch('b', { isBad: true });
+    await expect.poll(() => asked.length).toBe(1);
+    asked[0]?.answer();
+    await expect.poll(() => asked.length).toBe(3);
+    for (const { answer } of asked.slice(1)) answer();
+    expect(await good).toEqual([{ key: 'a' }]);
+    await expect(bad).rejects.toThrow('Bad.');
+  });
+});
