@@ -1,9 +1,9 @@
 /**
  * `npm run bench`: what a chat costs in Parley, beside two references, in one interleaved run. It takes about
- * 4 minutes, with `--quick` less than one and rougher figures. It prints figures and judges none; only an
+ * 3 minutes, with `--quick` less than one and rougher figures. It prints figures and judges none; only an
  * answer that is not a whole reply makes it fail.
  *
- * `npm run bench -- --runs`: what a page of runs takes among a million, on PostgreSQL; about 5 minutes.
+ * `npm run bench -- --runs`: what a page of runs takes among a million, on PostgreSQL; about a minute.
  */
 import { parseArgs } from 'node:util';
 import { definitionLine } from './definition.ts';

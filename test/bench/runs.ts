@@ -33,6 +33,11 @@ const LIST = `query ($botId: ID!, $filter: RunFilter, $after: String) {
     pageInfo { hasNextPage endCursor }
   }
 }`;
+const LIST_WITH_TRACES = `query ($botId: ID!) {
+  runs(botId: $botId, first: ${PAGE}) {
+    edges { cursor node { id status response trace { traceId spans { spanId parentId name startedAt durationMs attributes } } } }
+  }
+}`;
 const STATS = `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
   bot(id: $id) { stats(from: $from, to: $to) { runs latencyP95 perDay { runs } } }
 }`;
@@ -78,6 +83,24 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
     return { found, p50: percentile(times, 0.5), p95: percentile(times, 0.95) };
   };
 
+  /** Gives the runs of the first page the trace of a real chat, and reads them with it. */
+  const traceNewest = async () => {
+    const headers = { ...parley.headers, 'content-type': 'application/json' };
+    const body = JSON.stringify({ message: 'Where is my order?' });
+    const chat = await fetch(parley.chatUrl, { method: 'POST', headers, body });
+    const { run_id } = (await chat.json()) as { run_id: string };
+    await query(
+      databaseUrl,
+      `UPDATE runs SET spans = (SELECT spans FROM runs WHERE id = '${run_id}') WHERE id IN
+        (SELECT id FROM runs WHERE bot_id = '${BOT_ID}' ORDER BY created_at DESC LIMIT ${PAGE})`,
+    );
+    const times: number[] = [];
+    for (let sample = 0; sample < 2 * SAMPLES; sample += 1) {
+      times.push((await ask(LIST_WITH_TRACES, { botId: BOT_ID })).ms);
+    }
+    return { p50: percentile(times, 0.5).toFixed(1), p95: percentile(times, 0.95).toFixed(1) };
+  };
+
   await measure({});
   const rows = [['filter', 'rows', 'p50 ms', 'p95 ms']];
   for (const [name, filter] of combinations()) {
@@ -85,6 +108,8 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
     rows.push([name, String(found), p50.toFixed(1), p95.toFixed(1)]);
   }
   console.log(`${align(rows)}\n`);
+  const traces = await traceNewest();
+  console.log(`The newest ${PAGE} with their traces: p50 ${traces.p50} ms, p95 ${traces.p95} ms.`);
   for (const days of [1, 30, DAYS]) {
     const to = new Date('2026-12-31T00:00:00Z');
     const from = new Date(to.getTime() - days * 24 * 60 * 60 * 1_000);
@@ -123,21 +148,29 @@ function combinations(): [string, Filter][] {
 
 /** Stores the runs. @returns how many seconds it took. */
 async function fill(databaseUrl: string): Promise<number> {
+  await query(
+    databaseUrl,
+    `INSERT INTO bots (id, account_id, name) SELECT 'opposite', id, 'opposite' FROM accounts LIMIT 1`,
+    `INSERT INTO deployments (id, bot_id, environment, status, source, channels, env_names)
+      SELECT 'dep_' || n, '${BOT_ID}', 'PRODUCTION', 'DEPLOYED', '', '{}', '{}'
+      FROM generate_series(0, 9) AS n`,
+  );
+  const start = performance.now();
+  await query(
+    databaseUrl,
+    runsOf(BOT_ID, RUNS, USUAL, RARE),
+    runsOf('opposite', OTHERS, RARE, USUAL),
+  );
+  const seconds = (performance.now() - start) / 1_000;
+  await query(databaseUrl, 'VACUUM ANALYZE runs');
+  return seconds;
+}
+
+async function query(databaseUrl: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    await client.query(`
-      INSERT INTO bots (id, account_id, name) SELECT 'opposite', id, 'opposite' FROM accounts LIMIT 1`);
-    await client.query(`
-      INSERT INTO deployments (id, bot_id, environment, status, source, channels, env_names)
-      SELECT 'dep_' || n, '${BOT_ID}', 'PRODUCTION', 'DEPLOYED', '', '{}', '{}'
-      FROM generate_series(0, 9) AS n`);
-    const start = performance.now();
-    await client.query(runsOf(BOT_ID, RUNS, USUAL, RARE));
-    await client.query(runsOf('opposite', OTHERS, RARE, USUAL));
-    const seconds = (performance.now() - start) / 1_000;
-    await client.query('VACUUM ANALYZE runs');
-    return seconds;
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }
