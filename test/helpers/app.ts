@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
@@ -25,6 +26,8 @@ export type TestApp = {
   webSocketUrl: string;
   prisma: PrismaClient;
   upstream: Upstream;
+  /** Asks the server in this process, without a socket. */
+  inject: FastifyInstance['inject'];
   /** How many messages wait for their session's turn. */
   waiting(): Promise<number>;
   /** How many WebSockets are open. */
@@ -104,6 +107,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     webSocketUrl: `ws://127.0.0.1:${port}/graphql/ws`,
     prisma,
     upstream,
+    inject: app.http.inject.bind(app.http),
     waiting: () => prisma.turnWaiter.count(),
     openSockets: () => upgraded.size,
     close,

@@ -23,23 +23,33 @@ const bearer = (key: string) => ({ Authorization: `Bearer ${key}` });
 
 const all = async (results: AsyncIterable<unknown>) => (await Array.fromAsync(results)) as Results;
 
-/** The GraphQL transports, by their names. */
-export const WAYS = {
+const post = (key: string, operation: Operation) => ({
+  method: 'POST' as const,
+  headers: {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...bearer(key),
+  },
+  body: JSON.stringify(operation),
+});
+
+const resultsIn = (contentType: unknown, text: string): Results =>
+  String(contentType).startsWith('text/event-stream')
+    ? [...text.matchAll(/^data: ?(\{.*\})$/gm)].map(([, json = '']) => JSON.parse(json))
+    : [JSON.parse(text)];
+
+type Name = 'HTTP' | 'no socket' | 'SSE' | 'SSE on one connection' | 'WebSocket';
+
+/** The GraphQL transports, by their names, and the server by itself in this process. */
+export const WAYS: Record<Name, Way> = {
   HTTP: async (app, key, operation) => {
-    const response = await fetch(`${app.url}/graphql`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...bearer(key),
-      },
-      body: JSON.stringify(operation),
-    });
-    const text = await response.text();
-    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
-      return [JSON.parse(text)];
-    }
-    return [...text.matchAll(/^data: ?(\{.*\})$/gm)].map(([, json = '']) => JSON.parse(json));
+    const response = await fetch(`${app.url}/graphql`, post(key, operation));
+    return resultsIn(response.headers.get('content-type'), await response.text());
+  },
+
+  'no socket': async (app, key, operation) => {
+    const { headers, payload } = await app.inject({ url: '/graphql', ...post(key, operation) });
+    return resultsIn(headers['content-type'], payload);
   },
 
   SSE: (app, key, operation) =>
@@ -79,4 +89,4 @@ export const WAYS = {
       await client.dispose();
     }
   },
-} satisfies Record<string, Way>;
+};
