@@ -121,6 +121,22 @@ describe('the architecture', () => {
     ).toEqual([]);
   });
 
+  test('lets a row of the table of routes hold a mapping in, a stored document and a mapping out', () => {
+    const table = 'transport/routes.ts';
+    const others = importsOf(table).filter((file) => roomOf(file) !== 'operations');
+    expect(others.sort()).toEqual([
+      'errors.ts',
+      'transport/deploy-reply.ts',
+      'transport/replies.ts',
+      'transport/route.ts',
+      'transport/run-reply.ts',
+      'transport/wire.ts',
+    ]);
+    const words = source(table).replaceAll(/\/\*\*.*?\*\/|\/\/.*|'(?:\\.|[^'])*'|`[^`]*`/gs, '');
+    const logic = /\b(async|await|if|for|while|do|switch|try|throw|let|yield|Engine|Context)\b/g;
+    expect(words.match(logic)).toBeNull();
+  });
+
   test('has no import cycles', () => {
     const cycles: string[] = [];
     const finished = new Set<string>();
