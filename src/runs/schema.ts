@@ -153,7 +153,8 @@ builder.queryField('run', (t) =>
     args: { id: t.arg.id({ required: true }), botId: t.arg.id() },
     resolve: async (query, _root, { id, botId }, { caller, prisma }) => {
       const where = { id, botId: botId ?? undefined, bot: visibleBots(caller()) };
-      const run = await prisma.run.findUnique({ ...query, where });
+      // Not `findUnique`: those of one moment go together, and an id with U+0000 would fail them all.
+      const run = await prisma.run.findFirst({ ...query, where });
       if (run) return run;
       throw new GatewayError('run_not_found', `There is no run "${id}".`);
     },
@@ -168,7 +169,8 @@ async function findFollowed(id: string, botId: string | undefined, context: Cont
   const { caller, prisma } = context;
   const { sessionId, environment } = context.session() ?? {};
   const where = { id, botId, sessionId, environment, bot: visibleBots(caller()) };
-  const run = await prisma.run.findUnique({ where, select: { id: true } });
+  // As above, not `findUnique`.
+  const run = await prisma.run.findFirst({ where, select: { id: true } });
   if (run === null) throw new GatewayError('run_not_found', `There is no run "${id}".`);
 }
 

@@ -193,3 +193,24 @@ describe('POST /v1/bots/:id/runs/{run_id}/cancel', () => {
     expect(await response.json()).toEqual((await get(`${bot}/runs/${id}`)).body);
   });
 });
+
+describe('an id that cannot be stored', () => {
+  test.each([
+    ['run', 'query ($bad: ID!) { bad: run(id: $bad) { id } good: run(id: "run_none") { id } }'],
+    [
+      'cancelRun',
+      'mutation ($bad: ID!) { bad: cancelRun(id: $bad) { id } good: cancelRun(id: "run_none") { id } }',
+    ],
+    ['nodes', 'query ($bad: ID!) { bad: node(id: $bad) { id } good: node(id: "run_none") { id } }'],
+  ])('harms no other that is asked for in the same moment: %s', async (_field, query) => {
+    const asked = Array.from({ length: 4 }, () => tenant.graphql(query, { bad: 'run_\u0000' }));
+    const others = Array.from({ length: 20 }, () =>
+      tenant.graphql('{ run(id: "run_none") { id } }'),
+    );
+    for (const { errors } of await Promise.all([...asked, ...others])) {
+      for (const { extensions } of errors ?? []) {
+        expect(extensions.code).toMatch(/^(INVALID_REQUEST|RUN_NOT_FOUND)$/);
+      }
+    }
+  });
+});
