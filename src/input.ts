@@ -14,11 +14,17 @@ export const text = z
   .string(expected('a string'))
   .refine(isStorable, 'must not hold U+0000 or halves of surrogate pairs');
 
+/** A limit of a text's length: of what is no text, the `length` says nothing. */
+const ofText = (error: string) => ({
+  error,
+  when: ({ value }: { value: unknown }) => typeof value === 'string',
+});
+
 /** What people call an account, a key or a bot: 1 to 200 characters. */
 export const displayName = text
   .trim()
-  .min(1, 'must not be empty')
-  .max(200, 'must not be longer than 200 characters');
+  .min(1, ofText('must not be empty'))
+  .max(200, ofText('must not be longer than 200 characters'));
 
 /** A bot's id: `[A-Za-z0-9_-]{1,64}`, and unlike the ids that Parley makes for other things. */
 export const botId = z
@@ -36,13 +42,13 @@ export const sessionId = text.refine(
 );
 
 /** A user's message. */
-export const chatMessage = text.min(1, 'must not be empty');
+export const chatMessage = text.min(1, ofText('must not be empty'));
 
 /** A definition's text. Whether it is one, its own reading says. */
 export const definitionSource = text;
 
 /** A deployer's note: at most 1,000 characters. */
-export const deployMessage = text.max(1_000, 'must not be longer than 1,000 characters');
+export const deployMessage = text.max(1_000, ofText('must not be longer than 1,000 characters'));
 
 /** The name of a deployment's variable, as definitions refer to it. */
 export const envName = z
@@ -93,8 +99,8 @@ export const factName = z
 
 /** A fact that a bot keeps of a user: 1 to 4,000 characters. */
 export const factValue = text
-  .min(1, 'must not be empty')
-  .max(4_000, 'must not be longer than 4,000 characters');
+  .min(1, ofText('must not be empty'))
+  .max(4_000, ofText('must not be longer than 4,000 characters'));
 
 /** A caller's name for a request that it may repeat. */
 export const idempotencyKey = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RequiredScope } from '../accounts/caller.ts';
-import { type ErrorCode, GatewayError, invalidRequest } from '../errors.ts';
+import { type ErrorCode, invalidRequest } from '../errors.ts';
 import type { StreamedEvent } from '../operations/chat.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { LoggedEvent } from '../operations/runs.ts';
@@ -137,7 +137,7 @@ export function route<
         if (operation) engine.prepare(operation);
     },
     read(wire) {
-      const parsed = check(input, wire);
+      const parsed = input.safeParse(wire);
       if (!parsed.success) throw invalidRequest(parsed.error, 1);
       const { variables, later, stream: wantsStream } = toVariables(parsed.data);
       if (stream && wantsStream) {
@@ -157,18 +157,4 @@ export function route<
       };
     },
   };
-}
-
-/** The check compares the `length` of what is no text too, and that may be an object which is no number. */
-function check<Input extends z.ZodType>(
-  input: Input,
-  wire: Wire,
-): z.ZodSafeParseResult<z.output<Input>> {
-  try {
-    return input.safeParse(wire);
-  } catch (cause) {
-    throw new GatewayError('invalid_request', 'The body holds an object in place of a text.', {
-      cause,
-    });
-  }
 }

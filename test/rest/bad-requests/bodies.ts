@@ -75,17 +75,20 @@ const needed = WITH_BODY.filter((operation) => operation !== 'rollback').flatMap
   ],
 );
 
+/** Looks as if it had a length, and that is none. */
+const LENGTHY = { length: { toString: '' } };
+
 /** What a field may not be, by the field: each value stands alone in a body that is good otherwise. */
 const FIELDS: Record<string, Record<string, unknown[]>> = {
   chat: {
-    message: [undefined, null, 1, true, '', [], {}, '\0', 'a\ud800', '\udc00a'],
+    message: [undefined, null, 1, true, '', [], {}, LENGTHY, '\0', 'a\ud800', '\udc00a'],
     context: ['x', 1, null, [], { a: ['\0'] }, { '\0': 1 }, { a: { b: '\udfff' } }, nested(40)],
     stream: ['true', 1, null, {}],
     environment: ['test', 'STAGING', '', 1, null, ['staging'], '__proto__', 'constructor'],
   },
   streamChat: { message: [undefined, 5, '\0'], context: [1], stream: ['yes'], environment: ['x'] },
   execute: {
-    prompt: [undefined, null, 0, '', [], '\0', '\ud800'],
+    prompt: [undefined, null, 0, '', [], LENGTHY, '\0', '\ud800'],
     context: [false, 'x', nested(33)],
     stream: ['true', 0],
     background: ['true', 1, null],
@@ -95,10 +98,10 @@ const FIELDS: Record<string, Record<string, unknown[]>> = {
   deploy: {
     agentlang: [undefined, null, 1, [], '\0', '\ud800'],
     environment: ['Production', 'test', null, 1],
-    message: [1, null, '\0', 'x'.repeat(1_001)],
+    message: [1, null, LENGTHY, '\0', 'x'.repeat(1_001)],
     env_vars: ['x', 1, null, []],
   },
-  rollback: { message: [1, null, [], '\0', 'x'.repeat(1_001)] },
+  rollback: { message: [1, null, [], LENGTHY, '\0', 'x'.repeat(1_001)] },
 };
 
 const GOOD: Record<string, object> = {
