@@ -10,17 +10,36 @@ for (const [service, name] of [
   console.log(`Tests on ${service} are skipped: ${name} is not set.`);
 }
 
+/** What counts the objects of its process has one of its own: there are few then, and none of others' tests. */
+const ALONE = [
+  'test/runs/leaks.test.ts',
+  'test/transport/many-subscriptions.test.ts',
+  'test/transport/slow-reader.test.ts',
+];
+
 /** The whole suite, once for each database: a worker opens one of its own, and its files share it. */
-const project = (name: string, databaseUrl: string, redisUrl: string) => ({
+const projects = (name: string, databaseUrl: string, redisUrl: string) => [
+  project(name, databaseUrl, redisUrl, { exclude: ALONE, isolate: false }),
+  project(`${name}, alone`, databaseUrl, redisUrl, { include: ALONE, isolate: true }),
+];
+
+const project = (
+  name: string,
+  databaseUrl: string,
+  redisUrl: string,
+  files: { include?: string[]; exclude?: string[]; isolate: boolean },
+) => ({
   test: {
     name,
     include: ['test/**/*.test.ts'],
     pool: 'forks' as const,
-    isolate: false,
+    ...files,
     setupFiles: ['test/setup.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 10_000 } },
+    globalSetup: databaseUrl ? ['test/teardown.ts'] : [],
+    // Long enough for the slowest machine: a test that comes to it hangs.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     provide: { databaseUrl, redisUrl },
     experimental: { viteModuleRunner: false },
   },
@@ -28,9 +47,11 @@ const project = (name: string, databaseUrl: string, redisUrl: string) => ({
 
 export default defineConfig({
   test: {
+    // As many as the machine has cores: a test waits more often than it computes.
+    maxWorkers: '100%',
     projects: [
-      project('embedded', '', ''),
-      ...(TEST_DATABASE_URL ? [project('services', TEST_DATABASE_URL, TEST_REDIS_URL ?? '')] : []),
+      ...projects('embedded', '', ''),
+      ...(TEST_DATABASE_URL ? projects('services', TEST_DATABASE_URL, TEST_REDIS_URL ?? '') : []),
     ],
   },
 });

@@ -28,7 +28,7 @@ import { startCancel } from './runs/cancel.ts';
 import { createChanges } from './runs/changes.ts';
 import { createIdempotency } from './runs/idempotency.ts';
 import { createRunList } from './runs/list.ts';
-import { createLiveRuns } from './runs/live.ts';
+import { createLiveRuns, stopping } from './runs/live.ts';
 import { createTraceExport } from './runs/otlp.ts';
 import { createQueue } from './runs/queue.ts';
 import { startRecovery } from './runs/recovery.ts';
@@ -52,19 +52,19 @@ import { createMemoryVersions, createSharedVersions } from './storage/versions.t
 import { createMemoryWindows, createSharedWindows } from './storage/windows.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
 import type { ContextOf } from './transport/context-of.ts';
-import { createDocuments, type Manifest } from './transport/documents.ts';
 import { createEngine } from './transport/engine.ts';
 import { createErrorMask } from './transport/error-mask.ts';
-import { serveEventStream } from './transport/event-stream.ts';
-import { serveGraphQL } from './transport/graphql.ts';
+import { createDocuments, type Manifest } from './transport/graphql/documents.ts';
+import { serveEventStream } from './transport/graphql/event-stream.ts';
+import { serveGraphQL } from './transport/graphql/graphql.ts';
+import { createOrigins } from './transport/graphql/origins.ts';
+import { createSubscribe } from './transport/graphql/subscriptions.ts';
+import { serveWebSocket } from './transport/graphql/websocket.ts';
 import { serveHealth } from './transport/health.ts';
 import { clientSignal, createHttp, type HttpOptions } from './transport/http.ts';
 import { createLimiter, quotaHeaders } from './transport/limit.ts';
-import { createOrigins } from './transport/origins.ts';
-import { serveReference } from './transport/reference/serve.ts';
-import { serveRest } from './transport/rest.ts';
-import { createSubscribe } from './transport/subscriptions.ts';
-import { serveWebSocket } from './transport/websocket.ts';
+import { serveReference } from './transport/rest/reference/serve.ts';
+import { serveRest } from './transport/rest/rest.ts';
 
 export type AppOptions = HttpOptions & {
   /** Open, and closed by whoever opened it. */
@@ -93,8 +93,9 @@ export type App = {
   /** The server, which does not listen yet. */
   http: FastifyInstance;
   /**
-   * Ends with nothing half done: takes no new connections, waits for the runs at work, stops those that still
-   * are after the limit, and closes.
+   * Ends with nothing half done: takes no new connections, closes those that are idle, waits for the runs at work,
+   * stops those that still are after the limit, ends the streams of those at work elsewhere that still are then, and
+   * closes.
    */
   close(drainLimitMs?: number): Promise<void>;
 };
@@ -126,12 +127,12 @@ export async function createApp({
   const keys = createKeys({ prisma, pubsub, log: http.log, now: clock });
   const sessionTokens = createSessionTokens({ secretKeys, keys, now: clock });
   const liveRuns = createLiveRuns();
-  const owner = await createOwner({ prisma, log: http.log, onLost: liveRuns.stopAll });
+  const owner = await createOwner({ prisma, sql, log: http.log, onLost: liveRuns.stopAll });
   const changes = createChanges({ pubsub });
   const deploymentChanges = createDeploymentChanges({ pubsub });
   const { tell } = changes;
   const jobs = await createJobs({ prisma });
-  const queue = createQueue({ prisma, jobs, owner, pubsub, tell });
+  const queue = createQueue({ prisma, jobs, owner, pubsub, tell, log: http.log });
   const runs = createRuns({ prisma, sql, owner, pubsub, tell, log: http.log });
   const replay = createReplay({ prisma, liveRuns, pubsub });
   const recovery = startRecovery({ prisma, jobs, pubsub, tell, log: http.log });
@@ -208,7 +209,13 @@ export async function createApp({
 
   let closing = false;
   const engine = await createEngine(http, schema);
-  await http.register(serveRest, { prefix: '/v1', engine, contextOf });
+  await http.register(serveRest, {
+    prefix: '/v1',
+    engine,
+    contextOf,
+    authenticate,
+    answers,
+  });
   await http.register(serveReference);
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
@@ -228,11 +235,14 @@ export async function createApp({
       const deadline = performance.now() + drainLimitMs;
       // Only stops listening: an HTTP server's own close() also cuts answers that have not all left yet.
       Server.prototype.close.call(http.server);
+      answers.closeConnections();
       await background.close();
       await liveRuns.drain(drainLimitMs);
       // Those who read the last events of a run take their turn before the answers are counted.
       await setImmediate();
       await answers.sent(Math.max(deadline - performance.now(), SEND_LIMIT_MS));
+      answers.endStreams(stopping());
+      await answers.sent(SEND_LIMIT_MS);
       await http.close();
       await servers.close();
       await egress.close();
@@ -240,6 +250,7 @@ export async function createApp({
       await recovery.close();
       await retention.close();
       await owner.close();
+      await pubsub.flush();
       await traceExport?.close();
     },
   };

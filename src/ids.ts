@@ -11,7 +11,8 @@ export type IdPrefix =
   | 'req'
   | 'bot'
   | 'own'
-  | 'trn';
+  | 'trn'
+  | 'clm';
 
 /**
  * A new id: its kind's prefix, `_`, and 26 characters that grow with time.

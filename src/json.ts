@@ -10,9 +10,13 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** For a rule of objects, whatever else is wrong with what they hold: of what is no object, it says nothing. */
+export const ofObject = { when: ({ value }: { value: unknown }) => isJsonObject(value) };
+
 /** A JSON object of the caller's, such as `context`: at most 32 levels deep, of text that can be stored. */
 export const jsonObject = z
-  .custom<JsonObject>(isJsonObject, { error: 'must be an object', abort: true })
+  // To abort would keep back the rules of what holds it, too.
+  .custom<JsonObject>(isJsonObject, { error: 'must be an object', abort: false })
   .superRefine((object, context) => {
     let level: JsonValue[] = [object];
     for (let depth = 0; level.length > 0; depth += 1) {
@@ -29,7 +33,7 @@ export const jsonObject = z
         return Array.isArray(value) ? value : Object.entries(value).flat();
       });
     }
-  });
+  }, ofObject);
 
 /** A text that is JSON, read. */
 export const jsonText = z.string().transform((text, context): unknown => {

@@ -121,20 +121,32 @@ describe('the architecture', () => {
     ).toEqual([]);
   });
 
-  test('lets a row of the table of routes hold a mapping in, a stored document and a mapping out', () => {
-    const table = 'transport/routes.ts';
-    const others = importsOf(table).filter((file) => roomOf(file) !== 'operations');
-    expect(others.sort()).toEqual([
-      'errors.ts',
-      'transport/deploy-reply.ts',
-      'transport/replies.ts',
-      'transport/route.ts',
-      'transport/run-reply.ts',
-      'transport/wire.ts',
-    ]);
+  test.each([
+    ['chats', []],
+    ['runs', ['transport/rest/runs/run-reply.ts']],
+    ['deployments', ['transport/rest/deployments/deploy-reply.ts']],
+  ])('lets a route of %s hold a mapping in, a stored document and a mapping out', (room, own) => {
+    const table = `transport/rest/${room}/routes.ts`;
+    const others = importsOf(table).filter(
+      (file) => !['operations', 'errors.ts'].includes(roomOf(file)),
+    );
+    expect(others.sort()).toEqual(
+      [
+        'transport/rest/route.ts',
+        'transport/rest/wire.ts',
+        `transport/rest/${room}/replies.ts`,
+        `transport/rest/${room}/wire.ts`,
+        ...own,
+      ].sort(),
+    );
     const words = source(table).replaceAll(/\/\*\*.*?\*\/|\/\/.*|'(?:\\.|[^'])*'|`[^`]*`/gs, '');
     const logic = /\b(async|await|if|for|while|do|switch|try|throw|let|yield|Engine|Context)\b/g;
     expect(words.match(logic)).toBeNull();
+  });
+
+  test('has every route in the one table', () => {
+    const tables = files.filter((file) => /^transport\/rest\/\w+\/routes\.ts$/.test(file));
+    expect(importsOf('transport/rest/routes.ts').sort()).toEqual(tables);
   });
 
   test('has no import cycles', () => {

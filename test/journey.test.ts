@@ -200,7 +200,7 @@ describe('a newcomer, from the first start', () => {
       return (await graphql(operatorKey, query, { id: stream.headers.get('x-run-id') })).run;
     };
     const interrupted = { status: 'FAILED', error: { code: 'INTERRUPTED' } };
-    await expect.poll(cut, { timeout: 15_000 }).toEqual(interrupted);
+    await expect.poll(cut).toEqual(interrupted);
   });
 });
 

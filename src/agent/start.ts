@@ -56,16 +56,17 @@ export function createOnce({
   return async (repeatable, signal, begin) => {
     const isReplayed = false;
     if (!repeatable) return { ...(await begin(undefined)), isReplayed };
-    const id = await idempotency.claim(repeatable, signal);
-    if (id !== undefined) {
+    const claim = await idempotency.claim(repeatable, signal);
+    if ('runId' in claim) {
+      const { runId: id } = claim;
       return { id, isReplayed: true, read: (reader) => replay.read(id, 0, reader) };
     }
     try {
-      const run = await begin((runId, tx) => [idempotency.answerWith(repeatable, runId, tx)]);
-      idempotency.announce(repeatable);
+      const run = await begin((runId, tx) => [idempotency.answerWith(claim, runId, tx)]);
+      idempotency.announce(claim);
       return { ...run, isReplayed };
     } catch (error) {
-      await idempotency.release(repeatable);
+      await idempotency.release(claim);
       throw error;
     }
   };

@@ -1,4 +1,5 @@
 import type { ModelMessage, Usage } from '../model/model.ts';
+import { MAX_INT } from '../storage/int.ts';
 
 /** The tokens of all calls of a run. */
 export type TotalUsage = Usage & {
@@ -6,7 +7,7 @@ export type TotalUsage = Usage & {
   tokensEstimated: boolean;
 };
 
-/** Sums the tokens of the model calls of one run. */
+/** Sums the tokens of the model calls of one run: up to what an Int holds, together too, whatever servers say. */
 export type UsageMeter = {
   begin(messages: ModelMessage[]): {
     say(text: string): void;
@@ -40,9 +41,11 @@ export function createUsageMeter(): UsageMeter {
         ({ prompt, said, reported }) =>
           reported ?? { promptTokens: estimate(prompt), completionTokens: estimate(said) },
       );
+      const promptTokens = Math.min(sum(usages.map(({ promptTokens }) => promptTokens)), MAX_INT);
+      const completionTokens = sum(usages.map(({ completionTokens }) => completionTokens));
       return {
-        promptTokens: sum(usages.map(({ promptTokens }) => promptTokens)),
-        completionTokens: sum(usages.map(({ completionTokens }) => completionTokens)),
+        promptTokens,
+        completionTokens: Math.min(completionTokens, MAX_INT - promptTokens),
         tokensEstimated: calls.some(({ reported }) => reported === undefined),
       };
     },

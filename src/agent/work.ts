@@ -10,6 +10,7 @@ import type { BegunRun, NewRun, RunOutcome, Runs } from '../runs/runs.ts';
 import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import type { Trace, Tracing } from '../runs/trace.ts';
 import type { HistoryMessage, NewSession, SessionState } from '../sessions/history.ts';
+import { MAX_INT } from '../storage/int.ts';
 import { persist } from '../storage/persist.ts';
 import type { Agent, AgentTask } from './agent.ts';
 import type { LoopResult } from './loop.ts';
@@ -109,7 +110,7 @@ export function createWorker({
     const outcome: RunOutcome = {
       status: failure ? 'FAILED' : signal.aborted ? 'CANCELLED' : 'COMPLETED',
       error: failure,
-      latencyMs: Math.round(performance.now() - startedAt),
+      latencyMs: Math.min(Math.round(performance.now() - startedAt), MAX_INT),
       toolsCalled: result?.toolsCalled ?? [],
       ...recordEvents(events.events),
       ...usage,
@@ -129,8 +130,8 @@ export function createWorker({
     }
   };
 
-  /** Stores what has happened so far, now and then, for those who read it elsewhere. */
-  const keepCheckpoints = ({ begun, events }: Work) => {
+  /** Stores what has happened so far, now and then, for those who read it elsewhere, and in case that the process dies. */
+  const keepCheckpoints = ({ begun, events, trace }: Work) => {
     let stored = 0;
     let storing: Promise<void> | undefined;
     let restUntil = 0;
@@ -139,7 +140,7 @@ export function createWorker({
       if (storing || events.events.length === stored || startedAt < restUntil) return;
       stored = events.events.length;
       storing = runs
-        .checkpoint(begun, recordEvents(events.events))
+        .checkpoint(begun, { ...recordEvents(events.events), spans: trace.interrupted() })
         .catch((err: unknown) => {
           stored = 0;
           log.error({ runId: begun.id, err }, 'A run is not stored yet.');

@@ -37,8 +37,8 @@ export async function answerOnce(
     INSERT INTO idempotency_records AS record (account_id, key, fingerprint, expires_at)
     VALUES (${accountId}, ${key}, ${fingerprint}, now() + ${KEPT_FOR}::interval)
     ON CONFLICT (account_id, key) DO UPDATE
-    SET fingerprint = excluded.fingerprint, owner_id = NULL, run_id = NULL, deployment_id = NULL,
-        created_at = now(), expires_at = excluded.expires_at
+    SET fingerprint = excluded.fingerprint, owner_id = NULL, claim_id = NULL, run_id = NULL,
+        deployment_id = NULL, created_at = now(), expires_at = excluded.expires_at
     WHERE record.expires_at < now()`;
   const earlier = isFirst ? undefined : await earlierAnswer(tx, request);
   if (earlier) return earlier;

@@ -2,8 +2,12 @@ import { latest } from '../storage/latest.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import { runChannel } from './run-channel.ts';
 
-/** Tells that a run waits, has begun, or has ended: those who follow it, and those who watch its bot. */
-export type TellOfRun = (run: { id: string; botId: string }) => void;
+/**
+ * Tells that a run waits, has begun, or has ended: those who follow it, and those who watch its bot.
+ *
+ * @param options a run that `isNew` is followed by nobody yet: its id is not known to anybody.
+ */
+export type TellOfRun = (run: { id: string; botId: string }, options?: { isNew?: boolean }) => void;
 
 export type Changes = {
   tell: TellOfRun;
@@ -16,8 +20,8 @@ export type Changes = {
 
 export function createChanges({ pubsub }: { pubsub: PubSub }): Changes {
   return {
-    tell({ id, botId }) {
-      pubsub.publish(runChannel(id), '');
+    tell({ id, botId }, { isNew = false } = {}) {
+      if (!isNew) pubsub.publish(runChannel(id), '');
       pubsub.publish(channelOf(botId), id);
     },
     follow: (botId, signal) => latest(pubsub, channelOf(botId), signal),

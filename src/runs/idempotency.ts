@@ -1,39 +1,47 @@
 import { assertSame, KEPT_FOR, type Repeatable } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
-import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { looks } from '../storage/looks.ts';
-import type { Owner } from '../storage/owner.ts';
+import { isOwnerless, type Owner } from '../storage/owner.ts';
 import { persist } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 
+/** A key that a request has to itself until its run begins. */
+export type Claim = Repeatable & {
+  /** `clm_…` */
+  id: string;
+};
+
 /**
  * Runs that are asked for under an idempotency key: the same again is answered by the first run, for 24 hours. A run
- * that failed or was interrupted releases its key.
+ * that failed or was interrupted releases its key, and the next one has 24 hours of its own.
  */
 export type Idempotency = {
   /**
    * Claims a key. While another request with it is about to begin its run, this one waits.
    *
-   * @returns the run that answers; none: this request is the first, and has to `release` the key or begin a run.
+   * @returns the run that answers; or a claim, where this request is the first: it has to `release` it or begin a run.
    * @throws GatewayError `idempotency_conflict` where the key was used for something else; `session_busy` when the
    *   other request has not begun after 2 minutes; the signal's reason when the caller goes.
    */
-  claim(request: Repeatable, signal: AbortSignal): Promise<string | undefined>;
+  claim(request: Repeatable, signal: AbortSignal): Promise<Claim | { runId: string }>;
   /**
-   * The write that notes the run of a claimed key, for the transaction that begins it. Afterwards, `announce`.
+   * The write that notes the run of a claimed key, for the transaction that begins it, and makes it fail where another
+   * request has the key by now. Afterwards, `announce`.
    *
    * @param tx that transaction, where it is one of several steps.
    */
   answerWith(
-    request: Repeatable,
+    claim: Claim,
     runId: string,
     tx?: Prisma.TransactionClient,
   ): Prisma.PrismaPromise<unknown>;
   /** Tells those who wait that the key has its run. */
   announce(request: Repeatable): void;
-  /** Gives a claimed key back: the request was refused before a run began. */
-  release(request: Repeatable): Promise<void>;
+  /** Gives a claimed key back: the request was refused before a run began. One that another has by now stays. */
+  release(claim: Claim): Promise<void>;
 };
 
 const MAX_WAIT_MS = 120_000;
@@ -49,29 +57,48 @@ export function createIdempotency({
   pubsub: PubSub;
   log: Log;
 }): Idempotency {
-  /** Takes a key that nobody has used, or whose day is over, or whose first request has died with its process. */
-  const take = async ({ accountId, key, fingerprint }: Repeatable): Promise<boolean> => {
-    const taken = await prisma.$executeRaw`
-      INSERT INTO idempotency_records AS record (account_id, key, fingerprint, owner_id, expires_at)
-      VALUES (${accountId}, ${key}, ${fingerprint}, ${owner.id()}, now() + ${KEPT_FOR}::interval)
-      ON CONFLICT (account_id, key) DO UPDATE
-      SET fingerprint = excluded.fingerprint, owner_id = excluded.owner_id, run_id = NULL,
-          deployment_id = NULL, created_at = now(), expires_at = excluded.expires_at
-      WHERE record.expires_at < now()
-        OR (record.run_id IS NULL AND record.deployment_id IS NULL
-          AND NOT EXISTS (SELECT 1 FROM owners WHERE id = record.owner_id))`;
-    return taken > 0;
+  /** It may be done again when the key has been claimed anew: that claim is another one. */
+  const release = (claim: Claim) =>
+    persist(
+      async () => {
+        const { accountId, key, id: claimId } = claim;
+        await prisma.idempotencyRecord.deleteMany({ where: { accountId, key, claimId } });
+        pubsub.publish(channelOf(claim), '');
+      },
+      { log, what: 'The release of an idempotency key' },
+    );
+
+  /**
+   * Takes a key that nobody has used, or whose day is over, or whose first request has died with its process. One that
+   * may have been taken though the answer was lost is given back.
+   *
+   * @param failedId a run that has failed, or is gone: its key is free as well.
+   */
+  const take = async (claim: Claim, failedId: string | null = null): Promise<boolean> => {
+    const { accountId, key, fingerprint, id } = claim;
+    try {
+      const taken = await prisma.$executeRaw`
+        INSERT INTO idempotency_records AS record
+          (account_id, key, fingerprint, owner_id, claim_id, expires_at)
+        VALUES (${accountId}, ${key}, ${fingerprint}, ${owner.id()}, ${id}, now() + ${KEPT_FOR}::interval)
+        ON CONFLICT (account_id, key) DO UPDATE
+        SET fingerprint = excluded.fingerprint, owner_id = excluded.owner_id, claim_id = excluded.claim_id,
+            run_id = NULL, deployment_id = NULL, created_at = now(), expires_at = excluded.expires_at
+        WHERE record.expires_at < now()
+          OR record.run_id = ${failedId}
+          OR (record.run_id IS NULL AND record.deployment_id IS NULL
+            AND ${Prisma.raw(isOwnerless('record.owner_id'))})`;
+      return taken > 0;
+    } catch (error) {
+      await release(claim);
+      throw error;
+    }
   };
 
-  /** Takes a key whose run has failed, or is gone. Asked by itself: the run is younger than its record's lock. */
-  const takeOver = async ({ accountId, key, fingerprint }: Repeatable, runId: string) => {
-    const run = await prisma.run.findUnique({ where: { id: runId }, select: { status: true } });
-    if (run && run.status !== 'FAILED') return false;
-    const { count } = await prisma.idempotencyRecord.updateMany({
-      where: { accountId, key, runId },
-      data: { fingerprint, ownerId: owner.id(), runId: null },
-    });
-    return count > 0;
+  /** Whether a run has failed, or is gone. Asked by itself: the run is younger than its record's lock. */
+  const hasFailed = async (id: string) => {
+    const run = await prisma.run.findUnique({ where: { id }, select: { status: true } });
+    return run === null || run.status === 'FAILED';
   };
 
   const recordOf = ({ accountId, key }: Repeatable) =>
@@ -79,34 +106,33 @@ export function createIdempotency({
 
   return {
     async claim(request, signal) {
+      const claim = { ...request, id: makeId('clm') };
       for await (const _ of looks(pubsub, channelOf(request), signal, MAX_WAIT_MS)) {
-        if (await take(request)) return undefined;
+        if (await take(claim)) return claim;
         const record = await recordOf(request);
-        if (record?.runId && (await takeOver(request, record.runId))) return undefined;
-        if (record) assertSame(request, record);
-        if (record?.runId) return record.runId;
+        if (!record) continue;
+        const { runId } = record;
+        if (runId && (await hasFailed(runId))) {
+          if (await take(claim, runId)) return claim;
+          // Another request was sooner, and its run is the one to wait for.
+          continue;
+        }
+        assertSame(request, record);
+        if (runId) return { runId };
       }
       signal.throwIfAborted();
       throw new GatewayError('session_busy', 'The first request with this key has not begun yet.');
     },
 
-    answerWith: ({ accountId, key }, runId, tx = prisma) =>
+    answerWith: ({ accountId, key, id: claimId }, runId, tx = prisma) =>
       tx.idempotencyRecord.update({
-        where: { accountId_key: { accountId, key }, ownerId: owner.id() },
-        data: { runId },
+        where: { accountId_key: { accountId, key }, claimId },
+        data: { runId, claimId: null },
       }),
 
     announce: (request) => pubsub.publish(channelOf(request), ''),
 
-    release: (request) =>
-      persist(
-        async () => {
-          const { accountId, key } = request;
-          await prisma.idempotencyRecord.deleteMany({ where: { accountId, key, runId: null } });
-          pubsub.publish(channelOf(request), '');
-        },
-        { log, what: 'The release of an idempotency key' },
-      ),
+    release,
   };
 }
 

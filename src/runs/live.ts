@@ -16,6 +16,11 @@ export type LiveRun = Pick<EventLog, 'read'> & {
 /** Why runs are stopped that nobody wished to stop: their process is on its way out, or has lost them. */
 export const NO_MORE_TIME = new DOMException('The process has no more time.', 'AbortError');
 
+/** Why nothing begins or goes on in a process that is on its way out. */
+export function stopping(): GatewayError {
+  return new GatewayError('internal_error', 'The server is stopping. Send the request again.');
+}
+
 /** How a run is started. */
 export type StartOptions = {
   id: string;
@@ -77,9 +82,7 @@ export function createLiveRuns(): LiveRuns {
     stopAll,
 
     admit() {
-      if (draining) {
-        throw new GatewayError('internal_error', 'The server is stopping. Send the request again.');
-      }
+      if (draining) throw stopping();
       const controller = new AbortController();
       const { signal } = controller;
       live.add(controller);

@@ -1,8 +1,10 @@
 import type { GatewayError } from '../errors.ts';
 import type { Prisma, PrismaClient, Run } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
+import type { Log } from '../log.ts';
 import type { Jobs } from '../storage/jobs.ts';
 import type { Owner } from '../storage/owner.ts';
+import { persist } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import type { TellOfRun } from './changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-record.ts';
@@ -72,17 +74,22 @@ export function createQueue({
   owner,
   pubsub,
   tell,
+  log,
 }: {
   prisma: PrismaClient;
   jobs: Jobs;
   owner: Pick<Owner, 'id'>;
   pubsub: PubSub;
   tell: TellOfRun;
+  log: Log;
 }): Queue {
   const wake = () => pubsub.publish(QUEUE_CHANNEL, '');
 
-  /** @returns nothing where no job is left; `dropped` where its run waits no longer. */
-  const takeJob = (ownerId: string) =>
+  /**
+   * @param hold called with the run once it is taken, if the transaction is committed.
+   * @returns nothing where no job is left; `dropped` where its run waits no longer.
+   */
+  const takeJob = (ownerId: string, hold: (run: BegunRun) => void) =>
     prisma.$transaction(async (tx) => {
       const id = await jobs.take(tx);
       if (id === undefined) return undefined;
@@ -91,8 +98,31 @@ export function createQueue({
         data: { status: 'RUNNING', ownerId, startedAt: new Date(), attempt: { increment: 1 } },
         select: WORK_COLUMNS,
       });
-      return row ?? 'dropped';
+      if (row === undefined) return 'dropped';
+      const { botId, attempt, ...rest } = row;
+      const begun = { id, botId, ownerId, attempt };
+      hold(begun);
+      return { ...rest, begun };
     }, TRANSACTION);
+
+  /** Takes a run up; where that fails, nobody holds it, and it is found without its owner. */
+  const takeNext = async (): Promise<TakenRun | 'dropped' | undefined> => {
+    let held: BegunRun | undefined;
+    try {
+      const taken = await takeJob(owner.id(), (run) => {
+        held = run;
+      });
+      if (taken === undefined || taken === 'dropped') return taken;
+      const { events, ...rest } = taken;
+      return { ...rest, earlier: events === null ? [] : readEvents(taken).events };
+    } catch (error) {
+      if (held) await persist(disown(held), { log, what: `That nobody works on ${held.id}` });
+      throw error;
+    }
+  };
+
+  const disown = (run: BegunRun) => () =>
+    prisma.run.updateMany({ where: stillOf(run), data: { ownerId: null } });
 
   return {
     async add(run, also = () => []) {
@@ -104,7 +134,7 @@ export function createQueue({
         await jobs.add(tx, [id]);
         for (const write of also(id, tx)) await write;
       }, TRANSACTION);
-      tell({ id, botId: run.botId });
+      tell({ id, botId: run.botId }, { isNew: true });
       wake();
       return id;
     },
@@ -117,14 +147,10 @@ export function createQueue({
           select: { id: true },
         });
         if (waiting === null) return undefined;
-        const ownerId = owner.id();
-        const row = await takeJob(ownerId);
-        if (row === undefined) return undefined;
-        if (row === 'dropped') continue;
-        const { id, botId, attempt, events, ...rest } = row;
-        tell({ id, botId });
-        const earlier = events === null ? [] : readEvents(row).events;
-        return { ...rest, begun: { id, botId, ownerId, attempt }, earlier };
+        const taken = await takeNext();
+        if (taken === 'dropped') continue;
+        if (taken) tell(taken.begun);
+        return taken;
       }
     },
 

@@ -1,6 +1,7 @@
-import type { PrismaClient, RunStatus } from '../generated/prisma/client.ts';
+import { Prisma, type PrismaClient, type RunStatus } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 import type { Jobs } from '../storage/jobs.ts';
+import { isOwnerless } from '../storage/owner.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import type { TellOfRun } from './changes.ts';
 import { QUEUE_CHANNEL } from './queue.ts';
@@ -11,6 +12,8 @@ export type Recovery = { close(): Promise<void> };
 const LOOK_EVERY_MS = 2_000;
 /** How often a run of the queue is begun: one that takes its process down with it does so no more often. */
 const MAX_ATTEMPTS = 3;
+
+const LOST = Prisma.raw(isOwnerless('runs.owner_id'));
 
 type Lost = { id: string; botId: string; status: RunStatus };
 
@@ -42,7 +45,7 @@ export function startRecovery({
             ELSE 'FAILED'
           END AS becomes
           FROM runs
-          WHERE status = 'RUNNING' AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = runs.owner_id)
+          WHERE status = 'RUNNING' AND ${LOST}
           FOR UPDATE SKIP LOCKED
         )
         UPDATE runs SET
@@ -63,7 +66,7 @@ export function startRecovery({
     // Mostly there is none: a question is cheaper than a transaction.
     const [any] = await prisma.$queryRaw<unknown[]>`
       SELECT 1 FROM runs
-      WHERE status = 'RUNNING' AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = runs.owner_id)
+      WHERE status = 'RUNNING' AND ${LOST}
       LIMIT 1`;
     if (any === undefined) return;
     for (const run of await recover()) tell(run);

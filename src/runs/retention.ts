@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
+import { isOwnerless } from '../storage/owner.ts';
 
 /** Sweeps out what is not kept any longer, until it is closed. */
 export type Retention = { close(): Promise<void> };
@@ -64,7 +65,7 @@ export function startRetention({
       Prisma.sql`sessions`,
       Prisma.sql`id`,
       Prisma.sql`last_seen_at < ${before}
-        AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = lease_owner)
+        AND ${Prisma.raw(isOwnerless('lease_owner'))}
         AND NOT EXISTS (SELECT 1 FROM messages WHERE session_key = sessions.id)
         AND NOT EXISTS (SELECT 1 FROM memory_entries WHERE session_key = sessions.id)
         AND NOT EXISTS (SELECT 1 FROM turn_waiters WHERE session_key = sessions.id)`,

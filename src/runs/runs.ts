@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import {
@@ -59,6 +59,9 @@ export type RunOutcome = {
   events: EventRecord['events'];
 };
 
+/** What has happened in a run so far. */
+export type Checkpoint = EventRecord & Pick<RunOutcome, 'spans'>;
+
 /** A run at work: whoever began this attempt may end it, and nobody else. */
 export type BegunRun = { id: string; botId: string; ownerId: string; attempt: number };
 
@@ -93,8 +96,8 @@ export type Runs = {
     run: BegunRun,
     columns: Pick<NewRun, 'deploymentId' | 'model' | 'traceId' | 'sessionId'>,
   ): Promise<void>;
-  /** Stores what has happened so far, for those who read the run elsewhere. */
-  checkpoint(run: BegunRun, record: EventRecord): Promise<void>;
+  /** Stores what has happened so far, for those who read the run elsewhere, and in case that its process dies. */
+  checkpoint(run: BegunRun, soFar: Checkpoint): Promise<void>;
   /**
    * Stores a run's end together with that of the session's turn that it was, all or nothing.
    *
@@ -120,7 +123,7 @@ export function createRuns({
 }): Runs {
   const beginAll = createBatch<RunRow, object>(sql, BEGIN);
   const beginAllTurns = createBatch<TurnRow, BegunTurnRow>(sql, BEGIN_TURN);
-  const checkpointAll = createBatch<EventRecord & Holder, object>(sql, CHECKPOINT);
+  const checkpointAll = createBatch<Checkpoint & Holder, object>(sql, CHECKPOINT);
   const endAll = createBatch<EndEntry, object>(sql, END);
 
   const create = (run: RunRow) =>
@@ -157,7 +160,7 @@ export function createRuns({
         ? prisma.$transaction([create(row), ...also(begun.id)])
         : beginAll(begun.id, row);
       await sure<unknown>(begun, beginning);
-      tell(begun);
+      tell(begun, { isNew: true });
       return begun;
     },
 
@@ -166,7 +169,7 @@ export function createRuns({
       const row = { ...run, ...begun, ...session, sessionKey, leaseId, limit };
       const [turn] = await sure(begun, beginAllTurns(begun.id, row));
       if (!turn) return undefined;
-      tell(begun);
+      tell(begun, { isNew: true });
       return {
         begun,
         session: { key: turn.sessionKey, turns: turn.turns, leaseId },
@@ -175,11 +178,13 @@ export function createRuns({
     },
 
     async resume(run, columns) {
-      await prisma.run.update({ where: stillOf(run), data: columns, select: { id: true } });
+      // What is stored of an earlier attempt's trace is of another one.
+      const data = { ...columns, spans: Prisma.DbNull };
+      await prisma.run.update({ where: stillOf(run), data, select: { id: true } });
     },
 
-    async checkpoint({ id, ownerId, attempt }, record) {
-      await checkpointAll(id, { ...record, ownerId, attempt });
+    async checkpoint({ id, ownerId, attempt }, soFar) {
+      await checkpointAll(id, { ...soFar, ownerId, attempt });
       pubsub.publish(runChannel(id), '');
     },
 

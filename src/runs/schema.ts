@@ -49,7 +49,7 @@ const Trace = builder.simpleObject('Trace', {
     spans: t.field({
       type: [Span],
       description:
-        'In the order in which they began, the run’s own first; none before the run has ended, nor where it was interrupted.',
+        'In the order in which they began, the run’s own first; none before the run has ended. Where it was interrupted, as far as they were stored.',
     }),
   }),
 });
@@ -130,10 +130,10 @@ builder.prismaNode('Run', {
     }),
     trace: t.field({
       type: Trace,
-      select: { traceId: true, spans: true },
-      resolve: ({ traceId, spans }) => ({
+      select: { traceId: true, spans: true, finishedAt: true },
+      resolve: ({ traceId, spans, finishedAt }) => ({
         traceId: traceId ?? NO_TRACE_ID,
-        spans: readSpans(spans).map(({ startedAt, ...span }) => ({
+        spans: readSpans(finishedAt && spans).map(({ startedAt, ...span }) => ({
           ...span,
           startedAt: new Date(startedAt),
         })),

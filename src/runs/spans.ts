@@ -24,7 +24,7 @@ export type StoredSpan = z.infer<typeof storedSpan>;
 
 const storedSpans = z.array(storedSpan);
 
-/** Reads the spans of a stored run; a run that has not ended has none. */
+/** Reads the spans of a stored run. */
 export function readSpans(stored: unknown): StoredSpan[] {
   return storedSpans.parse(stored ?? []);
 }
@@ -35,13 +35,17 @@ const STATUS = {
   [SpanStatusCode.ERROR]: 'error',
 } as const;
 
+/** The duration of one that is open is that so far. */
 export function toStoredSpan(span: ReadableSpan): StoredSpan {
+  const startedAt = hrTimeToMilliseconds(span.startTime);
   return {
     spanId: span.spanContext().spanId,
     parentId: span.parentSpanContext?.spanId ?? null,
     name: toStorable(span.name),
-    startedAt: hrTimeToMilliseconds(span.startTime),
-    durationMs: hrTimeToMilliseconds(span.duration),
+    startedAt,
+    durationMs: span.ended
+      ? hrTimeToMilliseconds(span.duration)
+      : Math.max(0, Date.now() - startedAt),
     status: STATUS[span.status.code],
     attributes: toStoredAttributes(span.attributes),
   };

@@ -55,9 +55,9 @@ function isStill(status: string): string {
 }
 
 export const CHECKPOINT = statement(`
-  UPDATE runs SET response = asked.response, events = asked.events
+  UPDATE runs SET response = asked.response, events = asked.events, spans = asked.spans
   FROM json_to_recordset($1) AS asked
-    (key text, "ownerId" text, attempt int, response text, events jsonb)
+    (key text, "ownerId" text, attempt int, response text, events jsonb, spans jsonb)
   WHERE ${isStill("'RUNNING'")}`);
 
 /**

@@ -39,6 +39,8 @@ export type Span = {
 export type Trace = Omit<Span, 'end'> & {
   /** 32 hex digits. */
   id: string;
+  /** All spans so far, as they are to be read if they are the last that is known: what is open was interrupted. */
+  interrupted(): StoredSpan[];
   /**
    * Ends all that is still open.
    *
@@ -118,6 +120,11 @@ export function createTracing({ exporter }: { exporter: SpanProcessor | undefine
       return {
         ...whole,
         id: spans[0]?.spanContext().traceId ?? '',
+        interrupted: () =>
+          spans.map((span) => {
+            const stored = toStoredSpan(span);
+            return span.ended ? stored : asFailed(stored, 'interrupted');
+          }),
         finish({ promptTokens, completionTokens, tokensEstimated, errorType }) {
           whole.set({
             [ATTRIBUTE.inputTokens]: promptTokens,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Environment, type Message, Prisma } from '../generated/prisma/client.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
+import { MAX_INT } from '../storage/int.ts';
 import type { Lists } from '../storage/lists.ts';
 import { statement } from '../storage/sql.ts';
 import type { Facts } from './memory.ts';
@@ -14,9 +15,6 @@ export type HistoryMessage =
 
 /** A call of a tool, by the tool's own name `<group>.<capability>`. */
 export type ToolCall = { id: string; name: string; arguments: string };
-
-/** As PostgreSQL's integers go. */
-const MAX_TURN = 2 ** 31 - 1;
 
 const toolCalls = z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() }));
 
@@ -79,7 +77,7 @@ export function readRecalled({ messages, facts }: RecalledRow): Recollection {
 /** The messages of sessions by turn, and by their place in it. */
 export const MESSAGES: Lists = {
   direction: 'asc',
-  isPlace: ([turn, position]) => turn <= MAX_TURN && /^\d{1,9}$/.test(position),
+  isPlace: ([turn, position]) => turn <= MAX_INT && /^\d{1,9}$/.test(position),
   table: Prisma.sql`messages`,
   owner: Prisma.sql`session_key`,
   columns: [Prisma.sql`turn`, Prisma.sql`position`],

@@ -58,11 +58,17 @@ export function createSessions({
       const turn = await turns.take({ ...session, key: known.id }, { signal });
       try {
         await prisma.$transaction([
-          prisma.session.deleteMany({ where: { id: turn.key } }),
           prisma.run.updateMany({
             where: session,
-            data: { input: '', response: null, context: Prisma.DbNull, metadata: Prisma.DbNull },
+            data: {
+              input: '',
+              response: null,
+              events: Prisma.DbNull,
+              context: Prisma.DbNull,
+              metadata: Prisma.DbNull,
+            },
           }),
+          prisma.session.deleteMany({ where: { id: turn.key } }),
         ]);
         return true;
       } finally {

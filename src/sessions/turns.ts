@@ -1,10 +1,11 @@
 import { GatewayError } from '../errors.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
 import { looks } from '../storage/looks.ts';
-import type { Owner } from '../storage/owner.ts';
+import { isOwnerless, type Owner } from '../storage/owner.ts';
 import { persist } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import { statement } from '../storage/sql.ts';
@@ -57,7 +58,8 @@ export const LEASE_COLUMNS =
 
 /**
  * Takes the turns that `asked` has the columns of, where they are free. In one order, so that two who take several
- * do not wait for each other; and the same where it is done again, because its answer was lost.
+ * do not wait for each other; and the same where it is done again, because its answer was lost. Of an EXISTS in place of
+ * a count, PostgreSQL would read all waiters of all sessions.
  */
 export const TAKE_ASKED = `
   INSERT INTO sessions (id, bot_id, environment, session_id, lease_owner, lease_id)
@@ -67,8 +69,8 @@ export const TAKE_ASKED = `
   ON CONFLICT (bot_id, environment, session_id) DO UPDATE
   SET lease_owner = excluded.lease_owner, lease_id = excluded.lease_id, last_seen_at = now()
   WHERE sessions.lease_id = excluded.lease_id
-    OR (NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = sessions.lease_owner)
-      AND NOT EXISTS (SELECT 1 FROM turn_waiters WHERE session_key = sessions.id))
+    OR (${isOwnerless('sessions.lease_owner')}
+      AND (SELECT count(*) FROM turn_waiters WHERE session_key = sessions.id) = 0)
   RETURNING lease_id AS key, id, turns`;
 
 const TAKE = statement(
@@ -148,7 +150,7 @@ export function createTurns({
       WITH taken AS (
         UPDATE sessions SET lease_owner = ${owner.id()}, lease_id = ${leaseId}, last_seen_at = now()
         WHERE id = ${sessionKey}
-          AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = sessions.lease_owner)
+          AND ${Prisma.raw(isOwnerless('sessions.lease_owner'))}
           AND ${ticket} = (SELECT min(ticket) FROM turn_waiters WHERE session_key = ${sessionKey})
         RETURNING turns
       ), gone AS (
@@ -177,7 +179,7 @@ export function createTurns({
         if (found !== 'wait') return found;
       }
       signal.throwIfAborted();
-      throw busy(`it was not free within ${maxWaitMs / 1000} seconds`);
+      throw late();
     } catch (error) {
       await leaveLine(line);
       throw error;
@@ -197,16 +199,21 @@ export function createTurns({
 
   const wake = ({ key }: SessionState) => pubsub.publish(channelOf(key), '');
 
+  const late = () => busy(`it was not free within ${maxWaitMs / 1000} seconds`);
+
   const release = (session: SessionState) =>
     persist(() => free(session).then(() => wake(session)), { log, what: 'The end of a turn' });
 
   return {
     async take(session, { onBusy = 'ENQUEUE', signal, takeFree = takeAlone }) {
+      const until = performance.now() + maxWaitMs;
       for (;;) {
-        signal.throwIfAborted();
-        const entered = await inArrivalOrder(nameOf(session), () =>
-          enter(session, onBusy, takeFree),
-        );
+        const entered = await inArrivalOrder(nameOf(session), async () => {
+          signal.throwIfAborted();
+          // Those before it may have waited for a database that is silent.
+          if (performance.now() > until) throw late();
+          return enter(session, onBusy, takeFree);
+        });
         if (entered === 'full') throw busy(`${MAX_WAITING} messages wait already`);
         if (entered === 'gone') continue;
         if (!('ticket' in entered)) return entered;

@@ -26,6 +26,14 @@ export type Database = {
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const PING_TIMEOUT_MS = 2_000;
+const CONNECTIONS = 10;
+const STATEMENT_CONNECTIONS = 8;
+/**
+ * The statements of every chat find few rows among many, and each connection plans them once, perhaps while there are
+ * few rows yet: a plan that reads whole tables would then be kept while they grow.
+ */
+const BY_INDEX =
+  '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off';
 
 /**
  * Opens PostgreSQL and applies the migrations.
@@ -51,17 +59,28 @@ export async function openPostgres(url: string): Promise<Database> {
       { cause: error },
     );
   }
-  const pool = new pg.Pool({
-    ...connection,
-    keepAlive: true,
-    // Prisma's adapter takes a moment of any other time zone for one of UTC, and writes it as one of that zone.
-    options: '-c TimeZone=UTC',
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
-  });
-  // A connection that breaks while nobody uses it is replaced by another.
-  pool.on('error', () => {});
-  return connect(new PrismaPg(pool, { disposeExternalPool: true }), postgresSql(pool));
+  // What an address says itself goes before what it is opened with: its own options are joined with ours. And Prisma's
+  // adapter takes a moment of any other time zone for one of UTC, and writes it as one of that zone.
+  const address = new URL(url);
+  const own = address.searchParams.get('options') ?? '';
+  address.searchParams.delete('options');
+  const openPool = (max: number, options: string) => {
+    const pool = new pg.Pool({
+      ...connection,
+      connectionString: address.href,
+      max,
+      keepAlive: true,
+      options: `${own} -c TimeZone=UTC ${options}`,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
+    });
+    // A connection that breaks while nobody uses it is replaced by another.
+    pool.on('error', () => {});
+    return pool;
+  };
+  const statements = openPool(STATEMENT_CONNECTIONS, BY_INDEX);
+  const adapter = new PrismaPg(openPool(CONNECTIONS, ''), { disposeExternalPool: true });
+  return connect(adapter, postgresSql(statements), () => statements.end());
 }
 
 /**
@@ -110,14 +129,20 @@ export async function embed(options: PGliteOptions): Promise<Database> {
   }
 }
 
-function connect(adapter: SqlDriverAdapterFactory, sql: Sql): Database {
+/** @param hangUp ends the connections of `sql`, where it has its own. */
+function connect(
+  adapter: SqlDriverAdapterFactory,
+  sql: Sql,
+  hangUp?: () => Promise<void>,
+): Database {
   const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
   return {
     prisma,
     sql,
     ping: () => within(PING_TIMEOUT_MS, prisma.$queryRaw`SELECT 1`),
     // A server that has fallen silent is not waited for: what was committed is safe with it.
-    close: () => within(CONNECT_TIMEOUT_MS, prisma.$disconnect()).catch(() => {}),
+    close: () =>
+      within(CONNECT_TIMEOUT_MS, Promise.all([prisma.$disconnect(), hangUp?.()])).catch(() => {}),
   };
 }
 

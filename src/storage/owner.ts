@@ -1,6 +1,8 @@
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import type { Database } from './database.ts';
+import { statement } from './sql.ts';
 
 /**
  * This process, as one of those that work on a database: what it holds there (turns of sessions, runs) is its own
@@ -15,36 +17,48 @@ export type Owner = {
 
 const HEARTBEAT_MS = 2_000;
 /** A process that has been silent for so long is taken for dead by the others. */
-const DEAD_AFTER = '8 seconds';
+const DEAD_AFTER_MS = 8_000;
+
+const BEAT = statement(`
+  UPDATE owners SET heartbeat_at = now()
+  FROM json_to_record($1) AS asked (id text) WHERE owners.id = asked.id RETURNING owners.id`);
+
+const TAKE_OUT = statement(`
+  DELETE FROM owners USING json_to_record($1) AS asked (id text)
+  WHERE heartbeat_at < now() - interval '${DEAD_AFTER_MS} milliseconds' AND owners.id <> asked.id`);
 
 /**
- * Joins the owners, and takes out those who are dead.
+ * Joins the owners, and takes out those who are dead. No question of a dashboard comes before a heartbeat. Where the
+ * database was away, everybody was silent: nobody is taken out before all have had the time to be heard again.
  *
  * @param onLost called when this process was taken for dead, and goes on as somebody new.
  */
 export async function createOwner({
   prisma,
+  sql,
   log,
   onLost,
-}: {
-  prisma: PrismaClient;
+}: Pick<Database, 'prisma' | 'sql'> & {
   log: Log;
   onLost: () => void;
 }): Promise<Owner> {
   const join = async () => (await prisma.owner.create({ data: { id: makeId('own') } })).id;
   let id = await join();
   let beating: Promise<void> | undefined;
+  let beatenAt = performance.now();
+  let othersHeardAt = beatenAt - DEAD_AFTER_MS;
 
   const beat = async () => {
-    const alive = await prisma.$executeRaw`
-      UPDATE owners SET heartbeat_at = now() WHERE id = ${id}`;
-    if (alive === 0) {
+    const alive = await sql(BEAT, [JSON.stringify({ id })]);
+    const now = performance.now();
+    if (now - beatenAt > DEAD_AFTER_MS / 2) othersHeardAt = now;
+    beatenAt = now;
+    if (alive.length === 0) {
       log.error({ owner: id }, 'This process was silent for so long that it lost its runs.');
       id = await join();
       onLost();
     }
-    await prisma.$executeRaw`
-      DELETE FROM owners WHERE heartbeat_at < now() - ${DEAD_AFTER}::interval AND id <> ${id}`;
+    if (now - othersHeardAt >= DEAD_AFTER_MS) await sql(TAKE_OUT, [JSON.stringify({ id })]);
   };
 
   const timer = setInterval(() => {
@@ -65,6 +79,15 @@ export async function createOwner({
       await prisma.owner.deleteMany({ where: { id } });
     },
   };
+}
+
+/**
+ * SQL for that no process that lives has the id in a column. Not by NOT EXISTS: PostgreSQL makes an anti-join of that,
+ * which is passed blindly where a row is looked at again that the statement has waited for, and would be taken from its
+ * new owner.
+ */
+export function isOwnerless(column: string): string {
+  return `(SELECT count(*) FROM owners WHERE owners.id = ${column}) = 0`;
 }
 
 /** Takes all owners out: for a database that nobody else can be working on. */

@@ -1,13 +1,14 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 
 const TRY_AGAIN_MS = 1_000;
-const MAX_TRIES = 600;
+/** So many times; from then on it is an outage that may last. */
+const TRIES = 600;
+const TRY_LATER_MS = 60_000;
 
 /**
- * Does a piece of work that must not be lost to a passing outage. Settles after the first try; where that fails,
- * goes on trying in the background, each second for ten minutes. It never rejects: the log has what could not be
- * done.
+ * Does a piece of work that must not be lost to an outage. Settles after the first try; where that fails, goes on
+ * trying in the background for as long as the process lives, each second for ten minutes and then each minute. It never
+ * rejects: the log has what could not be done.
  *
  * @param what the work, as the log names it.
  */
@@ -25,13 +26,13 @@ export async function persist(
   };
 
   const goOn = async () => {
-    let err: unknown;
-    for (let tries = 2; tries <= MAX_TRIES; tries += 1) {
-      await setTimeout(TRY_AGAIN_MS, undefined, { ref: false });
-      err = await attempt();
+    for (let tries = 1; ; tries += 1) {
+      const pause = tries < TRIES ? TRY_AGAIN_MS : TRY_LATER_MS;
+      await new Promise((resolve) => setTimeout(resolve, pause).unref());
+      const err = await attempt();
       if (err === undefined) return;
+      if (tries >= TRIES) log.error({ err }, `${what} could still not be stored.`);
     }
-    log.error({ err }, `${what} could not be stored.`);
   };
 
   const err = await attempt();

@@ -9,6 +9,8 @@ export type PubSub = {
   publish(channel: string, message: string): void;
   /** @returns ends the subscription. */
   subscribe(channel: string, listener: (message: string) => void): () => void;
+  /** Settles when what was published has left. */
+  flush(): Promise<void>;
 };
 
 /** Words within this process. */
@@ -27,8 +29,13 @@ export function createPubSub(): PubSub {
         if (those.size === 0 && listeners.get(channel) === those) listeners.delete(channel);
       };
     },
+
+    flush: async () => {},
   };
 }
+
+/** How long a word waits for others: the way to Redis costs more than the words. */
+const LEAVE_AFTER_MS = 5;
 
 /**
  * Words between all replicas of an installation. Those of this process reach it at once, whether or not Redis
@@ -52,10 +59,23 @@ export function createRedisPubSub({ client, subscriber, prefix }: Redis): PubSub
     local.publish(name.slice(prefix.length), text.slice(self.length));
   });
 
+  /** Channels and their words, about to leave. */
+  const leaving: [channel: string, text: string][] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let sent: Promise<unknown> = Promise.resolve();
+  const leave = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    // What is sent in one moment leaves in one write.
+    const words = leaving.splice(0).map((word) => quietly(client.publish(...word)));
+    sent = Promise.all([sent, ...words]).then(() => {});
+  };
+
   return {
     publish(channel, message) {
       local.publish(channel, message);
-      quietly(client.publish(prefix + channel, self + message));
+      timer ??= setTimeout(leave, LEAVE_AFTER_MS);
+      leaving.push([prefix + channel, self + message]);
     },
 
     subscribe(channel, listener) {
@@ -76,6 +96,11 @@ export function createRedisPubSub({ client, subscriber, prefix }: Redis): PubSub
         counts.delete(channel);
         quietly(subscriber.unsubscribe(prefix + channel));
       };
+    },
+
+    async flush() {
+      leave();
+      await sent;
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 
 /**
  * Statements that go to the database past Prisma, which costs several times as much: those of every chat, and
- * no others. They go over the same connections, and the tests hold them against the same schema.
+ * no others. The tests hold them against the same schema.
  */
 export type Sql = <Row extends object>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { GatewayError } from '../errors.ts';
-import type { errorReply } from './replies.ts';
+import type { errorReply } from './rest/replies.ts';
 
 /** The body of every error of the REST interface. Source: the API document, "Errors". */
 export function errorBody(

@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/** Where WebSockets are served: the only path at which a connection may be upgraded. */
+/** Where WebSockets are served: the only path at which a connection may be upgraded, by GET (RFC 6455, section 4.1). */
 export const WEBSOCKET_PATH = '/graphql/ws';
 
 /** The server, and what is under way on it. */
@@ -50,6 +50,10 @@ type Options = HttpOptions & {
  * for every error, also for those that the server makes by itself.
  */
 export function createHttp({ logger, trustProxy, limiter }: Options): Http {
+  const admit = async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('x-request-id', request.id);
+    return isApi(request) ? limiter().admit(request, reply) : undefined;
+  };
   const app = Fastify({
     logger,
     trustProxy: trustProxy.length > 0 && trustProxy,
@@ -70,13 +74,16 @@ export function createHttp({ logger, trustProxy, limiter }: Options): Http {
     http: {
       requireHostHeader: false,
       // Any other request to upgrade is answered as if it asked for nothing (RFC 9110, section 7.8).
-      shouldUpgradeCallback: ({ url }) => url?.split('?')[0] === WEBSOCKET_PATH,
+      shouldUpgradeCallback: ({ method, url }) =>
+        method === 'GET' && url?.split('?')[0] === WEBSOCKET_PATH,
     },
     clientErrorHandler: (error, socket) => refuse(error, socket),
-    frameworkErrors: async (error, request, reply) => {
-      reply.header('x-request-id', request.id);
-      if (isApi(request)) await limiter().admit(request, reply as FastifyReply);
-      sendError(fromHttp(error), request.id, reply as FastifyReply);
+    // Fastify waits for no promise here, and one whose rejection nobody sees would stop the process.
+    frameworkErrors: (error, request, reply) => {
+      const answer = (thrown: unknown) => answerError(thrown, request, reply as FastifyReply);
+      void admit(request, reply as FastifyReply)
+        .then(() => answer(error), answer)
+        .catch(() => reply.raw.destroy());
     },
   });
 
@@ -91,8 +98,7 @@ export function createHttp({ logger, trustProxy, limiter }: Options): Http {
   const refuse = createRefuse(answers, limiter);
   refuseBroken(app);
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    const admission = isApi(request) ? await limiter().admit(request, reply) : undefined;
+    const admission = await admit(request, reply);
     if (request.is404) throw nothingAt(request);
     if (admission) assertAdmitted(admission, request.routeOptions.config.keyless);
   });
@@ -117,11 +123,7 @@ export function createHttp({ logger, trustProxy, limiter }: Options): Http {
   app.setNotFoundHandler((request) => {
     throw nothingAt(request);
   });
-  app.setErrorHandler((thrown, request, reply) => {
-    const error = fromHttp(thrown);
-    logInternal(request.log, error);
-    sendError(error, request.id, reply);
-  });
+  app.setErrorHandler(answerError);
 
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
@@ -208,7 +210,9 @@ export function fromHttp(thrown: unknown): GatewayError {
   return toGatewayError(thrown);
 }
 
-function sendError(error: GatewayError, requestId: string, reply: FastifyReply): void {
+function answerError(thrown: unknown, { id, log }: FastifyRequest, reply: FastifyReply): void {
+  const error = fromHttp(thrown);
+  logInternal(log, error);
   // The next request can be told from a body that was read to its end, however bad it was.
   if (reply.request.raw.complete && reply.hasHeader('connection')) reply.removeHeader('connection');
   // Whoever asks beyond the limit for what is not there need not come back for it.
@@ -216,5 +220,5 @@ function sendError(error: GatewayError, requestId: string, reply: FastifyReply):
   reply
     .code(ERROR_STATUS[error.code])
     .type('application/json; charset=utf-8')
-    .send(errorBody(error, requestId));
+    .send(errorBody(error, id));
 }

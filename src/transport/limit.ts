@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ExecutionArgs, GraphQLError } from 'graphql';
+import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
 import { z } from 'zod';
 import type { Caller } from '../accounts/caller.ts';
 import { type Limits, type Quota, rateLimitExceeded } from '../accounts/limits.ts';
@@ -26,7 +26,8 @@ export type Limiter = {
   /** Counts whoever asks. An outage is an answer too, and costs nobody anything. */
   take(
     authentication: Caller | GatewayError,
-    address: string,
+    /** None where the client has gone, which leaves none behind; all of those count as one. */
+    address: string | undefined,
     cost: number,
     /** Of which bot to tell the version. */
     botId?: string,
@@ -52,17 +53,19 @@ export function createLimiter({
       return limits.takeForAccount(authentication.account, cost, versioned);
     }
     const isRefusal = authentication.code !== 'internal_error';
-    return limits.takeForAddress(address, isRefusal ? cost : 0);
+    return limits.takeForAddress(address ?? '', isRefusal ? cost : 0);
   };
 
   return {
     take,
 
     async admit(request, reply) {
+      // Asked before anything is waited for: a client may go meanwhile, and counts all the same.
+      const { ip } = request;
       const found = await authenticate(request.headers.authorization).catch(toGatewayError);
       const authentication = 'session' in found ? tokenRefused() : found;
       const id = pathOf.safeParse(request.params).data?.id;
-      const quota = await take(authentication, request.ip, 1, id);
+      const quota = await take(authentication, ip, 1, id);
       const bot = id && quota.version !== undefined ? { id, version: quota.version } : undefined;
       const admission = { authentication, quota, bot };
       admissions.set(request, admission);
@@ -108,7 +111,8 @@ export function quotaHeaders({ allowed, perMinute, remaining, reset, retryAfter 
 }
 
 /**
- * Counts a GraphQL operation, which is valid, before it runs, and looks at whether it may.
+ * Counts a GraphQL operation before it runs, and looks at whether it may: whether its document, which is valid, has it,
+ * too. Yoga looks at that by itself, with the same words; `graphql-sse` would keep the operation's id for good.
  *
  * @returns why it may not run, for the transport to mask and send; nothing where it may.
  */
@@ -121,6 +125,9 @@ export async function refusalOf({
 }: Operation): Promise<GraphQLError | undefined> {
   try {
     await contextValue.charge(costOf(document, operationName));
+    if (!getOperationAST(document, operationName)) {
+      throw new GatewayError('invalid_request', 'Could not determine what operation to execute.');
+    }
     assertReadable(schema, document, operationName, variableValues);
     if (contextValue.session()) assertSessionMayAsk(schema, document);
     return undefined;

@@ -78,7 +78,7 @@ function reasonOf({ code }: Malformed): GatewayError {
 async function answer(error: GatewayError, socket: Socket, limiter: Limiter): Promise<void> {
   const requestId = makeId('req');
   const body = JSON.stringify(errorBody(error, requestId));
-  const quota = await limiter.take(error, socket.remoteAddress ?? '', 1);
+  const quota = await limiter.take(error, socket.remoteAddress, 1);
   const headers = Object.entries(quotaHeaders({ ...quota, allowed: true }));
   if (!socket.writable) return;
   socket.end(

@@ -8,9 +8,12 @@ export type Reading = {
    * then its reason: a `GatewayError` `invalid_api_key`.
    */
   signal: AbortSignal;
-  /** Says that it is over. */
-  end(): void;
+  /** Says that it is over; with a reason that it ends early, which its reader is to be told. */
+  end(reason?: GatewayError): void;
 };
+
+/** Why a reading has ended that came to its end; made once, because making one costs something. */
+const OVER = new DOMException('The reading is over.', 'AbortError');
 
 /** @throws GatewayError where the caller has no good key. */
 export function beginReading({ caller, keys, signal }: Context): Reading {
@@ -18,9 +21,9 @@ export function beginReading({ caller, keys, signal }: Context): Reading {
   const unwatch = keys.watch(caller(), () => over.abort(keyEnded()));
   return {
     signal: AbortSignal.any([signal, over.signal]),
-    end() {
+    end(reason) {
       unwatch();
-      over.abort();
+      over.abort(reason ?? OVER);
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: what a chat costs in Parley, beside two references, in one interleaved run. It takes about
- * 3 minutes, with `--quick` less than one and rougher figures. It prints figures and judges none; only an
+ * 4 minutes, with `--quick` less than one and rougher figures. It prints figures and judges none; only an
  * answer that is not a whole reply makes it fail.
  *
  * `npm run bench -- --runs`: what a page of runs takes among a million, on PostgreSQL; about a minute.
@@ -15,7 +15,7 @@ import { MODES } from './workload.ts';
 
 const FULL: Plan = {
   firstWarmUp: { ms: 2_500, chats: 4_000 },
-  warmUp: { ms: 500, chats: 2_000 },
+  warmUp: { ms: 3_000, chats: 10_000 },
   round: { ms: 1_200, chats: 10_000 },
   rounds: 5,
 };

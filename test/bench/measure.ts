@@ -8,7 +8,7 @@ import { MODES, type Mode } from './workload.ts';
 export type Plan = {
   /** For each server in each mode, before everything else: until its code is compiled. */
   firstWarmUp: Limits;
-  /** For each server, before each case: until its connections are open. */
+  /** For each server, before each case: until its code is compiled for that, too. */
   warmUp: Limits;
   round: Limits;
   rounds: number;

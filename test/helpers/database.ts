@@ -15,9 +15,12 @@ async function open(): Promise<Database> {
   return url ? openPostgres(await freshDatabase(url)) : embed({});
 }
 
-/** Makes an empty database beside the given one, in place of what an earlier run left of it. */
+/** What the names of all databases of a run of the tests begin with, by its process, of which the workers are children. */
+export const databasePrefix = (pid: number) => `parley_test_${pid}_`;
+
+/** Makes an empty database beside the given one, which is there until the tests are over. */
 export async function freshDatabase(url: string, suffix = process.env.VITEST_POOL_ID ?? '0') {
-  const name = `parley_test_${process.ppid}_${suffix}`;
+  const name = databasePrefix(process.ppid) + suffix;
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

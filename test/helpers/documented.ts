@@ -37,7 +37,7 @@ const errorBody = z.strictObject({
 export type WireError = z.infer<typeof errorBody>['error'];
 
 /** What no answer may tell of its server: places in its source, and what its database says. */
-const OF_THE_INSIDE = /node_modules|\.ts\b|\bat \w+ \(|prisma|\bselect\b.*\bfrom\b|postgres/i;
+const OF_THE_INSIDE = /node_modules|\.ts:\d|\bat \w+ \(|prisma|\bselect\b.*\bfrom\b|postgres/i;
 
 /**
  * Holds an answer with an error to the documented form: its status, its headers and its whole body.

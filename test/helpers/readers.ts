@@ -14,6 +14,8 @@ export type Reading = {
   secret: string;
   /** Of its own by default. */
   sessionId?: string;
+  /** Over GraphQL alone: the run to follow, in place of a message to send. */
+  follow?: string;
   /** Over REST alone. */
   headers?: Record<string, string>;
 };
@@ -28,19 +30,24 @@ const QUERY = `subscription ($botId: ID!, $sessionId: String) {
   }
 }`;
 
-type Chat = { chat: { __typename: string; runId?: string } };
+const FOLLOW = `subscription ($botId: ID!, $runId: ID!) {
+  runEvents(botId: $botId, runId: $runId) { __typename ... on RunStarted { runId } }
+}`;
+
+type Chat = Record<string, { __typename: string; runId?: string }>;
 type Result = { data?: Chat | null | undefined; errors?: readonly { extensions?: unknown }[] };
 
 const bearer = (secret: string) => ({ Authorization: `Bearer ${secret}` });
-const operationOf = ({ bot: botId, sessionId }: Reading) => ({
-  query: QUERY,
-  variables: { botId, sessionId },
-});
+const operationOf = ({ bot: botId, sessionId, follow: runId }: Reading) =>
+  runId === undefined
+    ? { query: QUERY, variables: { botId, sessionId } }
+    : { query: FOLLOW, variables: { botId, runId } };
 
 async function* toldBy(results: AsyncIterable<Result>): AsyncGenerator<Told> {
   for await (const { data, errors } of results) {
     const { code } = (errors?.[0]?.extensions ?? {}) as { code?: string };
-    yield { what: data?.chat.__typename ?? code ?? 'nothing', runId: data?.chat.runId };
+    const [event] = Object.values(data ?? {});
+    yield { what: event?.__typename ?? code ?? 'nothing', runId: event?.runId };
   }
 }
 

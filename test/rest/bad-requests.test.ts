@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
-import { routes } from '../../src/transport/routes.ts';
+import { routes } from '../../src/transport/rest/routes.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { type Contract, readContract } from '../helpers/contract.ts';
 import { readError } from '../helpers/documented.ts';

@@ -21,6 +21,13 @@ beforeAll(async () => {
 const json = () => ({ ...tenant.headers, 'content-type': 'application/json' });
 const message = '{"message": "Hi"}';
 
+/** What asks for a WebSocket of GraphQL's, beside the upgrade itself. Source: RFC 6455, section 1.3. */
+const HANDSHAKE = {
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  'sec-websocket-protocol': 'graphql-transport-ws',
+};
+
 describe('what is hardly HTTP', () => {
   test.each([
     ['no HTTP', 'HELLO\r\n\r\n'],
@@ -160,6 +167,16 @@ describe('a request', () => {
       message: 'There is nothing at GET /.',
     });
   });
+
+  test.each(['POST', 'HEAD', 'DELETE', 'OPTIONS'])(
+    'with %s is answered as if it asked for no WebSocket, and its connection ends',
+    async (method) => {
+      const headers = { connection: 'close, upgrade', upgrade: 'websocket', ...HANDSHAKE };
+      const text = requestText(`${method} /graphql/ws`, headers);
+      const answer = await answerTo(app.url, text, { bodyless: method === 'HEAD' });
+      expect(answer.status).toBe(404);
+    },
+  );
 
   test('with HEAD is answered without a body, and the connection goes on', async () => {
     const head = requestText(deployments.replace('GET', 'HEAD'), {

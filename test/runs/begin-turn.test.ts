@@ -21,7 +21,7 @@ beforeAll(async () => {
   await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
   await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
   await prisma.run.create({ data: { id: runId, botId, status: 'COMPLETED', ...run } });
-  const owner = await createOwner({ prisma, log, onLost: () => {} });
+  const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
   atTheEnd(owner.close);
   ownerId = owner.id();
   runs = createRuns({ prisma, sql, owner, pubsub: createPubSub(), tell: () => {}, log });

@@ -1,6 +1,8 @@
 import { createClient } from 'graphql-ws';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { createRedisPubSub } from '../../src/storage/pubsub.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { linkRedis } from '../helpers/redis.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -154,3 +156,32 @@ describe('deploymentChanged', () => {
       .toEqual({ id, bot: { deployments: { edges: [{ node: { id } }] } } });
   });
 });
+
+test.skipIf(!inject('redisUrl'))(
+  'the end of a run that ends with its process is told to the other replicas',
+  async () => {
+    const [one, other] = await Promise.all([linkRedis(), linkRedis()]);
+    const replica = await startApp({ redis: one.redis });
+    const tenant = await replica.tenant();
+    const own = await tenant.bot();
+    const pubsub = createRedisPubSub(other.redis);
+    const told: string[] = [];
+    pubsub.subscribe(`runs:${own}`, (message) => told.push(message));
+    await other.redis.subscriber.ping();
+    replica.upstream.script(async ({ say, closed }) => {
+      say('Hi');
+      await closed;
+    });
+    const response = await tenant.chat(
+      own,
+      { message: 'Hi', stream: true },
+      { accept: 'text/event-stream' },
+    );
+    const id = response.headers.get('x-run-id');
+    await expect.poll(() => told).toEqual([id]);
+    await replica.close();
+    await one.redis.close();
+    await expect.poll(() => told).toEqual([id, id]);
+    await response.text().catch(() => {});
+  },
+);

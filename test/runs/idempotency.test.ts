@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeId } from '../../src/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { testDatabase } from '../helpers/database.ts';
 import { frames } from '../helpers/stream.ts';
+import type { Script } from '../helpers/upstream.ts';
 
 let app: TestApp;
 let other: TestApp;
@@ -27,6 +29,40 @@ const post = (url: string, path: string, body: object, headers: Record<string, s
     body: JSON.stringify(body),
   });
 const runs = () => app.prisma.run.count({ where: { botId: bot } });
+
+const hello: Script = ({ say, end }) => {
+  say('Hello.');
+  end();
+};
+const refusal: Script = ({ response }) => {
+  response.writeHead(400).end();
+};
+
+/** A session that is busy with a message until that is finished: others wait in line. */
+async function busySession({ url, upstream }: TestApp) {
+  const session = { 'x-session-id': randomUUID() };
+  const asked = Promise.withResolvers<void>();
+  const finished = Promise.withResolvers<void>();
+  upstream.script(async ({ say, end }) => {
+    asked.resolve();
+    await finished.promise;
+    say('Hello.');
+    end();
+  });
+  const answer = post(url, 'chat', { message: 'Work' }, session);
+  await Promise.race([asked.promise, answer]);
+  return { session, finish: finished.resolve };
+}
+
+const HOUR_MS = 3_600_000;
+const LOST = new Error('The connection was cut.');
+
+/** The same, but for one of its members. */
+const withMember = <Target extends object>(target: Target, name: keyof Target, member: unknown) =>
+  new Proxy(target, {
+    get: (inner, asked, receiver) =>
+      asked === name ? member : Reflect.get(inner, asked, receiver),
+  });
 
 describe('a request with an idempotency key', () => {
   test.each([
@@ -85,10 +121,7 @@ describe('a request with an idempotency key', () => {
       { event: 'done' },
     ]);
     expect(await frames(joined)).toEqual(whole);
-    app.upstream.script(({ say, end }) => {
-      say('Hello.');
-      end();
-    });
+    app.upstream.script(hello);
   });
 
   test('goes on without its client, who finds it done', async () => {
@@ -117,6 +150,22 @@ describe('a request with an idempotency key', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
+  test('begins one run, though twenty are sent again at once when it has failed', async () => {
+    const key = randomUUID();
+    app.upstream.script(refusal);
+    expect((await post(app.url, 'chat', { message: 'Hi' }, withKey(key))).status).toBe(500);
+    app.upstream.script(hello);
+    const before = await runs();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        post((index % 2 ? app : other).url, 'chat', { message: 'Hi' }, withKey(key)),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(new Set(answers.map(({ headers }) => headers.get('x-run-id'))).size).toBe(1);
+    expect(await runs()).toBe(before + 1);
+  });
+
   test.each<[string, string, object, Record<string, string>]>([
     ['another message', 'chat', { message: 'Other' }, {}],
     ['another context', 'chat', { message: 'Hi', context: { a: 1 } }, {}],
@@ -132,9 +181,7 @@ describe('a request with an idempotency key', () => {
 
   test('is free again when its run failed, or was refused before it began', async () => {
     const key = randomUUID();
-    app.upstream.script(({ response }) => {
-      response.writeHead(400).end();
-    });
+    app.upstream.script(refusal);
     expect((await post(app.url, 'chat', { message: 'Hi' }, withKey(key))).status).toBe(500);
     app.upstream.script(({ say, end }) => {
       say('Well.');
@@ -160,6 +207,97 @@ describe('a request with an idempotency key', () => {
     });
     const again = await post(app.url, 'chat', { message: 'Hi' }, withKey(key));
     expect(again.headers.get('idempotency-replayed')).toBeNull();
+  });
+
+  test('is answered for 24 hours by a run that took its key over', async () => {
+    const key = randomUUID();
+    app.upstream.script(refusal);
+    expect((await post(app.url, 'chat', { message: 'Hi' }, withKey(key))).status).toBe(500);
+    const where = { accountId_key: { accountId: tenant.accountId, key } };
+    await app.prisma.idempotencyRecord.update({
+      where,
+      data: { expiresAt: new Date(Date.now() + 60_000) },
+    });
+    app.upstream.script(hello);
+    expect((await post(app.url, 'chat', { message: 'Hi' }, withKey(key))).status).toBe(200);
+    const { expiresAt } = await app.prisma.idempotencyRecord.findUniqueOrThrow({ where });
+    expect(expiresAt.getTime()).toBeGreaterThan(Date.now() + 23 * HOUR_MS);
+  });
+
+  test.each([
+    ['for the first time', false],
+    ['after a run that failed', true],
+  ])('is free again when the answer is lost that gave it its key %s', async (_which, hasFailed) => {
+    const { prisma } = app;
+    const execute = async (...statement: Parameters<typeof prisma.$executeRaw>) => {
+      const count = await prisma.$executeRaw(...statement);
+      if (count > 0 && String(statement).includes('idempotency_records')) throw LOST;
+      return count;
+    };
+    const losing = await startApp({
+      database: {
+        ...(await testDatabase()),
+        prisma: withMember(prisma, '$executeRaw', execute),
+      },
+    });
+    const key = randomUUID();
+    app.upstream.script(refusal);
+    if (hasFailed) await post(app.url, 'chat', { message: 'Hi' }, withKey(key));
+    app.upstream.script(hello);
+    expect((await post(losing.url, 'chat', { message: 'Hi' }, withKey(key))).status).toBe(500);
+    const again = await post(app.url, 'chat', { message: 'Hi' }, withKey(key));
+    expect(again.status).toBe(200);
+    expect(again.headers.get('idempotency-replayed')).toBeNull();
+  });
+
+  test('begins one run, though its key is given back twice for one that was refused', async () => {
+    const { prisma } = app;
+    const { idempotencyRecord } = prisma;
+    let returns = 0;
+    const deleteMany = async (...which: Parameters<typeof idempotencyRecord.deleteMany>) => {
+      await idempotencyRecord.deleteMany(...which);
+      returns += 1;
+      if (returns === 1) throw LOST;
+    };
+    const records = withMember(idempotencyRecord, 'deleteMany', deleteMany);
+    const losing = await startApp({
+      database: {
+        ...(await testDatabase()),
+        prisma: withMember(prisma, 'idempotencyRecord', records),
+      },
+    });
+    const { session, finish } = await busySession(losing);
+    const key = randomUUID();
+    const send = (more = {}) =>
+      post(losing.url, 'chat', { message: 'Hi' }, withKey(key, { ...session, ...more }));
+    expect((await send({ 'x-on-busy': 'reject' })).status).toBe(400);
+    const first = send();
+    await expect.poll(losing.waiting).toBe(1);
+    await expect.poll(() => returns).toBe(2);
+    const second = send();
+    finish();
+    const answers = await Promise.all([first, second]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(new Set(answers.map(({ headers }) => headers.get('x-run-id'))).size).toBe(1);
+  });
+
+  test('begins no run when its process was taken for dead and another has its key', async () => {
+    const { session, finish } = await busySession(app);
+    const key = randomUUID();
+    const send = () => post(app.url, 'chat', { message: 'Hi' }, withKey(key, session));
+    const before = await runs();
+    const first = send();
+    await expect.poll(app.waiting).toBe(1);
+    await app.prisma.idempotencyRecord.update({
+      where: { accountId_key: { accountId: tenant.accountId, key } },
+      data: { ownerId: makeId('own') },
+    });
+    const second = send();
+    await expect.poll(app.waiting).toBe(2);
+    finish();
+    expect((await first).status).toBe(500);
+    expect((await second).status).toBe(200);
+    expect(await runs()).toBe(before + 1);
   });
 
   test('means nothing in another account, nor after its day', async () => {

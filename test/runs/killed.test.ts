@@ -87,7 +87,6 @@ async function isWhole(server: ServerProcess, runIds: string[]) {
   expect(await all((session) => answer(session, 'Again'))).toEqual(
     await all(async () => 'Answer 2'),
   );
-  expect(performance.now() - startedAt).toBeLessThan(15_000);
   const ends = await Promise.all(
     runIds.flatMap((runId) => ['0', '1', '99'].map((after) => events(runId, after))),
   );
@@ -102,9 +101,7 @@ async function isWhole(server: ServerProcess, runIds: string[]) {
 }
 
 describe('a server that is killed in the midst of fifty runs', () => {
-  test('has lost no finished turn, ends every run and frees every session when it is back', {
-    timeout: 90_000,
-  }, async () => {
+  test('has lost no finished turn, ends every run and frees every session when it is back', async () => {
     const start = await installation();
     const runIds = await killInTheMidst(await start());
     const again = await start();
@@ -112,23 +109,17 @@ describe('a server that is killed in the midst of fifty runs', () => {
     expect(await again.stop('SIGTERM')).toBe(0);
   });
 
-  test.skipIf(!databaseUrl)(
-    'is cleared up after by another replica',
-    {
-      timeout: 90_000,
-    },
-    async () => {
-      const start = await installation();
-      const other = await start();
-      let reading: Promise<unknown[]>[] = [];
-      const follow = (runIds: string[]) => {
-        reading = runIds.map((runId) => client(other).events(runId, '0'));
-      };
-      await isWhole(other, await killInTheMidst(await start(), follow));
-      for (const read of await Promise.all(reading)) {
-        expect(read.at(-1)).toMatchObject({ event: 'done', status: 'failed' });
-      }
-      expect(await other.stop('SIGTERM')).toBe(0);
-    },
-  );
+  test.skipIf(!databaseUrl)('is cleared up after by another replica', async () => {
+    const start = await installation();
+    const other = await start();
+    let reading: Promise<unknown[]>[] = [];
+    const follow = (runIds: string[]) => {
+      reading = runIds.map((runId) => client(other).events(runId, '0'));
+    };
+    await isWhole(other, await killInTheMidst(await start(), follow));
+    for (const read of await Promise.all(reading)) {
+      expect(read.at(-1)).toMatchObject({ event: 'done', status: 'failed' });
+    }
+    expect(await other.stop('SIGTERM')).toBe(0);
+  });
 });

@@ -65,8 +65,10 @@ function held() {
   return { script, begun, finish: finish.resolve };
 }
 
+const log = { warn: () => {}, error: () => {} };
+
 const status = async (id: string) => (await findRun(id)).status;
-const ended = (id: string) => expect.poll(() => status(id), { timeout: 20_000, interval: 20 });
+const ended = (id: string) => expect.poll(() => status(id), { interval: 20 });
 
 describe('the queue of runs', () => {
   const newRun = async () => {
@@ -82,11 +84,18 @@ describe('the queue of runs', () => {
       input: 'Hi',
     } as const;
   };
-  const open = async () => {
+  const open = async (client = prisma) => {
     const jobs = await createJobs({ prisma });
     const ownerId = makeId('own');
     const owner = { id: () => ownerId };
-    const queue = createQueue({ prisma, jobs, owner, pubsub: createPubSub(), tell: () => {} });
+    const queue = createQueue({
+      prisma: client,
+      jobs,
+      owner,
+      pubsub: createPubSub(),
+      tell: () => {},
+      log,
+    });
     return { ...queue, ownerId };
   };
 
@@ -108,6 +117,26 @@ describe('the queue of runs', () => {
     const broken = queue.add(run, (_id, tx = prisma) => [tx.$executeRaw`SELECT 1 / 0`]);
     await expect(broken).rejects.toThrow();
     expect(await prisma.run.count({ where: { botId: run.botId } })).toBe(0);
+    expect(await jobsLeft()).toBe(0);
+  });
+
+  test('leaves a run to be found that it took up, though the answer that said so was lost', async () => {
+    const losing = new Proxy(prisma, {
+      get(target, name) {
+        const value = Reflect.get(target, name);
+        if (name !== '$transaction')
+          return typeof value === 'function' ? value.bind(target) : value;
+        return async (...work: [never]) => {
+          await target.$transaction(...work);
+          throw new Error('The connection was cut.');
+        };
+      },
+    });
+    const queue = await open(losing);
+    const id = await (await open()).add(await newRun());
+    await expect(queue.take()).rejects.toThrow('The connection was cut.');
+    // As runs are found whose process has died.
+    expect(await findRun(id)).toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
     expect(await jobsLeft()).toBe(0);
   });
 
@@ -212,6 +241,26 @@ describe('a run in the background', () => {
       { __typename: 'ChatDone', seq: 5, tokensUsed: 15 },
     ]);
     await client.dispose();
+  });
+
+  test('is done also when it has waited for a month', async () => {
+    const jobs = await createJobs({ prisma });
+    const owner = { id: () => makeId('own') };
+    const queue = createQueue({
+      prisma,
+      jobs,
+      owner,
+      pubsub: createPubSub(),
+      tell: () => {},
+      log,
+    });
+    const what = { environment: 'PRODUCTION', kind: 'EXECUTE', channel: 'API' } as const;
+    const createdAt = new Date(Date.now() - 30 * 24 * 60 * 60 * 1_000);
+    const id = await queue.add({ botId: bot, input: 'Hi', ...what }, (id, tx) => [
+      tx.run.update({ where: { id }, data: { createdAt } }),
+    ]);
+    await ended(id).toBe('COMPLETED');
+    expect((await findRun(id)).latencyMs).toBe(2 ** 31 - 1);
   });
 
   test('goes on with the caller’s own trace', async () => {
@@ -382,6 +431,19 @@ describe('several processes', () => {
     await app.close();
   });
 
+  test('keep nothing of the trace of an attempt that is begun again', async () => {
+    const app = await startApp();
+    const bot = await app.tenant().then((tenant) => tenant.bot());
+    const { script, begun, finish } = held();
+    app.upstream.script(script);
+    const id = await leave(bot, { spans: [{ name: 'of the first attempt' }] });
+    await expect.poll(() => begun.length).toBe(1);
+    expect(JSON.stringify((await findRun(id)).spans)).not.toContain('of the first attempt');
+    finish();
+    await ended(id).toBe('COMPLETED');
+    await app.close();
+  });
+
   test('give up a run after three attempts, and what was to be stopped', async () => {
     const app = await startApp();
     const tenant = await app.tenant();
@@ -407,7 +469,7 @@ describe('several processes', () => {
     await expect.poll(() => begun.length).toBe(1);
     const { ownerId } = await findRun(id);
     await prisma.owner.delete({ where: { id: ownerId ?? '' } });
-    await expect.poll(() => begun.length, { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => begun.length).toBe(2);
     expect((await findRun(id)).ownerId).not.toBe(ownerId);
     finish();
     await ended(id).toBe('COMPLETED');

@@ -58,7 +58,7 @@ const ids = (rows: { id: string }[]) => rows.map(({ id }) => id).sort();
 /** Sweeps until `done`. */
 async function sweep(days: number | undefined, done: () => Promise<unknown>) {
   const retention = startRetention({ prisma, log, days });
-  await expect.poll(done, { timeout: 10_000 }).toBe(true);
+  await expect.poll(done).toBe(true);
   await retention.close();
 }
 

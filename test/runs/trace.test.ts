@@ -1,9 +1,10 @@
 import { on } from 'node:events';
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { ATTRIBUTE, OPERATION, PROVIDER } from '../../src/runs/semconv.ts';
+import { createTracing } from '../../src/runs/trace.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { type Site, startSite } from '../helpers/site.ts';
 import type { Script } from '../helpers/upstream.ts';
@@ -64,6 +65,8 @@ const finish: Script = ({ say, end }) => {
   say('Done.');
   end();
 };
+
+const findRun = (id: string) => app.prisma.run.findUniqueOrThrow({ where: { id } });
 
 /** The tree of a trace's names, each indented below what it is a part of. */
 const tree = ({ spans }: Trace): string[] => {
@@ -542,5 +545,56 @@ describe('the caller’s own trace', () => {
     const told = [...app.upstream.requests, ...site.requests];
     expect(told).toHaveLength(3);
     for (const { headers } of told) expect(JSON.stringify(headers)).not.toContain(traceId);
+  });
+});
+
+describe('the trace of a run whose process has died', () => {
+  test('is there as far as it was stored, and says what was interrupted', async () => {
+    const silence = Promise.withResolvers<void>();
+    app.upstream.script(async ({ say, end }) => {
+      say('So much');
+      await silence.promise;
+      end();
+    });
+    const response = await tenant.chat(
+      await tenant.bot(),
+      { message: 'Hi', stream: true },
+      { accept: 'text/event-stream' },
+    );
+    const id = String(response.headers.get('x-run-id'));
+    await expect.poll(async () => (await findRun(id)).response).toBe('So much');
+    expect((await traceOf(id)).spans).toEqual([]);
+
+    const died = { status: 'FAILED', errorCode: 'interrupted', ownerId: null } as const;
+    await app.prisma.run.update({ where: { id }, data: { ...died, finishedAt: new Date() } });
+    const trace = await traceOf(id);
+    expect(tree(trace)).toEqual([
+      'invoke_agent Test',
+      '  load_history',
+      '  inject_memory',
+      '  merge_context',
+      '  send_to_model',
+      '    chat scripted',
+    ]);
+    const interrupted = { status: 'error', attributes: { 'error.type': 'interrupted' } };
+    expect(trace.spans[0]).toMatchObject(interrupted);
+    expect(named(trace, 'chat scripted')).toMatchObject(interrupted);
+    expect(named(trace, 'merge_context')).toMatchObject({ status: 'unset' });
+    silence.resolve();
+    await response.text();
+  });
+
+  test('says how long what is open has taken, also where the clock has been set since the process began', () => {
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+    onTestFinished(() => clock.mockRestore());
+    const run = { botId: 'bot', environment: 'PRODUCTION', channel: 'API' } as const;
+    const trace = createTracing({ exporter: undefined }).begin(
+      { ...run, agentName: 'Test' },
+      undefined,
+    );
+    clock.mockReturnValue(Date.now() + 250);
+    expect(trace.interrupted()).toMatchObject([{ durationMs: 250 }]);
+    clock.mockReturnValue(Date.now() - 1_000);
+    expect(trace.interrupted()).toMatchObject([{ durationMs: 0 }]);
   });
 });

@@ -1,5 +1,8 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { startRetention } from '../../src/runs/retention.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { holdUp, untilWaiting } from '../helpers/locks.ts';
+import { frames } from '../helpers/stream.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -213,5 +216,54 @@ describe('a session', () => {
     expect((await answer).status).toBe(200);
     expect(await forgotten).toEqual({ data: { forgetSession: true } });
     expect(await app.prisma.session.count({ where: { botId: bot } })).toBe(0);
+  });
+});
+
+describe('a session that is forgotten', () => {
+  const forget = async (botId: string) =>
+    (await tenant.graphql(FORGET, { botId, sessionId: 's' })) as unknown;
+
+  test('leaves of the events of its runs their beginning and their end alone', async () => {
+    const bot = await tenant.bot('tools time');
+    let calls = 0;
+    app.upstream.script(({ call, say, end }) => {
+      calls += 1;
+      if (calls === 1) return call(['time_now', {}], ['canary_word', {}]);
+      say('Hello there.');
+      end();
+    });
+    const answer = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 's' });
+    const id = answer.headers.get('x-run-id') ?? '';
+    await forget(bot);
+    const row = await app.prisma.run.findUniqueOrThrow({ where: { id } });
+    expect(JSON.stringify([row.events, row.response, row.input])).toBe('[null,null,""]');
+    const { headers } = tenant;
+    const read = await frames(
+      await fetch(`${app.url}/v1/bots/${bot}/runs/${id}/events`, { headers }),
+    );
+    expect(read.map((frame) => (frame as { event?: string }).event)).toEqual([
+      'run_started',
+      'done',
+    ]);
+  });
+
+  test.skipIf(!inject('databaseUrl'))('waits for old runs of it to be swept out', async () => {
+    const { prisma } = app;
+    const bot = await tenant.bot();
+    const answer = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 's' });
+    const id = answer.headers.get('x-run-id') ?? '';
+    const createdAt = new Date(Date.now() - 3 * 86_400_000);
+    await prisma.run.update({ where: { id }, data: { createdAt } });
+    const goOn = await holdUp(prisma, { before: 'DELETE', of: 'runs', id });
+    const errors: unknown[] = [];
+    const log = { warn: () => {}, error: (fields: object) => void errors.push(fields) };
+    const retention = startRetention({ prisma, log, days: 1 });
+    await untilWaiting(prisma, 1);
+    const forgetting = forget(bot);
+    await untilWaiting(prisma, 2);
+    await goOn();
+    expect(await forgetting).toEqual({ data: { forgetSession: true } });
+    await retention.close();
+    expect(errors).toEqual([]);
   });
 });

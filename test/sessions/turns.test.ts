@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
 import type { NewSession, SessionState } from '../../src/sessions/history.ts';
@@ -8,6 +8,7 @@ import { createOwner, type Owner } from '../../src/storage/owner.ts';
 import { createPubSub } from '../../src/storage/pubsub.ts';
 import type { Sql } from '../../src/storage/sql.ts';
 import { testDatabase } from '../helpers/database.ts';
+import { hold, untilWaiting } from '../helpers/locks.ts';
 
 let prisma: PrismaClient;
 let sql: Sql;
@@ -25,7 +26,7 @@ const signal = new AbortController().signal;
 
 /** A process of its own: it hears of the others only where they share a `pubsub`. */
 async function replica({ pubsub = createPubSub(), maxWaitMs = 10_000 } = {}) {
-  const owner = await createOwner({ prisma, log, onLost: () => {} });
+  const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
   return { owner, turns: createTurns({ prisma, sql, owner, pubsub, log, maxWaitMs }) };
 }
 
@@ -37,6 +38,13 @@ const newSession = (sessionId: string = randomUUID()): NewSession => ({
 });
 
 const waiting = ({ key }: SessionState) => prisma.turnWaiter.count({ where: { sessionKey: key } });
+
+/** Locks a session's row. @returns ends that. */
+const lock = ({ sessionId }: NewSession) =>
+  hold(
+    prisma,
+    (tx) => tx.$queryRaw`SELECT id FROM sessions WHERE session_id = ${sessionId} FOR UPDATE`,
+  );
 
 /** As when its process is killed: nothing of it runs any more, and the others take it out. */
 const kill = (owner: Owner) => prisma.owner.delete({ where: { id: owner.id() } });
@@ -214,5 +222,65 @@ describe('the turns of a session', () => {
     await turns.release(held);
     expect((await next).key).not.toBe(held.key);
     await owner.close();
+  });
+});
+
+describe('a turn that becomes free', () => {
+  test.skipIf(!inject('databaseUrl'))('is never taken by two', async () => {
+    const [a, b, c] = [await replica(), await replica(), await replica()];
+    // Sessions in the order of their ids; the one in the middle is held by A.
+    const name = randomUUID();
+    const [first, second, third] = ['1', '2', '3'].map((number) => newSession(name + number));
+    if (!first || !second || !third) throw new Error('There are three.');
+    for (const session of [first, third])
+      await a.turns.release(await a.turns.take(session, { signal }));
+    const held = await a.turns.take(second, { signal });
+    const [freeFirst, freeThird] = [await lock(first), await lock(third)];
+    // B asks for all three in one statement, which waits at the first one.
+    const byB = [first, second, third].map((session) => b.turns.take(session, { signal }));
+    await untilWaiting(prisma, 1);
+    const byC = c.turns.take({ ...second, key: makeId('ses') }, { signal });
+    await expect.poll(() => waiting(held)).toBe(1);
+    await a.turns.release(held);
+    // B takes the first two and waits at the third; C looks meanwhile, and waits for what B does with the second.
+    await freeFirst();
+    await untilWaiting(prisma, 2);
+    await freeThird();
+    const [one, two, three] = await Promise.all(byB);
+    if (!one || !two || !three) throw new Error('B has all three.');
+    const row = await prisma.session.findUniqueOrThrow({ where: { id: held.key } });
+    expect(row.leaseId).toBe(two.leaseId);
+    await Promise.all([one, two, three].map(b.turns.release));
+    await c.turns.release(await byC);
+  });
+});
+
+describe('a message to a session, while the database is silent,', () => {
+  test('waits no longer than it may for the statements of those before it', async () => {
+    const { owner } = await replica();
+    const silences: PromiseWithResolvers<never>[] = [];
+    const silent: Sql = () => {
+      const silence = Promise.withResolvers<never>();
+      silences.push(silence);
+      return silence.promise;
+    };
+    const maxWaitMs = 100;
+    const pubsub = createPubSub();
+    const turns = createTurns({ prisma, sql: silent, owner, pubsub, log, maxWaitMs });
+    const session = newSession();
+    const gone = new AbortController();
+    const first = turns.take(session, { signal }).catch(String);
+    const aborted = turns.take(session, { signal: gone.signal }).catch(String);
+    const late = turns.take(session, { signal }).catch(String);
+    gone.abort(new Error('It has left.'));
+    const startedAt = performance.now();
+    await expect.poll(() => performance.now() - startedAt > maxWaitMs && silences.length).toBe(1);
+    silences[0]?.reject(new Error('No answer.'));
+    expect(await Promise.all([first, aborted, late])).toEqual([
+      'Error: No answer.',
+      'Error: It has left.',
+      expect.stringContaining('it was not free within 0.1 seconds'),
+    ]);
+    expect(silences).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { createPubSub, createRedisPubSub, type PubSub } from '../../src/storage/pubsub.ts';
 import { openRedis } from '../../src/storage/redis.ts';
+import { belongings } from '../helpers/leaks.ts';
 import { linkRedis } from '../helpers/redis.ts';
 
 const redisUrl = inject('redisUrl');
@@ -78,6 +79,41 @@ describe.skipIf(!redisUrl)('words between replicas', () => {
     far.publish('greeting', 'yours');
     await answered.promise;
     expect(heard).toEqual(['mine', 'yours']);
+  });
+
+  test('reach the other one also where this process ends right after them', async () => {
+    const [one, other] = await Promise.all([linkRedis(), linkRedis()]);
+    const [near, far] = [createRedisPubSub(one.redis), createRedisPubSub(other.redis)];
+    await reaches(near, far, 'any');
+    const heard: string[] = [];
+    far.subscribe('last', (message) => heard.push(message));
+    const ended = Promise.withResolvers<string>();
+    far.subscribe('end', ended.resolve);
+    await reaches(near, far, 'later');
+    near.publish('last', 'word');
+    await near.flush();
+    await one.redis.close();
+    const third = await linkRedis();
+    const witness = createRedisPubSub(third.redis);
+    witness.publish('end', 'of it');
+    await ended.promise;
+    expect(heard).toEqual(['word']);
+  });
+
+  test('leave nothing behind', async () => {
+    const { redis } = await linkRedis();
+    const pubsub = createRedisPubSub(redis);
+    const send = async (words: number) => {
+      for (let sent = 0; sent < words; sent += 1) {
+        pubsub.publish('many', 'word');
+        await pubsub.flush();
+      }
+    };
+    await send(100);
+    const before = await belongings();
+    await send(10_000);
+    const after = await belongings();
+    expect(after.heapBytes - before.heapBytes).toBeLessThan(300_000);
   });
 
   test('reach listeners of this process also while Redis is away', async () => {

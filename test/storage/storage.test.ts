@@ -11,6 +11,7 @@ import {
   generatedSecretKey,
   secretKeyCheck,
 } from '../../src/storage/secret-key.ts';
+import { statement } from '../../src/storage/sql.ts';
 import { freshDatabase, testDatabase } from '../helpers/database.ts';
 import { temporaryDirectory } from '../helpers/server.ts';
 
@@ -63,6 +64,19 @@ describe('a moment', () => {
     expect(rows).toEqual([{ at: createdAt.getTime() }]);
     expect(account.createdAt).toEqual(createdAt);
     await close();
+  });
+});
+
+describe('the address of the database', () => {
+  test.skipIf(!databaseUrl)('may have options of its own', async () => {
+    const url = new URL(await freshDatabase(databaseUrl, 'options'));
+    url.searchParams.set('options', '-c work_mem=16MB');
+    const database = await openPostgres(url.href);
+    const show = async (name: string) => (await database.sql(statement(`SHOW ${name}`), []))[0];
+    expect(await show('work_mem')).toEqual({ work_mem: '16MB' });
+    expect(await show('TimeZone')).toEqual({ TimeZone: 'UTC' });
+    expect(await show('plan_cache_mode')).toEqual({ plan_cache_mode: 'force_generic_plan' });
+    await database.close();
   });
 });
 

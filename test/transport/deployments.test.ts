@@ -109,6 +109,20 @@ describe('POST /v1/bots/:id/deploy', () => {
     expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(0);
   });
 
+  test.each([
+    [
+      'its name',
+      { '1A': 'x' },
+      'must be a name of at most 128 letters, digits and "_", no digit first',
+    ],
+    ['its value', { A: 7 }, 'must be a string'],
+    ['that it is none', ['x'], 'must be an object of texts'],
+  ])('says what is wrong with a variable: %s', async (_what, env_vars, message) => {
+    const bot = await tenant.bot(null);
+    const { body } = await post(`${bot}/deploy`, { agentlang: agent(), env_vars });
+    expect(body.error.details).toEqual([expect.objectContaining({ message })]);
+  });
+
   test('refuses a body that is not UTF-8', async () => {
     const bot = await tenant.bot(null);
     const response = await fetch(`${app.url}/v1/bots/${bot}/deploy`, {

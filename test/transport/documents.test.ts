@@ -7,7 +7,7 @@ import { StartupError } from '../../src/errors.ts';
 import { chatStream } from '../../src/operations/chat.ts';
 import { listDeployments } from '../../src/operations/deployments.ts';
 import { schema } from '../../src/schema/index.ts';
-import { createDocuments } from '../../src/transport/documents.ts';
+import { createDocuments } from '../../src/transport/graphql/documents.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { WAYS } from '../helpers/transports.ts';
 

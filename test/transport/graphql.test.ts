@@ -5,6 +5,7 @@ import { WebSocket } from 'ws';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
+import { readFrames } from '../helpers/readers.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -26,8 +27,8 @@ const CHAT =
   'subscription ($id: ID!, $input: ChatInput!) { chat(botId: $id, input: $input) { __typename } }';
 
 /** The same operation by every way of streaming. @returns the last result of each. */
-const everyWay = async (query: string, variables = {}) => {
-  const operation = { query, variables };
+const everyWay = async (query: string, variables = {}, operationName?: string) => {
+  const operation = { query, variables, operationName };
   const headers = { Authorization: tenant.headers.authorization };
   const url = `${app.url}/graphql/stream`;
   const http = (await (
@@ -88,6 +89,17 @@ describe('GraphQL, by every transport', () => {
         errors: [{ message: expect.stringMatching(/\S/), extensions: { code: 'INVALID_REQUEST' } }],
       });
     }
+  });
+
+  test.each([
+    ['one by another name', 'query Here { __typename }', 'There'],
+    ['none of several', 'query A { __typename } query B { __typename }', undefined],
+  ])('refuses to run what the document does not have: %s', async (_what, query, operationName) => {
+    const { http, ...others } = await everyWay(query, {}, operationName);
+    expect(http).toEqual({
+      errors: [{ message: expect.any(String), extensions: { code: 'INVALID_REQUEST' } }],
+    });
+    for (const answer of Object.values(others)) expect(answer).toEqual(http);
   });
 
   test.each([
@@ -228,6 +240,46 @@ describe('GraphQL over SSE', () => {
     expect(await granted.text()).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  test('reserves 100 connections at once for an account, until one of them is opened', async () => {
+    const { headers } = await app.tenant();
+    const url = `${app.url}/graphql/stream`;
+    const reserve = () => fetch(url, { method: 'PUT', headers });
+    const granted = await Promise.all(Array.from({ length: 100 }, reserve));
+    const [token] = await Promise.all(granted.map((response) => response.text()));
+    const refused = await reserve();
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({
+      errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }],
+    });
+    const reader = new AbortController();
+    const { signal } = reader;
+    const accept = 'text/event-stream';
+    await fetch(`${url}?token=${token}`, { headers: { ...headers, accept }, signal });
+    expect((await reserve()).status).toBe(201);
+    reader.abort();
+  });
+
+  test('lets a page reserve connections however many another one has reserved', async () => {
+    const { graphql, bot } = await app.tenant();
+    const botId = await bot();
+    const reserveAs = async (sessionId: string) => {
+      const { data } = await graphql(
+        'mutation ($input: CreateSessionTokenInput!) { createSessionToken(input: $input) { token } }',
+        { input: { botId, sessionId } },
+      );
+      const headers = { authorization: `Bearer ${data.createSessionToken.token}` };
+      return async () =>
+        (await fetch(`${app.url}/graphql/stream`, { method: 'PUT', headers })).status;
+    };
+    const greedy = await reserveAs('user-1');
+    const granted = await Promise.all(Array.from({ length: 100 }, greedy));
+    expect(new Set(granted)).toEqual(new Set([201]));
+    expect(await greedy()).toBe(429);
+    // Another token of the same session is the same page's.
+    expect(await (await reserveAs('user-1'))()).toBe(429);
+    expect(await (await reserveAs('user-2'))()).toBe(201);
+  });
+
   test('refuses a second reader of a reserved connection, and goes on with the first', async () => {
     const url = `${app.url}/graphql/stream`;
     const reserved = await fetch(url, { method: 'PUT', headers: tenant.headers });
@@ -257,6 +309,38 @@ describe('GraphQL over SSE', () => {
       if (text.includes('event: complete')) break;
     }
     expect(text).toContain('ChatDone');
+  });
+
+  test('leaves the id of an operation that is refused on a reserved connection to the next one', async () => {
+    const url = `${app.url}/graphql/stream`;
+    const reserved = await fetch(url, { method: 'PUT', headers: tenant.headers });
+    const token = await reserved.text();
+    const reader = new AbortController();
+    const stream = await fetch(`${url}?token=${token}`, {
+      headers: { ...tenant.headers, accept: 'text/event-stream' },
+      signal: reader.signal,
+    });
+    const frames = readFrames(stream);
+    const query = 'query Here { viewer { __typename } }';
+    const extensions = { operationId: 'one' };
+    const byPost = (operationName: string) =>
+      post(`/graphql/stream?token=${token}`, JSON.stringify({ query, operationName, extensions }));
+    const byGet = (operationName: string) => {
+      const parameters = { token, query, operationName, extensions: JSON.stringify(extensions) };
+      const { headers } = tenant;
+      return fetch(`${url}?${new URLSearchParams(parameters)}`, { headers });
+    };
+    const ask = async (operationName: string, by = byPost) => {
+      expect((await by(operationName)).status).toBe(202);
+      const { value } = await frames.next();
+      expect((await frames.next()).value).toEqual({ id: 'one' });
+      return value?.payload;
+    };
+    expect(await ask('There')).toMatchObject({ errors: [{}] });
+    expect(await ask('Here')).toMatchObject({ data: { viewer: {} } });
+    expect(await ask('There', byGet)).toMatchObject({ errors: [{}] });
+    expect(await ask('Here', byGet)).toMatchObject({ data: { viewer: {} } });
+    reader.abort();
   });
 
   test.each([

@@ -167,7 +167,7 @@ describe('a reader who is slow', () => {
     }
     // What had left before comes first, and then the end.
     const closed = once(socket, 'close');
-    await expect.poll(() => app.openSockets(), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => app.openSockets()).toBe(0);
     socket.resume();
     expect((await closed)[0]).toBe(1006);
     expect(printed).not.toHaveBeenCalled();

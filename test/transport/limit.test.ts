@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createClient } from 'graphql-sse';
 import { createClient as createSocketClient } from 'graphql-ws';
@@ -7,8 +8,11 @@ import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { type GraphQLAnswer, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { linkRedis } from '../helpers/redis.ts';
+import { openSocket, requestText } from '../helpers/wire.ts';
 
 const MINUTE = 60;
+/** Where Node.js says of each request that comes which socket it comes by. */
+const REQUEST_START = 'http.server.request.start';
 let now = Date.UTC(2026, 10, 20, 12) / 1_000;
 
 let app: TestApp;
@@ -110,6 +114,21 @@ describe('every answer of the REST interface says what is left', () => {
     ]);
   });
 
+  test('an error of ours in counting, also at an address that is none', async () => {
+    const broken = await startApp({
+      clock: () => {
+        throw new Error('gone');
+      },
+    });
+    for (const path of ['/v1/nothing', '/v1/%zz']) {
+      const lost = await fetch(broken.url + path);
+      expect([lost.status, await lost.json()]).toMatchObject([
+        500,
+        { error: { code: 'internal_error' } },
+      ]);
+    }
+  });
+
   test('what is no HTTP request at all', async () => {
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
     socket.end('nonsense\r\n\r\n');
@@ -200,6 +219,27 @@ describe('who has no valid key', () => {
     expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
   });
 
+  test.each(['/v1/bots/any/runs', '/v1/%zz'])(
+    'counts at %s also where nobody waits for the answer',
+    async (path) => {
+      const { app, errors, go } = await startHeld();
+      await go(requestText(`GET ${path}`, { authorization: `Bearer ${makeApiKey()}` }));
+      const next = await fetch(`${app.url}/v1/bots/any/runs`);
+      expect([errors, limitOf(next).remaining]).toEqual([[], 28]);
+    },
+  );
+
+  test('and does not wait for the answer of GraphQL is no error of ours', async () => {
+    const { app, errors, go } = await startHeld();
+    const headers = {
+      authorization: `Bearer ${makeApiKey()}`,
+      'content-type': 'application/json',
+    };
+    await go(requestText('POST /graphql', headers, '{"query": "{ __typename }"}'));
+    const next = await fetch(`${app.url}/v1/bots/any/runs`);
+    expect([errors, next.status]).toEqual([[], 401]);
+  });
+
   test('keeps nobody out who has one', async () => {
     for (let sent = 0; sent < 31; sent += 1) await guess();
     const tenant = await app.tenant({ requestsPerMinute: 100 });
@@ -207,6 +247,44 @@ describe('who has no valid key', () => {
     expect([answer.status, limitOf(answer).limit]).toEqual([200, 100]);
   });
 });
+
+/** An app that knows no key, and takes its time to say so. */
+async function startHeld() {
+  const database = await testDatabase();
+  const asked = Promise.withResolvers<void>();
+  const found = Promise.withResolvers<null>();
+  const findUnique = () => {
+    asked.resolve();
+    return found.promise;
+  };
+  const prisma = new Proxy(database.prisma, {
+    get: (target, name) => (name === 'apiKey' ? { findUnique } : Reflect.get(target, name)),
+  });
+  const errors: string[] = [];
+  const app = await startApp({
+    clock: () => now * 1_000,
+    database: { ...database, prisma },
+    logger: { level: 'error', stream: { write: (line: string) => void errors.push(line) } },
+  });
+  return {
+    app,
+    errors,
+    /** Sends a request, and has gone, as the server knows too, before its key is found or not. */
+    async go(request: string) {
+      const socket = openSocket(app.url);
+      const closed = Promise.withResolvers<void>();
+      const served = (message: unknown) =>
+        (message as { socket: Socket }).socket.once('close', closed.resolve);
+      subscribe(REQUEST_START, served);
+      socket.write(request);
+      await asked.promise;
+      unsubscribe(REQUEST_START, served);
+      socket.resetAndDestroy();
+      await closed.promise;
+      found.resolve(null);
+    },
+  };
+}
 
 /** One operation by each way of streaming. @returns the last of what came back. */
 async function everyStream(tenant: Tenant, query: string, variables = {}) {

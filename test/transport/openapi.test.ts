@@ -2,7 +2,7 @@ import { createConnection } from 'node:net';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ERROR_STATUS } from '../../src/errors.ts';
-import { routes } from '../../src/transport/routes.ts';
+import { routes } from '../../src/transport/rest/routes.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import {
   type Contract,

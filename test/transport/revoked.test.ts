@@ -4,7 +4,8 @@ import { get } from 'node:http';
 import { createClient } from 'graphql-ws';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { readError } from '../helpers/documented.ts';
 import {
   eventsOf,
   GRAPHQL_READERS,
@@ -13,6 +14,7 @@ import {
   readFrames,
   readWhole,
 } from '../helpers/readers.ts';
+import { openSocket, readAnswers, requestText } from '../helpers/wire.ts';
 
 const WORDS = 'x'.repeat(64 * 1024);
 
@@ -171,6 +173,22 @@ describe('when a key is revoked', () => {
     await expect.poll(app.waiting).toBe(0);
     finish();
     await before.text();
+  });
+
+  test('a definition that is still on its way is not deployed', async () => {
+    const [own, secret] = [await tenant.bot(null), await tenant.key()];
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ agentlang: agent() });
+    const request = requestText(`POST /v1/bots/${own}/deploy`, headers, body);
+    const socket = openSocket(app.url);
+    socket.write(request.slice(0, -1));
+    const where = { prefix: secret.slice(0, 14), lastUsedAt: { not: null } };
+    await expect.poll(() => app.prisma.apiKey.count({ where })).toBe(1);
+    await revoke(secret);
+    socket.write(request.slice(-1));
+    const [answer] = readAnswers(Buffer.concat(await Array.fromAsync<Buffer>(socket)));
+    expect(answer && readError(answer)).toMatchObject({ code: 'invalid_api_key' });
+    expect(await app.prisma.deployment.count({ where: { botId: own } })).toBe(0);
   });
 
   test('a stream that its client does not read ends there, not when it is read', async () => {

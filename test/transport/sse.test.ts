@@ -2,15 +2,15 @@ import Fastify from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { StreamedEvent } from '../../src/operations/chat.ts';
 import { clientSignal } from '../../src/transport/http.ts';
-import { streamEvents } from '../../src/transport/sse.ts';
+import { streamEvents } from '../../src/transport/rest/sse.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A server that streams what the test gives it, with waits that a test can sit out. */
-const serve = async (start: () => Promise<AsyncIterable<StreamedEvent>>) => {
+/** A server that streams what the test gives it, with waits that a test can sit out, and notes the chunks. */
+const serve = async (start: () => Promise<AsyncIterable<StreamedEvent>>, chunks: string[] = []) => {
   const app = Fastify({ forceCloseConnections: true });
   const results = async () => {
     const events = await start();
@@ -19,6 +19,11 @@ const serve = async (start: () => Promise<AsyncIterable<StreamedEvent>>) => {
     })();
   };
   app.get('/', async (_request, reply) => {
+    const write = reply.raw.write.bind(reply.raw);
+    reply.raw.write = (chunk: string) => {
+      chunks.push(chunk);
+      return write(chunk);
+    };
     const limits = { pingAfterMs: 20, headersWithinMs: 20 };
     await streamEvents(reply, 'reply', results, clientSignal(reply), limits);
     return reply;
@@ -60,6 +65,29 @@ describe('a stream of frames', () => {
       if (text.split(': ping\n\n').length > 2) speak.resolve();
     }
     expect(text).toMatch(/^data: \{"delta":"Well"\}\n\n(: ping\n\n){2,}data: \{"event":"done"/);
+  });
+
+  test('sends what is ready at the same moment in one chunk, unless it is much', async () => {
+    const deltas = (...lengths: number[]) =>
+      lengths.map((length) => ({ type: 'TextDelta', delta: 'x'.repeat(length) }) as const);
+    const next = Promise.withResolvers<void>();
+    const chunks: string[] = [];
+    const response = await serve(
+      async () =>
+        (async function* () {
+          yield* deltas(1, 2, 3);
+          await next.promise;
+          yield* deltas(10_000, 10_000, 10_000);
+        })(),
+      chunks,
+    );
+    await expect.poll(() => chunks.length).toBe(1);
+    next.resolve();
+    const text = await response.text();
+    const frames = (chunk: string) => chunk.split('\n\n').length - 1;
+    expect(chunks.map(frames)).toEqual([3, 2, 1]);
+    expect(chunks.join('')).toBe(text);
+    expect(text).toContain(`{"delta":"${'x'.repeat(10_000)}"}`);
   });
 
   test('that breaks after its headers ends with an error frame and a done frame', async () => {

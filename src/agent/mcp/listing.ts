@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Redactor } from '../../deployments/redact.ts';
-import { isJsonObject, type JsonObject, type JsonValue, jsonObject } from '../../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, jsonObject, ofObject } from '../../json.ts';
 import { isStorable, toStorable } from '../../text.ts';
 
 /** A tool as a server tells of it, without secrets and within bounds. */
@@ -29,6 +29,7 @@ const toolEntry = z.object({
   description: z.string().nullish(),
   inputSchema: jsonObject.refine(
     (schema) => schema.type === 'object' && JSON.stringify(schema).length <= MAX_SCHEMA,
+    ofObject,
   ),
   annotations: z
     .object({ readOnlyHint: z.unknown(), idempotentHint: z.unknown() })

@@ -1,9 +1,7 @@
 import { builder } from '../../schema/builder.ts';
 import { together } from '../../schema/together.ts';
+import { MAX_INT } from '../../storage/int.ts';
 import type { BotStats, Counts, DayCounts } from '../stats.ts';
-
-/** The greatest Int. */
-const MAX_INT = 2 ** 31 - 1;
 
 const tokensOf = ({ tokens }: Counts) => Math.min(tokens, MAX_INT);
 const TOKENS = 'Of prompts and completions; 2,147,483,647 where there are more.';

@@ -132,7 +132,7 @@ const variables = (
     [{ A: {} }, 'env_vars.A'],
     [{ A: '\0' }, 'env_vars.A'],
     [{ A: 'x'.repeat(32 * 1024 + 1) }, 'env_vars.A'],
-    [Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`A${index}`, ''])), 'env_vars'],
+    [manyVariables(201), 'env_vars'],
   ] as const
 ).map(([env_vars, path]) => ({
   operation: 'deploy',
@@ -165,6 +165,22 @@ const together: BadRequest[] = [
     ...invalid(json({ prompt: 'Hi', stream: true, background: true }), 'stream', 'background'),
   },
   {
+    operation: 'execute',
+    what: 'both at once and later, and more that is wrong',
+    ...invalid(
+      json({ context: 7, stream: true, background: true }),
+      ...['prompt', 'context', 'stream', 'background'],
+    ),
+  },
+  {
+    operation: 'deploy',
+    what: 'too many variables, some of which are none',
+    ...invalid(
+      json({ ...GOOD.deploy, env_vars: { '1A': 'x', ...manyVariables(199), B: 7 } }),
+      ...['env_vars.1A', 'env_vars.B', 'env_vars'],
+    ),
+  },
+  {
     operation: 'deploy',
     what: 'everything wrong at once',
     ...invalid(
@@ -181,6 +197,10 @@ const together: BadRequest[] = [
     ),
   },
 ];
+
+function manyVariables(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`A${index}`, '']));
+}
 
 function nested(depth: number): object {
   let value = {};

@@ -1,5 +1,5 @@
 import { parse } from 'graphql';
-import { routes } from '../../../src/transport/routes.ts';
+import { routes } from '../../../src/transport/rest/routes.ts';
 import type { Ids, Row } from './table.ts';
 
 /** Each route with each root field that it asks, by the documents that it has the engine read. */

@@ -3,21 +3,25 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { execute, GraphQLError, type GraphQLSchema } from 'graphql';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import { z } from 'zod';
-import type { Keys } from '../accounts/keys.ts';
-import { GatewayError, toGatewayError } from '../errors.ts';
-import { isJsonObject, jsonText } from '../json.ts';
-import type { Context, Origin } from '../schema/context.ts';
-import type { Authenticate } from './authenticate.ts';
+import type { Keys } from '../../accounts/keys.ts';
+import { GatewayError, toGatewayError } from '../../errors.ts';
+import { isJsonObject, jsonText } from '../../json.ts';
+import type { Context, Origin } from '../../schema/context.ts';
+import type { Authenticate } from '../authenticate.ts';
+import type { ErrorMask } from '../error-mask.ts';
+import { WEBSOCKET_PATH } from '../http.ts';
+import { type Limiter, refusalOf } from '../limit.ts';
 import type { Documents } from './documents.ts';
-import type { ErrorMask } from './error-mask.ts';
-import { WEBSOCKET_PATH } from './http.ts';
-import { type Limiter, refusalOf } from './limit.ts';
-import { createOperations, type Operations } from './operations.ts';
+import { createOperations, MAX_ID_LENGTH, type Operations } from './operations.ts';
 import type { Origins } from './origins.ts';
 import type { Subscribe } from './subscriptions.ts';
 import { MOST_UNSENT } from './unsent.ts';
 
-const MAX_MESSAGE_BYTES = 1024 * 1024;
+const CONNECTIONS = {
+  maxPayload: 1024 * 1024,
+  /** Milliseconds that a client has to answer that its connection is closed. Then it is cut: nobody waits for a silent one. */
+  closeTimeout: 1_000,
+};
 /** How many operations of one connection may be under way. */
 const MAX_OPERATIONS = 200;
 /** How long a connection may take to say who it is. */
@@ -54,13 +58,16 @@ export async function serveWebSocket(
     origins,
   }: Options,
 ) {
-  /** The key is looked at again for each operation: a revoked one begins nothing more. */
+  /**
+   * The key is looked at again for each operation: a revoked one begins nothing more. That it cannot be looked at is a
+   * refusal too, of that operation alone.
+   */
   const authenticateConnection = (parameters: unknown, { headers }: FastifyRequest) => {
     const { Authorization } = (parameters ?? {}) as Record<string, unknown>;
-    return authenticate(Authorization ?? headers.authorization);
+    return authenticate(Authorization ?? headers.authorization).catch(toGatewayError);
   };
 
-  await app.register(websocket, { options: { maxPayload: MAX_MESSAGE_BYTES } });
+  await app.register(websocket, { options: CONNECTIONS });
   app.route({
     method: 'GET',
     url: WEBSOCKET_PATH,
@@ -74,15 +81,17 @@ export async function serveWebSocket(
     handler: (_request, reply) => reply.callNotFound(),
     wsHandler: quietly(
       makeHandler({
-        jsonMessageReviver: withQuery,
+        // Else clients would read of our own faults as they are.
+        isProd: true,
+        jsonMessageReviver: readMessage,
         connectionInitWaitTimeout: INIT_LIMIT_MS,
         execute,
         subscribe,
         onConnect: async ({ connectionParams, extra }) => {
           const { socket, request } = extra;
-          const authentication = await authenticateConnection(connectionParams, request).catch(
-            toGatewayError,
-          );
+          const authentication = await authenticateConnection(connectionParams, request);
+          // Whoever has gone meanwhile closes no more, and would be watched for as long as the key holds.
+          if (socket.readyState >= socket.CLOSING) return false;
           if (!(authentication instanceof GatewayError)) {
             const unwatch = keys.watch(authentication, () => socket.close(4403, 'Forbidden'));
             socket.once('close', unwatch);
@@ -126,7 +135,11 @@ export async function serveWebSocket(
             ...(result.errors && { errors: result.errors.map(maskError) }),
           };
         },
-        onError: (_context, _id, _payload, errors) => errors.map(maskError),
+        // What is refused never comes to its completion.
+        onError: ({ extra }, id, _payload, errors) => {
+          operationsOf(extra.socket).end(id);
+          return errors.map(maskError);
+        },
       }),
     ),
   });
@@ -179,13 +192,19 @@ function quietly(handler: WebsocketHandler): WebsocketHandler {
   };
 }
 
+/** What only servers say: the library takes it for a fault of ours. Source: the protocol of graphql-ws. */
+const FROM_SERVERS: unknown[] = ['connection_ack', 'next', 'error'];
+
 /**
- * Reads a message of a WebSocket. The library lets none through that has no text for a query: with an id alone, an empty
- * one stands in for it.
+ * Reads a message of a WebSocket; where it throws, the library closes the connection with 4400. The library lets none
+ * through that has no text for a query: with an id alone, an empty one stands in for it.
  */
-function withQuery(key: string, value: unknown): unknown {
-  if (key !== '' || !isJsonObject(value) || value.type !== 'subscribe') return value;
-  const { payload } = value;
+function readMessage(key: string, value: unknown): unknown {
+  if (key !== '' || !isJsonObject(value)) return value;
+  const { type, id, payload } = value;
+  if (FROM_SERVERS.includes(type)) throw new Error('Only servers say this.');
+  if (type !== 'subscribe') return value;
+  if (String(id).length > MAX_ID_LENGTH) throw new Error('The id of the operation is too long.');
   if (!isJsonObject(payload) || payload.query !== undefined || payload.documentId == null)
     return value;
   return { ...value, payload: { ...payload, query: '' } };

@@ -1,21 +1,29 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Context } from '../schema/context.ts';
-import type { ContextOf } from './context-of.ts';
-import type { Engine } from './engine.ts';
-import { beginReading } from './reading.ts';
+import { GatewayError } from '../../errors.ts';
+import type { Context } from '../../schema/context.ts';
+import type { OpenAnswers } from '../answers.ts';
+import type { Authenticate } from '../authenticate.ts';
+import type { ContextOf } from '../context-of.ts';
+import type { Engine } from '../engine.ts';
+import { beginReading } from '../reading.ts';
 import { routes } from './routes.ts';
 import { streamEvents } from './sse.ts';
 
 type Options = {
   engine: Engine;
   contextOf: ContextOf;
+  authenticate: Authenticate;
+  answers: Pick<OpenAnswers, 'endsWith'>;
 };
 
 /**
  * Serves the table of routes below `/v1`. The checks run in the documented order: route, key, bot, access,
  * and only then is the body read.
  */
-export async function serveRest(app: FastifyInstance, { engine, contextOf }: Options) {
+export async function serveRest(
+  app: FastifyInstance,
+  { engine, contextOf, authenticate, answers }: Options,
+) {
   const contexts = new WeakMap<FastifyRequest, Context>();
   for (const route of routes) {
     route.prepare(engine);
@@ -32,14 +40,19 @@ export async function serveRest(app: FastifyInstance, { engine, contextOf }: Opt
         const context = contexts.get(request);
         if (context === undefined) throw new Error('The request was not authorized.');
         const { params, query, headers, body } = request;
+        // The key may have ended while the body was on its way. Where that came at once, the key is still remembered.
+        const authentication = await authenticate(headers.authorization);
+        if (authentication instanceof GatewayError) throw authentication;
         const call = route.read({ params, query, headers, body });
         if (!call.stream) {
           const answer = await call.execute(engine, context);
           return reply.code(call.status).send(answer);
         }
-        const { signal, end } = beginReading(context);
+        const reading = beginReading(context);
+        const { signal } = reading;
+        answers.endsWith(reply.raw, reading);
         const start = () => call.subscribe(engine, { ...context, signal });
-        await streamEvents(reply, call.stream, start, signal).finally(end);
+        await streamEvents(reply, call.stream, start, signal).finally(() => reading.end());
         return reply;
       },
     });

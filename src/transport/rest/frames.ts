@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { chatReply, errorReply, runReply } from './replies.ts';
+import { chatReply } from './chats/replies.ts';
+import { errorReply } from './replies.ts';
+import { runReply } from './runs/replies.ts';
 
 const { run_id, latency_ms } = chatReply.shape;
 

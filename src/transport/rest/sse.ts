@@ -1,23 +1,21 @@
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
-import { GatewayError, readErrorCode, toGatewayError } from '../errors.ts';
-import type { StreamedEvent } from '../operations/chat.ts';
-import type { LoggedEvent } from '../operations/runs.ts';
-import { errorBody } from './error-body.ts';
+import { GatewayError, readErrorCode, toGatewayError } from '../../errors.ts';
+import type { StreamedEvent } from '../../operations/chat.ts';
+import type { LoggedEvent } from '../../operations/runs.ts';
+import { errorBody } from '../error-body.ts';
+import { refusalIn } from '../reading.ts';
+import { takeOver } from '../take-over.ts';
 import type { DoneFrame, Frame } from './frames.ts';
-import { refusalIn } from './reading.ts';
-
-const HEADERS = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-};
 
 /** What a subscription of a route tells, one after another. */
 export type StreamedResult = { event: StreamedEvent | LoggedEvent };
 
 /** What is streamed: the reply of a run, or its numbered events. */
 export type StreamForm = 'reply' | 'events';
+
+/** In characters; so much of what is ready leaves at once. */
+const MAX_CHUNK = 16 * 1024;
 
 /** When something happens that nobody waited for. */
 type Limits = { pingAfterMs?: number; headersWithinMs?: number };
@@ -45,20 +43,29 @@ export async function streamEvents(
   const startedAt = performance.now();
   // Whoever reads on from a later position is not told of the beginning again.
   let { run_id: runId = '' } = reply.request.params as { run_id?: string };
+  let isOpen = false;
   let isWhole = false;
+  /** Frames that are ready in the same moment: they leave in one chunk. */
+  let ready = '';
 
   const open = () => {
-    if (raw.headersSent) return;
-    reply.hijack();
-    for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...HEADERS })) {
-      if (value !== undefined) raw.setHeader(name, value);
-    }
+    if (isOpen) return;
+    isOpen = true;
+    takeOver(reply);
+  };
+
+  const flush = () => {
+    if (ready !== '') raw.write(ready);
+    ready = '';
   };
 
   const write = async (text: string) => {
     open();
     ping.refresh();
-    if (!raw.write(text) && !signal.aborted) await once(raw, 'drain', { signal });
+    if (ready === '') process.nextTick(flush);
+    ready += text;
+    if (ready.length > MAX_CHUNK) flush();
+    if (raw.writableNeedDrain && !signal.aborted) await once(raw, 'drain', { signal });
   };
 
   const frame = (value: Frame, id = '') => write(`${id}data: ${JSON.stringify(value)}\n\n`);
@@ -69,7 +76,7 @@ export async function streamEvents(
   };
 
   const fail = async (error: GatewayError, latencyMs: number, id = '') => {
-    if (!raw.headersSent) throw error;
+    if (!isOpen) throw error;
     if (error.cause) reply.log.error({ runId, err: error.cause }, error.message);
     await frame({ event: 'error', delta: '', ...errorBody(error, reply.request.id) });
     await done(latencyMs, { status: 'failed' }, id);
@@ -112,7 +119,7 @@ export async function streamEvents(
   };
 
   const ping = setInterval(() => {
-    if (raw.headersSent && !raw.writableNeedDrain) raw.write(': ping\n\n');
+    if (isOpen && !raw.writableNeedDrain) raw.write(': ping\n\n');
   }, pingAfterMs);
   const openAlone = () => {
     open();
@@ -131,6 +138,7 @@ export async function streamEvents(
   } finally {
     clearInterval(ping);
     clearTimeout(headers);
-    if (raw.headersSent) raw.end();
+    flush();
+    if (isOpen) raw.end();
   }
 }

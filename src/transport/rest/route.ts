@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { RequiredScope } from '../accounts/caller.ts';
-import { type ErrorCode, invalidRequest } from '../errors.ts';
-import type { StreamedEvent } from '../operations/chat.ts';
-import type { Operation } from '../operations/operation.ts';
-import type { LoggedEvent } from '../operations/runs.ts';
-import type { Context } from '../schema/context.ts';
-import type { Engine } from './engine.ts';
+import type { RequiredScope } from '../../accounts/caller.ts';
+import { type ErrorCode, invalidRequest } from '../../errors.ts';
+import type { StreamedEvent } from '../../operations/chat.ts';
+import type { Operation } from '../../operations/operation.ts';
+import type { LoggedEvent } from '../../operations/runs.ts';
+import type { Context } from '../../schema/context.ts';
+import type { Engine } from '../engine.ts';
 import type { StreamedResult, StreamForm } from './sse.ts';
 
 /** What an answer may say in headers of its own. */

@@ -9,6 +9,8 @@ const ENOUGH_UNSENT = 256 * 1024;
 export type Unsent = {
   /** To be told of everything that is put in a reader's queue: who has too much there is cut off. */
   add(reader: ServerResponse, queued: unknown): void;
+  /** To be told when something has left a reader's queue. */
+  sent(reader: ServerResponse): void;
   /** Waits until there is room in a reader's queue, or the reader has gone. */
   room(reader: ServerResponse): Promise<void>;
 };
@@ -29,6 +31,8 @@ export function createUnsent(): Unsent {
       if (waiting(reader, queue) > MOST_UNSENT) reader.destroy();
     },
 
+    sent: (reader) => tell(queueOf(reader)),
+
     async room(reader) {
       const queue = queueOf(reader);
       while (!reader.destroyed && waiting(reader, queue) > ENOUGH_UNSENT) await queue.moved.promise;
@@ -47,20 +51,13 @@ type Queue = {
 
 function watch(reader: ServerResponse): Queue {
   const queue = { bytes: 0, before: sentTo(reader), moved: Promise.withResolvers<void>() };
-  const tell = () => {
-    queue.moved.resolve();
-    queue.moved = Promise.withResolvers();
-  };
-  const write = reader.write.bind(reader);
-  Object.assign(reader, {
-    write: (text: string, written: (error?: Error | null) => void) =>
-      write(text, (error) => {
-        written(error);
-        tell();
-      }),
-  });
-  reader.once('close', tell);
+  reader.once('close', () => tell(queue));
   return queue;
+}
+
+function tell(queue: Queue): void {
+  queue.moved.resolve();
+  queue.moved = Promise.withResolvers();
 }
 
 function waiting(reader: ServerResponse, { bytes, before }: Queue): number {

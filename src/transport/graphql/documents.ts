@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { GatewayError, StartupError, toGatewayError } from '../errors.ts';
-import { isJsonObject } from '../json.ts';
-import * as chatOperations from '../operations/chat.ts';
-import * as deploymentOperations from '../operations/deployments.ts';
-import type { Operation } from '../operations/operation.ts';
-import * as runOperations from '../operations/runs.ts';
-import { type ReadDocument, readDocument } from '../schema/document.ts';
+import { GatewayError, StartupError, toGatewayError } from '../../errors.ts';
+import { isJsonObject } from '../../json.ts';
+import * as chatOperations from '../../operations/chat.ts';
+import * as deploymentOperations from '../../operations/deployments.ts';
+import type { Operation } from '../../operations/operation.ts';
+import * as runOperations from '../../operations/runs.ts';
+import { type ReadDocument, readDocument } from '../../schema/document.ts';
 
 /** Texts of documents by their ids, beside Parley's own. */
 export type Manifest = Readonly<Record<string, string>>;

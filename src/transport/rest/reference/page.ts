@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { ERROR_STATUS } from '../../errors.ts';
+import { ERROR_STATUS } from '../../../errors.ts';
 import { ERROR_MEANING } from '../openapi/errors.ts';
 import { row } from './fields.ts';
 import { type Html, html, inline, markdown } from './html.ts';

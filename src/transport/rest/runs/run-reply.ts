@@ -1,5 +1,5 @@
-import type { RunData } from '../operations/runs.ts';
-import { toLowerCase } from '../text.ts';
+import type { RunData } from '../../../operations/runs.ts';
+import { toLowerCase } from '../../../text.ts';
 
 /** A run as documented, with its trace. */
 export function toRunReply(run: RunData) {

@@ -1,6 +1,6 @@
-import { formatDiagnostic } from '../language/diagnostic.ts';
-import type { DeploymentData } from '../operations/deployments.ts';
-import { toLowerCase } from '../text.ts';
+import { formatDiagnostic } from '../../../language/diagnostic.ts';
+import type { DeploymentData } from '../../../operations/deployments.ts';
+import { toLowerCase } from '../../../text.ts';
 
 /** The documented answer to a deploy. */
 export function toDeployReply(deployment: DeploymentData) {

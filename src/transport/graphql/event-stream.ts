@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ExecutionResult } from 'graphql';
+import { createHandler, type Request, type Response, TOKEN_HEADER_KEY } from 'graphql-sse';
+import { z } from 'zod';
+import type { Keys } from '../../accounts/keys.ts';
+import { GatewayError, invalidRequest } from '../../errors.ts';
+import { jsonText } from '../../json.ts';
+import type { Context } from '../../schema/context.ts';
+import type { Authenticate } from '../authenticate.ts';
+import { type Limiter, refusalOf } from '../limit.ts';
+import { takeOver } from '../take-over.ts';
+import { type GraphQLOptions, sendGraphQLError } from './graphql.ts';
+import { MAX_ID_LENGTH } from './operations.ts';
+import { createReserved, type EventStream } from './reserved.ts';
+import { createUnsent, type Unsent } from './unsent.ts';
+
+/** The tokens that this server makes; the library looks up any other text unguarded. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+type Options = GraphQLOptions & {
+  authenticate: Authenticate;
+  limiter: Limiter;
+  keys: Pick<Keys, 'watch'>;
+};
+
+/**
+ * GraphQL over Server-Sent Events at `/graphql/stream`, in both modes of its protocol: a connection for each operation,
+ * or one reserved connection for many, for which a key is needed.
+ */
+export async function serveEventStream(
+  app: FastifyInstance,
+  {
+    schema,
+    contextOf,
+    authenticate,
+    limiter,
+    keys,
+    maskError,
+    origins,
+    subscribe,
+    documents,
+  }: Options,
+) {
+  const reserved = createReserved({ keys });
+  const unsent = createUnsent();
+  /** Where what comes of an operation finds room. */
+  const rooms = new WeakMap<object, () => Promise<void>>();
+
+  const handle = createHandler<FastifyRequest, { token: string; reply: FastifyReply }, Context>({
+    authenticate: ({ context: { token } }) => token,
+    onSubscribe: async (
+      { raw, context: { token, reply } },
+      { query, variables, operationName },
+    ) => {
+      const { document, errors } = documents.read(query);
+      if (errors) return streamOf({ errors });
+      const connection = reserved.find(token);
+      const signal = connection?.operations.begin(operationIdOf(askedBy(raw).data?.extensions));
+      const contextValue = await contextOf(raw, reply, signal);
+      rooms.set(contextValue, async () => {
+        const reader = connection ? await connection.opened : reply.raw;
+        if (reader) await unsent.room(reader);
+      });
+      const args = { schema, document, contextValue, variableValues: variables, operationName };
+      const refusal = await refusalOf(args);
+      return refusal ? streamOf({ errors: [refusal] }) : args;
+    },
+    validate: () => [],
+    subscribe: async (args) => {
+      const source = await subscribe(args);
+      const room = rooms.get(args.contextValue);
+      return room && Symbol.asyncIterator in source ? paced(source, room) : source;
+    },
+    onComplete: (_context, { raw, context: { token } }) => {
+      const id = operationIdOf(askedBy(raw).data?.extensions);
+      reserved.find(token)?.operations.end(id);
+    },
+    onNext: (_context, { context: { token, reply } }, result) => {
+      const masked = {
+        ...result,
+        ...(result.errors && { errors: result.errors.map(maskError) }),
+      };
+      unsent.add(reserved.find(token)?.reader ?? reply.raw, masked);
+      return masked;
+    },
+  });
+
+  const reserve = async (request: FastifyRequest, reply: FastifyReply) => {
+    const caller = await authenticate(request.headers.authorization);
+    if (caller instanceof GatewayError) {
+      await limiter.take(caller, request.ip, 1);
+      throw caller;
+    }
+    const token = randomUUID();
+    const asked = toLibrary(request, { token, reply });
+    const answer = await handle(asked);
+    if (answer[1].status === 201) {
+      // Opened at once, because only a stream can end; what it has to send waits for its reader all the same.
+      const [stream] = await handle({ ...asked, method: 'GET', headers: ACCEPT_EVENTS });
+      reserved.add(token, caller, stream as EventStream);
+    }
+    return send(reply, answer, unsent);
+  };
+
+  app.addHook('onClose', async () => reserved.endAll());
+  origins.openTo(app, '/graphql/stream');
+  app.setErrorHandler((error, _request, reply) => sendGraphQLError(error, reply, maskError));
+  app.route({
+    url: '/graphql/stream',
+    method: ['GET', 'POST', 'PUT', 'DELETE'],
+    preHandler: async (request) => {
+      if (request.method === 'POST' || request.method === 'GET') {
+        const parsed = askedBy(request);
+        if (!parsed.success) throw invalidRequest(parsed.error);
+      }
+      documents.resolve(request);
+    },
+    handler: async (request, reply) => {
+      const { method, headers, query } = request;
+      if (method === 'PUT') return reserve(request, reply);
+      const token = tokenOf(request);
+      const connection = reserved.find(token);
+      // Whoever asks for events by a token reads its connection; a second one is refused by the library.
+      if (connection && !connection.reader && headers.accept === 'text/event-stream') {
+        return sendStream(reply, connection.open(reply.raw), unsent);
+      }
+      if (method === 'DELETE') connection?.operations.cancel(operationIdOf(query));
+      return send(reply, await handle(toLibrary(request, { token, reply })), unsent);
+    },
+  });
+}
+
+/** What the library is asked, by a request of this server. */
+function toLibrary<Context>(
+  request: FastifyRequest,
+  context: Context,
+): Request<FastifyRequest, Context> {
+  const { method, url, headers, body } = request;
+  return {
+    method,
+    url,
+    headers: { get: (name) => headers[name]?.toString() },
+    body: body as Record<string, unknown> | null,
+    raw: request,
+    context,
+  };
+}
+
+const ACCEPT_EVENTS = new Headers({ accept: 'text/event-stream' });
+
+/** Sends what the library answers. */
+async function send(
+  reply: FastifyReply,
+  [body, { status, headers }]: Response,
+  unsent: Pick<Unsent, 'sent'>,
+) {
+  if (body && typeof body !== 'string') return sendStream(reply, body, unsent);
+  return reply
+    .code(status)
+    .headers(headers ?? {})
+    .send(body ?? undefined);
+}
+
+/** Sends a stream as it comes, for as long as there is somebody who reads. */
+async function sendStream(reply: FastifyReply, stream: EventStream, unsent: Pick<Unsent, 'sent'>) {
+  const raw = takeOver(reply);
+  const leave = () => void stream.return();
+  raw.once('close', leave);
+  try {
+    for await (const text of stream) {
+      if (raw.destroyed) break;
+      await new Promise<unknown>((written) => raw.write(text, written));
+      unsent.sent(raw);
+    }
+    raw.end();
+  } catch (error) {
+    raw.destroy();
+    throw error;
+  }
+  return reply;
+}
+
+/** The token of a reserved connection; one of no connection where there is none. */
+function tokenOf({ headers, query }: FastifyRequest): string {
+  const { token } = query as { token?: unknown };
+  const given = String(headers[TOKEN_HEADER_KEY] ?? token);
+  return UUID.test(given) ? given : randomUUID();
+}
+
+/** What may be asked, as far as the library does not look at it itself. An operation's id names a property. */
+const extensions = z
+  .looseObject({
+    operationId: z
+      .string()
+      .max(MAX_ID_LENGTH, `must not be longer than ${MAX_ID_LENGTH} characters`)
+      .refine((id) => !(id in {}), 'is no id')
+      .optional(),
+  })
+  .nullish();
+const body = z.looseObject({ extensions }, 'the body must be a JSON object');
+const query = z.looseObject({ extensions: jsonText.pipe(extensions).optional() });
+
+function askedBy(request: FastifyRequest) {
+  return request.method === 'GET' ? query.safeParse(request.query) : body.safeParse(request.body);
+}
+
+function operationIdOf(source: unknown): string {
+  const { operationId } = (source ?? {}) as { operationId?: unknown };
+  return String(operationId ?? '');
+}
+
+/** An answer that is there at once; the library sends it along the stream like any other. */
+async function* streamOf(result: ExecutionResult) {
+  yield result;
+}
+
+/** A subscription that goes on only where there is room for what comes. */
+function paced(
+  source: AsyncGenerator<ExecutionResult, void, void>,
+  room: () => Promise<void>,
+): AsyncGenerator<ExecutionResult, void, void> {
+  return {
+    async next() {
+      await room();
+      return source.next();
+    },
+    return: () => source.return(),
+    throw: (error) => source.throw(error),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,100 @@
+import { deploy, listDeployments, rollback } from '../../../operations/deployments.ts';
+import { route } from '../route.ts';
+import { botParams, repeatHeaders } from '../wire.ts';
+import { toDeploymentEntry, toDeployReply } from './deploy-reply.ts';
+import { deploymentsReply, deployReply, rollbackReply } from './replies.ts';
+import { deployBody, deploymentParams, deploymentsQuery, rollbackBody } from './wire.ts';
+
+/** What deploys definitions and shows what was deployed. Source: the API document, "Deploy". */
+export const deploymentRoutes = [
+  route({
+    method: 'POST',
+    path: '/bots/:id/deploy',
+    id: 'deploy',
+    tag: 'Deployments',
+    summary: 'Deploy a definition',
+    description:
+      'It is live for the very next request. A source with mistakes changes nothing: the answer is 200 all the ' +
+      'same, with the status `failed`.',
+    scope: 'DEPLOY',
+    errors: ['idempotency_conflict'],
+    answerHeaders: ['Idempotency-Replayed'],
+    input: { params: botParams, headers: repeatHeaders, body: deployBody },
+    toVariables: ({ params, headers, body }) => ({
+      variables: {
+        botId: params.id,
+        input: {
+          source: body.agentlang,
+          environment: body.environment,
+          message: body.message,
+          envVars: Object.entries(body.env_vars).flatMap(([name, value]) =>
+            value === null ? [] : [{ name, value }],
+          ),
+          unsetEnvVars: Object.keys(body.env_vars).filter((name) => body.env_vars[name] === null),
+          idempotencyKey: headers['idempotency-key'],
+        },
+      },
+    }),
+    json: {
+      operation: deploy,
+      schema: deployReply,
+      reply: ({ deploy }) => toDeployReply(deploy),
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/bots/:id/deployments',
+    id: 'listDeployments',
+    tag: 'Deployments',
+    summary: 'List the deployments',
+    description: 'Failed attempts too; no source, and no values of variables.',
+    errors: [],
+    input: { params: botParams, query: deploymentsQuery },
+    toVariables: ({ params, query }) => ({
+      variables: {
+        botId: params.id,
+        first: query.limit,
+        after: query.cursor,
+        environment: query.environment,
+        status: query.status,
+      },
+    }),
+    json: {
+      operation: listDeployments,
+      schema: deploymentsReply,
+      reply: ({ bot: { deployments } }) => ({
+        deployments: deployments.edges.map(({ node }) => toDeploymentEntry(node)),
+        next_cursor: deployments.pageInfo.hasNextPage ? deployments.pageInfo.endCursor : null,
+      }),
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/bots/:id/deployments/:deployment_id/rollback',
+    id: 'rollback',
+    tag: 'Deployments',
+    summary: 'Go back to an earlier deployment',
+    description: 'Makes a new deployment of its source and its variables, which is live at once.',
+    scope: 'DEPLOY',
+    emptyBody: true,
+    errors: ['deployment_not_found', 'deployment_not_deployable', 'idempotency_conflict'],
+    answerHeaders: ['Idempotency-Replayed'],
+    input: { params: deploymentParams, headers: repeatHeaders, body: rollbackBody },
+    toVariables: ({ params, headers, body }) => ({
+      variables: {
+        botId: params.id,
+        deploymentId: params.deployment_id,
+        message: body.message,
+        idempotencyKey: headers['idempotency-key'],
+      },
+    }),
+    json: {
+      operation: rollback,
+      schema: rollbackReply,
+      reply: ({ rollback }) => ({
+        ...toDeployReply(rollback),
+        rolled_back_to: rollback.rolledBackTo?.id ?? null,
+      }),
+    },
+  }),
+];

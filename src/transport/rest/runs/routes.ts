@@ -1,0 +1,90 @@
+import { cancelRun, listRuns, readRun, runEvents } from '../../../operations/runs.ts';
+import { route } from '../route.ts';
+import { botParams } from '../wire.ts';
+import { runReply, runsReply } from './replies.ts';
+import { toRunReply } from './run-reply.ts';
+import { eventsHeaders, eventsQuery, runParams, runsQuery } from './wire.ts';
+
+/** What shows, follows and stops runs. Source: the decisions, section 6. */
+export const runRoutes = [
+  route({
+    method: 'GET',
+    path: '/bots/:id/runs',
+    id: 'listRuns',
+    tag: 'Runs',
+    summary: 'List the runs',
+    description: 'Those to which all parameters apply, with their traces.',
+    scope: 'RUNS',
+    errors: [],
+    input: { params: botParams, query: runsQuery },
+    toVariables: ({ params, query: { limit, cursor, status, channel, ...filter } }) => ({
+      variables: {
+        botId: params.id,
+        first: limit,
+        after: cursor,
+        filter: { ...filter, status: status && [status], channel: channel && [channel] },
+      },
+    }),
+    json: {
+      operation: listRuns,
+      schema: runsReply,
+      reply: ({ runs: { edges, pageInfo } }) => ({
+        runs: edges.map(({ node }) => toRunReply(node)),
+        next_cursor: pageInfo.hasNextPage ? pageInfo.endCursor : null,
+      }),
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/bots/:id/runs/:run_id',
+    id: 'readRun',
+    tag: 'Runs',
+    summary: 'Read a run',
+    description: 'Whatever it was, and how it stands now, with its trace.',
+    scope: 'RUNS',
+    errors: ['run_not_found'],
+    input: { params: runParams },
+    toVariables: ({ params }) => ({ variables: { botId: params.id, runId: params.run_id } }),
+    json: { operation: readRun, schema: runReply, reply: ({ run }) => toRunReply(run) },
+  }),
+  route({
+    method: 'GET',
+    path: '/bots/:id/runs/:run_id/events',
+    id: 'followRun',
+    tag: 'Runs',
+    summary: 'Follow the events of a run',
+    description:
+      'Replays what has happened in a run, from any position, and goes on with it live: nothing lost and nothing ' +
+      'twice, for at least 24 hours.',
+    scope: ['CHAT', 'RUNS'],
+    errors: ['run_not_found'],
+    input: { params: runParams, query: eventsQuery, headers: eventsHeaders },
+    toVariables: ({ params, query, headers }) => ({
+      variables: {
+        botId: params.id,
+        runId: params.run_id,
+        after: headers['last-event-id'] ?? query.after,
+      },
+      stream: true,
+    }),
+    stream: { form: 'events', operation: runEvents },
+  }),
+  route({
+    method: 'POST',
+    path: '/bots/:id/runs/:run_id/cancel',
+    id: 'cancelRun',
+    tag: 'Runs',
+    summary: 'Stop a run',
+    description: 'A run that is over is answered as it is.',
+    scope: ['CHAT', 'RUNS'],
+    emptyBody: true,
+    errors: ['run_not_found'],
+    input: { params: runParams },
+    toVariables: ({ params }) => ({ variables: { botId: params.id, runId: params.run_id } }),
+    json: {
+      operation: cancelRun,
+      schema: runReply,
+      reply: ({ cancelRun }) => toRunReply(cancelRun),
+    },
+  }),
+];

@@ -1,0 +1,52 @@
+import { expect } from 'vitest';
+import type { Prisma, PrismaClient } from '../../src/generated/prisma/client.ts';
+import { atTheEnd } from './at-the-end.ts';
+
+/** Has a transaction hold what it takes. @returns ends it. */
+export async function hold(
+  prisma: PrismaClient,
+  take: (tx: Prisma.TransactionClient) => Promise<unknown>,
+): Promise<() => Promise<void>> {
+  const taken = Promise.withResolvers<void>();
+  const free = Promise.withResolvers<void>();
+  const holding = prisma.$transaction(
+    async (tx) => {
+      await take(tx);
+      taken.resolve();
+      await free.promise;
+    },
+    { timeout: 60_000 },
+  );
+  await Promise.race([taken.promise, holding]);
+  return async () => {
+    free.resolve();
+    await holding;
+  };
+}
+
+/** Waits until so many statements wait for locks, in the whole database. */
+export async function untilWaiting(prisma: PrismaClient, statements: number): Promise<void> {
+  const waiting = async () => {
+    const [row] = await prisma.$queryRaw<{ count: number }[]>`
+      SELECT count(*)::int AS count FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    return row?.count;
+  };
+  await expect.poll(waiting).toBe(statements);
+}
+
+const LOCK = 4_711;
+
+/** Has statements of PostgreSQL stop at a row before they change it, as slow ones would. @returns lets them go on. */
+export async function holdUp(
+  prisma: PrismaClient,
+  { before, of, id }: { before: 'UPDATE' | 'DELETE'; of: string; id: string },
+): Promise<() => Promise<void>> {
+  const row = before === 'UPDATE' ? 'NEW' : 'OLD';
+  await prisma.$executeRawUnsafe(`CREATE OR REPLACE FUNCTION hold_up() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_advisory_xact_lock_shared(${LOCK}); RETURN ${row}; END $$`);
+  await prisma.$executeRawUnsafe(`CREATE TRIGGER hold_up BEFORE ${before} ON ${of} FOR EACH ROW
+    WHEN (OLD.id = '${id}') EXECUTE FUNCTION hold_up()`);
+  atTheEnd(() => prisma.$executeRawUnsafe('DROP FUNCTION IF EXISTS hold_up CASCADE'));
+  return hold(prisma, (tx) => tx.$executeRawUnsafe(`SELECT pg_advisory_xact_lock(${LOCK})`));
+}

@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { frames } from '../helpers/stream.ts';
+import { exchange, openSocket, readAnswers, requestText } from '../helpers/wire.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+let bot: string;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+  bot = await tenant.bot();
+});
+
+/** The process that stops: another one on the same database, with no word between the two. */
+let stopping: TestApp;
+beforeEach(async () => {
+  stopping = await startApp();
+});
+
+/** Has the bot say a word, and a second one when the test lets it. */
+function speak({ upstream }: TestApp): () => void {
+  const finished = Promise.withResolvers<void>();
+  upstream.script(async ({ say, end, closed }) => {
+    say('Hello');
+    await Promise.race([finished.promise, closed]);
+    say(' there.');
+    end();
+  });
+  return finished.resolve;
+}
+
+const streamed = (at: TestApp, key: string = crypto.randomUUID()) =>
+  fetch(`${at.url}/v1/bots/${bot}/chat/stream?message=Hi`, {
+    headers: { ...tenant.headers, 'idempotency-key': key },
+  });
+
+/** Lets the process stop, and waits until nobody can connect to it. */
+async function stop(drainLimitMs: number) {
+  const closed = stopping.close(drainLimitMs);
+  const other = { headers: { connection: 'close' } };
+  await expect(fetch(`${stopping.url}/healthz`, other)).rejects.toThrow();
+  return { closed };
+}
+
+describe('a process that stops, of a run at work on another one,', () => {
+  /** Reads a run there by all that lasts: its events, and the reply, joined by its key. */
+  const readOn = async () => {
+    const finish = speak(app);
+    const key = crypto.randomUUID();
+    const first = await streamed(app, key);
+    const run_id = first.headers.get('x-run-id') ?? '';
+    const { headers } = tenant;
+    const streams = await Promise.all([
+      fetch(`${stopping.url}/v1/bots/${bot}/runs/${run_id}/events`, { headers }),
+      streamed(stopping, key),
+    ]);
+    return { first, run_id, streams, finish };
+  };
+
+  test('streams the rest', async () => {
+    const { first, run_id, streams, finish } = await readOn();
+    const { closed } = await stop(10_000);
+    finish();
+    for (const stream of streams) {
+      expect((await frames(stream)).slice(-3)).toEqual([
+        { delta: 'Hello' },
+        { delta: ' there.' },
+        { event: 'done', run_id, latency_ms: expect.any(Number) },
+      ]);
+    }
+    await first.text();
+    await closed;
+  });
+
+  test('ends the streams in time, and says so, while the run goes on', async () => {
+    const { first, run_id, streams, finish } = await readOn();
+    await stopping.close(0);
+    for (const stream of streams) {
+      const request_id = stream.headers.get('x-request-id');
+      const message = 'The server is stopping. Send the request again.';
+      expect((await frames(stream)).slice(-3)).toEqual([
+        { delta: 'Hello' },
+        { event: 'error', delta: '', error: { code: 'internal_error', message, request_id } },
+        { event: 'done', run_id, latency_ms: expect.any(Number), status: 'failed' },
+      ]);
+    }
+    finish();
+    expect((await frames(first)).at(-1)).not.toHaveProperty('status');
+  });
+});
+
+describe('a process that stops', () => {
+  /** Frames of a WebSocket. Source: RFC 6455, section 5.5. */
+  const PING = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
+  const PONG = Buffer.from([0x8a, 0]);
+  /** Requests that leave their connection open. */
+  const get = (path: string) =>
+    requestText(`GET ${path}`, { ...tenant.headers, connection: undefined });
+  const chat = () => get(`/v1/bots/${bot}/chat/stream?message=Hi`);
+  const whole = () =>
+    requestText(
+      `POST /v1/bots/${bot}/chat`,
+      { ...tenant.headers, 'content-type': 'application/json', connection: undefined },
+      '{"message": "Hi"}',
+    );
+  const upgrade = requestText('GET /graphql/ws', {
+    connection: 'upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+    'sec-websocket-protocol': 'graphql-transport-ws',
+  });
+  const underWay = (count: number) => expect.poll(stopping.upstream.underWay).toBe(count);
+
+  test('closes idle connections at once, and no others', async () => {
+    const finish = speak(stopping);
+    const upgraded = openSocket(stopping.url);
+    const cut = once(upgraded, 'end');
+    upgraded.write(get('/healthz'));
+    await once(upgraded, 'data');
+    upgraded.write(upgrade);
+    await once(upgraded, 'data');
+    const idle = openSocket(stopping.url);
+    idle.write(get('/healthz'));
+    await once(idle, 'data');
+    const answer = exchange(stopping.url, whole());
+    await underWay(1);
+    const closed = stopping.close(5_000);
+    await once(idle.resume(), 'end');
+    idle.destroy();
+    upgraded.write(PING);
+    expect(await Promise.race([once(upgraded, 'data'), cut])).toEqual([PONG]);
+    upgraded.destroy();
+    finish();
+    expect(readAnswers(await answer).map(({ status }) => status)).toEqual([200]);
+    await closed;
+  });
+
+  test('says of the last answer on a connection that it is the last', async () => {
+    const finish = speak(stopping);
+    const answers = exchange(stopping.url, whole() + whole());
+    await underWay(2);
+    const closed = stopping.close(5_000);
+    finish();
+    const told = readAnswers(await answers).map(({ status, headers }) => [
+      status,
+      headers.get('connection'),
+    ]);
+    expect(told).toEqual([
+      [200, 'keep-alive'],
+      [200, 'close'],
+    ]);
+    await closed;
+  });
+
+  test('closes a connection behind a stream that began before', async () => {
+    const finishStream = speak(stopping);
+    const stream = openSocket(stopping.url);
+    stream.write(chat());
+    await once(stream, 'data');
+    const finish = speak(stopping);
+    const answer = exchange(stopping.url, whole());
+    await underWay(2);
+    const closed = stopping.close(5_000);
+    finishStream();
+    await once(stream.resume(), 'end');
+    stream.destroy();
+    finish();
+    expect(readAnswers(await answer).map(({ status }) => status)).toEqual([200]);
+    await closed;
+  });
+});

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Prisma, PrismaClient } from '../../src/generated/prisma/client.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { testDatabase } from '../helpers/database.ts';
+
+/** Opens a WebSocket, on which nothing is said yet. */
+async function open({ webSocketUrl }: TestApp) {
+  const socket = new WebSocket(webSocketUrl, 'graphql-transport-ws');
+  onTestFinished(() => socket.terminate());
+  await once(socket, 'open');
+  const closed = once(socket, 'close').then(([code, reason]) => `closed with ${code} ${reason}`);
+  return { socket, closed, send: (message: object) => socket.send(JSON.stringify(message)) };
+}
+
+/** Opens one, and says who asks. */
+async function connect(app: TestApp, { headers }: Pick<Tenant, 'headers'>) {
+  const connection = await open(app);
+  connection.send({ type: 'connection_init', payload: { Authorization: headers.authorization } });
+  await once(connection.socket, 'message');
+  return connection;
+}
+
+describe('an operation', () => {
+  test('has an id of at most 128 characters', async () => {
+    const app = await startApp();
+    const { socket, closed, send } = await connect(app, await app.tenant());
+    const ask = (id: string) =>
+      send({ id, type: 'subscribe', payload: { query: '{ __typename }' } });
+    ask('x'.repeat(128));
+    const [answer] = await once(socket, 'message');
+    expect(JSON.parse(String(answer))).toMatchObject({ type: 'next' });
+    ask('x'.repeat(129));
+    expect(await closed).toBe('closed with 4400 Invalid message received');
+  });
+});
+
+/** The database, with looks at keys that are the test's own. */
+async function withKeys(
+  looks: (model: PrismaClient['apiKey']) => Record<string, (asked: never) => unknown>,
+): Promise<Database> {
+  const database = await testDatabase();
+  const { apiKey } = database.prisma;
+  const own = looks(apiKey);
+  const keys = new Proxy(apiKey, {
+    get: (model, name) => own[String(name)] ?? Reflect.get(model, name),
+  });
+  const prisma = new Proxy(database.prisma, {
+    get: (client, name) => (name === 'apiKey' ? keys : Reflect.get(client, name)),
+  });
+  return { ...database, prisma };
+}
+
+describe('a client that goes while its key is looked up', () => {
+  test('is not remembered', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    let looked = (_keys: number) => {};
+    const database = await withKeys((model) => ({
+      findUnique: async (key: Prisma.ApiKeyFindUniqueArgs) => {
+        asked.resolve();
+        await answer.promise;
+        return model.findUnique(key);
+      },
+      findMany: (revoked: { where: { hash: { in: string[] } } }) => {
+        looked(revoked.where.hash.in.length);
+        return model.findMany(revoked);
+      },
+    }));
+    const app = await startApp({ database });
+    const tenant = await app.tenant();
+    const { socket, send } = await open(app);
+    send({ type: 'connection_init', payload: { Authorization: tenant.headers.authorization } });
+    await asked.promise;
+    socket.terminate();
+    await expect.poll(app.openSockets).toBe(0);
+    answer.resolve();
+    await connect(app, await app.tenant());
+    // All keys that anybody waits for are looked at together.
+    const next = Promise.withResolvers<number>();
+    looked = next.resolve;
+    expect(await next.promise).toBe(1);
+  });
+});
+
+describe('a key that cannot be looked up', () => {
+  test('has that operation refused, and the others of its WebSocket go on', async () => {
+    let isAway = false;
+    const database = await withKeys((model) => ({
+      findUnique: async (asked: Prisma.ApiKeyFindUniqueArgs) => {
+        if (isAway) throw new Error('canary');
+        return model.findUnique(asked);
+      },
+    }));
+    const app = await startApp({ database });
+    const printed = vi.spyOn(console, 'error');
+    onTestFinished(() => printed.mockRestore());
+    const { socket, closed, send } = await connect(app, await app.tenant());
+    const told: string[] = [];
+    socket.on('message', (data) => told.push(String(data)));
+    /** The code of the error of an operation, none where it is answered; or how the connection ended. */
+    const ask = async () => {
+      const id = randomUUID();
+      const answered = new Promise<string>((resolve) => {
+        socket.on('message', function hear(data) {
+          const said = JSON.parse(String(data));
+          if (said.id !== id || said.type === 'complete') return;
+          socket.off('message', hear);
+          resolve(String(data));
+        });
+      });
+      send({ id, type: 'subscribe', payload: { query: '{ viewer { account { id } } }' } });
+      const message = await Promise.race([answered, closed]);
+      if (message.startsWith('closed')) return message;
+      const { type, payload } = JSON.parse(message);
+      const [error] = type === 'error' ? payload : (payload.errors ?? []);
+      return error?.extensions.code;
+    };
+    expect(await ask()).toBeUndefined();
+    isAway = true;
+    // A key is remembered for a second.
+    await expect.poll(ask).toBe('INTERNAL_ERROR');
+    isAway = false;
+    expect(await ask()).toBeUndefined();
+    expect(told.join()).not.toContain('canary');
+    expect(printed).not.toHaveBeenCalled();
+  });
+});
+
+describe('a message that only servers send', () => {
+  test.each([
+    ['connection_ack', {}],
+    ['next', {}],
+    ['error', [{ message: 'No' }]],
+  ])('is none, without a key too: %s', async (type, payload) => {
+    const app = await startApp();
+    const printed = vi.spyOn(console, 'error');
+    onTestFinished(() => printed.mockRestore());
+    const { closed, send } = await open(app);
+    send({ id: '1', type, payload });
+    expect(await closed).toBe('closed with 4400 Invalid message received');
+    expect(printed).not.toHaveBeenCalled();
+  });
+});
+
+describe('closing the server', () => {
+  test('does not wait for a WebSocket whose client is silent', async () => {
+    const app = await startApp();
+    const { socket, closed } = await open(app);
+    socket.pause();
+    const before = performance.now();
+    await app.close();
+    expect(performance.now() - before).toBeLessThan(5_000);
+    socket.resume();
+    expect(await closed).toBe('closed with 1005 ');
+  });
+});
