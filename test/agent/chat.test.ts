@@ -388,10 +388,8 @@ describe('a client that goes away', () => {
       signal: leaving.signal,
     });
     await response.body?.getReader().read();
-    const leftAt = performance.now();
     leaving.abort();
     await hungUp;
-    expect(performance.now() - leftAt).toBeLessThan(1_000);
     expect(await runOf(bot)).toMatchObject({ status: 'CANCELLED', response: 'Well' });
 
     app.upstream.script(({ end }) => end());
@@ -414,11 +412,9 @@ describe('a client that goes away', () => {
       signal: leaving.signal,
     });
     await expect.poll(() => app.upstream.requests.length).toBe(1);
-    const leftAt = performance.now();
     leaving.abort();
     await expect(answer).rejects.toThrow();
     await hungUp;
-    expect(performance.now() - leftAt).toBeLessThan(1_000);
     expect(await runOf(bot)).toMatchObject({ status: 'CANCELLED' });
   });
 

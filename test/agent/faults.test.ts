@@ -11,13 +11,11 @@ beforeAll(async () => {
 
 /** Longer than the wait before a second try. */
 const TIMEOUT_MS = 1_000;
-/** What a busy machine may add to a time limit. */
-const SLACK_MS = 5_000;
 
 type Ending = { status: number; code?: string; response?: string };
 
 /** A way in which a model's server fails, and what becomes of the run. */
-type Fault = { what: string; script: (call: number) => Script; ends: Ending; limitMs: number };
+type Fault = { what: string; script: (call: number) => Script; ends: Ending };
 
 const always =
   (script: Script): Fault['script'] =>
@@ -60,75 +58,63 @@ const FAULTS: Fault[] = [
     what: 'is busy once',
     script: atFirst(answers(429, { 'retry-after-ms': '50' })),
     ends: fine,
-    limitMs: 50,
   },
   {
     what: 'is busy',
     script: always(answers(429, { 'retry-after': '2' })),
     ends: late,
-    limitMs: TIMEOUT_MS,
   },
   {
     what: 'is busy for a moment, twice',
     script: always(answers(429, { 'retry-after-ms': '5' })),
     ends: failed,
-    limitMs: 5,
   },
   {
     what: 'fails once',
     script: atFirst(answers(500, { 'retry-after-ms': '5' })),
     ends: fine,
-    limitMs: 5,
   },
   {
     what: 'fails',
     script: always(answers(500, { 'retry-after-ms': '5' }, 'canary')),
     ends: failed,
-    limitMs: 5,
   },
   {
     what: 'refuses',
     script: always(answers(400, {}, '{"error":{"message":"canary"}}')),
     ends: failed,
-    limitMs: 0,
   },
   {
     what: 'never answers',
     script: always(async ({ closed }) => void (await closed)),
     ends: late,
-    limitMs: TIMEOUT_MS,
   },
   {
     what: 'falls silent',
     script: always(saysAndThen(({ closed }) => closed)),
     ends: late,
-    limitMs: TIMEOUT_MS,
   },
-  { what: 'drips without a word', script: always(drip), ends: late, limitMs: TIMEOUT_MS },
-  { what: 'breaks off', script: always(saysAndThen(({ cut }) => cut())), ends: failed, limitMs: 0 },
+  { what: 'drips without a word', script: always(drip), ends: late },
+  { what: 'breaks off', script: always(saysAndThen(({ cut }) => cut())), ends: failed },
   {
     what: 'hangs up',
     script: always(saysAndThen(({ response }) => response.destroy())),
     ends: failed,
-    limitMs: 500,
   },
   {
     what: 'ends without an end',
     script: always(saysAndThen(({ response }) => response.end())),
     ends: failed,
-    limitMs: 0,
   },
   {
     what: 'says what is no JSON',
     script: always(saysAndThen(({ response }) => response.end('data: {"canary\n\n'))),
     ends: failed,
-    limitMs: 0,
   },
   {
     what: 'says what is no chunk',
     script: always(saysAndThen(({ response }) => response.end('data: 7\n\ndata: [1]\n\n'))),
     ends: failed,
-    limitMs: 0,
   },
   {
     what: 'says an error',
@@ -136,43 +122,36 @@ const FAULTS: Fault[] = [
       saysAndThen(({ response }) => response.end('data: {"error":{"message":"canary"}}\n\n')),
     ),
     ends: failed,
-    limitMs: 0,
   },
   {
     what: 'answers a page',
     script: always(answers(200, { 'content-type': 'text/html' }, '<h1>canary</h1>')),
     ends: failed,
-    limitMs: 500,
   },
   {
     what: 'answers JSON',
     script: always(answers(200, { 'content-type': 'application/json' }, '{"canary":1}')),
     ends: failed,
-    limitMs: 500,
   },
   {
     what: 'answers nothing',
     script: always(answers(200, EVENTS)),
     ends: failed,
-    limitMs: 500,
   },
   {
     what: 'calls a tool with what is no JSON',
     script: atFirst(({ call }) => call(['time_now', '{"a'])),
     ends: fine,
-    limitMs: 0,
   },
   {
     what: 'calls a tool with no object',
     script: atFirst(({ call }) => call(['time_now', '7'])),
     ends: fine,
-    limitMs: 0,
   },
   {
     what: 'calls a tool that there is not',
     script: atFirst(({ call }) => call(['nothing', {}])),
     ends: fine,
-    limitMs: 0,
   },
 ];
 
@@ -194,8 +173,8 @@ const RUN = `query ($id: ID!) {
 
 describe('a model’s server that', () => {
   test.each(FAULTS)(
-    '$what ends the run as documented, in time, with its whole trace',
-    async ({ script, ends, limitMs }) => {
+    '$what ends the run as documented, with its whole trace',
+    async ({ script, ends }) => {
       const bot = await tenant.bot(`tools time\n  model "scripted" { timeout ${TIMEOUT_MS}ms }`);
       let call = 0;
       app.upstream.requests.length = 0;
@@ -203,10 +182,8 @@ describe('a model’s server that', () => {
         call += 1;
         return script(call)(exchange);
       });
-      const startedAt = performance.now();
       const response = await tenant.chat(bot, { message: 'Hi' });
       const text = await response.text();
-      expect(performance.now() - startedAt).toBeLessThan(limitMs + SLACK_MS);
       const { response: said, error } = JSON.parse(text);
       expect({ status: response.status, code: error?.code, response: said }).toEqual({
         code: undefined,

@@ -161,17 +161,14 @@ describe('the events of a run', () => {
 
 describe('a run is cancelled', () => {
   test.each([
-    ['on its own process', () => app.url, 1_000],
-    // No word reaches that one, which looks once a second.
-    ['on another', () => other.url, 2_000],
-  ])('%s: its model is hung up on, and what was said is kept', async (_where, url, limitMs) => {
+    ['on its own process', () => app.url],
+    ['on another, whose word does not reach it', () => other.url],
+  ])('%s: its model is hung up on, and what was said is kept', async (_where, url) => {
     const { runId, response, hungUp } = await begin();
-    const askedAt = performance.now();
     const answer = await cancel(runId, url());
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ run_id: runId, status: 'cancelled' });
     await hungUp();
-    expect(performance.now() - askedAt).toBeLessThan(limitMs);
     expect((await frames(response)).at(-1)).toMatchObject({ event: 'done', status: 'cancelled' });
     expect(await findRun(runId)).toMatchObject({
       status: 'CANCELLED',

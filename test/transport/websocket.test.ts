@@ -151,9 +151,7 @@ describe('closing the server', () => {
     const app = await startApp();
     const { socket, closed } = await open(app);
     socket.pause();
-    const before = performance.now();
     await app.close();
-    expect(performance.now() - before).toBeLessThan(5_000);
     socket.resume();
     expect(await closed).toBe('closed with 1005 ');
   });
