@@ -11,7 +11,7 @@ import { statement } from './sql.ts';
 export type Owner = {
   /** `own_…`. Another one once this process was taken for dead: what it held is lost then. */
   id(): string;
-  /** Leaves the owners, and what is still held with it. */
+  /** Leaves the owners, and what is still held with it; where the database is away, it is taken for dead instead. */
   close(): Promise<void>;
 };
 
@@ -76,7 +76,9 @@ export async function createOwner({
     async close() {
       clearInterval(timer);
       await beating;
-      await prisma.owner.deleteMany({ where: { id } });
+      await prisma.owner.deleteMany({ where: { id } }).catch((err: unknown) => {
+        log.error({ err }, 'This process could not leave. It will be taken for dead.');
+      });
     },
   };
 }

@@ -23,6 +23,16 @@ describe('a process that owns runs and turns', () => {
     expect(await ids()).not.toContain(owner.id());
   });
 
+  test('ends also where the database is away, and is taken for dead then', async () => {
+    const deleteMany = () => Promise.reject(new Error('connect ECONNREFUSED'));
+    const { create } = prisma.owner;
+    const away = { owner: { create, deleteMany } } as unknown as typeof prisma;
+    const error = vi.fn();
+    const own = await createOwner({ prisma: away, sql, log: { ...log, error }, onLost: () => {} });
+    await own.close();
+    expect(error).toHaveBeenCalledOnce();
+  });
+
   test('takes out those whose heart has stopped', async () => {
     const id = makeId('own');
     await prisma.owner.create({ data: { id, heartbeatAt: new Date(Date.now() - 9_000) } });
