@@ -1,5 +1,4 @@
 import type { ActiveDeployments } from '../deployments/active.ts';
-import { toGatewayError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Admission, LiveRuns } from '../runs/live.ts';
@@ -54,8 +53,8 @@ export function startBackground({
     } catch (error) {
       place.leave();
       log.error({ runId: run.begun.id, err: error }, 'A run could not be begun.');
-      const fail = () => queue.fail(run.begun, toGatewayError(error));
-      await persist(fail, { log, what: `The end of ${run.begun.id}` });
+      const leave = () => queue.leave(run.begun, error);
+      await persist(leave, { log, what: `That nobody works on ${run.begun.id}` });
     }
   };
 

@@ -1,4 +1,4 @@
-import type { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors.ts';
 import type { Prisma, PrismaClient, Run } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
@@ -59,8 +59,11 @@ export type Queue = {
    * @returns whether it does: not one that is to be stopped anyway, nor one that is no longer this attempt's.
    */
   putBack(run: BegunRun, record: EventRecord): Promise<boolean>;
-  /** Ends a run that was taken up and cannot be begun. */
-  fail(run: BegunRun, error: GatewayError): Promise<void>;
+  /**
+   * Lets go of a run that was taken up and not begun: it fails where that was refused, and where something broke it is
+   * found without its owner.
+   */
+  leave(run: BegunRun, reason: unknown): Promise<void>;
 };
 
 /** Where it is told that a run waits. */
@@ -116,13 +119,25 @@ export function createQueue({
       const { events, ...rest } = taken;
       return { ...rest, earlier: events === null ? [] : readEvents(taken).events };
     } catch (error) {
-      if (held) await persist(disown(held), { log, what: `That nobody works on ${held.id}` });
+      const run = held;
+      if (run) await persist(() => disown(run), { log, what: `That nobody works on ${run.id}` });
       throw error;
     }
   };
 
-  const disown = (run: BegunRun) => () =>
+  const disown = (run: BegunRun) =>
     prisma.run.updateMany({ where: stillOf(run), data: { ownerId: null } });
+
+  const fail = (run: BegunRun, { code, message }: GatewayError) =>
+    prisma.run.updateMany({
+      where: stillOf(run),
+      data: {
+        status: 'FAILED',
+        errorCode: code,
+        errorMessage: message,
+        finishedAt: new Date(),
+      },
+    });
 
   return {
     async add(run, also = () => []) {
@@ -170,16 +185,8 @@ export function createQueue({
       return isBack;
     },
 
-    async fail(run, { code, message }) {
-      await prisma.run.updateMany({
-        where: stillOf(run),
-        data: {
-          status: 'FAILED',
-          errorCode: code,
-          errorMessage: message,
-          finishedAt: new Date(),
-        },
-      });
+    async leave(run, reason) {
+      await (reason instanceof GatewayError ? fail(run, reason) : disown(run));
       tell(run);
     },
   };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDeployments } from '../../src/deployments/deployments.ts';
+import { GatewayError } from '../../src/errors.ts';
 import { makeId } from '../../src/ids.ts';
 import { createQueue } from '../../src/runs/queue.ts';
 import { createJobs } from '../../src/storage/jobs.ts';
@@ -138,6 +139,7 @@ describe('the queue of runs', () => {
     // As runs are found whose process has died.
     expect(await findRun(id)).toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
     expect(await jobsLeft()).toBe(0);
+    await prisma.run.delete({ where: { id } });
   });
 
   test('drops the jobs of runs that were cancelled or deleted', async () => {
@@ -153,6 +155,25 @@ describe('the queue of runs', () => {
     expect((await queue.take())?.begun.id).toBe(kept);
     expect(await status(cancelled)).toBe('CANCELLED');
     expect(await jobsLeft()).toBe(0);
+  });
+
+  test('lets go of a run that is refused for good, and of one over which something broke for another attempt', async () => {
+    const queue = await open();
+    const ids = [await queue.add(await newRun()), await queue.add(await newRun())] as const;
+    const reasons = [new GatewayError('bot_not_deployed', 'None.'), new Error('No answer.')];
+    for (const reason of reasons) {
+      const taken = await queue.take();
+      if (!taken) throw new Error('There was nothing to take.');
+      await queue.leave(taken.begun, reason);
+    }
+    expect(await findRun(ids[0])).toMatchObject({
+      status: 'FAILED',
+      errorCode: 'bot_not_deployed',
+      finishedAt: expect.any(Date),
+    });
+    // As runs are found whose process has died.
+    expect(await findRun(ids[1])).toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
+    await prisma.run.delete({ where: { id: ids[1] } });
   });
 
   test('lets only the present attempt put a run back, and not one that is to be stopped', async () => {
