@@ -1,5 +1,7 @@
 import '../language/schema.ts';
 import '../accounts/schema.ts';
+import '../accounts/keys/schema.ts';
+import '../accounts/session-tokens/schema.ts';
 import '../bots/schema.ts';
 import '../deployments/schema.ts';
 import '../deployments/lists/schema.ts';

@@ -1,0 +1,125 @@
+import { getRefFromModel, queryFromInfo } from '@pothos/plugin-prisma';
+import { z } from 'zod';
+import { KeyScope } from '../../generated/prisma/client.ts';
+import { botId, displayName } from '../../input.ts';
+import { builder } from '../../schema/builder.ts';
+import { together } from '../../schema/together.ts';
+import { authorizeScope } from '../caller.ts';
+
+const KeyScopeEnum = builder.enumType('KeyScope', {
+  description: 'What a key may do.',
+  values: {
+    CHAT: { value: KeyScope.CHAT, description: 'Talk to bots.' },
+    DEPLOY: { value: KeyScope.DEPLOY, description: 'Deploy definitions and read their source.' },
+    RUNS: { value: KeyScope.RUNS, description: 'Read runs and their traces.' },
+    ADMIN: { value: KeyScope.ADMIN, description: 'Make and delete bots and keys.' },
+    OPERATOR: { value: KeyScope.OPERATOR, description: 'Make accounts and set their plans.' },
+  },
+});
+
+/** The bots of an account that its keys are limited to. */
+const botsOfKeys = together(
+  async (ids, { accountId, query }: { accountId: string; query: object }, { prisma }) => {
+    const bots = await prisma.bot.findMany({ ...query, where: { id: { in: ids }, accountId } });
+    const byId = new Map(bots.map((bot) => [bot.id, bot]));
+    return (id) => byId.get(id) ?? null;
+  },
+);
+
+export const ApiKeyNode = builder.prismaNode('ApiKey', {
+  description: 'An API key. Its secret is shown once, when it is made.',
+  id: { resolve: ({ id }) => id },
+  nullable: true,
+  findUnique: (id, { caller }) => {
+    authorizeScope(caller(), 'ADMIN');
+    return { id, accountId: caller().account.id };
+  },
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    prefix: t.exposeString('prefix', {
+      description: 'How the secret begins, to recognise it by.',
+    }),
+    scopes: t.expose('scopes', { type: [KeyScopeEnum] }),
+    bots: t.field({
+      type: [getRefFromModel('Bot', builder)],
+      nullable: true,
+      description: 'The bots that it is limited to; null where it may use all of the account.',
+      resolve: async ({ restricted, botIds, accountId }, _args, context, info) => {
+        if (!restricted) return null;
+        const question = { accountId, query: queryFromInfo({ context, info }) };
+        const bots = await Promise.all(botIds.map((id) => botsOfKeys(id, question, context, info)));
+        return bots.filter((bot) => bot !== null);
+      },
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Exact to a minute.',
+    }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
+    revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true }),
+  }),
+});
+
+const keysOf = together((accountIds, _question, { caller, keys }) =>
+  keys.list(caller(), accountIds),
+);
+
+builder.prismaObjectField('Account', 'apiKeys', (t) =>
+  t.field({
+    type: [ApiKeyNode],
+    description: 'Those that can do nothing more than this key, the newest first. Scope ADMIN.',
+    authScopes: { scope: 'ADMIN' },
+    resolve: ({ id }, _args, context, info) => keysOf(id, {}, context, info),
+  }),
+);
+
+const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
+  description: 'A new key of the own account. It can do nothing that the key that makes it cannot.',
+  fields: (t) => ({
+    name: t.string({ required: true, validate: { schema: displayName } }),
+    scopes: t.field({
+      type: [KeyScopeEnum],
+      description: 'CHAT alone by default.',
+      validate: { minLength: [1, { message: 'must not be empty' }] },
+    }),
+    botIds: t.idList({
+      description: 'The bots that it is limited to; all of the account by default.',
+      validate: { items: { schema: botId }, maxLength: [100, { message: 'must be at most 100' }] },
+    }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description: 'When it stops working; by default with the key that makes it.',
+      validate: {
+        schema: z.date().refine((date) => date.getTime() > Date.now(), 'must be in the future'),
+      },
+    }),
+  }),
+});
+
+builder.mutationField('createApiKey', (t) =>
+  t.field({
+    type: builder.simpleObject('CreateApiKeyPayload', {
+      description: 'The key, and its secret.',
+      fields: (payload) => ({
+        apiKey: payload.field({ type: ApiKeyNode }),
+        secret: payload.string({ description: 'The API key itself, shown this once.' }),
+      }),
+    }),
+    description: 'Makes a key for the own account. Scope ADMIN.',
+    authScopes: { scope: 'ADMIN' },
+    args: { input: t.arg({ type: CreateApiKeyInput, required: true }) },
+    resolve: (_root, { input }, { caller, keys }) => keys.issue(caller(), input),
+  }),
+);
+
+builder.mutationField('revokeApiKey', (t) =>
+  t.field({
+    type: ApiKeyNode,
+    description: 'Stops a key of the own account for good. Scope ADMIN.',
+    authScopes: { scope: 'ADMIN' },
+    args: { id: t.arg.id({ required: true }) },
+    resolve: (_root, { id }, { caller, keys }) => keys.revoke(caller(), id),
+  }),
+);
