@@ -30,7 +30,7 @@ const FOUNDATIONS = [
   'generated',
 ];
 const ROOMS = [...DOMAINS, 'transport', 'schema', 'operations', 'model', 'storage'];
-const COMPOSITION = ['server.ts', 'app.ts', 'config.ts'];
+const COMPOSITION = ['server.ts', 'app.ts', 'domains.ts', 'config.ts'];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts') && !path.startsWith('generated/'))
