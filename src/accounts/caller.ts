@@ -27,6 +27,22 @@ export function authorizeScope({ key }: Caller, required: RequiredScope): void {
   throw new GatewayError('insufficient_scope', `This API key lacks the scope ${names}.`);
 }
 
+/**
+ * Keeps a token to its session, which it may leave unsaid. The bot is in its key's keeping.
+ *
+ * @throws GatewayError `insufficient_scope`
+ */
+export function assertOwnSession(
+  session: SessionGrant,
+  sessionId: string | null | undefined,
+  environment: Environment | null | undefined,
+): void {
+  if ((sessionId ?? session.sessionId) === session.sessionId && environment === session.environment)
+    return;
+  const message = 'A session token is for one session in one environment alone.';
+  throw new GatewayError('insufficient_scope', message);
+}
+
 /** Whether a key can do nothing that the caller's own cannot. */
 export function covers(
   { key }: Caller,

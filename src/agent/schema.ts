@@ -1,6 +1,6 @@
-import type { SessionGrant } from '../accounts/caller.ts';
+import { assertOwnSession } from '../accounts/caller.ts';
 import { GatewayError } from '../errors.ts';
-import { type Environment, OnDisconnect } from '../generated/prisma/client.ts';
+import { OnDisconnect } from '../generated/prisma/client.ts';
 import { chatMessage, idempotencyKey, sessionId } from '../input.ts';
 import { isJsonObject, jsonObject } from '../json.ts';
 import { builder } from '../schema/builder.ts';
@@ -189,22 +189,6 @@ async function startChat(
     onBusy: onBusy ?? undefined,
   };
   return answeredBy(await context.chat.start(request, context.signal), context);
-}
-
-/**
- * Keeps a token to its session, which it may leave unsaid. The bot is in its key's keeping.
- *
- * @throws GatewayError `insufficient_scope`
- */
-function assertOwnSession(
-  session: SessionGrant,
-  sessionId: string | null | undefined,
-  environment: Environment | null | undefined,
-) {
-  if ((sessionId ?? session.sessionId) === session.sessionId && environment === session.environment)
-    return;
-  const message = 'A session token is for one session in one environment alone.';
-  throw new GatewayError('insufficient_scope', message);
 }
 
 async function startExecute(

@@ -13,6 +13,7 @@ import type { HistoryMessage, NewSession, SessionState } from '../sessions/histo
 import { MAX_INT } from '../storage/int.ts';
 import { persist } from '../storage/persist.ts';
 import type { Agent, AgentTask } from './agent.ts';
+import { createCheckpoints } from './checkpoints.ts';
 import type { LoopResult } from './loop.ts';
 
 /** A run to do. */
@@ -66,10 +67,6 @@ export type Worker = {
   resume(place: Admission, job: TakenJob): Promise<LiveRun>;
 };
 
-/** How far the stored events of a run at work may be behind. */
-const CHECKPOINT_MS = 250;
-/** The same for a run that takes long to store: it rests so many times as long, not to store all the time. */
-const CHECKPOINT_REST = 4;
 const NO_USAGE = { promptTokens: 0, completionTokens: 0, tokensEstimated: false };
 
 /** A run under way. */
@@ -90,6 +87,8 @@ export function createWorker({
   tracing: Tracing;
   log: Log;
 }): Worker {
+  const keepCheckpoints = createCheckpoints({ runs, log });
+
   const work = async (all: Work, signal: AbortSignal) => {
     const { begun, deployment, task, trace, events, startedAt } = all;
     let result: LoopResult | undefined;
@@ -128,33 +127,6 @@ export function createWorker({
       log.error({ runId: begun.id, err }, 'A run could not be put back.');
       return true;
     }
-  };
-
-  /** Stores what has happened so far, now and then, for those who read it elsewhere, and in case that the process dies. */
-  const keepCheckpoints = ({ begun, events, trace }: Work) => {
-    let stored = 0;
-    let storing: Promise<void> | undefined;
-    let restUntil = 0;
-    const timer = setInterval(() => {
-      const startedAt = performance.now();
-      if (storing || events.events.length === stored || startedAt < restUntil) return;
-      stored = events.events.length;
-      storing = runs
-        .checkpoint(begun, { ...recordEvents(events.events), spans: trace.interrupted() })
-        .catch((err: unknown) => {
-          stored = 0;
-          log.error({ runId: begun.id, err }, 'A run is not stored yet.');
-        })
-        .finally(() => {
-          const endedAt = performance.now();
-          restUntil = endedAt + (endedAt - startedAt) * CHECKPOINT_REST;
-          storing = undefined;
-        });
-    }, CHECKPOINT_MS);
-    return async () => {
-      clearInterval(timer);
-      await storing;
-    };
   };
 
   /** Stores the end of a run and what it leaves; where that cannot be, the run alone, as failed, and until it is. */

@@ -1,16 +1,10 @@
 import { fingerprintOf, type Repeatable } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
 import type { Deployment, Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
 import { readDefinition } from '../language/read.ts';
-import {
-  channelWarnings,
-  inOrder,
-  type ProbeTools,
-  type ToolServerReport,
-  toolWarnings,
-} from './diagnostics.ts';
+import type { ProbeTools } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
+import { createInstall } from './install.ts';
 import { type AnsweringDeployment, answerOnce, earlierAnswer } from './repeat.ts';
 
 /** Under which key, within which account, a request may be repeated. */
@@ -60,14 +54,6 @@ export type Deployments = {
   promote(request: RedeployRequest): Promise<AnsweringDeployment>;
 };
 
-/** What a deployment is made of, once it is clear which variables it has. */
-type Installation = Omit<DeployRequest, 'envVars' | 'unsetEnvVars' | 'idempotency'> & {
-  variables: EnvironmentVariables;
-  /** Of the servers of tools that the source names. */
-  reports: ToolServerReport[];
-  rolledBackToId?: string;
-};
-
 /** How long the deploys of one bot may wait for each other, and one may take. */
 const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
 
@@ -81,6 +67,8 @@ export function createDeployments({
   cipher: EnvironmentCipher;
   probeTools?: ProbeTools;
 }): Deployments {
+  const install = createInstall({ cipher });
+
   /**
    * Does the work of one deploy in a transaction of its own, one deploy of a bot at a time: the last one to
    * come is the one that runs, and one that breaks leaves nothing behind. One that is repeated is not done again.
@@ -161,41 +149,6 @@ export function createDeployments({
       'deployment_not_deployable',
       `The deployment "${deploymentId}" never ran, and cannot be run again.`,
     );
-  };
-
-  /** Stores the deployment, and where its source is without errors makes it the one that runs. */
-  const install = async (
-    tx: Prisma.TransactionClient,
-    { variables, reports, ...request }: Installation,
-  ): Promise<Deployment> => {
-    const { botId, environment, source } = request;
-    const id = makeId('dep');
-    const report = readDefinition(source, { envNames: Object.keys(variables) });
-    const { definition, diagnostics } = report;
-    const attempt = { ...request, id, deployedAt: new Date() };
-    if (definition === null) {
-      return tx.deployment.create({ data: { ...attempt, status: 'FAILED', diagnostics } });
-    }
-    const deployment = await tx.deployment.create({
-      data: {
-        ...attempt,
-        status: 'DEPLOYED',
-        diagnostics: inOrder([
-          ...diagnostics,
-          ...channelWarnings(definition),
-          ...toolWarnings(reports, report.places),
-        ]),
-        channels: definition.channels.some(({ type }) => type === 'web') ? ['WEB'] : [],
-        envNames: Object.keys(variables).sort(),
-        envVars: cipher.encrypt(id, variables),
-      },
-    });
-    await tx.activeDeployment.upsert({
-      where: { botId_environment: { botId, environment } },
-      create: { botId, environment, deploymentId: id },
-      update: { deploymentId: id, version: { increment: 1 } },
-    });
-    return deployment;
   };
 
   const findStaging = async (tx: Prisma.TransactionClient, request: RedeployRequest) => {

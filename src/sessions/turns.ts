@@ -10,6 +10,7 @@ import { persist } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import { statement } from '../storage/sql.ts';
 import type { NewSession, SessionRef, SessionState } from './history.ts';
+import { createInOrder } from './in-order.ts';
 
 /** What becomes of a message to a session that is busy with another one: it waits, or is refused at once. */
 export type OnBusy = 'ENQUEUE' | 'REJECT';
@@ -92,7 +93,7 @@ export function createTurns({
   log: Log;
   maxWaitMs?: number;
 }): Turns {
-  const inArrivalOrder = createQueues();
+  const inArrivalOrder = createInOrder();
   const takeAll = createBatch<LeaseRow, { id: string; turns: number }>(sql, TAKE);
 
   /** Gives a lease back where the answer was lost that tells whether it was taken: nobody else ever would. */
@@ -234,20 +235,6 @@ function nameOf({ botId, environment, sessionId }: NewSession): string {
 
 function channelOf(sessionKey: string): string {
   return `turn:${sessionKey}`;
-}
-
-/** Does pieces of work of one name one after another, in the order in which they came. */
-function createQueues() {
-  const last = new Map<string, Promise<unknown>>();
-  return <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    const done = (last.get(name) ?? Promise.resolve()).then(work, work);
-    last.set(name, done);
-    const leave = () => {
-      if (last.get(name) === done) last.delete(name);
-    };
-    done.then(leave, leave);
-    return done;
-  };
 }
 
 function busy(why: string): GatewayError {
