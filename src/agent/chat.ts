@@ -1,35 +1,26 @@
 import { fingerprintOf, type Repeatable } from '../accounts/idempotency.ts';
 import type { ActiveDeployments } from '../deployments/active.ts';
-import type { Channel, Environment, OnDisconnect } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
-import type { JsonObject } from '../json.ts';
 import type { Admission, LiveRun } from '../runs/live.ts';
 import type { RunOutcome } from '../runs/runs.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
 import type { OnBusy, TakeFree, Turns } from '../sessions/turns.ts';
-import { type BeginningWrites, onDisconnectOf, type Start, type StartedRun } from './start.ts';
+import {
+  type BeginningWrites,
+  onDisconnectOf,
+  type RunRequest,
+  type Start,
+  type StartedRun,
+} from './start.ts';
 import type { Job, Worker } from './work.ts';
 
 /** One message to a bot, checked. */
-export type ChatRequest = {
-  accountId: string;
-  botId: string;
-  environment: Environment;
-  channel: Channel;
+export type ChatRequest = RunRequest & {
   message: string;
   /** A new session is made where it is left out. */
   sessionId: string | undefined;
-  context: JsonObject | undefined;
-  /** The bot's version, where the caller knows it. */
-  botVersion?: string | undefined;
   /** Whether to wait for the session's turn, as by default, or not. */
   onBusy: OnBusy | undefined;
-  /** By default the run goes on without its client where there is an idempotency key, and stops otherwise. */
-  onDisconnect: OnDisconnect | undefined;
-  /** The same request again is answered by the first one's run, for 24 hours. */
-  idempotencyKey: string | undefined;
-  /** The caller's own trace, which the run's goes on with; as it came. */
-  traceparent: unknown;
 };
 
 /** Conversations with bots. Source: the API document, "Chat". */

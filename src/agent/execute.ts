@@ -1,29 +1,24 @@
 import { fingerprintOf, type Repeatable } from '../accounts/idempotency.ts';
 import type { ActiveDeployments } from '../deployments/active.ts';
-import type { Channel, Environment, OnDisconnect } from '../generated/prisma/client.ts';
 import type { JsonObject } from '../json.ts';
 import type { Queue } from '../runs/queue.ts';
 import type { Replay } from '../runs/replay.ts';
-import { type Once, onDisconnectOf, type Start, type StartedRun } from './start.ts';
+import {
+  type Once,
+  onDisconnectOf,
+  type RunRequest,
+  type Start,
+  type StartedRun,
+} from './start.ts';
 import type { Worker } from './work.ts';
 
 /** A prompt to a bot outside of any conversation, checked. */
-export type ExecuteRequest = {
-  accountId: string;
-  botId: string;
-  environment: Environment;
-  channel: Channel;
+export type ExecuteRequest = RunRequest & {
   prompt: string;
-  context: JsonObject | undefined;
   /** The caller's own notes on the run, stored with it. */
   metadata: JsonObject | undefined;
-  /** The bot's version, where the caller knows it. */
-  botVersion?: string | undefined;
   /** Whether it waits in the queue and nobody for it; `onDisconnect` says nothing then. */
   background: boolean;
-  onDisconnect: OnDisconnect | undefined;
-  idempotencyKey: string | undefined;
-  traceparent: unknown;
 };
 
 /** Runs without a session: no history, no memory. Source: the API document, "Execute". */

@@ -7,7 +7,7 @@ import { builder } from '../schema/builder.ts';
 import { ChatEvent } from '../schema/chat-event.ts';
 import type { Context } from '../schema/context.ts';
 import { EnvironmentEnum } from '../schema/shared.ts';
-import { type Reply, readReply, type StartedRun } from './start.ts';
+import { type Reply, type RunRequest, readReply, type StartedRun } from './start.ts';
 
 const OnBusyEnum = builder.enumType('OnBusy', {
   description: 'What becomes of a message to a session that is busy with another one.',
@@ -220,13 +220,13 @@ function requestOf(
     'context' | 'environment' | 'onDisconnect' | 'idempotencyKey'
   >,
   { caller, botVersion, traceparent }: Context,
-) {
+): RunRequest {
   return {
     accountId: caller().account.id,
     botId,
     botVersion: botVersion(botId),
     environment: input.environment ?? 'PRODUCTION',
-    channel: 'API' as const,
+    channel: 'API',
     context: isJsonObject(input.context) ? input.context : undefined,
     onDisconnect: input.onDisconnect ?? undefined,
     idempotencyKey: input.idempotencyKey ?? undefined,

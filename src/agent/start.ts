@@ -1,10 +1,28 @@
 import type { Repeatable } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
-import type { OnDisconnect, Prisma } from '../generated/prisma/client.ts';
+import type { Channel, Environment, OnDisconnect, Prisma } from '../generated/prisma/client.ts';
+import type { JsonObject } from '../json.ts';
 import type { RunEvent } from '../runs/events.ts';
 import type { Idempotency } from '../runs/idempotency.ts';
 import type { Admission, LiveRun, LiveRuns } from '../runs/live.ts';
 import type { Replay } from '../runs/replay.ts';
+
+/** What every request for a run says, checked. */
+export type RunRequest = {
+  accountId: string;
+  botId: string;
+  /** The bot's version, where the caller knows it. */
+  botVersion?: string | undefined;
+  environment: Environment;
+  channel: Channel;
+  context: JsonObject | undefined;
+  /** By default the run goes on without its client where there is an idempotency key, and stops otherwise. */
+  onDisconnect: OnDisconnect | undefined;
+  /** The same request again is answered by the first one's run, for 24 hours. */
+  idempotencyKey: string | undefined;
+  /** The caller's own trace, which the run's goes on with; as it came. */
+  traceparent: unknown;
+};
 
 /** A run that answers a request: begun for it, or by the same request before. */
 export type StartedRun = {
