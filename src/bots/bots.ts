@@ -17,7 +17,7 @@ export type Bots = {
    *   is limited to other bots. Source: the API document, "Authentication".
    */
   authorize(caller: Caller, botId: string): Promise<void>;
-  /** @throws GatewayError `invalid_request` for an id that is taken. */
+  /** @throws GatewayError `invalid_request` for an id that is taken, or was: one of a deleted bot is given to no other. */
   create(caller: Caller, input: { id?: string | null; name: string }): Promise<Bot>;
   /** Deletes a bot with its deployments, conversations and runs. */
   remove(botId: string): Promise<void>;
@@ -88,28 +88,36 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
           'This API key is limited to some bots and cannot make new ones.',
         );
       }
+      const data = { id: id ?? makeId('bot'), name, accountId: account.id };
       try {
-        return await prisma.bot.create({
-          data: { id: id ?? makeId('bot'), name, accountId: account.id },
+        return await prisma.$transaction(async (tx) => {
+          const bot = await tx.bot.create({ data });
+          // Only now: where the bot that has the id is being deleted, its row has held this one up until that is told.
+          const { id } = bot;
+          if (await tx.deletedBot.findUnique({ where: { id } })) throw taken(id);
+          return bot;
         });
       } catch (error) {
-        if (!isUniqueViolation(error)) throw error;
-        const message = `"${id}" is taken`;
-        throw new GatewayError('invalid_request', `id: ${message}`, {
-          details: [{ path: 'input.id', message }],
-        });
+        throw isUniqueViolation(error) ? taken(data.id) : error;
       }
     },
 
     async remove(botId) {
       await prisma.$transaction([
         prisma.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`,
+        prisma.deletedBot.createMany({ data: { id: botId }, skipDuplicates: true }),
         prisma.bot.deleteMany({ where: { id: botId } }),
       ]);
       pubsub.publish(REMOVED, botId);
       await versions.renew(botVersionName(botId));
     },
   };
+}
+
+function taken(id: string): GatewayError {
+  const message = `"${id}" is taken`;
+  const details = [{ path: 'input.id', message }];
+  return new GatewayError('invalid_request', `id: ${message}`, { details });
 }
 
 function isUniqueViolation(error: unknown): boolean {

@@ -80,7 +80,8 @@ builder.queryField('bot', (t) =>
 const CreateBotInput = builder.inputType('CreateBotInput', {
   fields: (t) => ({
     id: t.id({
-      description: '1 to 64 letters, digits, "_" or "-", for good; made up where it is left out.',
+      description:
+        '1 to 64 letters, digits, "_" or "-", for good: no other bot ever gets it. Made up where it is left out.',
       validate: { schema: botId },
     }),
     name: t.string({ required: true, validate: { schema: displayName } }),

@@ -110,24 +110,30 @@ describe('bots', () => {
 
   test('are deleted with all that they had, also from the keys that were limited to them', async () => {
     const id = await tenant.bot();
-    const secret = await tenant.key({ botIds: [id] }); // not used before, and so not cached
+    await tenant.key({ botIds: [id] });
     await tenant.chat(id, { message: 'Hello!' });
     const { data } = await tenant.graphql(`mutation { deleteBot(id: "${id}") }`);
     expect(data).toEqual({ deleteBot: id });
     expect(await app.prisma.run.count({ where: { botId: id } })).toBe(0);
     expect(await app.prisma.session.count({ where: { botId: id } })).toBe(0);
     expect((await tenant.chat(id, { message: 'Hello?' })).status).toBe(404);
-
-    await tenant.graphql(CREATE, { input: { id, name: 'Successor' } });
-    const response = await fetch(`${app.url}/v1/bots/${id}/chat`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${secret}` },
-    });
-    expect(response.status).toBe(403);
     const row = await app.prisma.apiKey.findFirstOrThrow({
       where: { accountId: tenant.accountId, restricted: true },
     });
     expect(row.botIds).toEqual([]);
+  });
+
+  test('leave their ids to no other bot: whoever still has one in hand would meet a stranger', async () => {
+    const id = await tenant.bot();
+    await tenant.graphql(`mutation { deleteBot(id: "${id}") }`);
+    for (const account of [tenant, await app.tenant()]) {
+      const { errors } = await account.graphql(CREATE, { input: { id, name: 'Successor' } });
+      expect(errors?.[0]?.extensions).toMatchObject({
+        code: 'INVALID_REQUEST',
+        details: [{ path: 'input.id', message: `"${id}" is taken` }],
+      });
+    }
+    expect(await app.prisma.bot.count({ where: { id } })).toBe(0);
   });
 
   test('are not made or deleted without the scope ADMIN, nor made by a limited key', async () => {
