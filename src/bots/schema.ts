@@ -100,10 +100,12 @@ builder.mutationField('createBot', (t) =>
 
 builder.mutationField('deleteBot', (t) =>
   t.id({
-    description: 'Deletes a bot with its deployments, conversations and runs. Scope ADMIN.',
+    description:
+      'Deletes a bot with its deployments, conversations and runs; stops those at work. Scope ADMIN.',
     authScopes: (_root, { id }) => ({ bot: { id, scope: 'ADMIN' } }),
     args: { id: t.arg.id({ required: true }) },
-    resolve: async (_root, { id }, { bots }) => {
+    resolve: async (_root, { id }, { bots, cancel }) => {
+      await cancel.cancelAll(id);
       await bots.remove(id);
       return id;
     },

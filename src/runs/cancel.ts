@@ -1,4 +1,4 @@
-import type { PrismaClient } from '../generated/prisma/client.ts';
+import { Prisma, type PrismaClient, type RunStatus } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 import type { Owner } from '../storage/owner.ts';
 import type { PubSub } from '../storage/pubsub.ts';
@@ -13,6 +13,8 @@ export type Cancel = {
    * was said until then is kept, with its tokens and its trace.
    */
   cancel(runId: string): Promise<void>;
+  /** The same for all runs of a bot. */
+  cancelAll(botId: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -57,25 +59,33 @@ export function startCancel({
       });
   }, LOOK_EVERY_MS);
 
+  const cancelWhere = async (which: Prisma.Sql) => {
+    const stopped = await prisma.$queryRaw<{ id: string; botId: string; status: RunStatus }[]>`
+      UPDATE runs SET
+        cancel_requested = true,
+        status = CASE status WHEN 'QUEUED' THEN 'CANCELLED' ELSE status END,
+        finished_at = CASE status WHEN 'QUEUED' THEN now() END
+      WHERE ${which} AND status IN ('QUEUED', 'RUNNING')
+      RETURNING id, bot_id AS "botId", status`;
+    for (const run of stopped) tell(run);
+    const atWork = stopped.filter(({ status }) => status === 'RUNNING');
+    for (const { id } of atWork) pubsub.publish(CHANNEL, id);
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), MAX_WAIT_MS);
+    try {
+      await Promise.all(atWork.map(({ id }) => endOf(id, limit.signal)));
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const endOf = async (runId: string, signal: AbortSignal) => {
+    for await (const _ of replay.read(runId, 0, signal));
+  };
+
   return {
-    async cancel(runId) {
-      const stopped = await prisma.$queryRaw<{ id: string; botId: string }[]>`
-        UPDATE runs SET
-          cancel_requested = true,
-          status = CASE status WHEN 'QUEUED' THEN 'CANCELLED' ELSE status END,
-          finished_at = CASE status WHEN 'QUEUED' THEN now() END
-        WHERE id = ${runId} AND status IN ('QUEUED', 'RUNNING')
-        RETURNING id, bot_id AS "botId"`;
-      for (const run of stopped) tell(run);
-      pubsub.publish(CHANNEL, runId);
-      const limit = new AbortController();
-      const timer = setTimeout(() => limit.abort(), MAX_WAIT_MS);
-      try {
-        for await (const _ of replay.read(runId, 0, limit.signal));
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+    cancel: (runId) => cancelWhere(Prisma.sql`id = ${runId}`),
+    cancelAll: (botId) => cancelWhere(Prisma.sql`bot_id = ${botId}`),
 
     async close() {
       unsubscribe();

@@ -1,3 +1,4 @@
+import { GatewayError } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { looks } from '../storage/looks.ts';
 import type { PubSub } from '../storage/pubsub.ts';
@@ -11,8 +12,9 @@ export type Replay = {
   /**
    * All events behind a `seq`, then those that follow, until the run ends or the signal says that the reader has
    * left: none lost and none twice. The end of a run that was interrupted reaches every reader, also one who asks
-   * from behind it: what it had read of the run's last moments may not be stored. Of a run that there is not,
-   * there are none.
+   * from behind it: what it had read of the run's last moments may not be stored.
+   *
+   * @throws GatewayError `run_not_found`, also of a run that is deleted meanwhile.
    */
   read(runId: string, after: number, signal: AbortSignal): AsyncIterable<RunEvent>;
 };
@@ -31,7 +33,7 @@ export function createReplay({
     let position = after;
     for await (const _ of looks(pubsub, runChannel(runId), signal)) {
       const row = await prisma.run.findUnique({ where: { id: runId }, select: EVENT_COLUMNS });
-      if (row === null) return;
+      if (row === null) throw new GatewayError('run_not_found', `There is no run "${runId}".`);
       const { events, end } = readEvents(row);
       yield* events.slice(position);
       position = Math.max(position, events.length);

@@ -38,7 +38,7 @@ export type Domains = {
   runStats: RunStats;
   runChanges: Changes;
   replay: Replay;
-  cancel: Pick<Cancel, 'cancel'>;
+  cancel: Pick<Cancel, 'cancel' | 'cancelAll'>;
 };
 
 /** Where an operation comes from, told by its transport. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { makeId } from '../../src/ids.ts';
 import { startCancel } from '../../src/runs/cancel.ts';
 import { createLiveRuns } from '../../src/runs/live.ts';
@@ -7,6 +7,7 @@ import { createReplay } from '../../src/runs/replay.ts';
 import { createPubSub } from '../../src/storage/pubsub.ts';
 import { startApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
+import { frames } from '../helpers/stream.ts';
 
 test('a run is stopped within a second where the word that it is to be is lost', async () => {
   const { prisma, tenant } = await startApp();
@@ -37,4 +38,37 @@ test('a run is stopped within a second where the word that it is to be is lost',
   vi.advanceTimersByTime(1_000);
   await ended;
   await cancel.close();
+});
+
+test('the runs of a bot that is deleted are stopped, and those who read them are told', async () => {
+  const [app, other] = [await startApp(), await startApp()];
+  for (const { upstream } of [app, other]) {
+    upstream.script(async ({ say, closed }) => {
+      say('One ');
+      await closed;
+    });
+  }
+  const tenant = await app.tenant();
+  const bot = await tenant.bot();
+  const chat = () =>
+    tenant.chat(bot, { message: 'Hi', stream: true }, { accept: 'text/event-stream' });
+  const streams = [await chat(), await chat()];
+  const background = `mutation { execute(botId: "${bot}", input: { prompt: "Hi", background: true }) { id } }`;
+  const { data } = await tenant.graphql(background);
+  const runIds = [...streams.map(({ headers }) => headers.get('x-run-id')), data.execute.id];
+  const { headers } = tenant;
+  for (const runId of runIds) {
+    streams.push(await fetch(`${other.url}/v1/bots/${bot}/runs/${runId}/events`, { headers }));
+  }
+  const underWay = () => app.upstream.underWay() + other.upstream.underWay();
+  await expect.poll(underWay).toBe(3);
+
+  await tenant.graphql(`mutation { deleteBot(id: "${bot}") }`);
+  await expect.poll(underWay).toBe(0);
+  const told = await Promise.all(streams.map((stream) => frames(stream)));
+  for (const ends of told.slice(0, 2)) {
+    expect(ends.at(-1)).toMatchObject({ event: 'done', status: 'cancelled' });
+  }
+  // Those who follow a run from elsewhere may find nothing any more.
+  for (const ends of told.slice(2)) expect(ends.at(-1)).toMatchObject({ event: 'done' });
 });
