@@ -93,7 +93,7 @@ export async function startDomains({
   const { pubsub, versions, windows } = redis ? sharedBy(redis, log) : ownedAlone(clock);
   const keys = createKeys({ prisma, pubsub, log, now: clock });
   const sessionTokens = createSessionTokens({ secretKeys, keys, now: clock });
-  const liveRuns = createLiveRuns();
+  const liveRuns = createLiveRuns({ pubsub });
   const owner = await createOwner({ prisma, sql, log, onLost: liveRuns.stopAll });
   const changes = createChanges({ pubsub });
   const deploymentChanges = createDeploymentChanges({ pubsub });

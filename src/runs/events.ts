@@ -37,6 +37,8 @@ export type EventLog = {
    * leaves, or the signal says that it has left. Leaving answers at once, also while the next event is awaited.
    */
   read(signal: AbortSignal, after?: number): AsyncIterableIterator<RunEvent, undefined>;
+  /** Whether anybody reads. */
+  isRead(): boolean;
   /** What has happened so far. */
   events: readonly RunEvent[];
 };
@@ -59,6 +61,7 @@ export function createEventLog(
 
   return {
     events,
+    isRead: () => readers.size > 0,
 
     append(event) {
       events.push({ seq: events.length + 1, ...event });

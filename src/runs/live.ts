@@ -1,6 +1,8 @@
 import { GatewayError } from '../errors.ts';
 import type { OnDisconnect } from '../generated/prisma/client.ts';
+import type { PubSub } from '../storage/pubsub.ts';
 import { createEventLog, type EventLog, type RunEvent } from './events.ts';
+import { READ_CHANNEL, runChannel } from './run-channel.ts';
 
 /** A run at work in this process. */
 export type LiveRun = Pick<EventLog, 'read'> & {
@@ -24,7 +26,7 @@ export function stopping(): GatewayError {
 /** How a run is started. */
 export type StartOptions = {
   id: string;
-  /** What becomes of it when its last reader leaves; by default it stops. */
+  /** What becomes of it when its last reader leaves, here or elsewhere; by default it stops. */
   onDisconnect?: OnDisconnect | undefined;
   /** What happened in earlier attempts, of a run that may be begun again. */
   earlier?: readonly RunEvent[] | undefined;
@@ -62,9 +64,14 @@ export type LiveRuns = {
   drain(limitMs: number): Promise<void>;
 };
 
-export function createLiveRuns(): LiveRuns {
+/** How long those who read a run elsewhere have to say so, when its last reader here has left. */
+const ANSWER_MS = 500;
+
+export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
   const live = new Set<AbortController>();
   const begun = new Map<string, LiveRun>();
+  /** Those that are read elsewhere, as far as that was said lately. */
+  const readElsewhere = new Set<string>();
   let draining = false;
   let onEmpty = () => {};
 
@@ -76,6 +83,10 @@ export function createLiveRuns(): LiveRuns {
     live.delete(controller);
     if (live.size === 0) onEmpty();
   };
+
+  pubsub.subscribe(READ_CHANNEL, (id) => {
+    if (begun.has(id)) readElsewhere.add(id);
+  });
 
   return {
     find: (id) => begun.get(id),
@@ -91,8 +102,19 @@ export function createLiveRuns(): LiveRuns {
         leave: () => leave(controller),
         start({ id, onDisconnect = 'CANCEL', earlier }, work) {
           const stop = () => controller.abort();
-          const log = createEventLog(onDisconnect === 'CANCEL' ? stop : () => {}, earlier);
+          let asking: NodeJS.Timeout | undefined;
+          const stopUnread = () => {
+            clearTimeout(asking);
+            if (log.isRead()) return;
+            if (!readElsewhere.delete(id)) return stop();
+            // Whoever reads it looks at once, and says so again.
+            pubsub.publish(runChannel(id), '');
+            asking = setTimeout(stopUnread, ANSWER_MS);
+          };
+          const log = createEventLog(onDisconnect === 'CANCEL' ? stopUnread : () => {}, earlier);
           const ended = work(log, signal).finally(() => {
+            clearTimeout(asking);
+            readElsewhere.delete(id);
             begun.delete(id);
             log.end();
             leave(controller);

@@ -5,7 +5,7 @@ import type { PubSub } from '../storage/pubsub.ts';
 import { EVENT_COLUMNS, readEvents } from './event-record.ts';
 import type { RunEvent } from './events.ts';
 import type { LiveRuns } from './live.ts';
-import { runChannel } from './run-channel.ts';
+import { READ_CHANNEL, runChannel } from './run-channel.ts';
 
 /** Reads the events of any run, at work here, elsewhere, or over. */
 export type Replay = {
@@ -39,6 +39,7 @@ export function createReplay({
       position = Math.max(position, events.length);
       if (end && (end.seq !== after || row.errorCode === 'interrupted')) yield end;
       if (end) return;
+      pubsub.publish(READ_CHANNEL, runId);
     }
   }
 

@@ -21,11 +21,11 @@ test('a run is stopped within a second where the word that it is to be is lost',
 
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   atTheEnd(() => vi.useRealTimers());
-  const liveRuns = createLiveRuns();
+  const pubsub = createPubSub();
+  const liveRuns = createLiveRuns({ pubsub });
   const { ended } = liveRuns.admit().start({ id }, async (_log, signal) => {
     await once(signal, 'abort');
   });
-  const pubsub = createPubSub();
   const cancel = startCancel({
     prisma,
     owner: { id: () => ownerId },
