@@ -19,9 +19,16 @@ const HEARTBEAT_MS = 2_000;
 /** A process that has been silent for so long is taken for dead by the others. */
 const DEAD_AFTER_MS = 8_000;
 
+/** By the clock of the database alone: those of its processes may differ. */
+const JOIN = statement(`
+  INSERT INTO owners (id, heartbeat_at)
+  SELECT asked.id, now() FROM json_to_record($1) AS asked (id text) RETURNING owners.id`);
+
 const BEAT = statement(`
-  UPDATE owners SET heartbeat_at = now()
-  FROM json_to_record($1) AS asked (id text) WHERE owners.id = asked.id RETURNING owners.id`);
+  WITH asked AS (SELECT id FROM json_to_record($1) AS asked (id text)),
+    former AS (SELECT owners.id, heartbeat_at FROM owners JOIN asked ON owners.id = asked.id)
+  UPDATE owners SET heartbeat_at = now() FROM former WHERE owners.id = former.id
+  RETURNING (extract(epoch FROM now() - former.heartbeat_at) * 1000)::float8 AS "silentMs"`);
 
 const TAKE_OUT = statement(`
   DELETE FROM owners USING json_to_record($1) AS asked (id text)
@@ -29,7 +36,8 @@ const TAKE_OUT = statement(`
 
 /**
  * Joins the owners, and takes out those who are dead. No question of a dashboard comes before a heartbeat. Where the
- * database was away, everybody was silent: nobody is taken out before all have had the time to be heard again.
+ * database was away, or its clock has made a step, everybody was silent: nobody is taken out before all have had the
+ * time to be heard again.
  *
  * @param onLost called when this process was taken for dead, and goes on as somebody new.
  */
@@ -42,18 +50,23 @@ export async function createOwner({
   log: Log;
   onLost: () => void;
 }): Promise<Owner> {
-  const join = async () => (await prisma.owner.create({ data: { id: makeId('own') } })).id;
+  const join = async () => {
+    const id = makeId('own');
+    await sql(JOIN, [JSON.stringify({ id })]);
+    return id;
+  };
   let id = await join();
   let beating: Promise<void> | undefined;
   let beatenAt = performance.now();
   let othersHeardAt = beatenAt - DEAD_AFTER_MS;
 
   const beat = async () => {
-    const alive = await sql(BEAT, [JSON.stringify({ id })]);
+    const [alive] = await sql<{ silentMs: number }>(BEAT, [JSON.stringify({ id })]);
     const now = performance.now();
-    if (now - beatenAt > DEAD_AFTER_MS / 2) othersHeardAt = now;
+    const silentMs = Math.max(now - beatenAt, alive?.silentMs ?? 0);
+    if (silentMs > DEAD_AFTER_MS / 2) othersHeardAt = now;
     beatenAt = now;
-    if (alive.length === 0) {
+    if (alive === undefined) {
       log.error({ owner: id }, 'This process was silent for so long that it lost its runs.');
       id = await join();
       onLost();

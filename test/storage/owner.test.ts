@@ -25,12 +25,52 @@ describe('a process that owns runs and turns', () => {
 
   test('ends also where the database is away, and is taken for dead then', async () => {
     const deleteMany = () => Promise.reject(new Error('connect ECONNREFUSED'));
-    const { create } = prisma.owner;
-    const away = { owner: { create, deleteMany } } as unknown as typeof prisma;
+    const away = { owner: { deleteMany } } as unknown as typeof prisma;
     const error = vi.fn();
     const own = await createOwner({ prisma: away, sql, log: { ...log, error }, onLost: () => {} });
     await own.close();
     expect(error).toHaveBeenCalledOnce();
+  });
+
+  // The embedded database has the clock of its process.
+  test.skipIf(!inject('databaseUrl'))('lives by the database’s clock, not by its own', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    vi.useRealTimers();
+    const { heartbeatAt } = await prisma.owner.findUniqueOrThrow({ where: { id: owner.id() } });
+    expect(heartbeatAt.getTime()).toBeGreaterThan(Date.now() - 60_000);
+    await owner.close();
+  });
+
+  test('takes out nobody where the clock of the database has made a step', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    let asked = 0;
+    let answered = 0;
+    const counted: Sql = async (statement, values) => {
+      asked += 1;
+      const rows = await sql<never>(statement, values);
+      answered += 1;
+      return rows;
+    };
+    const lost = vi.fn();
+    const first = await createOwner({ prisma, sql: counted, log, onLost: lost });
+    vi.advanceTimersByTime(500);
+    const second = await createOwner({ prisma, sql: counted, log, onLost: lost });
+    const where = { id: { in: [first.id(), second.id()] } };
+    const stepped = new Date(Date.now() - 3_600_000);
+    await prisma.owner.updateMany({ where, data: { heartbeatAt: stepped } });
+    // One after the other is heard, and takes out whoever it takes for dead.
+    for (const [milliseconds, heard] of [
+      [1_500, 3],
+      [500, 4],
+    ] as const) {
+      vi.advanceTimersByTime(milliseconds);
+      await expect.poll(() => asked >= heard && asked === answered).toBe(true);
+    }
+    await first.close();
+    await second.close();
+    vi.useRealTimers();
+    expect(lost).not.toHaveBeenCalled();
   });
 
   test('takes out those whose heart has stopped', async () => {
