@@ -25,6 +25,10 @@ export type Database = {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** A process that hangs in the midst of a transaction has its locks for no longer. */
+const TRANSACTION_REST_MS = 5_000;
+/** By then the database has done whatever it was asked to, though whoever asked has given up. */
+export const SETTLED_AFTER_MS = STATEMENT_TIMEOUT_MS + 10_000;
 const PING_TIMEOUT_MS = 2_000;
 const CONNECTIONS = 10;
 const STATEMENT_CONNECTIONS = 8;
@@ -70,7 +74,7 @@ export async function openPostgres(url: string): Promise<Database> {
       connectionString: address.href,
       max,
       keepAlive: true,
-      options: `${own} -c TimeZone=UTC ${options}`,
+      options: `${own} -c TimeZone=UTC -c idle_in_transaction_session_timeout=${TRANSACTION_REST_MS} ${options}`,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
     });

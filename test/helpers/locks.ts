@@ -11,6 +11,8 @@ export async function hold(
   const free = Promise.withResolvers<void>();
   const holding = prisma.$transaction(
     async (tx) => {
+      // For as long as the test wants.
+      await tx.$executeRaw`SET LOCAL idle_in_transaction_session_timeout = 0`;
       await take(tx);
       taken.resolve();
       await free.promise;

@@ -78,6 +78,15 @@ describe('the address of the database', () => {
     expect(await show('plan_cache_mode')).toEqual({ plan_cache_mode: 'force_generic_plan' });
     await database.close();
   });
+
+  test.skipIf(!databaseUrl)('lets no process that hangs keep its locks', async () => {
+    const { prisma, sql, close } = await openPostgres(await freshDatabase(databaseUrl, 'hanging'));
+    const limit = [{ idle_in_transaction_session_timeout: '5s' }];
+    const show = 'SHOW idle_in_transaction_session_timeout';
+    expect(await sql(statement(show), [])).toEqual(limit);
+    expect(await prisma.$queryRawUnsafe(show)).toEqual(limit);
+    await close();
+  });
 });
 
 describe('the first start', () => {
