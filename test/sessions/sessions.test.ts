@@ -253,7 +253,7 @@ describe('a session that is forgotten', () => {
     const answer = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 's' });
     const id = answer.headers.get('x-run-id') ?? '';
     const createdAt = new Date(Date.now() - 3 * 86_400_000);
-    await prisma.run.update({ where: { id }, data: { createdAt } });
+    await prisma.run.update({ where: { id }, data: { createdAt, finishedAt: createdAt } });
     const goOn = await holdUp(prisma, { before: 'DELETE', of: 'runs', id });
     const errors: unknown[] = [];
     const log = { warn: () => {}, error: (fields: object) => void errors.push(fields) };
