@@ -247,6 +247,21 @@ describe('a session that is forgotten', () => {
     ]);
   });
 
+  test('tells the end of its runs to everybody, wherever they had got to', async () => {
+    const bot = await tenant.bot();
+    const answer = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 's' });
+    const id = answer.headers.get('x-run-id') ?? '';
+    await forget(bot);
+    const { headers } = tenant;
+    for (const after of [0, 1, 2, 3, 99]) {
+      const read = await frames(
+        await fetch(`${app.url}/v1/bots/${bot}/runs/${id}/events?after=${after}`, { headers }),
+      );
+      expect(read.at(-1)).toMatchObject({ event: 'done', run_id: id });
+      expect(read).toHaveLength(after === 0 ? 2 : 1);
+    }
+  });
+
   test.skipIf(!inject('databaseUrl'))('waits for old runs of it to be swept out', async () => {
     const { prisma } = app;
     const bot = await tenant.bot();
