@@ -262,6 +262,24 @@ describe('a session that is forgotten', () => {
     }
   });
 
+  test('answers none of the requests of before again, and those of others still', async () => {
+    const bot = await tenant.bot();
+    const send = async (sessionId: string) => {
+      const headers = { 'x-session-id': sessionId, 'idempotency-key': `key-of-${sessionId}` };
+      const answer = await tenant.chat(bot, { message: 'Hi' }, headers);
+      const { run_id: id, response } = (await answer.json()) as Record<string, unknown>;
+      expect(response).toBe('Hello there.');
+      return { id, isReplayed: answer.headers.has('idempotency-replayed') };
+    };
+    const [forgotten, other] = [await send('s'), await send('other')];
+    await forget(bot);
+    const again = await send('s');
+    expect(again).toEqual({ id: expect.any(String), isReplayed: false });
+    expect(again.id).not.toBe(forgotten.id);
+    expect(await send('s')).toEqual({ ...again, isReplayed: true });
+    expect(await send('other')).toEqual({ ...other, isReplayed: true });
+  });
+
   test.skipIf(!inject('databaseUrl'))('waits for old runs of it to be swept out', async () => {
     const { prisma } = app;
     const bot = await tenant.bot();
