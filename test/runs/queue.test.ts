@@ -206,6 +206,19 @@ describe('a run in the background', () => {
   beforeEach(() => app.upstream.script(hello));
   afterAll(() => app.close());
 
+  /** Has as many runs at work as one process does at once: others wait until they are let go on to their ends. */
+  async function keepBusy(botId = bot) {
+    const { script, begun, finish } = held();
+    app.upstream.script(script);
+    const atWork = await Promise.all(Array.from({ length: 10 }, () => enqueue(app, tenant, botId)));
+    await expect.poll(() => begun.length).toBe(10);
+    const finishAll = async () => {
+      finish();
+      for (const id of atWork) await ended(id).toBe('COMPLETED');
+    };
+    return { begun, finish: finishAll };
+  }
+
   test('is answered before it is done', async () => {
     const response = await execute(app, tenant, bot, {
       context: { plan: 'pro' },
@@ -295,6 +308,23 @@ describe('a run in the background', () => {
     expect((await findRun(id)).traceId).toBe(traceId);
   });
 
+  test('has the trace of its caller already while it waits, and where it never begins', async () => {
+    const { finish } = await keepBusy();
+    const traceId = 'c0ffee01'.repeat(4);
+    const traceparent = `00-${traceId}-${'ab'.repeat(8)}-00`;
+    const traced = await enqueue(app, tenant, bot, {}, { traceparent });
+    const untraced = await enqueue(app, tenant, bot, {}, { traceparent: 'nonsense' });
+    const traceIdOf = async (id: string) => {
+      const { data } = await tenant.graphql(`{ run(id: "${id}") { status trace { traceId } } }`);
+      return [data.run.status, data.run.trace.traceId];
+    };
+    expect(await traceIdOf(traced)).toEqual(['QUEUED', traceId]);
+    expect(await traceIdOf(untraced)).toEqual(['QUEUED', '0'.repeat(32)]);
+    for (const id of [traced, untraced]) await cancel(app, tenant, bot, id);
+    expect(await traceIdOf(traced)).toEqual(['CANCELLED', traceId]);
+    await finish();
+  });
+
   test('is not streamed', async () => {
     const response = await execute(app, tenant, bot, { stream: true });
     expect(response.status).toBe(400);
@@ -342,11 +372,8 @@ describe('a run in the background', () => {
   });
 
   test('waits while ten are at work, is cancelled there, and runs what is deployed when its turn comes', async () => {
-    const { script, begun, finish } = held();
-    app.upstream.script(script);
     const other = await tenant.bot();
-    const atWork = await Promise.all(Array.from({ length: 10 }, () => enqueue(app, tenant, other)));
-    await expect.poll(() => begun.length).toBe(10);
+    const { begun, finish } = await keepBusy(other);
     const stopped = await enqueue(app, tenant, other, { prompt: 'Stop me' });
     const later = await enqueue(app, tenant, other, { prompt: 'Later' });
     expect(await (await cancel(app, tenant, other, stopped)).json()).toMatchObject({
@@ -365,10 +392,9 @@ describe('a run in the background', () => {
       unsetEnvVars: [],
     });
     expect(await status(later)).toBe('QUEUED');
-    finish();
+    await finish();
     await ended(later).toBe('COMPLETED');
     expect((await findRun(later)).deploymentId).toBe(deploymentId);
-    for (const id of atWork) await ended(id).toBe('COMPLETED');
     expect(begun).not.toContain('Stop me');
     expect(await findRun(stopped)).toMatchObject({ status: 'CANCELLED', attempt: 0 });
   });
