@@ -325,6 +325,42 @@ describe('a run in the background', () => {
     await finish();
   });
 
+  test('tells those who wait with it of its beginning when it begins, and misses and repeats nothing', async () => {
+    const { finish } = await keepBusy();
+    const id = await enqueue(app, tenant, bot);
+    const follow = (after: number) =>
+      fetch(`${app.url}/v1/bots/${bot}/runs/${id}/events?after=${after}`, {
+        headers: tenant.headers,
+      });
+    const [whole, behind] = [await follow(0), await follow(1)];
+    expect(await status(id)).toBe('QUEUED');
+    app.upstream.script(hello);
+    await finish();
+    const text = await whole.text();
+    expect(text.match(/^id: \d+$/gm)).toEqual([1, 2, 3, 4, 5].map((seq) => `id: ${seq}`));
+    expect(text.match(/"run_started"/g)).toHaveLength(1);
+    expect(await behind.text()).toBe(text.slice(text.indexOf('id: 2\n')));
+  });
+
+  test('tells those who wait with it of its end alone where it is cancelled before it begins', async () => {
+    const { finish } = await keepBusy();
+    const id = await enqueue(app, tenant, bot);
+    const followed = await Promise.all(
+      [0, 1, 9].map((after) =>
+        fetch(`${app.url}/v1/bots/${bot}/runs/${id}/events?after=${after}`, {
+          headers: tenant.headers,
+        }),
+      ),
+    );
+    await cancel(app, tenant, bot, id);
+    for (const events of followed) {
+      const text = await events.text();
+      expect(text.match(/^id: \d+$/gm)).toEqual(['id: 1']);
+      expect(text).toContain('"event":"done"');
+    }
+    await finish();
+  });
+
   test('is not streamed', async () => {
     const response = await execute(app, tenant, bot, { stream: true });
     expect(response.status).toBe(400);
@@ -383,7 +419,9 @@ describe('a run in the background', () => {
     const events = await fetch(`${app.url}/v1/bots/${other}/runs/${stopped}/events`, {
       headers: tenant.headers,
     });
-    expect((await frames(events)).at(-1)).toMatchObject({ event: 'done', status: 'cancelled' });
+    expect(await frames(events)).toEqual([
+      { event: 'done', run_id: stopped, latency_ms: 0, status: 'cancelled' },
+    ]);
     const { id: deploymentId } = await createDeployments({ prisma, cipher: testCipher }).deploy({
       botId: other,
       environment: 'PRODUCTION',
