@@ -17,6 +17,27 @@ export type QueuedRun = Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'onD
   traceparent?: string | undefined;
 };
 
+/** What a run says of itself that waits for its first attempt, whatever has become of it since. */
+export function asQueued({ traceparent }: { traceparent: unknown }) {
+  return {
+    status: 'QUEUED' as const,
+    deployment: null,
+    model: null,
+    response: null,
+    errorCode: null,
+    errorMessage: null,
+    startedAt: null,
+    finishedAt: null,
+    latencyMs: null,
+    promptTokens: 0,
+    completionTokens: 0,
+    tokensEstimated: false,
+    toolsCalled: [],
+    traceId: traceIdOf(traceparent) ?? null,
+    spans: null,
+  };
+}
+
 /** What a run of the queue is done from. */
 const WORK_COLUMNS = {
   ...EVENT_COLUMNS,

@@ -275,6 +275,64 @@ describe('a run in the background', () => {
     await client.dispose();
   });
 
+  test('is answered as it waits, whole, also where a worker was quicker than the answer', async () => {
+    const { run } = prisma;
+    const findUniqueOrThrow = async (query: Parameters<typeof run.findUniqueOrThrow>[0]) => {
+      await ended(query.where.id ?? '').toBe('COMPLETED');
+      return run.findUniqueOrThrow(query);
+    };
+    const late = new Proxy(run, {
+      get: (inner, name) =>
+        name === 'findUniqueOrThrow' ? findUniqueOrThrow : Reflect.get(inner, name),
+    });
+    const slow = await startApp({
+      database: {
+        ...(await testDatabase()),
+        prisma: new Proxy(prisma, {
+          get: (inner, name) => (name === 'run' ? late : Reflect.get(inner, name)),
+        }),
+      },
+    });
+    slow.upstream.script(hello);
+    const traceId = 'c0ffee02'.repeat(4);
+    const response = await fetch(`${slow.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        ...tenant.headers,
+        'content-type': 'application/json',
+        traceparent: `00-${traceId}-${'ab'.repeat(8)}-01`,
+      },
+      body: JSON.stringify({
+        query: `mutation { execute(botId: "${bot}", input: { prompt: "Go", background: true }) {
+          status input response model deployment { id } error { code } startedAt finishedAt latencyMs
+          promptTokens completionTokens tokensUsed tokensEstimated toolsCalled trace { traceId spans { name } }
+        } }`,
+      }),
+    });
+    expect(await response.json()).toEqual({
+      data: {
+        execute: {
+          status: 'QUEUED',
+          input: 'Go',
+          response: null,
+          model: null,
+          deployment: null,
+          error: null,
+          startedAt: null,
+          finishedAt: null,
+          latencyMs: null,
+          promptTokens: 0,
+          completionTokens: 0,
+          tokensUsed: 0,
+          tokensEstimated: false,
+          toolsCalled: [],
+          trace: { traceId, spans: [] },
+        },
+      },
+    });
+    await slow.close();
+  });
+
   test('is done also when it has waited for a month', async () => {
     const jobs = await createJobs({ prisma });
     const owner = { id: () => makeId('own') };
