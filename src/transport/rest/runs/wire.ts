@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { utcDay } from '../../../input.ts';
+import { MAX_INT } from '../../../storage/int.ts';
 import { botParams, conversation, environment, exampleId, listQuery, oneOf } from '../wire.ts';
 
 export const runParams = botParams.extend({
   run_id: z.string().meta({ description: "The run's id.", examples: [exampleId('run')] }),
 });
 
-/** A `seq`, in digits. */
+/** A `seq`, in digits: any number, of which the largest there are lie behind every event. */
 const position = z
   .string()
-  .regex(/^\d{1,9}$/, 'must be a whole number')
-  .transform(Number)
+  .regex(/^\d+$/, 'must be a whole number')
+  .transform((digits) => Math.min(Number(digits), MAX_INT))
   .optional();
 
 export const eventsQuery = z.object({
