@@ -14,7 +14,10 @@ export type Repeatable = {
 /** How long the answer to a repeatable request is kept, as PostgreSQL says it. */
 export const KEPT_FOR = '24 hours';
 
-/** Tells requests apart: SHA-256 of the operation and all that it was given, in whatever order objects have their members. */
+/**
+ * Tells requests apart: SHA-256 of the operation and all that it was given, in whatever order objects have their
+ * members.
+ */
 export function fingerprintOf(operation: string, input: unknown[]): string {
   return createHash('sha256')
     .update(JSON.stringify([operation, ...input], inOrder))

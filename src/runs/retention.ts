@@ -17,9 +17,9 @@ const LOCK = 0x70726c79;
 
 /**
  * Deletes in small batches, now and every ten minutes: idempotency records that are past their day; and where a number
- * of days is set, runs that were made before and have been over for a day (their messages and traces go with them), and
- * sessions not seen for so long that have neither a message nor a memory left. What a bot remembers of its users is kept until it is
- * forgotten. One process at a time sweeps a batch; the others leave it to that one.
+ * of days is set, runs that are older and have been over for a day (their messages and traces go with them), and
+ * sessions not seen for so long that have neither a message nor a memory left. What a bot remembers of its users is
+ * kept until it is forgotten. One process at a time sweeps a batch; the others leave it to that one.
  *
  * @param days how long runs are kept; for good where it is not said.
  */

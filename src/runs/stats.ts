@@ -27,7 +27,8 @@ export type RunStats = {
    * Sums up the runs of each bot that were made from one moment on and before another.
    *
    * @returns what one of these bots did.
-   * @throws GatewayError `invalid_request` where that is no time, more than 366 days, or not of the years 1 to 9999 of UTC.
+   * @throws GatewayError `invalid_request` where that is no time, more than 366 days, or not of the years 1 to 9999
+   *   of UTC.
    */
   sumUp(botIds: string[], from: Date, to: Date): Promise<(botId: string) => BotStats>;
 };
