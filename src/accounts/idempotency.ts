@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
+import { isJsonObject } from '../json.ts';
 
 /** A request that its caller may repeat: the same again gets the first answer. */
 export type Repeatable = {
@@ -13,11 +14,20 @@ export type Repeatable = {
 /** How long the answer to a repeatable request is kept, as PostgreSQL says it. */
 export const KEPT_FOR = '24 hours';
 
-/** Tells requests apart: SHA-256 of the operation and all that it was given. */
+/**
+ * Tells requests apart: SHA-256 of the operation and all that it was given, in whatever order objects have their
+ * members.
+ */
 export function fingerprintOf(operation: string, input: unknown[]): string {
   return createHash('sha256')
-    .update(JSON.stringify([operation, ...input]))
+    .update(JSON.stringify([operation, ...input], inOrder))
     .digest('hex');
+}
+
+/** For `JSON.stringify`: writes the members of objects by their names. */
+function inOrder(_name: string, value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** @throws GatewayError `idempotency_conflict` where a key was used for something else. */

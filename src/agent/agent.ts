@@ -111,7 +111,8 @@ export function createAgent({
       });
       const span = trace.begin('send_to_model');
       const model = modelOf(deployment);
-      return createLoop({ model, definition, messages, toolbox, redactor, values, span, signal });
+      const parts = { model, definition, messages, toolbox, redactor, sessionId, values };
+      return createLoop({ ...parts, span, signal });
     },
   };
 }

@@ -42,6 +42,8 @@ export type LoopOptions = {
   messages: ModelMessage[];
   toolbox: Toolbox;
   redactor: Redactor;
+  /** Of the conversation that it is part of, if it is of one. */
+  sessionId: string | undefined;
   values: ToolContext['values'];
   /** Gets the calls of the model and of tools as its parts. */
   span: Span;
@@ -65,7 +67,7 @@ export function createLoop(options: LoopOptions): Loop {
     signal: AbortSignal,
   ) => {
     const turn = meter.begin(request.messages);
-    const trace = traceCall(span, request, redactor);
+    const trace = traceCall(span, request, options);
     const text = redactor.stream();
     const calls: ToolCall[] = [];
     let said = '';

@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.ts';
 import { OnDisconnect } from '../generated/prisma/client.ts';
 import { chatMessage, idempotencyKey, sessionId } from '../input.ts';
 import { isJsonObject, jsonObject } from '../json.ts';
+import { asQueued } from '../runs/queue.ts';
 import { builder } from '../schema/builder.ts';
 import { ChatEvent } from '../schema/chat-event.ts';
 import type { Context } from '../schema/context.ts';
@@ -154,7 +155,7 @@ builder.mutationField('execute', (t) =>
       if (!input.background) await readReply(run, context.signal);
       const row = await context.prisma.run.findUniqueOrThrow({ ...query, where: { id: run.id } });
       // Whoever takes it up may have been quicker than the answer, which says what was done here.
-      return input.background && !run.isReplayed ? { ...row, status: 'QUEUED' as const } : row;
+      return input.background && !run.isReplayed ? { ...row, ...asQueued(context) } : row;
     },
   }),
 );

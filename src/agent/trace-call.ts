@@ -9,14 +9,21 @@ export type CallTrace = { hear(event: ModelEvent): void };
 /**
  * Begins the span of a model's call, a second try included, which ends with the model's `finish`. The address of
  * the server is not told: it may come from a deployment's variable.
+ *
+ * @param sessionId of the conversation that it is of, if it is of one.
  */
-export function traceCall(parent: Span, request: ModelRequest, redactor: Redactor): CallTrace {
+export function traceCall(
+  parent: Span,
+  request: ModelRequest,
+  { redactor, sessionId }: { redactor: Redactor; sessionId: string | undefined },
+): CallTrace {
   const { model, temperature, maxTokens } = request;
   const span = parent.begin(
     `${OPERATION.chat} ${model}`,
     {
       [ATTRIBUTE.operation]: OPERATION.chat,
       [ATTRIBUTE.provider]: PROVIDER,
+      [ATTRIBUTE.conversationId]: sessionId,
       [ATTRIBUTE.requestModel]: model,
       [ATTRIBUTE.temperature]: temperature,
       [ATTRIBUTE.maxTokens]: maxTokens,

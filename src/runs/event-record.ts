@@ -30,6 +30,7 @@ export const EVENT_COLUMNS = {
   id: true,
   sessionId: true,
   status: true,
+  startedAt: true,
   response: true,
   events: true,
   errorCode: true,
@@ -64,13 +65,14 @@ const recordedEvents = z.array(
 
 /**
  * Reads the events of a run as far as they are stored, and the one that ends it where it is over. Those of a run
- * whose text was forgotten are only its beginning and its end.
+ * whose text was forgotten are only its beginning and its end; one that never began has no beginning.
  */
 export function readEvents(row: EventRow): { events: RunEvent[]; end: EndEvent | undefined } {
   const text = row.response ?? '';
   const begin = { type: 'RunStarted' as const, runId: row.id, sessionId: row.sessionId };
+  const known = row.startedAt ? [begin] : [];
   let position = 0;
-  const events = recordedEvents.parse(row.events ?? [begin]).map((event, index): RunEvent => {
+  const events = recordedEvents.parse(row.events ?? known).map((event, index): RunEvent => {
     const seq = index + 1;
     if (typeof event !== 'number') return { seq, ...event };
     const delta = text.slice(position, event);

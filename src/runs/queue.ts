@@ -10,11 +10,33 @@ import type { TellOfRun } from './changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-record.ts';
 import type { RunEvent } from './events.ts';
 import { type BegunRun, type NewRun, stillOf } from './runs.ts';
+import { traceIdOf } from './trace.ts';
 
 /** A run that begins later. */
 export type QueuedRun = Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'onDisconnect'> & {
   traceparent?: string | undefined;
 };
+
+/** What a run says of itself that waits for its first attempt, whatever has become of it since. */
+export function asQueued({ traceparent }: { traceparent: unknown }) {
+  return {
+    status: 'QUEUED' as const,
+    deployment: null,
+    model: null,
+    response: null,
+    errorCode: null,
+    errorMessage: null,
+    startedAt: null,
+    finishedAt: null,
+    latencyMs: null,
+    promptTokens: 0,
+    completionTokens: 0,
+    tokensEstimated: false,
+    toolsCalled: [],
+    traceId: traceIdOf(traceparent) ?? null,
+    spans: null,
+  };
+}
 
 /** What a run of the queue is done from. */
 const WORK_COLUMNS = {
@@ -144,7 +166,8 @@ export function createQueue({
       const id = makeId('run');
       await prisma.$transaction(async (tx) => {
         const queued = { status: 'QUEUED', background: true, attempt: 0 } as const;
-        const data = { ...run, ...queued, id, onDisconnect: 'CONTINUE' as const };
+        const traceId = traceIdOf(run.traceparent);
+        const data = { ...run, ...queued, id, traceId, onDisconnect: 'CONTINUE' as const };
         await tx.run.create({ data, select: { id: true } });
         await jobs.add(tx, [id]);
         for (const write of also(id, tx)) await write;

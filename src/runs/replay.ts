@@ -37,7 +37,8 @@ export function createReplay({
       const { events, end } = readEvents(row);
       yield* events.slice(position);
       position = Math.max(position, events.length);
-      if (end && (end.seq !== after || row.errorCode === 'interrupted')) yield end;
+      if (end && (end.seq !== after || row.errorCode === 'interrupted' || row.events === null))
+        yield end;
       if (end) return;
       pubsub.publish(READ_CHANNEL, runId);
     }

@@ -7,6 +7,8 @@ import { isOwnerless } from '../storage/owner.ts';
 export type Retention = { close(): Promise<void> };
 
 const SWEEP_EVERY_MS = 10 * 60 * 1_000;
+/** How long the events of a run replay at least, as PostgreSQL says it. */
+const REPLAYED_FOR = '24 hours';
 const BATCH = 500;
 /** Between two batches, so that requests come first. */
 const REST_MS = 50;
@@ -15,9 +17,9 @@ const LOCK = 0x70726c79;
 
 /**
  * Deletes in small batches, now and every ten minutes: idempotency records that are past their day; and where a number
- * of days is set, runs that are over and older (their messages and traces go with them), and sessions not seen for so
- * long that have neither a message nor a memory left. What a bot remembers of its users is kept until it is
- * forgotten. One process at a time sweeps a batch; the others leave it to that one.
+ * of days is set, runs that are older and have been over for a day (their messages and traces go with them), and
+ * sessions not seen for so long that have neither a message nor a memory left. What a bot remembers of its users is
+ * kept until it is forgotten. One process at a time sweeps a batch; the others leave it to that one.
  *
  * @param days how long runs are kept; for good where it is not said.
  */
@@ -59,7 +61,8 @@ export function startRetention({
     await sweepTable(
       Prisma.sql`runs`,
       Prisma.sql`id`,
-      Prisma.sql`created_at < ${before} AND status IN ('COMPLETED', 'FAILED', 'CANCELLED')`,
+      Prisma.sql`created_at < ${before} AND status IN ('COMPLETED', 'FAILED', 'CANCELLED')
+        AND (finished_at IS NULL OR finished_at < now() - ${REPLAYED_FOR}::interval)`,
     );
     await sweepTable(
       Prisma.sql`sessions`,

@@ -27,7 +27,8 @@ export type RunStats = {
    * Sums up the runs of each bot that were made from one moment on and before another.
    *
    * @returns what one of these bots did.
-   * @throws GatewayError `invalid_request` where that is no time, or more than 366 days.
+   * @throws GatewayError `invalid_request` where that is no time, more than 366 days, or not of the years 1 to 9999
+   *   of UTC.
    */
   sumUp(botIds: string[], from: Date, to: Date): Promise<(botId: string) => BotStats>;
 };
@@ -37,13 +38,17 @@ type OfBot = { botId: string };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const MAX_DAYS = 366;
+/** The years whose days are written `YYYY-MM-DD`. */
+const CALENDAR = { from: Date.parse('0001-01-01'), to: Date.parse('+010000-01-01') };
 
 export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
   return {
     async sumUp(botIds, from, to) {
-      if (to <= from) throw refusal('must be after from');
+      if (from.getTime() < CALENDAR.from) throw refusal('from', 'must not be before the year 1');
+      if (to.getTime() > CALENDAR.to) throw refusal('to', 'must not be after the year 9999');
+      if (to <= from) throw refusal('to', 'must be after from');
       if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS) {
-        throw refusal(`must be at most ${MAX_DAYS} days after from`);
+        throw refusal('to', `must be at most ${MAX_DAYS} days after from`);
       }
       const since = moment(from.getTime());
       const until = moment(to.getTime());
@@ -84,9 +89,9 @@ export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
   };
 }
 
-function refusal(message: string): GatewayError {
-  return new GatewayError('invalid_request', `to: ${message}`, {
-    details: [{ path: 'to', message }],
+function refusal(path: 'from' | 'to', message: string): GatewayError {
+  return new GatewayError('invalid_request', `${path}: ${message}`, {
+    details: [{ path, message }],
   });
 }
 

@@ -4,6 +4,7 @@ import {
   type Span as OpenTelemetrySpan,
   trace as openTelemetry,
   ROOT_CONTEXT,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
 } from '@opentelemetry/api';
@@ -175,9 +176,18 @@ const recorder: SpanProcessor = {
   shutdown: async () => {},
 };
 
+/** The id of the trace that a caller's `traceparent` goes on with, as it came; none of one that is not valid. */
+export function traceIdOf(traceparent: unknown): string | undefined {
+  return readTraceParent(traceparent)?.traceId;
+}
+
 /** Source: W3C Trace Context, section 3.2. */
+function readTraceParent(traceparent: unknown): SpanContext | null {
+  return typeof traceparent === 'string' ? parseTraceParent(traceparent) : null;
+}
+
 function callersContext(traceparent: unknown): Context {
-  const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null;
+  const parent = readTraceParent(traceparent);
   if (parent === null) return ROOT_CONTEXT;
   return openTelemetry.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
 }

@@ -5,7 +5,7 @@ type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
 const RunStarted = builder.objectRef<EventOf<'RunStarted'>>('RunStarted').implement({
   description:
-    'The first event of every run. It comes again where a run in the background is begun again: what was said before it is no part of the reply.',
+    'The first event of every run that begins. It comes again where a run in the background is begun again: what was said before it is no part of the reply.',
   fields: (t) => ({
     seq: t.exposeInt('seq'),
     runId: t.exposeID('runId'),

@@ -153,7 +153,7 @@ builder.mutationField('setMemory', (t) =>
 builder.mutationField('forgetSession', (t) =>
   t.boolean({
     description:
-      'Forgets a conversation: its history, its memory, and the text of its runs. True where there was any. Scope CHAT. Error: SESSION_BUSY.',
+      'Forgets a conversation: its history, its memory, and the text of its runs, which answer no idempotencyKey any more. True where there was any. Scope CHAT. Error: SESSION_BUSY.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: sessionArguments,
     resolve: (_root, { botId, sessionId, environment }, { sessions, signal }) =>

@@ -21,7 +21,8 @@ export type Sessions = {
    */
   setMemory(session: SessionRef, name: string, value: string | null): Promise<Session>;
   /**
-   * Forgets a session: its history, its memory, and the text of its runs. It waits for the session's turn.
+   * Forgets a session: its history, its memory, the text of its runs, and which requests they answer: the same again is a
+   * new one. It waits for the session's turn.
    *
    * @returns whether there was anything to forget.
    * @throws GatewayError `session_busy`
@@ -52,6 +53,7 @@ export function createSessions({
     },
 
     async forget(session, signal) {
+      const { botId, environment, sessionId } = session;
       const where = { botId_environment_sessionId: session };
       const known = await prisma.session.findUnique({ where, select: { id: true } });
       if (known === null) return false;
@@ -68,6 +70,12 @@ export function createSessions({
               metadata: Prisma.DbNull,
             },
           }),
+          prisma.$executeRaw`
+            DELETE FROM idempotency_records
+            WHERE account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND run_id IN (
+              SELECT id FROM runs
+              WHERE bot_id = ${botId} AND environment = ${environment}::"Environment" AND session_id = ${sessionId}
+            )`,
           prisma.session.deleteMany({ where: { id: turn.key } }),
         ]);
         return true;

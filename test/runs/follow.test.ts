@@ -90,6 +90,22 @@ describe('the events of a run', () => {
     expect(await frames(await events(runId, { after: '5' }))).toMatchObject([{ run_id: runId }]);
   });
 
+  test('are asked for behind any whole number, however large', async () => {
+    const { runId, finish, response } = await begin();
+    finish();
+    await response.text();
+    for (const after of ['999999999', '1000000000', '2147483648', '9'.repeat(400)]) {
+      for (const asked of [{ after }, { headers: { 'last-event-id': after } }]) {
+        const answer = await events(runId, asked);
+        expect([answer.status, await frames(answer)]).toEqual([200, WHOLE.slice(-1)]);
+      }
+    }
+    const refused = await events(runId, { after: '1e9' });
+    expect(await refused.json()).toMatchObject({
+      error: { details: [{ path: 'after', message: 'must be a whole number' }] },
+    });
+  });
+
   test('are followed over GraphQL from any position', async () => {
     const { runId, finish } = await begin();
     const client = createClient({

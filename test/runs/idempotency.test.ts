@@ -179,6 +179,24 @@ describe('a request with an idempotency key', () => {
     expect(await refused.json()).toMatchObject({ error: { code: 'idempotency_conflict' } });
   });
 
+  test('is the same in whatever order its JSON has the members of objects, and in no other of lists', async () => {
+    const key = randomUUID();
+    const send = (context: object, metadata: object) =>
+      post(app.url, 'execute', { prompt: 'Go', context, metadata }, withKey(key));
+    const first = await send({ b: 1, a: [{ d: 2, c: 3 }, 4] }, { '10': 5, y: null, x: { w: '6' } });
+    expect(first.status).toBe(200);
+    const again = await send({ a: [{ c: 3, d: 2 }, 4], b: 1 }, { x: { w: '6' }, y: null, '10': 5 });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await again.json()).toEqual(await first.json());
+    for (const context of [
+      { b: 1, a: [4, { d: 2, c: 3 }] },
+      { b: 1, a: [{ d: 3, c: 2 }, 4] },
+    ]) {
+      const other = await send(context, { '10': 5, y: null, x: { w: '6' } });
+      expect(await other.json()).toMatchObject({ error: { code: 'idempotency_conflict' } });
+    }
+  });
+
   test('is free again when its run failed, or was refused before it began', async () => {
     const key = randomUUID();
     app.upstream.script(refusal);

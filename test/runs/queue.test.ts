@@ -206,6 +206,19 @@ describe('a run in the background', () => {
   beforeEach(() => app.upstream.script(hello));
   afterAll(() => app.close());
 
+  /** Has as many runs at work as one process does at once: others wait until they are let go on to their ends. */
+  async function keepBusy(botId = bot) {
+    const { script, begun, finish } = held();
+    app.upstream.script(script);
+    const atWork = await Promise.all(Array.from({ length: 10 }, () => enqueue(app, tenant, botId)));
+    await expect.poll(() => begun.length).toBe(10);
+    const finishAll = async () => {
+      finish();
+      for (const id of atWork) await ended(id).toBe('COMPLETED');
+    };
+    return { begun, finish: finishAll };
+  }
+
   test('is answered before it is done', async () => {
     const response = await execute(app, tenant, bot, {
       context: { plan: 'pro' },
@@ -262,6 +275,64 @@ describe('a run in the background', () => {
     await client.dispose();
   });
 
+  test('is answered as it waits, whole, also where a worker was quicker than the answer', async () => {
+    const { run } = prisma;
+    const findUniqueOrThrow = async (query: Parameters<typeof run.findUniqueOrThrow>[0]) => {
+      await ended(query.where.id ?? '').toBe('COMPLETED');
+      return run.findUniqueOrThrow(query);
+    };
+    const late = new Proxy(run, {
+      get: (inner, name) =>
+        name === 'findUniqueOrThrow' ? findUniqueOrThrow : Reflect.get(inner, name),
+    });
+    const slow = await startApp({
+      database: {
+        ...(await testDatabase()),
+        prisma: new Proxy(prisma, {
+          get: (inner, name) => (name === 'run' ? late : Reflect.get(inner, name)),
+        }),
+      },
+    });
+    slow.upstream.script(hello);
+    const traceId = 'c0ffee02'.repeat(4);
+    const response = await fetch(`${slow.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        ...tenant.headers,
+        'content-type': 'application/json',
+        traceparent: `00-${traceId}-${'ab'.repeat(8)}-01`,
+      },
+      body: JSON.stringify({
+        query: `mutation { execute(botId: "${bot}", input: { prompt: "Go", background: true }) {
+          status input response model deployment { id } error { code } startedAt finishedAt latencyMs
+          promptTokens completionTokens tokensUsed tokensEstimated toolsCalled trace { traceId spans { name } }
+        } }`,
+      }),
+    });
+    expect(await response.json()).toEqual({
+      data: {
+        execute: {
+          status: 'QUEUED',
+          input: 'Go',
+          response: null,
+          model: null,
+          deployment: null,
+          error: null,
+          startedAt: null,
+          finishedAt: null,
+          latencyMs: null,
+          promptTokens: 0,
+          completionTokens: 0,
+          tokensUsed: 0,
+          tokensEstimated: false,
+          toolsCalled: [],
+          trace: { traceId, spans: [] },
+        },
+      },
+    });
+    await slow.close();
+  });
+
   test('is done also when it has waited for a month', async () => {
     const jobs = await createJobs({ prisma });
     const owner = { id: () => makeId('own') };
@@ -293,6 +364,59 @@ describe('a run in the background', () => {
     );
     await ended(id).toBe('COMPLETED');
     expect((await findRun(id)).traceId).toBe(traceId);
+  });
+
+  test('has the trace of its caller already while it waits, and where it never begins', async () => {
+    const { finish } = await keepBusy();
+    const traceId = 'c0ffee01'.repeat(4);
+    const traceparent = `00-${traceId}-${'ab'.repeat(8)}-00`;
+    const traced = await enqueue(app, tenant, bot, {}, { traceparent });
+    const untraced = await enqueue(app, tenant, bot, {}, { traceparent: 'nonsense' });
+    const traceIdOf = async (id: string) => {
+      const { data } = await tenant.graphql(`{ run(id: "${id}") { status trace { traceId } } }`);
+      return [data.run.status, data.run.trace.traceId];
+    };
+    expect(await traceIdOf(traced)).toEqual(['QUEUED', traceId]);
+    expect(await traceIdOf(untraced)).toEqual(['QUEUED', '0'.repeat(32)]);
+    for (const id of [traced, untraced]) await cancel(app, tenant, bot, id);
+    expect(await traceIdOf(traced)).toEqual(['CANCELLED', traceId]);
+    await finish();
+  });
+
+  test('tells those who wait with it of its beginning when it begins, and misses and repeats nothing', async () => {
+    const { finish } = await keepBusy();
+    const id = await enqueue(app, tenant, bot);
+    const follow = (after: number) =>
+      fetch(`${app.url}/v1/bots/${bot}/runs/${id}/events?after=${after}`, {
+        headers: tenant.headers,
+      });
+    const [whole, behind] = [await follow(0), await follow(1)];
+    expect(await status(id)).toBe('QUEUED');
+    app.upstream.script(hello);
+    await finish();
+    const text = await whole.text();
+    expect(text.match(/^id: \d+$/gm)).toEqual([1, 2, 3, 4, 5].map((seq) => `id: ${seq}`));
+    expect(text.match(/"run_started"/g)).toHaveLength(1);
+    expect(await behind.text()).toBe(text.slice(text.indexOf('id: 2\n')));
+  });
+
+  test('tells those who wait with it of its end alone where it is cancelled before it begins', async () => {
+    const { finish } = await keepBusy();
+    const id = await enqueue(app, tenant, bot);
+    const followed = await Promise.all(
+      [0, 1, 9].map((after) =>
+        fetch(`${app.url}/v1/bots/${bot}/runs/${id}/events?after=${after}`, {
+          headers: tenant.headers,
+        }),
+      ),
+    );
+    await cancel(app, tenant, bot, id);
+    for (const events of followed) {
+      const text = await events.text();
+      expect(text.match(/^id: \d+$/gm)).toEqual(['id: 1']);
+      expect(text).toContain('"event":"done"');
+    }
+    await finish();
   });
 
   test('is not streamed', async () => {
@@ -342,11 +466,8 @@ describe('a run in the background', () => {
   });
 
   test('waits while ten are at work, is cancelled there, and runs what is deployed when its turn comes', async () => {
-    const { script, begun, finish } = held();
-    app.upstream.script(script);
     const other = await tenant.bot();
-    const atWork = await Promise.all(Array.from({ length: 10 }, () => enqueue(app, tenant, other)));
-    await expect.poll(() => begun.length).toBe(10);
+    const { begun, finish } = await keepBusy(other);
     const stopped = await enqueue(app, tenant, other, { prompt: 'Stop me' });
     const later = await enqueue(app, tenant, other, { prompt: 'Later' });
     expect(await (await cancel(app, tenant, other, stopped)).json()).toMatchObject({
@@ -356,7 +477,9 @@ describe('a run in the background', () => {
     const events = await fetch(`${app.url}/v1/bots/${other}/runs/${stopped}/events`, {
       headers: tenant.headers,
     });
-    expect((await frames(events)).at(-1)).toMatchObject({ event: 'done', status: 'cancelled' });
+    expect(await frames(events)).toEqual([
+      { event: 'done', run_id: stopped, latency_ms: 0, status: 'cancelled' },
+    ]);
     const { id: deploymentId } = await createDeployments({ prisma, cipher: testCipher }).deploy({
       botId: other,
       environment: 'PRODUCTION',
@@ -365,10 +488,9 @@ describe('a run in the background', () => {
       unsetEnvVars: [],
     });
     expect(await status(later)).toBe('QUEUED');
-    finish();
+    await finish();
     await ended(later).toBe('COMPLETED');
     expect((await findRun(later)).deploymentId).toBe(deploymentId);
-    for (const id of atWork) await ended(id).toBe('COMPLETED');
     expect(begun).not.toContain('Stop me');
     expect(await findRun(stopped)).toMatchObject({ status: 'CANCELLED', attempt: 0 });
   });

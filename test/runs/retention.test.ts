@@ -78,6 +78,18 @@ describe('the sweep', () => {
     await prisma.owner.delete({ where: { id: ownerId } });
   });
 
+  test('leaves a run that has only just ended, however long it waited', async () => {
+    const bot = await newBot();
+    const background = { kind: 'EXECUTE', background: true };
+    const ended = await bot.run(2, { ...background, finishedAt: daysAgo(1.01) });
+    const [justEnded, ofToday] = [
+      await bot.run(3, { ...background, finishedAt: new Date() }),
+      await bot.run(4_000, { ...background, finishedAt: daysAgo(0.99) }),
+    ];
+    await sweep(1, async () => !(await bot.runs()).includes(ended));
+    expect(await bot.runs()).toEqual([justEnded, ofToday].sort());
+  });
+
   test('deletes sessions that were not seen for as long, where nothing is left in them', async () => {
     const bot = await newBot();
     const [oldRun, youngRun] = [await bot.run(35), await bot.run(1)];

@@ -73,14 +73,29 @@ describe('the statistics of a bot', () => {
   });
 
   test.each([
-    ['2026-03-01T00:00:00Z', '2026-03-01T00:00:00Z', 'must be after from'],
-    ['2026-03-02T00:00:00Z', '2026-03-01T00:00:00Z', 'must be after from'],
-    ['2025-01-01T00:00:00Z', '2026-01-02T00:00:00.001Z', 'must be at most 366 days after from'],
-  ])('are not of %s to %s', async (from, to, message) => {
+    ['9999-12-31T00:00:00Z', '9999-12-31T12:00:00-12:00', '9999-12-31'],
+    ['0001-01-01T12:00:00+12:00', '0001-01-01T00:00:01Z', '0001-01-01'],
+  ])('reach to the ends of the calendar: from %s to %s', async (from, to, date) => {
+    const { data } = await stats(await tenant.bot(null), from, to);
+    expect(data.bot.stats.perDay).toEqual([{ date, runs: 0, failed: 0, tokens: 0 }]);
+  });
+
+  test.each([
+    ['2026-03-01T00:00:00Z', '2026-03-01T00:00:00Z', 'to', 'must be after from'],
+    ['2026-03-02T00:00:00Z', '2026-03-01T00:00:00Z', 'to', 'must be after from'],
+    [
+      '2025-01-01T00:00:00Z',
+      '2026-01-02T00:00:00.001Z',
+      'to',
+      'must be at most 366 days after from',
+    ],
+    ['9999-12-31T00:00:00Z', '9999-12-31T12:00:01-12:00', 'to', 'must not be after the year 9999'],
+    ['0001-01-01T00:00:00+00:01', '0001-01-02T00:00:00Z', 'from', 'must not be before the year 1'],
+  ])('are not of %s to %s', async (from, to, path, message) => {
     const { errors } = await stats(await tenant.bot(null), from, to);
     expect(errors?.[0]?.extensions).toEqual({
       code: 'INVALID_REQUEST',
-      details: [{ path: 'to', message }],
+      details: [{ path, message }],
     });
   });
 

@@ -202,6 +202,7 @@ describe('the trace of a run', () => {
     expect(second?.attributes).toEqual({
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'openai',
+      'gen_ai.conversation.id': 'user-1',
       'gen_ai.request.model': 'big',
       'gen_ai.request.stream': true,
       'gen_ai.request.temperature': 0.5,
@@ -212,6 +213,18 @@ describe('the trace of a run', () => {
       'gen_ai.usage.input_tokens': 20,
       'gen_ai.usage.output_tokens': 5,
     });
+  });
+
+  test('names the conversation of a call of the model only where there is one', async () => {
+    const bot = await tenant.bot();
+    scripts(finish);
+    const { data } = await tenant.graphql(
+      `mutation { execute(botId: "${bot}", input: { prompt: "Go" }) { id } }`,
+    );
+    const call = named(await traceOf(data.execute.id), 'chat scripted');
+    expect(call.attributes).not.toHaveProperty(['gen_ai.conversation.id']);
+    const session = named(await chat(bot, {}, { 'x-session-id': 's' }), 'chat scripted');
+    expect(session.attributes).toHaveProperty(['gen_ai.conversation.id'], 's');
   });
 
   test('uses only names that the conventions have', () => {

@@ -247,13 +247,46 @@ describe('a session that is forgotten', () => {
     ]);
   });
 
+  test('tells the end of its runs to everybody, wherever they had got to', async () => {
+    const bot = await tenant.bot();
+    const answer = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 's' });
+    const id = answer.headers.get('x-run-id') ?? '';
+    await forget(bot);
+    const { headers } = tenant;
+    for (const after of [0, 1, 2, 3, 99]) {
+      const read = await frames(
+        await fetch(`${app.url}/v1/bots/${bot}/runs/${id}/events?after=${after}`, { headers }),
+      );
+      expect(read.at(-1)).toMatchObject({ event: 'done', run_id: id });
+      expect(read).toHaveLength(after === 0 ? 2 : 1);
+    }
+  });
+
+  test('answers none of the requests of before again, and those of others still', async () => {
+    const bot = await tenant.bot();
+    const send = async (sessionId: string) => {
+      const headers = { 'x-session-id': sessionId, 'idempotency-key': `key-of-${sessionId}` };
+      const answer = await tenant.chat(bot, { message: 'Hi' }, headers);
+      const { run_id: id, response } = (await answer.json()) as Record<string, unknown>;
+      expect(response).toBe('Hello there.');
+      return { id, isReplayed: answer.headers.has('idempotency-replayed') };
+    };
+    const [forgotten, other] = [await send('s'), await send('other')];
+    await forget(bot);
+    const again = await send('s');
+    expect(again).toEqual({ id: expect.any(String), isReplayed: false });
+    expect(again.id).not.toBe(forgotten.id);
+    expect(await send('s')).toEqual({ ...again, isReplayed: true });
+    expect(await send('other')).toEqual({ ...other, isReplayed: true });
+  });
+
   test.skipIf(!inject('databaseUrl'))('waits for old runs of it to be swept out', async () => {
     const { prisma } = app;
     const bot = await tenant.bot();
     const answer = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 's' });
     const id = answer.headers.get('x-run-id') ?? '';
     const createdAt = new Date(Date.now() - 3 * 86_400_000);
-    await prisma.run.update({ where: { id }, data: { createdAt } });
+    await prisma.run.update({ where: { id }, data: { createdAt, finishedAt: createdAt } });
     const goOn = await holdUp(prisma, { before: 'DELETE', of: 'runs', id });
     const errors: unknown[] = [];
     const log = { warn: () => {}, error: (fields: object) => void errors.push(fields) };

@@ -134,6 +134,25 @@ describe('GET /v1/bots/:id/runs', () => {
   });
 
   test.each([
+    '2026-03-01T10:00Z',
+    '2026-03-01T10:00:00.000Z',
+    '2026-03-01T11:00%2B01:00',
+    '2026-03-01T11:00:00%2B0100',
+    '2026-03-01T08:30:00.000-0130',
+    '2026-02-28T22:00-1200',
+  ])('takes %s for the moment that it is', async (moment) => {
+    const bot = await tenant.bot(null);
+    const made = await makeRuns(app, bot, [
+      { createdAt: new Date('2026-03-01T09:59:59.999Z') },
+      { createdAt: new Date('2026-03-01T10:00:00Z') },
+    ]);
+    for (const [index, name] of ['to', 'from'].entries()) {
+      const { body } = await get(`${bot}/runs?${name}=${moment}`);
+      expect(body.runs).toMatchObject([{ run_id: made[index]?.id }]);
+    }
+  });
+
+  test.each([
     ['limit=0', 'limit', 'at least 1'],
     ['limit=101', 'limit', 'at most 100'],
     ['limit=many', 'limit', 'a number'],
@@ -148,7 +167,14 @@ describe('GET /v1/bots/:id/runs', () => {
     ['environment=test', 'environment', '"production" or "staging"'],
     ['date=2026-02-30', 'date', '2026-11-21'],
     ['from=yesterday', 'from', 'ISO 8601'],
-    ['to=2026-03-01T00:00:00', 'to', 'ISO 8601'],
+    ['to=2026-03-01T00:00:00', 'to', 'with its time zone, such as 2026-11-21T10:00:00Z'],
+    ['to=2026-03-01T00:00+01:00', 'to', 'or 2026-11-21T11:00%2B01:00'],
+    ['to=2026-03-01T00:00%2B01', 'to', 'ISO 8601'],
+    ['to=2026-03-01T10Z', 'to', 'ISO 8601'],
+    ['to=2026-03-01T24:00Z', 'to', 'ISO 8601'],
+    ['to=2026-02-29T10:00Z', 'to', 'ISO 8601'],
+    ['from=20260301T100000Z', 'from', 'ISO 8601'],
+    ['from=2026-03-01%2B0100', 'from', 'ISO 8601'],
     [
       'colour=blue',
       '',

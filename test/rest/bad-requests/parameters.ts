@@ -16,7 +16,7 @@ const HEADERS: Record<string, { operations: string[]; values: string[] }> = {
     operations: ['chat', 'execute', 'deploy', 'rollback'],
     values: ['', 'a b', 'x'.repeat(256), '\u00e4'],
   },
-  'last-event-id': { operations: ['followRun'], values: ['x', '-1', '1.5', '1e3', '9999999999'] },
+  'last-event-id': { operations: ['followRun'], values: ['x', '-1', '1.5', '1e3', '+1'] },
 };
 
 /** Parameters that a query may not have, at the routes that know it. */

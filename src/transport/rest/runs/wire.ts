@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { utcDay } from '../../../input.ts';
+import { MAX_INT } from '../../../storage/int.ts';
 import { botParams, conversation, environment, exampleId, listQuery, oneOf } from '../wire.ts';
 
 export const runParams = botParams.extend({
   run_id: z.string().meta({ description: "The run's id.", examples: [exampleId('run')] }),
 });
 
-/** A `seq`, in digits. */
+/** A `seq`, in digits: any number, of which the largest there are lie behind every event. */
 const position = z
   .string()
-  .regex(/^\d{1,9}$/, 'must be a whole number')
-  .transform(Number)
+  .regex(/^\d+$/, 'must be a whole number')
+  .transform((digits) => Math.min(Number(digits), MAX_INT))
   .optional();
 
 export const eventsQuery = z.object({
@@ -27,13 +28,22 @@ export const eventsHeaders = z.object({
   }),
 });
 
+/** A time of day with its time zone, in the extended form of ISO 8601; of the zone the basic form is as common. */
+const zonedTime = z
+  .string()
+  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/);
+
+const NO_MOMENT =
+  'must be a day, or a moment of ISO 8601 with its time zone, such as 2026-11-21T10:00:00Z or 2026-11-21T11:00%2B01:00';
+
 const moment = z
-  .union(
-    [z.iso.datetime({ offset: true }), z.iso.date()],
-    'must be a moment of ISO 8601 with its time zone, such as 2026-11-21T10:00:00Z',
-  )
-  .transform((text) => new Date(text))
+  .union([z.templateLiteral([z.iso.date(), 'T', zonedTime]), z.iso.date(NO_MOMENT)], NO_MOMENT)
+  // Of a time zone, dates know the extended form alone.
+  .transform((text) => new Date(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2')))
   .optional();
+
+const MOMENT =
+  'In ISO 8601 with its time zone, where a + is written `%2B`; a day by itself is its beginning in UTC.';
 
 export const runsQuery = listQuery({
   user: conversation.optional().meta({
@@ -55,11 +65,11 @@ export const runsQuery = listQuery({
     examples: ['2026-11-20'],
   }),
   from: moment.meta({
-    description: 'Only runs that were made at this moment or after it, in ISO 8601.',
+    description: `Only runs that were made at this moment or after it. ${MOMENT}`,
     examples: ['2026-11-20T12:00:00Z'],
   }),
   to: moment.meta({
-    description: 'Only runs that were made before this moment, in ISO 8601.',
+    description: `Only runs that were made before this moment. ${MOMENT}`,
     examples: ['2026-11-20T13:00:00Z'],
   }),
 });
