@@ -5,7 +5,7 @@ import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { looks } from '../storage/looks.ts';
 import { isOwnerless, type Owner } from '../storage/owner.ts';
-import { persist } from '../storage/persist.ts';
+import { persist, undo } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 
 /** A key that a request has to itself until its run begins. */
@@ -57,16 +57,14 @@ export function createIdempotency({
   pubsub: PubSub;
   log: Log;
 }): Idempotency {
+  const releasing = { log, what: 'The release of an idempotency key' };
+
   /** It may be done again when the key has been claimed anew: that claim is another one. */
-  const release = (claim: Claim) =>
-    persist(
-      async () => {
-        const { accountId, key, id: claimId } = claim;
-        await prisma.idempotencyRecord.deleteMany({ where: { accountId, key, claimId } });
-        pubsub.publish(channelOf(claim), '');
-      },
-      { log, what: 'The release of an idempotency key' },
-    );
+  const free = (claim: Claim) => async () => {
+    const { accountId, key, id: claimId } = claim;
+    await prisma.idempotencyRecord.deleteMany({ where: { accountId, key, claimId } });
+    pubsub.publish(channelOf(claim), '');
+  };
 
   /**
    * Takes a key that nobody has used, or whose day is over, or whose first request has died with its process. One that
@@ -90,7 +88,7 @@ export function createIdempotency({
             AND ${Prisma.raw(isOwnerless('record.owner_id'))})`;
       return taken > 0;
     } catch (error) {
-      await release(claim);
+      await undo(free(claim), releasing);
       throw error;
     }
   };
@@ -132,7 +130,7 @@ export function createIdempotency({
 
     announce: (request) => pubsub.publish(channelOf(request), ''),
 
-    release,
+    release: (claim) => persist(free(claim), releasing),
   };
 }
 

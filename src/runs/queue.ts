@@ -4,7 +4,7 @@ import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Jobs } from '../storage/jobs.ts';
 import type { Owner } from '../storage/owner.ts';
-import { persist } from '../storage/persist.ts';
+import { undo } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import type { TellOfRun } from './changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-record.ts';
@@ -142,7 +142,7 @@ export function createQueue({
       return { ...rest, earlier: events === null ? [] : readEvents(taken).events };
     } catch (error) {
       const run = held;
-      if (run) await persist(() => disown(run), { log, what: `That nobody works on ${run.id}` });
+      if (run) await undo(() => disown(run), { log, what: `That nobody works on ${run.id}` });
       throw error;
     }
   };

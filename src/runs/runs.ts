@@ -15,7 +15,7 @@ import type { LeaseRow } from '../sessions/turns.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
 import type { Owner } from '../storage/owner.ts';
-import { persist } from '../storage/persist.ts';
+import { undo } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import type { TellOfRun } from './changes.ts';
 import type { EventRecord } from './event-record.ts';
@@ -147,7 +147,7 @@ export function createRuns({
     try {
       return await beginning;
     } catch (error) {
-      await persist(() => disown(run), { log, what: `The end of ${run.id}` });
+      await undo(() => disown(run), { log, what: `The end of ${run.id}` });
       throw error;
     }
   };

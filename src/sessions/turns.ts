@@ -6,7 +6,7 @@ import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
 import { looks } from '../storage/looks.ts';
 import { isOwnerless, type Owner } from '../storage/owner.ts';
-import { persist } from '../storage/persist.ts';
+import { persist, undo } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import { statement } from '../storage/sql.ts';
 import type { NewSession, SessionRef, SessionState } from './history.ts';
@@ -101,7 +101,7 @@ export function createTurns({
     try {
       return await taking;
     } catch (error) {
-      await persist(() => giveBack(lease), { log, what: 'The end of a turn' });
+      await undo(() => giveBack(lease), { log, what: 'The end of a turn' });
       throw error;
     }
   };
@@ -134,7 +134,7 @@ export function createTurns({
       ]);
       return lines[0] ?? (sessions.length > 0 ? 'full' : 'gone');
     } catch (error) {
-      await leaveLine({ leaseId });
+      await undo(gone({ leaseId }), waitsNoMore);
       throw error;
     }
   };
@@ -163,14 +163,14 @@ export function createTurns({
     return found.turns === null ? 'wait' : { key: sessionKey, turns: found.turns, leaseId };
   };
 
-  const leaveLine = ({ leaseId, sessionKey }: Pick<Line, 'leaseId'> & Partial<Line>) =>
-    persist(
-      async () => {
-        await prisma.turnWaiter.deleteMany({ where: { leaseId } });
-        if (sessionKey) pubsub.publish(channelOf(sessionKey), '');
-      },
-      { log, what: 'That a message waits no more' },
-    );
+  const waitsNoMore = { log, what: 'That a message waits no more' };
+
+  const gone =
+    ({ leaseId, sessionKey }: Pick<Line, 'leaseId'> & Partial<Line>) =>
+    async () => {
+      await prisma.turnWaiter.deleteMany({ where: { leaseId } });
+      if (sessionKey) pubsub.publish(channelOf(sessionKey), '');
+    };
 
   /** @returns `gone` when the session was forgotten meanwhile, or this process taken for dead. */
   const waitInLine = async (line: Line, signal: AbortSignal): Promise<SessionState | 'gone'> => {
@@ -182,7 +182,7 @@ export function createTurns({
       signal.throwIfAborted();
       throw late();
     } catch (error) {
-      await leaveLine(line);
+      await persist(gone(line), waitsNoMore);
       throw error;
     }
   };

@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import { SETTLED_AFTER_MS } from './database.ts';
 
 const TRY_AGAIN_MS = 1_000;
 /** So many times; from then on it is an outage that may last. */
@@ -39,4 +40,16 @@ export async function persist(
   if (err === undefined) return;
   log.error({ err }, `${what} could not be stored yet.`);
   void goOn();
+}
+
+/**
+ * Takes back what a statement may have done whose answer was lost, as `persist` does: now, and once more when it can no
+ * longer be on its way. A database, or the network, that stood still may do it after it was taken back.
+ */
+export function undo(work: () => PromiseLike<unknown>, options: { log: Log; what: string }) {
+  const again = () => void persist(work, options);
+  return persist(async () => {
+    await work();
+    setTimeout(again, SETTLED_AFTER_MS).unref();
+  }, options);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
 import type { NewSession, SessionState } from '../../src/sessions/history.ts';
@@ -90,6 +90,29 @@ describe('the turns of a session', () => {
     const turn = await turns.take(session, { onBusy: 'REJECT', signal });
     expect(turn.key).toBe(session.key);
     await turns.release(turn);
+    await owner.close();
+  });
+
+  test('are free again also where the statement that took one was late', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const { owner, turns } = await replica();
+    let arrive = async () => {};
+    const late: Sql = async (statement, values) => {
+      arrive = async () => void (await sql(statement, values));
+      throw new Error('No answer.');
+    };
+    const slow = createTurns({ prisma, sql: late, owner, pubsub: createPubSub(), log });
+    const session = newSession();
+    await expect(slow.take(session, { signal })).rejects.toThrow('No answer.');
+    await arrive();
+    await expect(turns.take(session, { onBusy: 'REJECT', signal })).rejects.toMatchObject({
+      code: 'session_busy',
+    });
+    await vi.advanceTimersByTimeAsync(60_000);
+    vi.useRealTimers();
+    const isFree = () =>
+      turns.take(session, { onBusy: 'REJECT', signal }).then(turns.release, String);
+    await expect.poll(isFree).toBeUndefined();
     await owner.close();
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { persist } from '../../src/storage/persist.ts';
+import { persist, undo } from '../../src/storage/persist.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -22,4 +22,28 @@ test('what must not be lost is tried again for as long as an outage lasts', asyn
   expect(needed).toBeGreaterThan(650);
   await vi.advanceTimersByTimeAsync(60 * 60_000);
   expect(tries).toBe(needed);
+});
+
+test('what is taken back is so once more when the statement that it undoes can no longer come', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  const log = { warn: () => {}, error: () => {} };
+  let isAway = true;
+  let undone = 0;
+  const work = async () => {
+    if (isAway) throw new Error('connect ECONNREFUSED');
+    undone += 1;
+  };
+  await undo(work, { log, what: 'The end of a turn' });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(undone).toBe(0);
+  isAway = false;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(undone).toBe(1);
+  // As long as PostgreSQL may work on a statement, and some more.
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(undone).toBe(1);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(undone).toBe(2);
+  await vi.advanceTimersByTimeAsync(60 * 60_000);
+  expect(undone).toBe(2);
 });
