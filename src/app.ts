@@ -54,7 +54,7 @@ export async function createApp({
   const { app: http, answers } = createHttp({ ...options, limiter: () => limiter });
   const { database, redis } = options;
   redis?.logTo(http.log);
-  const { domains, sessionTokens, limits, drain, close } = await startDomains({
+  const { domains, sessionTokens, limits, begin, drain, close } = await startDomains({
     ...options,
     log: http.log,
   });
@@ -79,6 +79,8 @@ export async function createApp({
       },
     });
   };
+
+  http.addHook('onListen', async () => begin());
 
   let closing = false;
   const engine = await createEngine(http, schema);

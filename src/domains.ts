@@ -3,7 +3,7 @@ import { createKeys } from './accounts/keys.ts';
 import { createLimits, type Limits } from './accounts/limits.ts';
 import { createSessionTokens, type SessionTokens } from './accounts/session-tokens.ts';
 import { createAgent } from './agent/agent.ts';
-import { startBackground } from './agent/background.ts';
+import { type Background, startBackground } from './agent/background.ts';
 import { createChat } from './agent/chat.ts';
 import { createEgress } from './agent/egress.ts';
 import { createExecute } from './agent/execute.ts';
@@ -71,13 +71,18 @@ export type RunningDomains = {
   domains: Domains;
   sessionTokens: SessionTokens;
   limits: Limits;
+  /** Begins to do the runs of the queue. */
+  begin(): void;
   /** Begins nothing any more, and waits for the runs at work; stops those that still are after the limit. */
   drain(limitMs: number): Promise<void>;
   /** Ends what goes on in the background. Comes after `drain`. */
   close(): Promise<void>;
 };
 
-/** Puts the domains together, on a database and a model that are there, and starts what goes on in the background. */
+/**
+ * Puts the domains together, on a database and a model that are there, and starts what goes on in the background but for the
+ * runs of the queue: a start may still fail.
+ */
 export async function startDomains({
   database: { prisma, sql },
   redis,
@@ -120,14 +125,6 @@ export async function startDomains({
   const worker = createWorker({ agent, runs, tracing, log });
   const once = createOnce({ idempotency, replay });
   const start = createStart({ liveRuns, once });
-  const background = startBackground({
-    queue,
-    worker,
-    liveRuns,
-    activeDeployments,
-    pubsub,
-    log,
-  });
   const domains: Domains = {
     prisma,
     keys,
@@ -149,12 +146,23 @@ export async function startDomains({
     replay,
     cancel,
   };
+  let background: Background | undefined;
   return {
     domains,
     sessionTokens,
     limits: createLimits({ accounts: windows(), addresses: windows() }),
+    begin() {
+      background = startBackground({
+        queue,
+        worker,
+        liveRuns,
+        activeDeployments,
+        pubsub,
+        log,
+      });
+    },
     async drain(limitMs) {
-      await background.close();
+      await background?.close();
       await liveRuns.drain(limitMs);
     },
     async close() {

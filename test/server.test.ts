@@ -5,6 +5,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../src/accounts/key-format.ts';
+import { makeId } from '../src/ids.ts';
+import { createQueue } from '../src/runs/queue.ts';
+import { type Database, openEmbedded } from '../src/storage/database.ts';
+import { createJobs } from '../src/storage/jobs.ts';
+import { createPubSub } from '../src/storage/pubsub.ts';
 import { freshDatabase } from './helpers/database.ts';
 import {
   dataDirectoryInUse,
@@ -16,6 +21,23 @@ import {
 const lines = (output: string) => output.trim().split('\n');
 const databaseUrl = inject('databaseUrl');
 const secretKey = () => randomBytes(32).toString('base64');
+
+/** Has a run wait. @returns its id. */
+async function enqueue({ prisma }: Database) {
+  const [accountId, botId] = [makeId('acc'), makeId('bot')];
+  await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
+  await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
+  const queue = createQueue({
+    prisma,
+    jobs: await createJobs({ prisma }),
+    owner: { id: () => makeId('own') },
+    pubsub: createPubSub(),
+    tell: () => {},
+    log: { warn: () => {}, error: () => {} },
+  });
+  const what = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API', input: 'Hi' } as const;
+  return queue.add({ botId, ...what });
+}
 
 /** Nothing of these is of PostgreSQL's or Redis'. */
 describe.skipIf(databaseUrl)('the start', () => {
@@ -44,6 +66,22 @@ describe.skipIf(databaseUrl)('the start', () => {
     const server = await startServer({ dataDirectory });
     expect(server.output()).toMatch(/API key: +parley_sk_\w{49} /);
     await server.stop('SIGTERM');
+  });
+
+  test('begins no run of the queue where its port is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const dataDirectory = await dataDirectoryInUse();
+    const before = await openEmbedded(dataDirectory);
+    const id = await enqueue(before);
+    await before.close();
+    await startAndFail({ dataDirectory, env: { PORT: String(port) } });
+    other.close();
+    const after = await openEmbedded(dataDirectory);
+    const run = await after.prisma.run.findUniqueOrThrow({ where: { id } });
+    expect(run).toMatchObject({ status: 'QUEUED', attempt: 0 });
+    await after.close();
   });
 
   test('says that another process uses the data directory, which goes on unharmed', async () => {
