@@ -52,7 +52,7 @@ async function start(): Promise<void> {
   const address = await app.http.listen({ host: config.host, port: config.port }).catch((error) => {
     throw cannotListen(error, config);
   });
-  await rotateSecretKey(prisma, cipher, secretKey);
+  if (config.previousSecretKeys.length > 0) await rotateSecretKey(prisma, cipher, secretKey);
   // Only now, so that a start that fails sets nothing up with a key that nobody has seen.
   const newKey = await seed(prisma, secretKeyCheck(secretKey), config.bootstrapKey);
   // Once more, for the one of two first starts that came second.
