@@ -1,7 +1,8 @@
 /** `npm start`: settings, database, application, listening, and a graceful end. */
+import { lookup } from 'node:dns/promises';
 import closeWithGrace from 'close-with-grace';
 import { DEMO_BOT_ID, seed } from '../prisma/seed.ts';
-import { createApp } from './app.ts';
+import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createEnvironmentCipher } from './deployments/environment.ts';
 import { rotateSecretKey } from './deployments/rotation.ts';
@@ -49,10 +50,10 @@ async function start(): Promise<void> {
     otlpEndpoint: config.otlpEndpoint,
     retentionDays: config.retentionDays,
   });
-  const address = await app.http.listen({ host: config.host, port: config.port }).catch((error) => {
+  const address = await listen(app, config).catch((error) => {
     throw cannotListen(error, config);
   });
-  await rotateSecretKey(prisma, cipher, secretKey);
+  if (config.previousSecretKeys.length > 0) await rotateSecretKey(prisma, cipher, secretKey);
   // Only now, so that a start that fails sets nothing up with a key that nobody has seen.
   const newKey = await seed(prisma, secretKeyCheck(secretKey), config.bootstrapKey);
   // Once more, for the one of two first starts that came second.
@@ -65,6 +66,15 @@ async function start(): Promise<void> {
     await database.close();
   });
   greet(address, newKey, config);
+}
+
+/**
+ * Listens on one address, also where the host has several: for each of the others Fastify would make a server of its
+ * own, whose answers nobody waits for at the end.
+ */
+async function listen({ http }: App, { host, port }: Config): Promise<string> {
+  const { address } = await lookup(host, { order: 'ipv4first' });
+  return http.listen({ host: address, port });
 }
 
 function modelOf({ model }: Config): Model {

@@ -20,6 +20,7 @@ import {
 
 const lines = (output: string) => output.trim().split('\n');
 const databaseUrl = inject('databaseUrl');
+const TWO_ADDRESSES = new URL('./fixtures/two-addresses.mjs', import.meta.url).href;
 const secretKey = () => randomBytes(32).toString('base64');
 
 /** Has a run wait. @returns its id. */
@@ -82,6 +83,27 @@ describe.skipIf(databaseUrl)('the start', () => {
     const run = await after.prisma.run.findUniqueOrThrow({ where: { id } });
     expect(run).toMatchObject({ status: 'QUEUED', attempt: 0 });
     await after.close();
+  });
+
+  test('says that the host cannot be found', async () => {
+    const { code, output } = await startAndFail({ env: { HOST: 'no..host' } });
+    expect(code).toBe(1);
+    expect(lines(output)).toContainEqual(
+      expect.stringMatching(
+        /^Parley cannot start: HOST, PORT: cannot listen on no\.\.host:0: .*ENOTFOUND.* Set others\.$/,
+      ),
+    );
+  });
+
+  test('listens on one address of a host that has several, and prints which', async () => {
+    const server = await startServer({
+      env: { HOST: 'localhost', NODE_OPTIONS: `--import=${TWO_ADDRESSES}` },
+    });
+    const { hostname, port } = new URL(server.url);
+    expect(hostname).toBe('127.0.0.1');
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    await expect(fetch(`http://[::1]:${port}/healthz`)).rejects.toThrow();
+    await server.stop('SIGTERM');
   });
 
   test('says that another process uses the data directory, which goes on unharmed', async () => {

@@ -18,8 +18,8 @@ export type EnvironmentCipher = {
    * change of keys changes it.
    */
   fingerprint(variables: EnvironmentVariables): string;
-  /** Whether a set was encrypted under a previous key, and is to be encrypted anew. */
-  isOutdated(encrypted: Uint8Array): boolean;
+  /** What each set begins with that was encrypted under the present secret key, and no other does. */
+  keyId: Uint8Array;
 };
 
 /** The parts of an encrypted set, in their order: which key, nonce, tag of authenticity, text. */
@@ -68,7 +68,7 @@ export function createEnvironmentCipher(
         .update(JSON.stringify(Object.entries(variables).sort()))
         .digest('hex'),
 
-    isOutdated: (encrypted) => !present.id.equals(Buffer.from(encrypted).subarray(0, KEY_ID_BYTES)),
+    keyId: present.id,
   };
 }
 

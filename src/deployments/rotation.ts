@@ -7,31 +7,26 @@ const BATCH = 100;
 /**
  * Encrypts anew what is encrypted under a previous secret key, and has the installation remember the present
  * one, so that the previous ones can be taken out of the settings. It can be broken off at any point and done
- * again.
+ * again, and must be: replicas that still write under a previous key may do so after it.
  */
 export async function rotateSecretKey(
   prisma: PrismaClient,
   cipher: EnvironmentCipher,
   secretKey: Buffer,
 ): Promise<void> {
-  const check = secretKeyCheck(secretKey);
-  const installation = await prisma.installation.findUnique({ where: { id: 1 } });
-  if (installation === null || installation.secretKeyCheck === check) return;
   await encryptAnew(prisma, cipher);
-  await prisma.installation.update({ where: { id: 1 }, data: { secretKeyCheck: check } });
+  const data = { secretKeyCheck: secretKeyCheck(secretKey) };
+  await prisma.installation.updateMany({ where: { id: 1 }, data });
 }
 
 async function encryptAnew(prisma: PrismaClient, cipher: EnvironmentCipher): Promise<void> {
   for (let after = ''; ; ) {
-    const rows = await prisma.deployment.findMany({
-      where: { id: { gt: after }, envVars: { not: null } },
-      orderBy: { id: 'asc' },
-      take: BATCH,
-      select: { id: true, envVars: true },
-    });
+    const rows = await prisma.$queryRaw<{ id: string; envVars: Uint8Array }[]>`
+      SELECT id, env_vars AS "envVars" FROM deployments
+      WHERE id > ${after} AND substring(env_vars FOR length(${cipher.keyId}::bytea)) <> ${cipher.keyId}
+      ORDER BY id LIMIT ${BATCH}`;
     for (const { id, envVars } of rows) {
       after = id;
-      if (envVars === null || !cipher.isOutdated(envVars)) continue;
       const data = { envVars: cipher.encrypt(id, cipher.decrypt(id, envVars)) };
       await prisma.deployment.updateMany({ where: { id }, data });
     }

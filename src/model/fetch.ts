@@ -31,11 +31,17 @@ export function createPooledFetch(): typeof fetch {
         [value].flat().map((one): [string, string] => [name, one]),
       ),
     });
-    return Object.defineProperties(response, {
-      body: { value: chunksOf(answer.body) },
-      text: { value: () => answer.body.text() },
-      json: { value: () => answer.body.json() },
-    });
+    return Object.defineProperty(response, 'body', { value: chunksOf(answer.body) });
+  };
+}
+
+/** The same without the bodies of refusals: nobody is told what they say, and they may have no end. */
+export function withoutRefusals(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (...request) => {
+    const response = await fetch(...request);
+    if (response.ok) return response;
+    await response.body?.[Symbol.asyncIterator]().return?.();
+    return new Response(null, response);
   };
 }
 

@@ -6,10 +6,10 @@ import type {
 } from 'openai/resources/chat/completions';
 import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
-import { toStorable } from '../text.ts';
 import { hearChunks } from './chunks.ts';
-import { createPooledFetch } from './fetch.ts';
-import type { Model, ModelEvent, ModelMessage, ModelRequest, ToolCall, Usage } from './model.ts';
+import { createPooledFetch, withoutRefusals } from './fetch.ts';
+import type { Model, ModelEvent, ModelMessage, ModelRequest, Usage } from './model.ts';
+import { collectCalls, joinSurrogates, limitPieces, TooLong } from './pieces.ts';
 
 /** OpenAI's own server, which alone wants the limit of tokens under its newer name. */
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
@@ -42,7 +42,7 @@ export function createOpenAIModel({
     project: null,
     maxRetries: 0,
     logLevel: 'off',
-    fetch,
+    fetch: withoutRefusals(fetch),
   });
   const limitName = baseUrl === OPENAI_BASE_URL ? 'max_completion_tokens' : 'max_tokens';
 
@@ -54,6 +54,7 @@ export function createOpenAIModel({
     let usage: Usage | undefined;
     let answering: string | undefined;
     const calls = collectCalls();
+    const count = limitPieces();
     const completion = client.chat.completions.create(
       {
         model,
@@ -70,8 +71,10 @@ export function createOpenAIModel({
     );
     await hearChunks(await completion.asResponse(), (chunk) => {
       const delta = text.add(chunk.choices?.[0]?.delta?.content ?? '');
+      const pieces = chunk.choices?.[0]?.delta?.tool_calls ?? [];
+      count(delta, pieces);
       if (delta) hear({ type: 'text-delta', text: delta });
-      calls.add(chunk.choices?.[0]?.delta?.tool_calls ?? []);
+      calls.add(pieces);
       reason = chunk.choices?.[0]?.finish_reason ?? reason;
       usage = readUsage(chunk) ?? usage;
       answering = chunk.model || answering;
@@ -125,7 +128,7 @@ class BrokenOff extends Error {
 
 /** Whether the same call may fare better a moment later. */
 function isPassing(error: unknown): boolean {
-  if (error instanceof OpenAI.APIUserAbortError) return false;
+  if (error instanceof OpenAI.APIUserAbortError || error instanceof TooLong) return false;
   if (error instanceof OpenAI.APIError && error.status !== undefined) {
     return (
       error.status === 408 || error.status === 409 || error.status === 429 || error.status >= 500
@@ -175,41 +178,6 @@ function toWire(message: ModelMessage): ChatCompletionMessageParam {
   }
 }
 
-/** Puts the calls together that come in pieces, several at a time. */
-function collectCalls() {
-  const calls = new Map<number, ToolCall>();
-  return {
-    add(pieces: ChatCompletionChunk.Choice.Delta.ToolCall[]) {
-      for (const { index, id, function: piece } of pieces) {
-        const call = calls.get(index) ?? { id: `call_${index}`, name: '', arguments: '' };
-        call.id = id || call.id;
-        call.name += piece?.name ?? '';
-        call.arguments += piece?.arguments ?? '';
-        calls.set(index, call);
-      }
-    },
-    all: () =>
-      [...calls.values()].map((call) => ({
-        id: toStorable(call.id),
-        name: toStorable(call.name),
-        arguments: toStorable(call.arguments),
-      })),
-  };
-}
-
-/** Makes each piece of text whole: the first half of a pair waits for its second, to the end at most. */
-function joinSurrogates() {
-  let held = '';
-  return {
-    add(piece: string): string {
-      const text = held + piece;
-      held = /[\uD800-\uDBFF]$/.test(text) ? text.slice(-1) : '';
-      return toStorable(text.slice(0, text.length - held.length));
-    },
-    end: () => toStorable(held),
-  };
-}
-
 function timedOut(): GatewayError {
   return new GatewayError('model_timeout', 'The model did not answer in time.');
 }
@@ -227,6 +195,9 @@ function describe(error: unknown, late: boolean): GatewayError {
   }
   if (error instanceof BrokenOff) {
     return new GatewayError('model_error', "The model's answer broke off.");
+  }
+  if (error instanceof TooLong) {
+    return new GatewayError('model_error', "The model's answer is too long.");
   }
   return new GatewayError('model_error', "The model's answer broke off or could not be read.");
 }

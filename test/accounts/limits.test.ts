@@ -145,6 +145,11 @@ describe('an address without a key', () => {
     ['::ffff:192.0.2.1', '192.0.2.1'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::9'],
     ['2001:db8::1', '2001:db8::2:1'],
+    ['192.0.2.1:4711', '192.0.2.1:4712'],
+    ['192.0.2.1:4711', '192.0.2.1'],
+    ['[2001:db8:1:2::1]:4711', '[2001:db8:1:2::9]:4712'],
+    ['[2001:db8:1:2::1]', '2001:db8:1:2::9'],
+    ['[::ffff:192.0.2.1]:4711', '192.0.2.1'],
   ])('%s is the same client as %s', async (one, other) => {
     const { takeForAddress } = limitsAt(NOON);
     await takeForAddress(one, 30);
@@ -154,6 +159,8 @@ describe('an address without a key', () => {
   test.each([
     ['2001:db8:1:2::1', '2001:db8:1:3::1'],
     ['::1', '2001:db8::1'],
+    ['192.0.2.1:4711', '192.0.2.2:4711'],
+    ['[2001:db8:1:2::1]:4711', '[2001:db8:1:3::1]:4711'],
   ])('%s is another client than %s', async (one, other) => {
     const { takeForAddress } = limitsAt(NOON);
     await takeForAddress(one, 30);

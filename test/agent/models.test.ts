@@ -63,6 +63,23 @@ describe('a bot with a model server of its own', () => {
     await hungUp.promise;
   });
 
+  test('is answered at once where it refuses without end', async () => {
+    const bot = await deploy(`model "large-1" { base_url "${own.baseUrl}" api_key env.K }`, {
+      K: 'sk-x',
+    });
+    const hungUp = Promise.withResolvers<void>();
+    own.script(async ({ response, closed }) => {
+      response.writeHead(401).write('No');
+      await closed;
+      hungUp.resolve();
+    });
+    const response = await tenant.chat(bot, { message: 'Hi' });
+    expect(await response.json()).toMatchObject({
+      error: { code: 'model_error', message: "The model's server answered 401." },
+    });
+    await hungUp.promise;
+  });
+
   test.each([
     ['in a private network', 'http://10.0.0.1/v1'],
     ['on this machine', 'http://127.0.0.1:1/v1'],

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { GatewayError } from '../../src/errors.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
@@ -41,6 +42,9 @@ const failure = async (script: Script, options: Partial<ModelRequest> = {}) => {
 
 const textOf = (events: ModelEvent[]) =>
   events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
+
+const LARGE = 1024 * 1024;
+const delta = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
 
 describe('a model behind OpenAI’s chat completions', () => {
   test('streams text, then its finish with the usage', async () => {
@@ -210,6 +214,30 @@ describe('a model behind OpenAI’s chat completions', () => {
     );
     expect(message).toBe('model_timeout: The model did not answer in time.');
     await hungUp.promise;
+  });
+
+  test.each<[string, string]>([
+    ['text', delta({ content: 'x'.repeat(LARGE) })],
+    ['text in small pieces', delta({ content: 'x' }).repeat(LARGE / 64)],
+    ['a call', delta({ tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(LARGE) } }] })],
+  ])('that says %s without end is a model_error, and is hung up on', async (_what, piece) => {
+    const hungUp = Promise.withResolvers<void>();
+    const message = await failure(async ({ response, closed }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      while (!response.destroyed) {
+        response.write(piece);
+        await Promise.race([once(response, 'drain'), closed]);
+      }
+      hungUp.resolve();
+    });
+    expect(message).toBe("model_error: The model's answer is too long.");
+    expect(upstream.requests).toHaveLength(1);
+    await hungUp.promise;
+  });
+
+  test('that refuses without end has refused', async () => {
+    const refuse: Script = ({ response }) => void response.writeHead(401).write('No');
+    expect(await failure(refuse)).toBe("model_error: The model's server answered 401.");
   });
 
   test('is hung up on when the signal is aborted, and says nothing more', async () => {
