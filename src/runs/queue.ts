@@ -118,12 +118,12 @@ export function createQueue({
     prisma.$transaction(async (tx) => {
       const id = await jobs.take(tx);
       if (id === undefined) return undefined;
-      const [row] = await tx.run.updateManyAndReturn({
-        where: { id, status: 'QUEUED' },
-        data: { status: 'RUNNING', ownerId, startedAt: new Date(), attempt: { increment: 1 } },
-        select: WORK_COLUMNS,
-      });
-      if (row === undefined) return 'dropped';
+      const count = await tx.$executeRaw`
+        UPDATE runs SET status = 'RUNNING', owner_id = ${ownerId}, started_at = now(), attempt = attempt + 1
+        WHERE id = ${id} AND status = 'QUEUED'`;
+      if (count === 0) return 'dropped';
+      const where = { id };
+      const row = await tx.run.findUniqueOrThrow({ where, select: WORK_COLUMNS });
       const { botId, attempt, ...rest } = row;
       const begun = { id, botId, ownerId, attempt };
       hold(begun);

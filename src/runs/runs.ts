@@ -127,10 +127,7 @@ export function createRuns({
   const endAll = createBatch<EndEntry, object>(sql, END);
 
   const create = (run: RunRow) =>
-    prisma.run.create({
-      data: { ...run, status: 'RUNNING', startedAt: new Date() },
-      select: { id: true },
-    });
+    prisma.$queryRawUnsafe<object[]>(BEGIN.text, JSON.stringify([{ key: run.id, ...run }]));
 
   /** Leaves a run that may have begun though the answer was lost to those who look for lost ones. */
   const disown = (run: BegunRun) =>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from 'graphql-ws';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { GatewayError } from '../../src/errors.ts';
 import { makeId } from '../../src/ids.ts';
@@ -111,6 +111,19 @@ describe('the queue of runs', () => {
     expect(taken.flatMap((all) => all?.begun.id ?? []).sort()).toEqual(ids.slice(1).sort());
     expect(await jobsLeft()).toBe(0);
   });
+
+  // The embedded database has the clock of its process.
+  test.skipIf(!inject('databaseUrl'))(
+    'goes by the database’s clock, as the ends of runs do',
+    async () => {
+      const queue = await open();
+      const id = await queue.add(await newRun());
+      vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+      await queue.take();
+      vi.useRealTimers();
+      expect((await findRun(id)).startedAt?.getTime()).toBeGreaterThan(Date.now() - 60_000);
+    },
+  );
 
   test('has neither a run nor a job of a request that breaks', async () => {
     const queue = await open();
