@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import {
   bindMigrationAwareSqlAdapterFactory,
+  isDriverAdapterError,
   type SqlDriverAdapter,
   type SqlDriverAdapterFactory,
 } from '@prisma/driver-adapter-utils';
@@ -14,21 +15,74 @@ const PRISMA_DIRECTORY = new URL('../../prisma/', import.meta.url);
 const SCHEMA_FILE = 'schema.prisma';
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
+/** Prisma's own lock, of a session, which may take it twice. Whoever migrates has it until its session ends. */
+const TAKE_LOCK = 'SELECT pg_advisory_lock(72707369)';
+
+/**
+ * What was broken off or has failed has left nothing but its record, and is applied again. What an earlier version left
+ * in the midst is refused by the database then, as a whole: it is there already.
+ */
+const FORGET_UNFINISHED = `DO $parley$ BEGIN
+  IF to_regclass('_prisma_migrations') IS NOT NULL THEN
+    DELETE FROM "_prisma_migrations" WHERE finished_at IS NULL AND rolled_back_at IS NULL;
+  END IF;
+END $parley$`;
+
 /**
  * Brings a database to the present schema with Prisma's own schema engine, in its WebAssembly form: the same
- * on PostgreSQL and PGlite, without a download. Takes Prisma's advisory lock, records itself in
- * `_prisma_migrations`, and does nothing where nothing is to be done.
+ * on PostgreSQL and PGlite, without a download. Waits for others that do so, records itself in
+ * `_prisma_migrations`, and does nothing where nothing is to be done. It can be broken off at any point and done
+ * again: each migration is applied as a whole, or not at all.
  *
  * @returns the names of the migrations that were applied.
+ * @throws Error where one cannot be applied, with its name and the database's own words.
  */
 export async function applyMigrations(adapter: SqlDriverAdapterFactory): Promise<string[]> {
-  return withEngine(adapter, async (schemaEngine) => {
-    const { appliedMigrationNames } = await schemaEngine.applyMigrations({
-      migrationsList: await readMigrations(),
-      filters: NO_FILTERS,
+  const migrationsList = await readMigrations();
+  let failure: Error | undefined;
+  const connect = async () => {
+    const connection = await adapter.connect();
+    await execute(connection, TAKE_LOCK);
+    await execute(connection, FORGET_UNFINISHED);
+    return Object.assign(connection, {
+      executeScript: (script: string) =>
+        execute(connection, wholeMigration(script)).catch((error) => {
+          failure = cannotApply(error, migrationsList.migrationDirectories, script);
+          throw error;
+        }),
     });
+  };
+  return withEngine({ ...adapter, connect }, async (schemaEngine) => {
+    const { appliedMigrationNames } = await schemaEngine
+      .applyMigrations({ migrationsList, filters: NO_FILTERS })
+      .catch((error) => {
+        throw failure ?? error;
+      });
     return appliedMigrationNames;
   });
+}
+
+async function execute(connection: SqlDriverAdapter, sql: string): Promise<void> {
+  await connection.executeRaw({ sql, args: [], argTypes: [] });
+}
+
+/**
+ * Applies a migration and records its end in one statement. The engine does so in two, between which a process may
+ * end; and of the adapters one takes a script apart, and the other does not wait for it.
+ */
+function wholeMigration(script: string): string {
+  return `DO $parley$ BEGIN
+    EXECUTE $migration$${script}$migration$;
+    UPDATE "_prisma_migrations" SET finished_at = now()
+    WHERE finished_at IS NULL AND rolled_back_at IS NULL;
+  END $parley$`;
+}
+
+/** The engine's own error begins with a line that says nothing. */
+function cannotApply(error: Error, all: MigrationDirectory[], script: string): Error {
+  const name = all.find(({ migrationFile }) => migrationFile.content.value === script)?.path;
+  const words = (isDriverAdapterError(error) && error.cause.originalMessage) || error.message;
+  return new Error(`the migration ${name} cannot be applied: ${words}`, { cause: error });
 }
 
 /**
@@ -108,6 +162,10 @@ async function readSchema() {
     content: await readFile(new URL(SCHEMA_FILE, PRISMA_DIRECTORY), 'utf8'),
   };
 }
+
+type MigrationDirectory = Awaited<
+  ReturnType<typeof readMigrations>
+>['migrationDirectories'][number];
 
 async function readMigrations() {
   const directory = new URL('migrations/', PRISMA_DIRECTORY);

@@ -1,11 +1,19 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type {
+  SqlDriverAdapter,
+  SqlDriverAdapterFactory,
+  SqlQuery,
+} from '@prisma/driver-adapter-utils';
+import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { describe, expect, inject, test } from 'vitest';
 import { seed } from '../../prisma/seed.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { embed, openPostgres } from '../../src/storage/database.ts';
 import { takeLock } from '../../src/storage/lock.ts';
-import { nextMigration } from '../../src/storage/migrate.ts';
+import { applyMigrations, nextMigration } from '../../src/storage/migrate.ts';
 import {
   assertSecretKey,
   generatedSecretKey,
@@ -44,6 +52,84 @@ describe('the migrations', () => {
     const rows = await first.prisma.$queryRaw<unknown[]>`SELECT 1 FROM _prisma_migrations`;
     expect(rows).toHaveLength(await countMigrations());
     await Promise.all(databases.map((database) => database.close()));
+  });
+});
+
+describe('a migration', () => {
+  /** An empty database, and what is asked of it directly. */
+  const open = async () => {
+    const adapter = databaseUrl
+      ? new PrismaPg({ connectionString: await freshDatabase(databaseUrl, 'migration') })
+      : new PrismaPGlite(new PGlite());
+    const connection = await adapter.connect();
+    const ask = async (sql: string) =>
+      (await connection.queryRaw({ sql, args: [], argTypes: [] })).rows.flat();
+    return {
+      adapter,
+      ask,
+      tables: () => ask("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"),
+      unfinished: () =>
+        ask('SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NULL'),
+      close: () => connection.dispose(),
+    };
+  };
+  type Execute = SqlDriverAdapter['executeRaw'];
+
+  /** The same adapter with another way to have the database do something. */
+  const altered = (
+    adapter: SqlDriverAdapterFactory,
+    run: (query: SqlQuery, execute: Execute) => Promise<number>,
+  ): SqlDriverAdapterFactory => ({
+    ...adapter,
+    connect: async () => {
+      const connection = await adapter.connect();
+      const execute = connection.executeRaw.bind(connection);
+      return Object.assign(connection, { executeRaw: (query: SqlQuery) => run(query, execute) });
+    },
+  });
+  const MIDST = 'CREATE TABLE "messages"';
+
+  test.each([
+    ['fails', 'SELECT 1 / 0'],
+    // PGlite has no connection that could be cut.
+    ...(databaseUrl ? [['is cut off', 'SELECT pg_terminate_backend(pg_backend_pid())']] : []),
+  ])('that %s leaves nothing behind, and the next start goes on', async (_how, statement) => {
+    const { adapter, tables, unfinished, close } = await open();
+    const broken = altered(adapter, ({ sql, ...query }, execute) =>
+      execute({ ...query, sql: sql.replace(MIDST, `${statement}; ${MIDST}`) }),
+    );
+    await expect(applyMigrations(broken)).rejects.toThrow(/^the migration \w+_foundation cannot/);
+    expect(await tables()).toEqual(['_prisma_migrations']);
+    expect(await unfinished()).toHaveLength(1);
+    expect(await applyMigrations(adapter)).toHaveLength(await countMigrations());
+    expect(await unfinished()).toEqual([]);
+    expect(await applyMigrations(adapter)).toEqual([]);
+    await close();
+  });
+
+  test('is recorded with what it does, so that a start that ends just then is no harm', async () => {
+    const { adapter, close } = await open();
+    const silent = altered(adapter, async (query, execute) => {
+      const answer = await execute(query);
+      if (query.sql.includes(MIDST)) throw new Error('The answer is lost.');
+      return answer;
+    });
+    await expect(applyMigrations(silent)).rejects.toThrow('The answer is lost.');
+    expect(await applyMigrations(adapter)).toHaveLength((await countMigrations()) - 1);
+    await close();
+  });
+
+  test('that an earlier version left in the midst is refused, with the database’s own words', async () => {
+    const { adapter, ask, tables, unfinished, close } = await open();
+    await ask(`CREATE TYPE "Plan" AS ENUM ('FREE')`);
+    for (let start = 0; start < 2; start += 1) {
+      await expect(applyMigrations(adapter)).rejects.toThrow(
+        /^the migration \w+_foundation cannot be applied: type "Plan" already exists$/,
+      );
+      expect(await tables()).toEqual(['_prisma_migrations']);
+      expect(await unfinished()).toHaveLength(1);
+    }
+    await close();
   });
 });
 
