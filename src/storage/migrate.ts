@@ -15,6 +15,8 @@ const PRISMA_DIRECTORY = new URL('../../prisma/', import.meta.url);
 const SCHEMA_FILE = 'schema.prisma';
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
+/** How long to wait for another process that migrates, or for a table that is in use. */
+const LIMIT_WAITS = "SET lock_timeout = '60s'";
 /** Prisma's own lock, of a session, which may take it twice. Whoever migrates has it until its session ends. */
 const TAKE_LOCK = 'SELECT pg_advisory_lock(72707369)';
 
@@ -42,8 +44,7 @@ export async function applyMigrations(adapter: SqlDriverAdapterFactory): Promise
   let failure: Error | undefined;
   const connect = async () => {
     const connection = await adapter.connect();
-    await execute(connection, TAKE_LOCK);
-    await execute(connection, FORGET_UNFINISHED);
+    for (const sql of [LIMIT_WAITS, TAKE_LOCK, FORGET_UNFINISHED]) await execute(connection, sql);
     return Object.assign(connection, {
       executeScript: (script: string) =>
         execute(connection, wholeMigration(script)).catch((error) => {
