@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError, toGatewayError } from '../errors.ts';
 import type { Prisma, PrismaClient, Run } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
@@ -37,6 +37,9 @@ export function asQueued({ traceparent }: { traceparent: unknown }) {
     spans: null,
   };
 }
+
+/** A run that this process takes up, and when: it does not know yet whether that is committed. */
+type HeldRun = BegunRun & { startedAt: Date | null };
 
 /** What a run of the queue is done from. */
 const WORK_COLUMNS = {
@@ -82,14 +85,16 @@ export type Queue = {
    */
   putBack(run: BegunRun, record: EventRecord): Promise<boolean>;
   /**
-   * Lets go of a run that was taken up and not begun: it fails where that was refused, and where something broke it is
-   * found without its owner.
+   * Lets go of a run that was taken up and not begun: it fails where that was refused; where something broke it is found
+   * without its owner, unless this was its last attempt.
    */
   leave(run: BegunRun, reason: unknown): Promise<void>;
 };
 
 /** Where it is told that a run waits. */
 export const QUEUE_CHANNEL = 'queue';
+/** How often a run of the queue is begun: one that takes its process down with it does so no more often. */
+export const MAX_ATTEMPTS = 3;
 
 const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
 
@@ -114,7 +119,7 @@ export function createQueue({
    * @param hold called with the run once it is taken, if the transaction is committed.
    * @returns nothing where no job is left; `dropped` where its run waits no longer.
    */
-  const takeJob = (ownerId: string, hold: (run: BegunRun) => void) =>
+  const takeJob = (ownerId: string, hold: (run: HeldRun) => void) =>
     prisma.$transaction(async (tx) => {
       const id = await jobs.take(tx);
       if (id === undefined) return undefined;
@@ -126,13 +131,13 @@ export function createQueue({
       const row = await tx.run.findUniqueOrThrow({ where, select: WORK_COLUMNS });
       const { botId, attempt, ...rest } = row;
       const begun = { id, botId, ownerId, attempt };
-      hold(begun);
+      hold({ ...begun, startedAt: row.startedAt });
       return { ...rest, begun };
     }, TRANSACTION);
 
   /** Takes a run up; where that fails, nobody holds it, and it is found without its owner. */
   const takeNext = async (): Promise<TakenRun | 'dropped' | undefined> => {
-    let held: BegunRun | undefined;
+    let held: HeldRun | undefined;
     try {
       const taken = await takeJob(owner.id(), (run) => {
         held = run;
@@ -142,13 +147,17 @@ export function createQueue({
       return { ...rest, earlier: events === null ? [] : readEvents(taken).events };
     } catch (error) {
       const run = held;
-      if (run) await undo(() => disown(run), { log, what: `That nobody works on ${run.id}` });
+      if (run) await undo(() => letGo(run), { log, what: `That nobody works on ${run.id}` });
       throw error;
     }
   };
 
   const disown = (run: BegunRun) =>
     prisma.run.updateMany({ where: stillOf(run), data: { ownerId: null } });
+
+  /** The same for this taking alone: where it was rolled back, the next one may be of the same attempt. */
+  const letGo = ({ startedAt, ...run }: HeldRun) =>
+    prisma.run.updateMany({ where: { ...stillOf(run), startedAt }, data: { ownerId: null } });
 
   const fail = (run: BegunRun, { code, message }: GatewayError) =>
     prisma.run.updateMany({
@@ -209,7 +218,8 @@ export function createQueue({
     },
 
     async leave(run, reason) {
-      await (reason instanceof GatewayError ? fail(run, reason) : disown(run));
+      const isLast = reason instanceof GatewayError || run.attempt >= MAX_ATTEMPTS;
+      await (isLast ? fail(run, toGatewayError(reason)) : disown(run));
       tell(run);
     },
   };

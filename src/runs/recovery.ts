@@ -4,14 +4,12 @@ import type { Jobs } from '../storage/jobs.ts';
 import { isOwnerless } from '../storage/owner.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import type { TellOfRun } from './changes.ts';
-import { QUEUE_CHANNEL } from './queue.ts';
+import { MAX_ATTEMPTS, QUEUE_CHANNEL } from './queue.ts';
 
 /** Looks for runs that have lost their owner, until it is closed. */
 export type Recovery = { close(): Promise<void> };
 
 const LOOK_EVERY_MS = 2_000;
-/** How often a run of the queue is begun: one that takes its process down with it does so no more often. */
-const MAX_ATTEMPTS = 3;
 
 const LOST = Prisma.raw(isOwnerless('runs.owner_id'));
 

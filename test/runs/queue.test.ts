@@ -3,8 +3,10 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { GatewayError } from '../../src/errors.ts';
+import type { Prisma } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
 import { createQueue } from '../../src/runs/queue.ts';
+import { SETTLED_AFTER_MS } from '../../src/storage/database.ts';
 import { createJobs } from '../../src/storage/jobs.ts';
 import { createPubSub } from '../../src/storage/pubsub.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
@@ -71,6 +73,18 @@ const log = { warn: () => {}, error: () => {} };
 const status = async (id: string) => (await findRun(id)).status;
 const ended = (id: string) => expect.poll(() => status(id), { interval: 20 });
 
+type Work = (tx: Prisma.TransactionClient) => Promise<unknown>;
+
+/** The same database, but for its transactions. */
+const transacting = (transact: (work: Work, options: object) => Promise<unknown>) =>
+  new Proxy(prisma, {
+    get(target, name) {
+      if (name === '$transaction') return transact;
+      const value = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+
 describe('the queue of runs', () => {
   const newRun = async () => {
     const accountId = makeId('acc');
@@ -135,16 +149,9 @@ describe('the queue of runs', () => {
   });
 
   test('leaves a run to be found that it took up, though the answer that said so was lost', async () => {
-    const losing = new Proxy(prisma, {
-      get(target, name) {
-        const value = Reflect.get(target, name);
-        if (name !== '$transaction')
-          return typeof value === 'function' ? value.bind(target) : value;
-        return async (...work: [never]) => {
-          await target.$transaction(...work);
-          throw new Error('The connection was cut.');
-        };
-      },
+    const losing = transacting(async (work, options) => {
+      await prisma.$transaction(work, options);
+      throw new Error('The connection was cut.');
     });
     const queue = await open(losing);
     const id = await (await open()).add(await newRun());
@@ -152,6 +159,31 @@ describe('the queue of runs', () => {
     // As runs are found whose process has died.
     expect(await findRun(id)).toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
     expect(await jobsLeft()).toBe(0);
+    await prisma.run.delete({ where: { id } });
+  });
+
+  test('holds a run that it takes up again after a taking that was rolled back', async () => {
+    let isCut = true;
+    const losing = transacting(async (work, options) =>
+      prisma.$transaction(async (tx) => {
+        const taken = await work(tx);
+        if (isCut) throw new Error('The connection was cut.');
+        return taken;
+      }, options),
+    );
+    const queue = await open(losing);
+    const id = await (await open()).add(await newRun());
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    await expect(queue.take()).rejects.toThrow('The connection was cut.');
+    isCut = false;
+    expect((await queue.take())?.begun).toMatchObject({ id, attempt: 1 });
+    const letGo = vi.spyOn(prisma.run, 'updateMany');
+    await vi.advanceTimersByTimeAsync(SETTLED_AFTER_MS);
+    vi.useRealTimers();
+    await expect.poll(() => letGo.mock.calls.length).toBeGreaterThan(0);
+    await Promise.all(letGo.mock.results.map(({ value }) => value));
+    letGo.mockRestore();
+    expect(await findRun(id)).toMatchObject({ status: 'RUNNING', ownerId: queue.ownerId });
     await prisma.run.delete({ where: { id } });
   });
 
@@ -186,6 +218,15 @@ describe('the queue of runs', () => {
     });
     // As runs are found whose process has died.
     expect(await findRun(ids[1])).toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
+
+    await prisma.run.update({
+      where: { id: ids[1] },
+      data: { attempt: 3, ownerId: queue.ownerId },
+    });
+    const { botId } = await findRun(ids[1]);
+    const last = { id: ids[1], botId, ownerId: queue.ownerId, attempt: 3 };
+    await queue.leave(last, new Error('No answer.'));
+    expect(await findRun(ids[1])).toMatchObject({ status: 'FAILED', errorCode: 'internal_error' });
     await prisma.run.delete({ where: { id: ids[1] } });
   });
 
