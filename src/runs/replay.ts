@@ -31,16 +31,23 @@ export function createReplay({
   /** Follows a run by its row, which whoever works on it brings up to date and tells of. */
   async function* follow(runId: string, after: number, signal: AbortSignal) {
     let position = after;
-    for await (const _ of looks(pubsub, runChannel(runId), signal)) {
-      const row = await prisma.run.findUnique({ where: { id: runId }, select: EVENT_COLUMNS });
-      if (row === null) throw new GatewayError('run_not_found', `There is no run "${runId}".`);
-      const { events, end } = readEvents(row);
-      yield* events.slice(position);
-      position = Math.max(position, events.length);
-      if (end && (end.seq !== after || row.errorCode === 'interrupted' || row.events === null))
-        yield end;
-      if (end) return;
-      pubsub.publish(READ_CHANNEL, runId);
+    const answer = () => pubsub.publish(READ_CHANNEL, runId);
+    // At once, however slow the database or the reader is.
+    const stopAnswering = pubsub.subscribe(runChannel(runId), answer);
+    try {
+      for await (const _ of looks(pubsub, runChannel(runId), signal)) {
+        const row = await prisma.run.findUnique({ where: { id: runId }, select: EVENT_COLUMNS });
+        if (row === null) throw new GatewayError('run_not_found', `There is no run "${runId}".`);
+        const { events, end } = readEvents(row);
+        if (!end) answer();
+        yield* events.slice(position);
+        position = Math.max(position, events.length);
+        if (end && (end.seq !== after || row.errorCode === 'interrupted' || row.events === null))
+          yield end;
+        if (end) return;
+      }
+    } finally {
+      stopAnswering();
     }
   }
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import type { PrismaClient } from '../../src/generated/prisma/client.ts';
 import { createLiveRuns } from '../../src/runs/live.ts';
+import { createReplay } from '../../src/runs/replay.ts';
 import { READ_CHANNEL, runChannel } from '../../src/runs/run-channel.ts';
 import { createPubSub, createRedisPubSub } from '../../src/storage/pubsub.ts';
 import { startApp } from '../helpers/app.ts';
@@ -21,7 +23,7 @@ describe('a run whose last reader here has left', () => {
     const asked = vi.fn();
     pubsub.subscribe(runChannel('run'), asked);
     const place = createLiveRuns({ pubsub }).admit();
-    const run = place.start({ id: 'run' }, async (_log, signal) => {
+    const run = place.start({ id: 'run', botId: 'bot' }, async (_log, signal) => {
       await once(signal, 'abort');
     });
     const read = () => {
@@ -29,7 +31,7 @@ describe('a run whose last reader here has left', () => {
       run.read(reader.signal);
       return () => reader.abort();
     };
-    return { read, readElsewhere, asked, isStopped: () => place.signal.aborted };
+    return { pubsub, read, readElsewhere, asked, isStopped: () => place.signal.aborted };
   };
 
   test('stops at once where nobody reads it elsewhere', () => {
@@ -48,6 +50,19 @@ describe('a run whose last reader here has left', () => {
     asked.mockReset();
     vi.advanceTimersByTime(1_000);
     expect(isStopped()).toBe(true);
+  });
+
+  test('goes on for one elsewhere that is slow to take what it reads', async () => {
+    const { pubsub, read, isStopped } = startRun();
+    const begun = { status: 'RUNNING', startedAt: new Date(), events: null, response: null };
+    const row = { id: 'run', sessionId: null, errorCode: null, ...begun };
+    const prisma = { run: { findUnique: async () => row } } as unknown as PrismaClient;
+    const elsewhere = createReplay({ prisma, liveRuns: { find: () => undefined }, pubsub });
+    const reading = elsewhere.read('run', 0, new AbortController().signal);
+    await reading[Symbol.asyncIterator]().next();
+    read()();
+    vi.advanceTimersByTime(60_000);
+    expect(isStopped()).toBe(false);
   });
 
   test('goes on where it is read here again', () => {
