@@ -32,6 +32,8 @@ export type AppOptions = HttpOptions &
 export type App = {
   /** The server, which does not listen yet. */
   http: FastifyInstance;
+  /** Begins to do the runs of the queue: after whatever of the start may fail. */
+  begin(): void;
   /**
    * Ends with nothing half done: takes no new connections, closes those that are idle, waits for the runs at work,
    * stops those that still are after the limit, ends the streams of those at work elsewhere that still are then, and
@@ -80,8 +82,6 @@ export async function createApp({
     });
   };
 
-  http.addHook('onListen', async () => begin());
-
   let closing = false;
   const engine = await createEngine(http, schema);
   await http.register(serveRest, {
@@ -105,6 +105,7 @@ export async function createApp({
 
   return {
     http,
+    begin,
     async close(drainLimitMs = DRAIN_LIMIT_MS) {
       closing = true;
       const deadline = performance.now() + drainLimitMs;

@@ -53,7 +53,8 @@ async function start(): Promise<void> {
   const address = await listen(app, config).catch((error) => {
     throw cannotListen(error, config);
   });
-  if (config.previousSecretKeys.length > 0) await rotateSecretKey(prisma, cipher, secretKey);
+  if (config.previousSecretKeys.length > 0)
+    await rotateSecretKey(prisma, cipher, secretKey, app.http.log);
   // Only now, so that a start that fails sets nothing up with a key that nobody has seen.
   const newKey = await seed(prisma, secretKeyCheck(secretKey), config.bootstrapKey);
   // Once more, for the one of two first starts that came second.
@@ -65,6 +66,7 @@ async function start(): Promise<void> {
     await redis?.close();
     await database.close();
   });
+  app.begin();
   greet(address, newKey, config);
 }
 

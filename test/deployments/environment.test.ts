@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { createEnvironmentCipher } from '../../src/deployments/environment.ts';
 import { rotateSecretKey } from '../../src/deployments/rotation.ts';
@@ -77,18 +77,27 @@ describe('a new secret key', () => {
     await deployments.deploy({ ...request, source: 'nonsense', envVars: {} });
 
     const both = createEnvironmentCipher(second, [first]);
-    await rotateSecretKey(prisma, both, second);
+    const log = { warn: () => {}, error: vi.fn() };
+    await rotateSecretKey(prisma, both, second, log);
     const rotated = await encrypted(made.id);
     expect(createEnvironmentCipher(second).decrypt(made.id, rotated)).toEqual(variables);
-    await rotateSecretKey(prisma, both, second);
+    await rotateSecretKey(prisma, both, second, log);
     expect(await encrypted(made.id)).toEqual(rotated);
 
     // By a replica whose turn to be restarted had not come.
     const late = await deployments.deploy({ ...request, envVars: variables });
-    await rotateSecretKey(prisma, both, second);
+    await rotateSecretKey(prisma, both, second, log);
     expect(createEnvironmentCipher(second).decrypt(late.id, await encrypted(late.id))).toEqual(
       variables,
     );
+    expect(log.error).not.toHaveBeenCalled();
+
+    const lost = createEnvironmentCipher(Buffer.alloc(32, 9));
+    const unread = lost.encrypt(late.id, variables);
+    await prisma.deployment.update({ where: { id: late.id }, data: { envVars: unread } });
+    await rotateSecretKey(prisma, both, second, log);
+    expect(await encrypted(late.id)).toEqual(unread);
+    expect(log.error).toHaveBeenCalledOnce();
     const installation = await prisma.installation.findUniqueOrThrow({ where: { id: 1 } });
     expect(installation.secretKeyCheck).toBe(secretKeyCheck(second));
     await prisma.installation.deleteMany();

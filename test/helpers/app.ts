@@ -93,6 +93,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     socket.once('close', () => upgraded.delete(socket));
   });
   await app.http.listen({ port: 0 });
+  app.begin();
   const { port } = app.http.server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   let closed: Promise<unknown> | undefined;
