@@ -171,11 +171,11 @@ export function createWorker({
   const launch = (
     place: Admission,
     { trace, ...all }: Omit<Work, 'events'>,
-    options: Omit<StartOptions, 'id'>,
+    options: Omit<StartOptions, 'id' | 'botId'>,
   ) => {
-    const { id } = all.begun;
+    const { id, botId } = all.begun;
     trace.set({ [OWN_ATTRIBUTE.runId]: id });
-    return place.start({ id, ...options }, (events, signal) =>
+    return place.start({ ...options, id, botId }, (events, signal) =>
       work({ ...all, trace, events }, signal),
     );
   };

@@ -49,7 +49,9 @@ export function botVersionName(botId: string): string {
 }
 
 /** Where the ids of bots that are no more are said. */
-const REMOVED = 'bots:removed';
+export const REMOVED = 'bots:removed';
+/** A bot may have many runs. */
+const REMOVAL = { maxWait: 30_000, timeout: 30_000 };
 
 /** A bot deleted elsewhere is known here for at most this long, where the word of it is lost. */
 const CACHE_TTL_MS = 1_000;
@@ -103,11 +105,11 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
     },
 
     async remove(botId) {
-      await prisma.$transaction([
-        prisma.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`,
-        prisma.deletedBot.createMany({ data: { id: botId }, skipDuplicates: true }),
-        prisma.bot.deleteMany({ where: { id: botId } }),
-      ]);
+      await prisma.$transaction(async (tx) => {
+        await tx.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`;
+        await tx.deletedBot.createMany({ data: { id: botId }, skipDuplicates: true });
+        await tx.bot.deleteMany({ where: { id: botId } });
+      }, REMOVAL);
       pubsub.publish(REMOVED, botId);
       await versions.renew(botVersionName(botId));
     },

@@ -1,3 +1,5 @@
+import { REMOVED } from '../bots/bots.ts';
+import { GatewayError } from '../errors.ts';
 import { Prisma, type PrismaClient, type RunStatus } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 import type { Owner } from '../storage/owner.ts';
@@ -34,14 +36,18 @@ export function startCancel({
 }: {
   prisma: PrismaClient;
   owner: Pick<Owner, 'id'>;
-  liveRuns: Pick<LiveRuns, 'find'>;
+  liveRuns: Pick<LiveRuns, 'find' | 'stopOf'>;
   replay: Replay;
   pubsub: PubSub;
   tell: TellOfRun;
   log: Log;
 }): Cancel {
   const stop = (runId: string) => liveRuns.find(runId)?.stop();
-  const unsubscribe = pubsub.subscribe(CHANNEL, stop);
+  const unsubscribe = [
+    pubsub.subscribe(CHANNEL, stop),
+    // What has begun while its bot was deleted, whose rows are gone, nobody else can stop.
+    pubsub.subscribe(REMOVED, liveRuns.stopOf),
+  ];
 
   let looking: Promise<void> | undefined;
   const look = async () => {
@@ -65,7 +71,9 @@ export function startCancel({
         cancel_requested = true,
         status = CASE status WHEN 'QUEUED' THEN 'CANCELLED' ELSE status END,
         finished_at = CASE status WHEN 'QUEUED' THEN now() END
-      WHERE ${which} AND status IN ('QUEUED', 'RUNNING')
+      WHERE id IN (
+        SELECT id FROM runs WHERE ${which} AND status IN ('QUEUED', 'RUNNING') ORDER BY id FOR UPDATE
+      )
       RETURNING id, bot_id AS "botId", status`;
     for (const run of stopped) tell(run);
     const atWork = stopped.filter(({ status }) => status === 'RUNNING');
@@ -79,8 +87,13 @@ export function startCancel({
     }
   };
 
+  /** Waits for the end of a run, or until it is gone. */
   const endOf = async (runId: string, signal: AbortSignal) => {
-    for await (const _ of replay.read(runId, 0, signal));
+    try {
+      for await (const _ of replay.read(runId, 0, signal));
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+    }
   };
 
   return {
@@ -88,7 +101,7 @@ export function startCancel({
     cancelAll: (botId) => cancelWhere(Prisma.sql`bot_id = ${botId}`),
 
     async close() {
-      unsubscribe();
+      for (const end of unsubscribe) end();
       clearInterval(timer);
       await looking;
     },

@@ -7,6 +7,7 @@ import { READ_CHANNEL, runChannel } from './run-channel.ts';
 /** A run at work in this process. */
 export type LiveRun = Pick<EventLog, 'read'> & {
   id: string;
+  botId: string;
   /** Whether another process may begin it again: then its readers are to get only what is stored. */
   isRepeatable: boolean;
   /** Stops the work; what was said until then is stored. */
@@ -26,6 +27,7 @@ export function stopping(): GatewayError {
 /** How a run is started. */
 export type StartOptions = {
   id: string;
+  botId: string;
   /** What becomes of it when its last reader leaves, here or elsewhere; by default it stops. */
   onDisconnect?: OnDisconnect | undefined;
   /** What happened in earlier attempts, of a run that may be begun again. */
@@ -57,6 +59,8 @@ export type LiveRuns = {
   find(id: string): LiveRun | undefined;
   /** Stops every run. */
   stopAll(): void;
+  /** Stops those of a bot. */
+  stopOf(botId: string): void;
   /**
    * Admits nobody any more, and waits until no run is at work; stops those that still are after `limitMs`, and
    * waits for their end.
@@ -91,6 +95,9 @@ export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
   return {
     find: (id) => begun.get(id),
     stopAll,
+    stopOf(botId) {
+      for (const run of [...begun.values()]) if (run.botId === botId) run.stop();
+    },
 
     admit() {
       if (draining) throw stopping();
@@ -100,7 +107,7 @@ export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
       return {
         signal,
         leave: () => leave(controller),
-        start({ id, onDisconnect = 'CANCEL', earlier }, work) {
+        start({ id, botId, onDisconnect = 'CANCEL', earlier }, work) {
           const stop = () => controller.abort();
           let asking: NodeJS.Timeout | undefined;
           const stopUnread = () => {
@@ -119,7 +126,14 @@ export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
             log.end();
             leave(controller);
           });
-          const run = { id, isRepeatable: earlier !== undefined, read: log.read, stop, ended };
+          const run = {
+            id,
+            botId,
+            isRepeatable: earlier !== undefined,
+            read: log.read,
+            stop,
+            ended,
+          };
           begun.set(id, run);
           return run;
         },

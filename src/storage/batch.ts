@@ -24,7 +24,8 @@ type Waiting<Row> = {
 };
 
 /**
- * Nobody waits for company: a batch leaves as soon as it may. One that fails is done again one by one, so that what
+ * Nobody waits for company: a batch leaves as soon as it may, in the order of the keys, so that those who lock the same
+ * rows do so in one order. One that fails is done again one by one, so that what
  * is wrong with one does not harm the others.
  */
 export function createBatch<Entry extends object, Row extends object>(
@@ -74,7 +75,7 @@ export function createBatch<Entry extends object, Row extends object>(
       return index > 0 && (index === MAX_ENTRIES || characters > MAX_CHARACTERS);
     });
     const batch = waiting.splice(0, fits < 0 ? waiting.length : fits);
-    void send(batch);
+    void send(batch.sort((one, other) => (one.key < other.key ? -1 : 1)));
   };
 
   return (key, entry) => {

@@ -23,7 +23,7 @@ test('a run is stopped within a second where the word that it is to be is lost',
   atTheEnd(() => vi.useRealTimers());
   const pubsub = createPubSub();
   const liveRuns = createLiveRuns({ pubsub });
-  const { ended } = liveRuns.admit().start({ id }, async (_log, signal) => {
+  const { ended } = liveRuns.admit().start({ id, botId }, async (_log, signal) => {
     await once(signal, 'abort');
   });
   const cancel = startCancel({
@@ -62,8 +62,16 @@ test('the runs of a bot that is deleted are stopped, and those who read them are
   }
   const underWay = () => app.upstream.underWay() + other.upstream.underWay();
   await expect.poll(underWay).toBe(3);
+  const inLine = { 'x-session-id': 's', accept: 'text/event-stream' };
+  const waiting = [
+    tenant.chat(bot, { message: 'First', stream: true }, inLine),
+    tenant.chat(bot, { message: 'Second', stream: true }, inLine),
+  ];
+  await expect.poll(app.waiting).toBe(1);
 
   await tenant.graphql(`mutation { deleteBot(id: "${bot}") }`);
+  await expect.poll(underWay).toBe(0);
+  for (const { status } of await Promise.all(waiting)) expect([200, 500]).toContain(status);
   await expect.poll(underWay).toBe(0);
   const told = await Promise.all(streams.map((stream) => frames(stream)));
   for (const ends of told.slice(0, 2)) {
