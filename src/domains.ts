@@ -80,8 +80,8 @@ export type RunningDomains = {
 };
 
 /**
- * Puts the domains together, on a database and a model that are there, and starts what goes on in the background but for the
- * runs of the queue: a start may still fail.
+ * Puts the domains together, on a database and a model that are there, and starts what goes on in the background, but for
+ * the runs of the queue: a start may still fail.
  */
 export async function startDomains({
   database: { prisma, sql },
