@@ -17,7 +17,7 @@ export type Bots = {
    *   is limited to other bots. Source: the API document, "Authentication".
    */
   authorize(caller: Caller, botId: string): Promise<void>;
-  /** @throws GatewayError `invalid_request` for an id that is taken, or was: one of a deleted bot is given to no other. */
+  /** @throws GatewayError `invalid_request` for an id that is taken, or was: that of a deleted bot is no other's. */
   create(caller: Caller, input: { id?: string | null; name: string }): Promise<Bot>;
   /** Deletes a bot with its deployments, conversations and runs. */
   remove(botId: string): Promise<void>;
