@@ -33,6 +33,14 @@ describe('a batch', () => {
     expect(await second).toEqual([[{ key: 'c' }], [{ key: 'd' }]]);
   });
 
+  test('goes in the order of its keys, so that those who lock the same rows do so in one order', async () => {
+    const { asked, batch } = database();
+    const answers = Promise.all([batch('c', {}), batch('a', {}), batch('b', {})]);
+    await expect.poll(() => asked.map(({ keys }) => keys)).toEqual([['a', 'b', 'c']]);
+    asked[0]?.answer();
+    expect(await answers).toEqual([[{ key: 'c' }], [{ key: 'a' }], [{ key: 'b' }]]);
+  });
+
   test('that takes long holds up nothing else', async () => {
     const { asked, batch } = database();
     const held = batch('a', {});
