@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -10,6 +11,12 @@ export type Child = {
   output(): string;
   /** The CPU time that it has taken so far, user and system, in milliseconds; none without `/proc`. */
   cpuMs(): Promise<number | undefined>;
+  /** The process's id. */
+  pid: number;
+  /** How it ended: its exit code, or the signal; null while it runs. */
+  ending(): number | NodeJS.Signals | null;
+  /** Settles when it has ended. */
+  closed: Promise<unknown>;
 };
 
 export type ChildOptions = {
@@ -24,7 +31,8 @@ export type ChildOptions = {
   stack: AsyncDisposableStack;
 };
 
-const OUTPUT_LIMIT = 2_000;
+/** How many of the last characters of its output are kept. */
+const OUTPUT_LIMIT = 100_000;
 const STOP_LIMIT_MS = 10_000;
 /** What the kernel counts CPU time in, as it tells it to programs on every Linux. */
 const MS_PER_TICK = 10;
@@ -40,7 +48,14 @@ export async function startServer(options: ChildOptions): Promise<Child> {
     child.once('close', () => reject(ended(options, output())));
     child.once('error', (error) => child.pid ?? reject(error));
   });
-  return { url, output, cpuMs: () => cpuMs(child.pid) };
+  return {
+    url,
+    output,
+    cpuMs: () => cpuMs(child.pid),
+    pid: child.pid ?? 0,
+    ending: () => child.exitCode ?? child.signalCode,
+    closed: once(child, 'close'),
+  };
 }
 
 /** Runs a program to its end. @throws an error with what it printed when it does not end well. */
@@ -52,7 +67,8 @@ export async function runToEnd(options: ChildOptions): Promise<void> {
   });
 }
 
-function launch({ file, args = [], env, signal, stack }: ChildOptions) {
+/** Starts a program. The end of the stack stops it. */
+export function launch({ file, args = [], env, signal, stack }: ChildOptions) {
   signal.throwIfAborted();
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url)), ...args], {

@@ -20,6 +20,8 @@ export type TargetOptions = {
   postgresUrl: string | undefined;
   /** A Redis server for Parley on PostgreSQL; none: it is measured without. */
   redisUrl?: string | undefined;
+  /** More settings for Parley. */
+  env?: Record<string, string>;
   signal: AbortSignal;
   /** Takes over the duty to end all that is started. */
   stack: AsyncDisposableStack;
@@ -66,9 +68,9 @@ async function startReference(
 export async function startParley(
   name: string,
   modelUrl: string | undefined,
-  { redisUrl, signal, stack }: TargetOptions,
+  { redisUrl, env: more, signal, stack }: Omit<TargetOptions, 'postgresUrl'>,
   databaseUrl?: string,
-): Promise<Target & { url: string }> {
+): Promise<Target & Child & { apiKey: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   const apiKey = makeApiKey();
@@ -82,14 +84,15 @@ export async function startParley(
     PARLEY_BOOTSTRAP_KEY: apiKey,
     ...(databaseUrl && { DATABASE_URL: databaseUrl }),
     ...(databaseUrl && redisUrl && { REDIS_URL: redisUrl }),
+    ...more,
   };
   await runToEnd({ file: 'prepare.ts', args: [BOT_ID], env, signal, stack });
-  const { url, ...child } = await startServer({ file: '../../src/server.ts', env, signal, stack });
+  const child = await startServer({ file: '../../src/server.ts', env, signal, stack });
   return {
     ...child,
     name,
-    url,
-    chatUrl: `${url}/v1/bots/${BOT_ID}/chat`,
+    apiKey,
+    chatUrl: `${child.url}/v1/bots/${BOT_ID}/chat`,
     headers: { authorization: `Bearer ${apiKey}` },
   };
 }

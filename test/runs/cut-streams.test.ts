@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
-import { type Random, seededRandom, testRandom } from '../helpers/random.ts';
+import { testRandom } from '../helpers/random.ts';
+import { type Random, seededRandom } from '../helpers/seeded-random.ts';
 
 const RUNS = 20;
 const READERS = 10;

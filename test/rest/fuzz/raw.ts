@@ -1,4 +1,4 @@
-import type { Random } from '../../helpers/random.ts';
+import type { Random } from '../../helpers/seeded-random.ts';
 
 /** One or more requests, and how their end is known. */
 export type RawRequest = {
