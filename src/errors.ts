@@ -3,6 +3,7 @@ import { GraphQLError } from 'graphql';
 import type { ZodError } from 'zod';
 import { Prisma } from './generated/prisma/client.ts';
 import { withoutValues } from './graphql-message.ts';
+import { isOutage } from './outage.ts';
 
 /**
  * Every error code that leaves Parley, with its HTTP status: the closed list. REST writes them as they stand,
@@ -107,10 +108,12 @@ export function toGatewayError(error: unknown): GatewayError {
   if (isUnstorable(original)) {
     return new GatewayError('invalid_request', 'The request holds U+0000, which cannot be stored.');
   }
-  return new GatewayError('internal_error', 'Something went wrong on our side.', {
-    cause: original,
-  });
+  const message = isOutage(original) ? OUTAGE : 'Something went wrong on our side.';
+  return new GatewayError('internal_error', message, { cause: original });
 }
+
+const OUTAGE =
+  'The database did not answer in time. A change that was requested may or may not have been made. Try again in a few seconds.';
 
 /** What PostgreSQL says of text with U+0000. Only an id or a cursor comes so far: other text is checked. */
 function isUnstorable(error: unknown): boolean {

@@ -26,6 +26,7 @@ const FOUNDATIONS = [
   'input.ts',
   'json.ts',
   'log.ts',
+  'outage.ts',
   'text.ts',
   'generated',
 ];

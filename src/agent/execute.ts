@@ -51,7 +51,7 @@ export function createExecute({
       const kind = 'EXECUTE';
       const run = { botId, environment, channel, kind, input: prompt, context, metadata } as const;
       const id = await queue.add({ ...run, traceparent }, also);
-      return { id, read: (reader) => replay.read(id, 0, reader) };
+      return { id, read: (...reader) => replay.read(id, 0, ...reader) };
     });
 
   return {

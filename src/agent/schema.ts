@@ -3,11 +3,13 @@ import { GatewayError } from '../errors.ts';
 import { OnDisconnect } from '../generated/prisma/client.ts';
 import { chatMessage, idempotencyKey, sessionId } from '../input.ts';
 import { isJsonObject, jsonObject } from '../json.ts';
+import { IMPATIENT_MS } from '../runs/events.ts';
 import { asQueued } from '../runs/queue.ts';
 import { builder } from '../schema/builder.ts';
 import { ChatEvent } from '../schema/chat-event.ts';
 import type { Context } from '../schema/context.ts';
 import { EnvironmentEnum } from '../schema/shared.ts';
+import { retry } from '../storage/retry.ts';
 import { type Reply, type RunRequest, readReply, type StartedRun } from './start.ts';
 
 const OnBusyEnum = builder.enumType('OnBusy', {
@@ -124,7 +126,8 @@ builder.mutationField('chat', (t) =>
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: chatArguments,
     resolve: async (_root, { botId, input }, context) => {
-      const reply = await readReply(await startChat(botId, input, context), context.signal);
+      const start = () => startChat(botId, input, context);
+      const reply = await readReply(start, context.signal, (run) => answeredBy(run, context));
       return { ...reply, sessionId: reply.sessionId ?? '' };
     },
   }),
@@ -138,7 +141,7 @@ builder.subscriptionField('chat', (t) =>
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: chatArguments,
     subscribe: async (_root, { botId, input }, context) =>
-      (await startChat(botId, input, context)).read(context.signal),
+      answeredBy(await startChat(botId, input, context), context).read(context.signal),
     resolve: (event) => event,
   }),
 );
@@ -151,11 +154,18 @@ builder.mutationField('execute', (t) =>
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: executeArguments,
     resolve: async (query, _root, { botId, input }, context) => {
-      const run = await startExecute(botId, input, context);
-      if (!input.background) await readReply(run, context.signal);
-      const row = await context.prisma.run.findUniqueOrThrow({ ...query, where: { id: run.id } });
+      const { prisma, signal } = context;
+      const start = () => startExecute(botId, input, context);
+      const find = (id: string) => prisma.run.findUniqueOrThrow({ ...query, where: { id } });
+      const options = { limitMs: IMPATIENT_MS, signal };
+      if (!input.background) {
+        const { runId } = await readReply(start, signal, (run) => answeredBy(run, context));
+        return retry(() => find(runId), options);
+      }
+      const run = answeredBy(await start(), context);
+      const row = await retry(() => find(run.id), options);
       // Whoever takes it up may have been quicker than the answer, which says what was done here.
-      return input.background && !run.isReplayed ? { ...row, ...asQueued(context) } : row;
+      return run.isReplayed ? row : { ...row, ...asQueued(context) };
     },
   }),
 );
@@ -169,7 +179,7 @@ builder.subscriptionField('execute', (t) =>
     args: executeArguments,
     subscribe: async (_root, { botId, input }, context) => {
       if (input.background) throw notStreamed();
-      return (await startExecute(botId, input, context)).read(context.signal);
+      return answeredBy(await startExecute(botId, input, context), context).read(context.signal);
     },
     resolve: (event) => event,
   }),
@@ -189,7 +199,7 @@ async function startChat(
     sessionId: sessionId ?? session?.sessionId,
     onBusy: onBusy ?? undefined,
   };
-  return answeredBy(await context.chat.start(request, context.signal), context);
+  return context.chat.start(request, context.signal);
 }
 
 async function startExecute(
@@ -203,7 +213,7 @@ async function startExecute(
     metadata: isJsonObject(metadata) ? metadata : undefined,
     background: background ?? false,
   };
-  return answeredBy(await context.execute.start(request, context.signal), context);
+  return context.execute.start(request, context.signal);
 }
 
 function notStreamed(): GatewayError {

@@ -2,7 +2,8 @@ import type { Repeatable } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
 import type { Channel, Environment, OnDisconnect, Prisma } from '../generated/prisma/client.ts';
 import type { JsonObject } from '../json.ts';
-import type { RunEvent } from '../runs/events.ts';
+import { isOutage } from '../outage.ts';
+import type { ReadOptions, RunEvent } from '../runs/events.ts';
 import type { Idempotency } from '../runs/idempotency.ts';
 import type { Admission, LiveRun, LiveRuns } from '../runs/live.ts';
 import type { Replay } from '../runs/replay.ts';
@@ -30,7 +31,7 @@ export type StartedRun = {
   /** Whether an earlier request with the same idempotency key began it. */
   isReplayed: boolean;
   /** Its events from the first on. */
-  read(signal: AbortSignal): AsyncIterable<RunEvent>;
+  read(signal: AbortSignal, options?: ReadOptions): AsyncIterable<RunEvent>;
 };
 
 /** The reply of a run as a whole. */
@@ -77,7 +78,7 @@ export function createOnce({
     const claim = await idempotency.claim(repeatable, signal);
     if ('runId' in claim) {
       const { runId: id } = claim;
-      return { id, isReplayed: true, read: (reader) => replay.read(id, 0, reader) };
+      return { id, isReplayed: true, read: (...reader) => replay.read(id, 0, ...reader) };
     }
     try {
       const run = await begin((runId, tx) => [idempotency.answerWith(claim, runId, tx)]);
@@ -103,7 +104,7 @@ export function createStart({ liveRuns, once }: { liveRuns: LiveRuns; once: Once
       const place = liveRuns.admit();
       try {
         const { id, read } = await begin(place, also);
-        return { id, read };
+        return { id, read: (reader, options) => read(reader, 0, options) };
       } catch (error) {
         place.leave();
         throw error;
@@ -123,32 +124,66 @@ export function onDisconnectOf({
 }
 
 /**
- * Reads a run to its end.
+ * Starts a run and reads it to its end. One that answers a repeated request and is interrupted has released its
+ * idempotency key: the request then starts anew.
  *
- * @throws GatewayError with the run's id where it failed or was stopped.
+ * @param onAnswer called with the run that answers.
+ * @throws GatewayError with the run's id where it failed or was stopped, or its end is not known.
  */
 export async function readReply(
+  start: () => Promise<StartedRun>,
+  signal: AbortSignal,
+  onAnswer: (run: StartedRun) => void,
+): Promise<Reply> {
+  for (let starts = 1; ; starts += 1) {
+    const run = await start();
+    const end = await readEnd(run, signal);
+    const isInterrupted = end instanceof GatewayError && end.code === 'interrupted';
+    if (isInterrupted && run.isReplayed && starts < MAX_STARTS) continue;
+    onAnswer(run);
+    if (end instanceof GatewayError) throw end;
+    return end;
+  }
+}
+
+const MAX_STARTS = 3;
+
+/** @returns the reply, or why there is none. */
+async function readEnd(
   { id: runId, read }: StartedRun,
   signal: AbortSignal,
-): Promise<Reply> {
+): Promise<Reply | GatewayError> {
   let response = '';
   let sessionId: string | null = null;
-  for await (const event of read(signal)) {
-    switch (event.type) {
-      case 'RunStarted':
-        ({ sessionId } = event);
-        response = '';
-        break;
-      case 'TextDelta':
-        response += event.delta;
-        break;
-      case 'ChatDone': {
-        const { latencyMs, tokensUsed, toolsCalled } = event;
-        return { response, sessionId, runId, latencyMs, tokensUsed, toolsCalled };
+  try {
+    for await (const event of read(signal, { isImpatient: true })) {
+      switch (event.type) {
+        case 'RunStarted':
+          ({ sessionId } = event);
+          response = '';
+          break;
+        case 'TextDelta':
+          response += event.delta;
+          break;
+        case 'ChatDone': {
+          const { latencyMs, tokensUsed, toolsCalled } = event;
+          return { response, sessionId, runId, latencyMs, tokensUsed, toolsCalled };
+        }
+        case 'ChatFailed':
+          return new GatewayError(event.code, event.message, { runId });
+        case 'ChatCancelled':
+          return new GatewayError('internal_error', 'The run was stopped.', { runId });
       }
-      case 'ChatFailed':
-        throw new GatewayError(event.code, event.message, { runId });
     }
+  } catch (cause) {
+    if (!isOutage(cause)) throw cause;
+    return endUnknown(runId, cause);
   }
-  throw new GatewayError('internal_error', 'The run was stopped.', { runId });
+  return endUnknown(runId);
+}
+
+function endUnknown(runId: string, cause?: unknown): GatewayError {
+  const message =
+    'The database did not answer in time, so the end of the run is not known yet. Read the run again in a few seconds.';
+  return new GatewayError('internal_error', message, { runId, cause });
 }

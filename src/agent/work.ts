@@ -11,10 +11,10 @@ import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import type { Trace, Tracing } from '../runs/trace.ts';
 import type { HistoryMessage, NewSession, SessionState } from '../sessions/history.ts';
 import { MAX_INT } from '../storage/int.ts';
-import { persist } from '../storage/persist.ts';
 import type { Agent, AgentTask } from './agent.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import type { LoopResult } from './loop.ts';
+import { createStoreEnd, type EndingRun } from './run-end.ts';
 
 /** A run to do. */
 export type Job = {
@@ -47,8 +47,8 @@ export type RunEffects = {
 /** Does the work of runs, of every kind. */
 export type Worker = {
   /**
-   * Stores that a run has begun, and leaves it to itself. Its end is stored whatever happens, and its readers come
-   * to their end only then.
+   * Stores that a run has begun, and leaves it to itself. Its end is stored whatever happens, and its readers get the
+   * end that its row has.
    */
   start(place: Admission, job: Job): Promise<LiveRun>;
   /**
@@ -88,9 +88,10 @@ export function createWorker({
   log: Log;
 }): Worker {
   const keepCheckpoints = createCheckpoints({ runs, log });
+  const storeEnd = createStoreEnd({ runs, log });
 
   const work = async (all: Work, signal: AbortSignal) => {
-    const { begun, deployment, task, trace, events, startedAt } = all;
+    const { begun, deployment, task, trace, events, effects, startedAt } = all;
     let result: LoopResult | undefined;
     let failure: GatewayError | undefined;
     events.append({ type: 'RunStarted', runId: begun.id, sessionId: task.sessionId ?? null });
@@ -103,6 +104,7 @@ export function createWorker({
       failure = toGatewayError(error);
       log.warn({ runId: begun.id, code: failure.code, err: failure.cause }, failure.message);
     }
+    const since = performance.now();
     await stopCheckpoints();
     const usage = result?.usage() ?? NO_USAGE;
     const errorType = failure?.code ?? (signal.aborted ? 'cancelled' : undefined);
@@ -116,7 +118,13 @@ export function createWorker({
       spans: trace.finish({ ...usage, errorType }),
     };
     if (signal.reason === NO_MORE_TIME && (await putBack(all, outcome))) return;
-    announce(all, await store(all, outcome, result?.messages ?? []));
+    const { session } = task;
+    const turnOf: EndingRun['turnOf'] = (...end) =>
+      session && { session, messages: effects?.turn?.(...end) };
+    const said = result?.messages ?? [];
+    const end = await storeEnd({ begun, trace, events, outcome, said, turnOf, since }, signal);
+    if (session) effects?.ended?.(session);
+    if (end) events.append(end);
   };
 
   /** Where it cannot be told whether that is done, the run is left to be found without its owner. */
@@ -126,32 +134,6 @@ export function createWorker({
     } catch (err) {
       log.error({ runId: begun.id, err }, 'A run could not be put back.');
       return true;
-    }
-  };
-
-  /** Stores the end of a run and what it leaves; where that cannot be, the run alone, as failed, and until it is. */
-  const store = async (
-    { begun, trace, effects, task: { session } }: Work,
-    outcome: RunOutcome,
-    said: HistoryMessage[],
-  ): Promise<RunOutcome> => {
-    const turnOf = (...end: [RunOutcome, HistoryMessage[]]) =>
-      session && { session, messages: effects?.turn?.(...end) };
-    try {
-      await runs.end(begun, outcome, turnOf(outcome, said));
-      if (session) effects?.ended?.(session);
-      return outcome;
-    } catch (error) {
-      const failure = toGatewayError(error);
-      log.error({ runId: begun.id, err: error }, 'The end of a run could not be stored.');
-      const spans = trace.finish({ ...outcome, errorType: failure.code });
-      const failed: RunOutcome = { ...outcome, status: 'FAILED', error: failure, spans };
-      const abandon = async () => {
-        await runs.abandon(begun, failed, turnOf(failed, []));
-        if (session) effects?.ended?.(session);
-      };
-      await persist(abandon, { log, what: `The end of ${begun.id}` });
-      return failed;
     }
   };
 
@@ -207,18 +189,4 @@ export function createWorker({
       return launch(place, { ...job, begun, trace }, { onDisconnect: 'CONTINUE', earlier });
     },
   };
-}
-
-function announce({ begun, events }: Work, outcome: RunOutcome): void {
-  const { status, error, latencyMs, promptTokens, completionTokens, toolsCalled } = outcome;
-  const runId = begun.id;
-  const tokensUsed = promptTokens + completionTokens;
-  if (error) {
-    const { code, message } = error;
-    events.append({ type: 'ChatFailed', runId, latencyMs, code, message });
-  } else if (status === 'CANCELLED') {
-    events.append({ type: 'ChatCancelled', runId, latencyMs, tokensUsed });
-  } else {
-    events.append({ type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled });
-  }
 }

@@ -26,17 +26,31 @@ export type EndEvent = Extract<RunEvent, { type: 'ChatDone' | 'ChatFailed' | 'Ch
 
 export type Unnumbered<Event> = Event extends RunEvent ? Omit<Event, 'seq'> : never;
 
+export type ReadOptions = {
+  /** Whether the reader leaves when the database does not answer for 8 seconds: its client sees no pings meanwhile. */
+  isImpatient?: boolean;
+};
+
+/** How long an impatient reader waits for a database that does not answer. */
+export const IMPATIENT_MS = 8_000;
+
 /** The events of one run: written by the run, read by everybody who listens, each at their own pace. */
 export type EventLog = {
   /** Adds an event under the next `seq`, counted from 1 without gaps. */
   append(event: Unnumbered<RunEvent>): void;
   /** Says that no event follows. */
   end(): void;
+  /** Says that the run's end cannot be stored at the moment: its impatient readers leave. */
+  stall(): void;
   /**
    * Reads all events behind a `seq`, from the first by default, then follows until the log ends, the reader
    * leaves, or the signal says that it has left. Leaving answers at once, also while the next event is awaited.
    */
-  read(signal: AbortSignal, after?: number): AsyncIterableIterator<RunEvent, undefined>;
+  read(
+    signal: AbortSignal,
+    after?: number,
+    options?: ReadOptions,
+  ): AsyncIterableIterator<RunEvent, undefined>;
   /** Whether anybody reads. */
   isRead(): boolean;
   /** What has happened so far. */
@@ -54,6 +68,7 @@ export function createEventLog(
   const events: RunEvent[] = [...earlier];
   const readers = new Set<() => void>();
   let ended = false;
+  let stalled = false;
 
   const wakeReaders = () => {
     for (const wake of readers) wake();
@@ -73,7 +88,12 @@ export function createEventLog(
       wakeReaders();
     },
 
-    read(signal, after = 0) {
+    stall() {
+      stalled = true;
+      wakeReaders();
+    },
+
+    read(signal, after = 0, { isImpatient = false } = {}) {
       const done = { done: true, value: undefined } as const;
       let position = after;
       let left = false;
@@ -100,6 +120,10 @@ export function createEventLog(
             if (event) {
               position += 1;
               return { done: false, value: event };
+            }
+            if (stalled && isImpatient) {
+              leave();
+              return done;
             }
             if (ended) {
               leave();

@@ -4,11 +4,12 @@ import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { looks } from '../storage/looks.ts';
-import { isOwnerless, type Owner } from '../storage/owner.ts';
+import { isOwnerless, isSilent, type Owner } from '../storage/owner.ts';
 import { persist, undo } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
+import { retry } from '../storage/retry.ts';
 
-/** A key that a request has to itself until its run begins. */
+/** A key that a request has to itself until its run begins, for 90 seconds at most. */
 export type Claim = Repeatable & {
   /** `clm_…` */
   id: string;
@@ -20,7 +21,8 @@ export type Claim = Repeatable & {
  */
 export type Idempotency = {
   /**
-   * Claims a key. While another request with it is about to begin its run, this one waits.
+   * Claims a key. While another request with it is about to begin its run, this one waits; so it does while the process
+   * of its run may have died, until the run has failed or the process is heard.
    *
    * @returns the run that answers; or a claim, where this request is the first: it has to `release` it or begin a run.
    * @throws GatewayError `idempotency_conflict` where the key was used for something else; `session_busy` when the
@@ -45,6 +47,12 @@ export type Idempotency = {
 };
 
 const MAX_WAIT_MS = 120_000;
+/**
+ * Longer than a request waits for its turn. A claim may outlive its request: a statement that stood still in the network
+ * may take a key after the request was answered and the key was given back. As PostgreSQL says it.
+ */
+const CLAIMED_FOR = '90 seconds';
+const TAKE_LIMIT_MS = 7_000;
 
 export function createIdempotency({
   prisma,
@@ -67,36 +75,45 @@ export function createIdempotency({
   };
 
   /**
-   * Takes a key that nobody has used, or whose day is over, or whose first request has died with its process. One that
-   * may have been taken though the answer was lost is given back.
+   * Takes a key that nobody has used, or whose day is over, or whose first request has died or taken too long. Repeated
+   * where the answer is lost; where that fails, a key that may have been taken is given back.
    *
    * @param failedId a run that has failed, or is gone: its key is free as well.
    */
   const take = async (claim: Claim, failedId: string | null = null): Promise<boolean> => {
     const { accountId, key, fingerprint, id } = claim;
+    const takeOnce = () => prisma.$executeRaw`
+      INSERT INTO idempotency_records AS record
+        (account_id, key, fingerprint, owner_id, claim_id, expires_at)
+      VALUES (${accountId}, ${key}, ${fingerprint}, ${owner.id()}, ${id}, now() + ${KEPT_FOR}::interval)
+      ON CONFLICT (account_id, key) DO UPDATE
+      SET fingerprint = excluded.fingerprint, owner_id = excluded.owner_id, claim_id = excluded.claim_id,
+          run_id = NULL, deployment_id = NULL, created_at = now(), expires_at = excluded.expires_at
+      WHERE record.expires_at < now()
+        OR record.claim_id = excluded.claim_id
+        OR record.run_id = ${failedId}
+        OR (record.run_id IS NULL AND record.deployment_id IS NULL
+          AND (record.created_at < now() - ${CLAIMED_FOR}::interval
+            OR ${Prisma.raw(isOwnerless('record.owner_id'))}))`;
     try {
-      const taken = await prisma.$executeRaw`
-        INSERT INTO idempotency_records AS record
-          (account_id, key, fingerprint, owner_id, claim_id, expires_at)
-        VALUES (${accountId}, ${key}, ${fingerprint}, ${owner.id()}, ${id}, now() + ${KEPT_FOR}::interval)
-        ON CONFLICT (account_id, key) DO UPDATE
-        SET fingerprint = excluded.fingerprint, owner_id = excluded.owner_id, claim_id = excluded.claim_id,
-            run_id = NULL, deployment_id = NULL, created_at = now(), expires_at = excluded.expires_at
-        WHERE record.expires_at < now()
-          OR record.run_id = ${failedId}
-          OR (record.run_id IS NULL AND record.deployment_id IS NULL
-            AND ${Prisma.raw(isOwnerless('record.owner_id'))})`;
-      return taken > 0;
+      return (await retry(takeOnce, { limitMs: TAKE_LIMIT_MS })) > 0;
     } catch (error) {
       await undo(free(claim), releasing);
       throw error;
     }
   };
 
-  /** Whether a run has failed, or is gone. Asked by itself: the run is younger than its record's lock. */
-  const hasFailed = async (id: string) => {
-    const run = await prisma.run.findUnique({ where: { id }, select: { status: true } });
-    return run === null || run.status === 'FAILED';
+  /**
+   * Whether a run has failed or is gone, or may be lost with its process. Asked by itself: the run is younger than its
+   * record's lock.
+   */
+  const stateOf = async (id: string): Promise<'failed' | 'silent' | 'answers'> => {
+    const [run] = await prisma.$queryRaw<{ hasFailed: boolean; isSilent: boolean }[]>`
+      SELECT status = 'FAILED' AS "hasFailed",
+        status = 'RUNNING' AND NOT background AND ${Prisma.raw(isSilent('runs.owner_id'))} AS "isSilent"
+      FROM runs WHERE id = ${id}`;
+    if (run === undefined || run.hasFailed) return 'failed';
+    return run.isSilent ? 'silent' : 'answers';
   };
 
   const recordOf = ({ accountId, key }: Repeatable) =>
@@ -110,13 +127,14 @@ export function createIdempotency({
         const record = await recordOf(request);
         if (!record) continue;
         const { runId } = record;
-        if (runId && (await hasFailed(runId))) {
+        const state = runId && (await stateOf(runId));
+        if (state === 'failed') {
           if (await take(claim, runId)) return claim;
           // Another request was sooner, and its run is the one to wait for.
           continue;
         }
         assertSame(request, record);
-        if (runId) return { runId };
+        if (runId && state === 'answers') return { runId };
       }
       signal.throwIfAborted();
       throw new GatewayError('session_busy', 'The first request with this key has not begun yet.');

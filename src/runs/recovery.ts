@@ -89,4 +89,5 @@ export function startRecovery({
   };
 }
 
-const INTERRUPTED = 'The server was stopped while the run was at work.';
+/** What a run says that lost its process. */
+export const INTERRUPTED = 'The server was stopped while the run was at work.';

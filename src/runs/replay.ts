@@ -2,8 +2,9 @@ import { GatewayError } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { looks } from '../storage/looks.ts';
 import type { PubSub } from '../storage/pubsub.ts';
+import { retry } from '../storage/retry.ts';
 import { EVENT_COLUMNS, readEvents } from './event-record.ts';
-import type { RunEvent } from './events.ts';
+import { IMPATIENT_MS, type ReadOptions, type RunEvent } from './events.ts';
 import type { LiveRuns } from './live.ts';
 import { READ_CHANNEL, runChannel } from './run-channel.ts';
 
@@ -14,10 +15,19 @@ export type Replay = {
    * left: none lost and none twice. The end of a run that was interrupted reaches every reader, also one who asks
    * from behind it: what it had read of the run's last moments may not be stored.
    *
-   * @throws GatewayError `run_not_found`, also of a run that is deleted meanwhile.
+   * @throws GatewayError `run_not_found`, also of a run that is deleted meanwhile; the database's own error when it has
+   *   not answered for a minute, or 8 seconds where the reader is impatient.
    */
-  read(runId: string, after: number, signal: AbortSignal): AsyncIterable<RunEvent>;
+  read(
+    runId: string,
+    after: number,
+    signal: AbortSignal,
+    options?: ReadOptions,
+  ): AsyncIterable<RunEvent>;
 };
+
+/** How long a reader of a stream waits for a database that does not answer. */
+const PATIENT_MS = 60_000;
 
 export function createReplay({
   prisma,
@@ -29,14 +39,21 @@ export function createReplay({
   pubsub: PubSub;
 }): Replay {
   /** Follows a run by its row, which whoever works on it brings up to date and tells of. */
-  async function* follow(runId: string, after: number, signal: AbortSignal) {
+  async function* follow(
+    runId: string,
+    after: number,
+    signal: AbortSignal,
+    { isImpatient = false }: ReadOptions,
+  ) {
     let position = after;
+    const limitMs = isImpatient ? IMPATIENT_MS : PATIENT_MS;
+    const look = () => prisma.run.findUnique({ where: { id: runId }, select: EVENT_COLUMNS });
     const answer = () => pubsub.publish(READ_CHANNEL, runId);
     // At once, however slow the database or the reader is.
     const stopAnswering = pubsub.subscribe(runChannel(runId), answer);
     try {
       for await (const _ of looks(pubsub, runChannel(runId), signal)) {
-        const row = await prisma.run.findUnique({ where: { id: runId }, select: EVENT_COLUMNS });
+        const row = await retry(look, { limitMs, signal });
         if (row === null) throw new GatewayError('run_not_found', `There is no run "${runId}".`);
         const { events, end } = readEvents(row);
         if (!end) answer();
@@ -46,16 +63,19 @@ export function createReplay({
           yield end;
         if (end) return;
       }
+    } catch (error) {
+      if (!signal.aborted) throw error;
     } finally {
       stopAnswering();
     }
   }
 
   return {
-    read(runId, after, signal) {
+    read(runId, after, signal, options = {}) {
       const run = liveRuns.find(runId);
       // Who has read what is then lost with this process would miss as much of the next attempt.
-      return run && !run.isRepeatable ? run.read(signal, after) : follow(runId, after, signal);
+      if (run && !run.isRepeatable) return run.read(signal, after, options);
+      return follow(runId, after, signal, options);
     },
   };
 }

@@ -18,7 +18,8 @@ import type { Owner } from '../storage/owner.ts';
 import { undo } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import type { TellOfRun } from './changes.ts';
-import type { EventRecord } from './event-record.ts';
+import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-record.ts';
+import type { EndEvent } from './events.ts';
 import { runChannel } from './run-channel.ts';
 import type { StoredSpan } from './spans.ts';
 import { BEGIN, BEGIN_TURN, CHECKPOINT, END } from './statements.ts';
@@ -99,14 +100,21 @@ export type Runs = {
   /** Stores what has happened so far, for those who read the run elsewhere, and in case that its process dies. */
   checkpoint(run: BegunRun, soFar: Checkpoint): Promise<void>;
   /**
-   * Stores a run's end together with that of the session's turn that it was, all or nothing.
+   * Stores a run's end together with that of the session's turn that it was, all or nothing. Safe to repeat when an
+   * answer is lost.
    *
-   * @throws an error when the run, or the turn, is gone or no longer the caller's.
+   * @returns how the run ended, by its row.
    */
-  end(run: BegunRun, outcome: RunOutcome, turn?: TurnEnd): Promise<void>;
-  /** The same for a run or a turn that may be over already, or gone: what still is the caller's is ended. */
-  abandon(run: BegunRun, outcome: RunOutcome, turn?: TurnEnd): Promise<void>;
+  end(run: BegunRun, outcome: RunOutcome, turn?: TurnEnd): Promise<StoredEnd>;
+  /** The same where the turn may be over already, or gone: whatever of the two is still the caller's is ended. */
+  abandon(run: BegunRun, outcome: RunOutcome, turn?: TurnEnd): Promise<StoredEnd>;
 };
+
+/**
+ * What a run's row holds after an attempt to end it: the outcome `asAsked`, or another end. A run without an end is
+ * still `held` by the attempt (its turn is not), or `lost` to another one or to recovery; a deleted one is `gone`.
+ */
+export type StoredEnd = 'asAsked' | EndEvent | 'held' | 'lost' | 'gone';
 
 export function createRuns({
   prisma,
@@ -149,6 +157,22 @@ export function createRuns({
     }
   };
 
+  const end = async (run: BegunRun, entry: EndEntry): Promise<StoredEnd> => {
+    const ended = await endAll(run.id, entry);
+    tell(run);
+    return ended.length > 0 ? 'asAsked' : endOfRow(run);
+  };
+
+  /** Reads how a run ended. By itself: a statement that waited for the one that ended it does not see that end. */
+  const endOfRow = async ({ id, ownerId, attempt }: BegunRun): Promise<StoredEnd> => {
+    const select = { ...EVENT_COLUMNS, ownerId: true, attempt: true };
+    const row = await prisma.run.findUnique({ where: { id }, select });
+    if (row === null) return 'gone';
+    return (
+      readEvents(row).end ?? (row.ownerId === ownerId && row.attempt === attempt ? 'held' : 'lost')
+    );
+  };
+
   return {
     async begin(run, also) {
       const begun = newAttempt(run);
@@ -185,16 +209,8 @@ export function createRuns({
       pubsub.publish(runChannel(id), '');
     },
 
-    async end(run, outcome, turn) {
-      const ended = await endAll(run.id, endEntry(run, outcome, turn, true));
-      if (ended.length === 0) throw new Error('The run or its turn is no longer this process’s.');
-      tell(run);
-    },
-
-    async abandon(run, outcome, turn) {
-      await endAll(run.id, endEntry(run, outcome, turn, false));
-      tell(run);
-    },
+    end: (run, outcome, turn) => end(run, endEntry(run, outcome, turn, true)),
+    abandon: (run, outcome, turn) => end(run, endEntry(run, outcome, turn, false)),
   };
 }
 

@@ -1,8 +1,11 @@
+import { isOutage } from '../outage.ts';
+import { retry } from './retry.ts';
 import type { Sql, Statement } from './sql.ts';
 
 /**
  * Runs one statement for what many ask of it at the same time. Its only parameter is a JSON array with an object
- * for each, and every row that it answers has the `key` of the object that it is for.
+ * for each, and every row that it answers has the `key` of the object that it is for. The statement must be safe to
+ * repeat: where its answer is lost it runs again, for 7 seconds at most.
  */
 export type Batch<Entry extends object, Row extends object> = (
   key: string,
@@ -15,6 +18,7 @@ const LATE_MS = 20;
 const MAX_UNDER_WAY = 4;
 const MAX_ENTRIES = 64;
 const MAX_CHARACTERS = 1024 * 1024;
+const REPEAT_LIMIT_MS = 7_000;
 
 type Waiting<Row> = {
   key: string;
@@ -25,8 +29,8 @@ type Waiting<Row> = {
 
 /**
  * Nobody waits for company: a batch leaves as soon as it may, in the order of the keys, so that those who lock the same
- * rows do so in one order. One that fails is done again one by one, so that what
- * is wrong with one does not harm the others.
+ * rows do so in one order. A batch that fails is repeated one entry at a time, so that a wrong entry does not harm the
+ * others; a single entry is repeated only in an outage.
  */
 export function createBatch<Entry extends object, Row extends object>(
   sql: Sql,
@@ -59,8 +63,10 @@ export function createBatch<Entry extends object, Row extends object>(
     try {
       await run(batch);
     } catch (error) {
-      if (batch.length === 1) batch[0]?.reject(error);
-      else await Promise.all(batch.map((one) => run([one]).catch(one.reject)));
+      for (const one of batch) {
+        if (batch.length === 1 && !isOutage(error)) one.reject(error);
+        else retry(() => run([one]), { limitMs: REPEAT_LIMIT_MS }).catch(one.reject);
+      }
     }
     clearTimeout(late);
     underWay -= 1;

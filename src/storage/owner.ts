@@ -16,6 +16,8 @@ export type Owner = {
 };
 
 const HEARTBEAT_MS = 2_000;
+/** A process whose heartbeat is older may have died. */
+const SILENT_AFTER_MS = 3_000;
 /** A process that has been silent for so long is taken for dead by the others. */
 const DEAD_AFTER_MS = 8_000;
 
@@ -103,6 +105,12 @@ export async function createOwner({
  */
 export function isOwnerless(column: string): string {
   return `(SELECT count(*) FROM owners WHERE owners.id = ${column}) = 0`;
+}
+
+/** SQL for that the process that has the id in a column may have died: it is no owner, or has missed a heartbeat. */
+export function isSilent(column: string): string {
+  return `(SELECT count(*) FROM owners WHERE owners.id = ${column}
+    AND heartbeat_at > now() - interval '${SILENT_AFTER_MS} milliseconds') = 0`;
 }
 
 /** Takes all owners out: for a database that nobody else can be working on. */

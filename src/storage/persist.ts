@@ -1,15 +1,14 @@
 import type { Log } from '../log.ts';
 import { SETTLED_AFTER_MS } from './database.ts';
+import { retry } from './retry.ts';
 
-const TRY_AGAIN_MS = 1_000;
-/** So many times; from then on it is an outage that may last. */
-const TRIES = 600;
-const TRY_LATER_MS = 60_000;
+/** How long the caller waits for the first try. */
+const FIRST_TRY_MS = 500;
 
 /**
- * Does a piece of work that must not be lost to an outage. Settles after the first try; where that fails, goes on
- * trying in the background for as long as the process lives, each second for ten minutes and then each minute. It never
- * rejects: the log has what could not be done.
+ * Does a piece of work that must not be lost to an outage. Settles after the first try, or half a second; where that
+ * fails, `retry` goes on in the background for as long as the process lives. It never rejects: the log has what could
+ * not be done.
  *
  * @param what the work, as the log names it.
  */
@@ -17,29 +16,21 @@ export async function persist(
   work: () => PromiseLike<unknown>,
   { log, what }: { log: Log; what: string },
 ): Promise<void> {
-  const attempt = async () => {
-    try {
-      await work();
-      return undefined;
-    } catch (error) {
-      return error;
-    }
+  const tried = Promise.withResolvers<void>();
+  const failed = (err: unknown) => {
+    log.error({ err }, `${what} could not be stored yet.`);
+    tried.resolve();
   };
-
-  const goOn = async () => {
-    for (let tries = 1; ; tries += 1) {
-      const pause = tries < TRIES ? TRY_AGAIN_MS : TRY_LATER_MS;
-      await new Promise((resolve) => setTimeout(resolve, pause).unref());
-      const err = await attempt();
-      if (err === undefined) return;
-      if (tries >= TRIES) log.error({ err }, `${what} could still not be stored.`);
-    }
+  let isFirst = true;
+  const when = (err: unknown) => {
+    if (isFirst) failed(err);
+    isFirst = false;
+    return true;
   };
-
-  const err = await attempt();
-  if (err === undefined) return;
-  log.error({ err }, `${what} could not be stored yet.`);
-  void goOn();
+  void retry(work, { when, isBackground: true }).then(() => tried.resolve());
+  const timer = setTimeout(tried.resolve, FIRST_TRY_MS);
+  await tried.promise;
+  clearTimeout(timer);
 }
 
 /**

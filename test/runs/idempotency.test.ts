@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { makeId } from '../../src/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
+import { cutError, withMember } from '../helpers/lossy-database.ts';
 import { frames } from '../helpers/stream.ts';
 import type { Script } from '../helpers/upstream.ts';
 
@@ -56,13 +57,6 @@ async function busySession({ url, upstream }: TestApp) {
 
 const HOUR_MS = 3_600_000;
 const LOST = new Error('The connection was cut.');
-
-/** The same, but for one of its members. */
-const withMember = <Target extends object>(target: Target, name: keyof Target, member: unknown) =>
-  new Proxy(target, {
-    get: (inner, asked, receiver) =>
-      asked === name ? member : Reflect.get(inner, asked, receiver),
-  });
 
 describe('a request with an idempotency key', () => {
   test.each([
@@ -225,6 +219,83 @@ describe('a request with an idempotency key', () => {
     });
     const again = await post(app.url, 'chat', { message: 'Hi' }, withKey(key));
     expect(again.headers.get('idempotency-replayed')).toBeNull();
+  });
+
+  /** A run at work on a process that is none of ours, under a key. */
+  const elsewhere = async (key: string, heartbeatAt: Date) => {
+    const { prisma } = app;
+    app.upstream.script(hello);
+    const { id: ownerId } = await prisma.owner.create({ data: { id: makeId('own'), heartbeatAt } });
+    const first = await post(app.url, 'chat', { message: 'Hi' }, withKey(key));
+    const id = first.headers.get('x-run-id') ?? '';
+    await prisma.run.update({
+      where: { id },
+      data: { status: 'RUNNING', ownerId, finishedAt: null },
+    });
+    return { id, die: () => prisma.owner.delete({ where: { id: ownerId } }) };
+  };
+
+  test.each([false, true])(
+    'begins anew when all processes have died, streamed: %s',
+    async (stream) => {
+      const key = randomUUID();
+      const { id, die } = await elsewhere(key, new Date(Date.now() - 5_000));
+      const accept = stream ? { accept: 'text/event-stream' } : {};
+      const answer = post(app.url, 'chat', { message: 'Hi', stream }, withKey(key, accept));
+      await die();
+      const { status, headers } = await answer;
+      expect([status, headers.get('idempotency-replayed')]).toEqual([200, null]);
+      expect(headers.get('x-run-id')).not.toBe(id);
+      expect(await (await answer).text()).toContain('Hello.');
+    },
+  );
+
+  test('begins anew when the process dies whose run it has joined', async () => {
+    const key = randomUUID();
+    const { id, die } = await elsewhere(key, new Date(Date.now() + 60_000));
+    const looked = vi.spyOn(app.prisma.run, 'findUnique');
+    const answer = post(app.url, 'chat', { message: 'Hi' }, withKey(key));
+    await expect.poll(() => looked.mock.calls.length).toBeGreaterThan(0);
+    looked.mockRestore();
+    await die();
+    const { status, headers } = await answer;
+    expect([status, headers.get('idempotency-replayed')]).toEqual([200, null]);
+    expect(headers.get('x-run-id')).not.toBe(id);
+  });
+
+  test('is free again when its claim was taken by a statement that came too late', async () => {
+    const key = randomUUID();
+    const { id: ownerId } = await app.prisma.owner.findFirstOrThrow();
+    await app.prisma.idempotencyRecord.create({
+      data: {
+        accountId: tenant.accountId,
+        key,
+        fingerprint: 'late',
+        ownerId,
+        claimId: makeId('clm'),
+        createdAt: new Date(Date.now() - 91_000),
+        expiresAt: new Date(Date.now() + HOUR_MS),
+      },
+    });
+    const answer = await post(app.url, 'chat', { message: 'Hi' }, withKey(key));
+    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
+  });
+
+  test('begins its run though the answer is lost that gave it its key', async () => {
+    const { prisma } = app;
+    let lost = 0;
+    const execute = async (...statement: Parameters<typeof prisma.$executeRaw>) => {
+      const count = await prisma.$executeRaw(...statement);
+      if (lost > 0 || !String(statement).includes('INSERT INTO idempotency_records')) return count;
+      lost += 1;
+      throw cutError();
+    };
+    const losing = await startApp({
+      database: { ...(await testDatabase()), prisma: withMember(prisma, '$executeRaw', execute) },
+    });
+    const answer = await post(losing.url, 'chat', { message: 'Hi' }, withKey(randomUUID()));
+    expect([answer.status, lost]).toEqual([200, 1]);
+    expect(answer.headers.get('idempotency-replayed')).toBeNull();
   });
 
   test('is answered for 24 hours by a run that took its key over', async () => {

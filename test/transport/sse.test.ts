@@ -78,6 +78,7 @@ describe('a stream of frames', () => {
           yield* deltas(1, 2, 3);
           await next.promise;
           yield* deltas(10_000, 10_000, 10_000);
+          yield { type: 'ChatDone', latencyMs: 7 } as const;
         })(),
       chunks,
     );
@@ -85,7 +86,7 @@ describe('a stream of frames', () => {
     next.resolve();
     const text = await response.text();
     const frames = (chunk: string) => chunk.split('\n\n').length - 1;
-    expect(chunks.map(frames)).toEqual([3, 2, 1]);
+    expect(chunks.map(frames)).toEqual([3, 2, 2]);
     expect(chunks.join('')).toBe(text);
     expect(text).toContain(`{"delta":"${'x'.repeat(10_000)}"}`);
   });
@@ -104,6 +105,25 @@ describe('a stream of frames', () => {
       /"event":"done","run_id":"run_1","latency_ms":\d+,"status":"failed"\}\n\n$/,
     );
     expect(text).not.toContain('canary');
+  });
+
+  test.each([
+    ['is closed without a done frame where the database does not answer', true],
+    ['is closed without a done frame where its run has no known end', false],
+  ])('%s', async (_how, throws) => {
+    const response = await serve(async () =>
+      (async function* () {
+        yield { type: 'RunStarted', runId: 'run_1' } as const;
+        yield { type: 'TextDelta', delta: 'Well' } as const;
+        if (throws) throw new Error('Connection terminated unexpectedly');
+      })(),
+    );
+    let text = '';
+    const read = async () => {
+      for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
+    };
+    await expect(read()).rejects.toThrow('terminated');
+    expect(text).toBe('data: {"delta":"Well"}\n\n');
   });
 });
 

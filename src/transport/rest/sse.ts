@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { GatewayError, readErrorCode, toGatewayError } from '../../errors.ts';
 import type { StreamedEvent } from '../../operations/chat.ts';
 import type { LoggedEvent } from '../../operations/runs.ts';
+import { isOutage } from '../../outage.ts';
 import { errorBody } from '../error-body.ts';
 import { refusalIn } from '../reading.ts';
 import { takeOver } from '../take-over.ts';
@@ -17,13 +18,16 @@ export type StreamForm = 'reply' | 'events';
 /** In characters; so much of what is ready leaves at once. */
 const MAX_CHUNK = 16 * 1024;
 
+const NO_END = 'The end of the run is not known yet. Read the run again in a few seconds.';
+
 /** When something happens that nobody waited for. */
 type Limits = { pingAfterMs?: number; headersWithinMs?: number };
 
 /**
  * Streams a run as the frames of the API document, "Events": `data: <json>` and an empty line each, deltas and
- * then one done frame, whatever happens. As `events` each frame has its `id`, and those that the document does not
- * know are frames too.
+ * then one done frame. As `events` each frame has its `id`, and those that the document does not know are frames too.
+ * Where the database does not answer, so that the end of the run is not known, the connection is closed without a done
+ * frame: the client reads on later.
  *
  * The headers leave with the first frame, or after 10 seconds; what fails before them is thrown, to become an
  * ordinary answer. 15 seconds without a frame are bridged by a comment, so that no proxy hangs up.
@@ -45,6 +49,8 @@ export async function streamEvents(
   let { run_id: runId = '' } = reply.request.params as { run_id?: string };
   let isOpen = false;
   let isWhole = false;
+  let isReading = false;
+  let isBroken = false;
   /** Frames that are ready in the same moment: they leave in one chunk. */
   let ready = '';
 
@@ -80,6 +86,15 @@ export async function streamEvents(
     if (error.cause) reply.log.error({ runId, err: error.cause }, error.message);
     await frame({ event: 'error', delta: '', ...errorBody(error, reply.request.id) });
     await done(latencyMs, { status: 'failed' }, id);
+  };
+
+  /** Closes the connection without ending the answer, so that the client sees that the stream is not whole. */
+  const breakOff = (error: GatewayError) => {
+    if (!isOpen) throw error;
+    reply.log.error({ runId, err: error.cause }, error.message);
+    isBroken = true;
+    flush();
+    raw.socket?.destroySoon();
   };
 
   const send = async (event: StreamedEvent | LoggedEvent) => {
@@ -128,17 +143,20 @@ export async function streamEvents(
   const headers = setTimeout(openAlone, headersWithinMs);
   try {
     const results = await start();
+    isReading = true;
     // A run that failed is none of the faults of this request, which is to read it.
     if (form === 'events') openAlone();
     for await (const { event } of results) await send(event);
     signal.throwIfAborted();
+    if (form === 'reply' && !isWhole) breakOff(new GatewayError('internal_error', NO_END));
   } catch (error) {
     const told = signal.aborted ? refusalIn(signal) : toGatewayError(error);
-    if (told && !isWhole) await fail(told, Math.round(performance.now() - startedAt));
+    if (told && isReading && isOutage(told.cause)) breakOff(told);
+    else if (told && !isWhole) await fail(told, Math.round(performance.now() - startedAt));
   } finally {
     clearInterval(ping);
     clearTimeout(headers);
     flush();
-    if (isOpen) raw.end();
+    if (isOpen && !isBroken) raw.end();
   }
 }

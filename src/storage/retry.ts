@@ -1,0 +1,76 @@
+import { isOutage } from '../outage.ts';
+
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 1_000;
+const MANY_TRIES = 600;
+const LONG_PAUSE_MS = 60_000;
+
+export type RetryOptions = {
+  /** Which errors are worth another try: outages of the database by default. */
+  when?: (error: unknown) => boolean;
+  /** How long to wait for the result; a try that is under way then goes on unseen. Without end by default. */
+  limitMs?: number;
+  /** Ends the tries: the last error is thrown. */
+  signal?: AbortSignal | undefined;
+  /** Whether nobody waits for the work: after 600 tries the pause is a minute. */
+  isBackground?: boolean;
+};
+
+/**
+ * Repeats work that is safe to repeat until it succeeds. The pause doubles from 50 ms to 1 second, shortened at random by
+ * up to a half. Pauses keep no process alive.
+ *
+ * @param work gets the number of the try, from 1.
+ * @throws the last error of the work.
+ */
+export async function retry<T>(
+  work: (tries: number) => PromiseLike<T>,
+  { when = isOutage, limitMs, signal, isBackground = false }: RetryOptions = {},
+): Promise<T> {
+  const over = new AbortController();
+  let lastError: unknown = new Error('Connection terminated: no answer within the limit.');
+
+  const run = async () => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await work(tries);
+      } catch (error) {
+        lastError = error;
+        if (signal?.aborted || over.signal.aborted || !when(error)) throw error;
+      }
+      const maxPauseMs = isBackground && tries >= MANY_TRIES ? LONG_PAUSE_MS : MAX_PAUSE_MS;
+      await pause(pauseAfter(tries, maxPauseMs), signal);
+      if (signal?.aborted || over.signal.aborted) throw lastError;
+    }
+  };
+
+  if (limitMs === undefined) return run();
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    over.abort();
+    late.reject(lastError);
+  }, limitMs);
+  try {
+    return await Promise.race([run(), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @returns milliseconds. */
+function pauseAfter(tries: number, maxMs: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), maxMs) * (1 - Math.random() / 2);
+}
+
+/** Ends early when the signal is aborted. */
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds).unref();
+    signal?.addEventListener('abort', end);
+  });
+}

@@ -1,0 +1,36 @@
+import type { Database } from '../../src/storage/database.ts';
+import type { Sql, Statement } from '../../src/storage/sql.ts';
+
+/** What node-postgres says of a connection that is cut. */
+export const cutError = () => new Error('Connection terminated unexpectedly');
+
+/** The same object, but for one of its members. */
+export const withMember = <Target extends object>(
+  target: Target,
+  name: keyof Target,
+  member: unknown,
+) =>
+  new Proxy(target, {
+    get: (inner, asked, receiver) =>
+      asked === name ? member : Reflect.get(inner, asked, receiver),
+  });
+
+/**
+ * A database whose driver fails where the test says so.
+ *
+ * @param hook called for each statement of the hot path with what runs it; throws in place of the answer.
+ */
+export function withSql(
+  database: Database,
+  hook: (asked: {
+    statement: Statement;
+    json: string;
+    run(): Promise<object[]>;
+  }) => Promise<object[]>,
+): Database {
+  const sql: Sql = <Row extends object>(statement: Statement, values: unknown[]) => {
+    const run = () => database.sql(statement, values);
+    return hook({ statement, json: String(values[0]), run }) as Promise<Row[]>;
+  };
+  return { ...database, sql };
+}

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { inject } from 'vitest';
+import { type Database, openPostgres } from '../../src/storage/database.ts';
+import { atTheEnd } from './at-the-end.ts';
+import { testDatabase } from './database.ts';
+
+/** This worker's PostgreSQL database, through a proxy on loopback that a test can break. */
+export type PostgresLink = {
+  database: Database;
+  /**
+   * Lets statements reach the server, waits until each has run, and cuts its connection in place of the answer.
+   *
+   * @param marks a text of the statement: its name where it is prepared, else a part of its SQL.
+   * @param times how many answers to lose; all by default.
+   * @returns how many are lost so far.
+   */
+  loseAnswers(marks: string, times?: number): () => number;
+  /** Cuts all connections, and each new one as soon as it is open. @returns how many new ones were refused so far. */
+  cut(): () => number;
+  /** Keeps all connections and moves no byte, until `mend`. */
+  stall(): void;
+  /** Ends `loseAnswers`, `cut` and `stall`. */
+  mend(): void;
+};
+
+/** What the server sends last when it has run a statement: `ReadyForQuery`, but for the state of the transaction. */
+const READY = Buffer.from('Z\0\0\0\u0005', 'latin1');
+
+/** Opens the database of this worker through the proxy, until the end of the test or its file. */
+export async function linkPostgres(): Promise<PostgresLink> {
+  const { prisma } = await testDatabase();
+  const [{ name = '' } = {}] = await prisma.$queryRaw<{ name: string }[]>`
+    SELECT current_database() AS name`;
+  const target = new URL(inject('databaseUrl'));
+  const nearSockets = new Set<Socket>();
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let isCut = false;
+  let refused = 0;
+  let isStalled = false;
+  let losing: { marks: string; left: number; lost: number } | undefined;
+
+  const server = createServer((near) => {
+    near.on('error', () => {});
+    if (isCut) {
+      refused += 1;
+      near.destroy();
+      return;
+    }
+    nearSockets.add(near);
+    const far = connect(Number(target.port || 5432), target.hostname);
+    const pair = [near, far] as const;
+    pairs.add(pair);
+    /** Set while the answer to a marked statement is awaited. */
+    let loses: typeof losing;
+    near.on('data', (sent) => {
+      if (losing && losing.left > 0 && sent.includes(losing.marks)) {
+        loses = losing;
+        losing.left -= 1;
+      }
+      far.write(sent);
+    });
+    far.on('data', (answer) => {
+      if (!loses) return near.write(answer);
+      if (answer.subarray(-READY.length - 1, -1).equals(READY)) {
+        loses.lost += 1;
+        near.destroy();
+      }
+    });
+    if (isStalled) for (const socket of pair) socket.pause();
+    far.on('error', () => near.destroy());
+    near.on('close', () => {
+      far.destroy();
+      nearSockets.delete(near);
+      pairs.delete(pair);
+    });
+    far.on('close', () => near.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const hostname = '127.0.0.1';
+  const url = Object.assign(new URL(target), {
+    hostname,
+    port: String(port),
+    pathname: `/${name}`,
+  });
+  const database = await openPostgres(url.href);
+
+  const mend = () => {
+    losing = undefined;
+    isCut = false;
+    isStalled = false;
+    for (const socket of [...pairs].flat()) socket.resume();
+  };
+  atTheEnd(async () => {
+    mend();
+    await database.close();
+    for (const socket of nearSockets) socket.destroy();
+    server.close();
+  });
+  return {
+    database,
+    mend,
+    loseAnswers(marks, times = Number.POSITIVE_INFINITY) {
+      const loss = { marks, left: times, lost: 0 };
+      losing = loss;
+      return () => loss.lost;
+    },
+    cut() {
+      isCut = true;
+      refused = 0;
+      for (const socket of nearSockets) socket.destroy();
+      return () => refused;
+    },
+    stall() {
+      isStalled = true;
+      for (const socket of [...pairs].flat()) socket.pause();
+    },
+  };
+}

@@ -1,0 +1,212 @@
+import { describe, expect, inject, test } from 'vitest';
+import { BEGIN, BEGIN_TURN, END } from '../../src/runs/statements.ts';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { testDatabase } from '../helpers/database.ts';
+import { cutError, withSql } from '../helpers/lossy-database.ts';
+import { linkPostgres } from '../helpers/postgres.ts';
+import { frames } from '../helpers/stream.ts';
+import type { Script } from '../helpers/upstream.ts';
+
+const CHATS = 50;
+const IN_PARALLEL = 5;
+
+/** A tenant with a bot, and what it may ask of an app. */
+async function talkTo(app: TestApp, other = app) {
+  const tenant = await app.tenant();
+  const bot = await tenant.bot();
+  const path = (url: string) => `${url}/v1/bots/${bot}`;
+  const post = (action: string, body: object, headers: Record<string, string> = {}) =>
+    fetch(`${path(app.url)}/${action}`, {
+      method: 'POST',
+      headers: { ...tenant.headers, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  return {
+    tenant,
+    bot,
+    chat: (message: string) => post('chat', { message }),
+    post,
+    stream: (message: string) =>
+      post('chat', { message, stream: true }, { accept: 'text/event-stream' }),
+    events: (runId: string) =>
+      fetch(`${path(other.url)}/runs/${runId}/events`, { headers: tenant.headers }),
+    run: (id: string) =>
+      app.prisma.run.findUniqueOrThrow({ where: { id }, include: { messages: true } }),
+    runs: () => app.prisma.run.findMany({ where: { botId: bot }, include: { messages: true } }),
+  };
+}
+
+const runIdOf = (response: Response) => response.headers.get('x-run-id') ?? '';
+const lastOf = async (response: Response) => (await frames(response)).at(-1);
+
+/** Says something, and ends when the test lets it. */
+function held(): { script: Script; said: Promise<void>; finish: () => void } {
+  const said = Promise.withResolvers<void>();
+  const finished = Promise.withResolvers<void>();
+  const script: Script = async ({ say, end }) => {
+    say('Hello.');
+    said.resolve();
+    await finished.promise;
+    end();
+  };
+  return { script, said: said.promise, finish: finished.resolve };
+}
+
+/** Chats whose last answer was lost, half of them streamed: each client has read what the row of its run says. */
+async function expectToldAsStored(app: TestApp, other: TestApp) {
+  const { chat, stream, events, runs } = await talkTo(app, other);
+  for (let index = 0; index < CHATS; index += IN_PARALLEL) {
+    const sent = Array.from({ length: IN_PARALLEL }, async (_, of) => {
+      const message = `Hi ${index + of}`;
+      if ((index + of) % 2 === 0) {
+        const answer = await chat(message);
+        expect([answer.status, await answer.json()]).toEqual([
+          200,
+          expect.objectContaining({ response: 'Hello there.' }),
+        ]);
+        return;
+      }
+      const streamed = await stream(message);
+      const live = events(runIdOf(streamed));
+      for (const read of [await lastOf(streamed), await lastOf(await live)]) {
+        expect(read).toEqual({
+          event: 'done',
+          run_id: runIdOf(streamed),
+          latency_ms: expect.any(Number),
+        });
+      }
+    });
+    await Promise.all(sent);
+  }
+  const stored = await runs();
+  expect(stored).toHaveLength(CHATS);
+  for (const { id, status, input, messages } of stored) {
+    expect(status).toBe('COMPLETED');
+    const texts = messages.map(({ role, text }) => `${role} ${text}`).sort();
+    expect(texts).toEqual(['ASSISTANT Hello there.', `USER ${input}`]);
+    expect(await lastOf(await events(id))).not.toHaveProperty('status');
+  }
+}
+
+describe('a run whose end was stored though the answer was lost', () => {
+  test('is told as it is stored, to its client and to all readers', async () => {
+    const known = new Set<string>();
+    const database = withSql(await testDatabase(), async ({ statement, json, run }) => {
+      const rows = await run();
+      if (statement !== END) return rows;
+      const keys: string[] = JSON.parse(json).map(({ key }: { key: string }) => key);
+      const isNew = keys.some((key) => !known.has(key));
+      for (const key of keys) known.add(key);
+      if (isNew) throw cutError();
+      return rows;
+    });
+    await expectToldAsStored(await startApp({ database }), await startApp());
+    expect(known.size).toBe(CHATS);
+  });
+
+  test.skipIf(!inject('databaseUrl'))('is told so where the network cuts the answer', async () => {
+    const link = await linkPostgres();
+    const app = await startApp({ database: link.database });
+    const lost = link.loseAnswers(END.name);
+    const { chat, runs } = await talkTo(app, await startApp());
+    const answer = chat('Hi');
+    await expect.poll(lost).toBeGreaterThan(3);
+    link.mend();
+    expect((await answer).status).toBe(200);
+    expect(await runs()).toMatchObject([{ status: 'COMPLETED', messages: [{}, {}] }]);
+  });
+
+  test('is told so where the driver breaks in a way that nobody knows', async () => {
+    let broken = 0;
+    const database = withSql(await testDatabase(), async ({ statement, run }) => {
+      const rows = await run();
+      if (statement !== END || broken > 0) return rows;
+      broken += 1;
+      throw new Error('Unknown.');
+    });
+    const { chat, runs } = await talkTo(await startApp({ database }));
+    const answer = await chat('Hi');
+    expect([answer.status, broken]).toEqual([200, 1]);
+    expect(await runs()).toMatchObject([{ status: 'COMPLETED', messages: [{}, {}] }]);
+  });
+});
+
+describe('an outage of the database around the end of a run', () => {
+  /** Ends a run in an outage that is over when the test has seen some tries. */
+  test.each(['chat', 'execute', 'stream', 'background'])('is waited for: %s', async (kind) => {
+    let tries = 0;
+    const database = withSql(await testDatabase(), async ({ statement, run }) => {
+      if (statement !== END) return run();
+      tries += 1;
+      if (tries <= 6) throw cutError();
+      return run();
+    });
+    const app = await startApp({ database });
+    const { post, stream, runs } = await talkTo(app);
+    if (kind === 'background') {
+      const queued = await post('execute', { prompt: 'Hi', background: true });
+      expect(queued.status).toBe(202);
+    } else if (kind === 'stream')
+      expect(await lastOf(await stream('Hi'))).not.toHaveProperty('status');
+    else {
+      const body = kind === 'chat' ? { message: 'Hi' } : { prompt: 'Hi' };
+      expect((await post(kind, body)).status).toBe(200);
+    }
+    await expect.poll(async () => (await runs())[0]).toMatchObject({ status: 'COMPLETED' });
+    expect(tries).toBe(7);
+  });
+
+  test.skipIf(!inject('databaseUrl'))('leaves the run its whole text', async () => {
+    const link = await linkPostgres();
+    const app = await startApp({ database: link.database });
+    const { chat, stream, runs } = await talkTo(app);
+    const { script, said, finish } = held();
+    app.upstream.script(script);
+    const [json, streamed] = [chat('Hi'), stream('Hi')];
+    await said;
+    await streamed;
+    const refused = link.cut();
+    finish();
+    await expect.poll(refused).toBeGreaterThan(20);
+    link.mend();
+    expect((await json).status).toBe(200);
+    expect(await lastOf(await streamed)).not.toHaveProperty('status');
+    const whole = { status: 'COMPLETED', response: 'Hello.', messages: [{}, {}] };
+    expect(await runs()).toMatchObject([whole, whole]);
+  });
+});
+
+describe('a run that lost its owner in an outage', () => {
+  test('is told as interrupted, as recovery stores it', async () => {
+    const app = await startApp();
+    const { stream, run } = await talkTo(app);
+    const { script, said, finish } = held();
+    app.upstream.script(script);
+    const streamed = await stream('Hi');
+    await said;
+    await app.prisma.run.update({ where: { id: runIdOf(streamed) }, data: { ownerId: null } });
+    finish();
+    const read = await frames(streamed);
+    expect(read.at(-2)).toMatchObject({ event: 'error', error: { code: 'interrupted' } });
+    expect(read.at(-1)).toMatchObject({ event: 'done', status: 'failed' });
+    await expect
+      .poll(() => run(runIdOf(streamed)))
+      .toMatchObject({ status: 'FAILED', errorCode: 'interrupted', messages: [] });
+  });
+});
+
+describe('a run whose beginning was stored though the answer was lost', () => {
+  test.each(['chat', 'execute'])('goes on: %s', async (kind) => {
+    let lost = 0;
+    const database = withSql(await testDatabase(), async ({ statement, run }) => {
+      const rows = await run();
+      if (lost > 0 || (statement !== BEGIN && statement !== BEGIN_TURN)) return rows;
+      lost += 1;
+      throw cutError();
+    });
+    const { post, runs } = await talkTo(await startApp({ database }));
+    const answer = await post(kind, { message: 'Hi', prompt: 'Hi' });
+    expect([answer.status, lost]).toEqual([200, 1]);
+    expect(await runs()).toMatchObject([{ status: 'COMPLETED' }]);
+  });
+});
