@@ -222,8 +222,10 @@ function requestOf(
   >,
   { caller, botVersion, traceparent }: Context,
 ): RunRequest {
+  const { id: accountId, plan } = caller().account;
   return {
-    accountId: caller().account.id,
+    accountId,
+    plan,
     botId,
     botVersion: botVersion(botId),
     environment: input.environment ?? 'PRODUCTION',
