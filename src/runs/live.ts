@@ -1,5 +1,4 @@
-import { createConcurrencyLimit } from '../accounts/concurrency-limit.ts';
-import { RUN_LIMITS } from '../accounts/run-limits.ts';
+import { CONCURRENCY_LIMITS, createConcurrencyLimit } from '../accounts/concurrency-limit.ts';
 import { GatewayError } from '../errors.ts';
 import type { OnDisconnect, Plan } from '../generated/prisma/client.ts';
 import type { PubSub } from '../storage/pubsub.ts';
@@ -113,7 +112,7 @@ export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
     admit(account) {
       if (draining) throw stopping();
       const release = account
-        ? acquireSlot(account.accountId, RUN_LIMITS[account.plan].active)
+        ? acquireSlot(account.accountId, CONCURRENCY_LIMITS[account.plan].activeRuns)
         : () => {};
       const controller = new AbortController();
       const { signal } = controller;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { RUN_LIMITS } from '../accounts/run-limits.ts';
+import { CONCURRENCY_LIMITS } from '../accounts/concurrency-limit.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import type { Plan, Prisma, PrismaClient, Run } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
@@ -187,7 +187,7 @@ export function createQueue({
 
   /** By a number that is at most a second old, and includes what this process has added since. */
   const assertRoom = async (accountId: string, plan: Plan) => {
-    const max = RUN_LIMITS[plan].queued;
+    const max = CONCURRENCY_LIMITS[plan].queuedRuns;
     const count = await counts.fetch(accountId);
     if (count && count.queued >= max) {
       const message = `This account has ${max} background runs waiting, the limit of its plan. Try again when one begins.`;

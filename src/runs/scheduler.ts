@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { RUN_LIMITS } from '../accounts/run-limits.ts';
+import { CONCURRENCY_LIMITS } from '../accounts/concurrency-limit.ts';
 import { type Plan, Prisma } from '../generated/prisma/client.ts';
 
 /** What a process leaves to others: what it has no slot for. */
@@ -15,7 +15,7 @@ export type Scheduler = {
   /**
    * Takes the run of the account with the fewest active background runs, and in turn among those with as many; of an
    * account the oldest run of each bot in turn. A run whose process died comes first once its delay is over, and only one
-   * of an account at a time. No account exceeds its plan's `background` limit.
+   * of an account at a time. No account exceeds its plan's `backgroundRuns` limit.
    *
    * @param tx holds a lock that lets one process choose at a time: what it sees is all that is active. Keep it short.
    * @returns nothing where no run may begin.
@@ -96,7 +96,9 @@ export function createScheduler(): Scheduler {
       const idsOf = (those: Active[]) => those.map(({ accountId }) => accountId);
       const full = [
         ...fullAccounts,
-        ...idsOf(active.filter(({ plan, count }) => count >= RUN_LIMITS[plan].background)),
+        ...idsOf(
+          active.filter(({ plan, count }) => count >= CONCURRENCY_LIMITS[plan].backgroundRuns),
+        ),
       ];
       if (takesRetries) {
         const retrying = idsOf(active.filter(({ hasRetry }) => hasRetry));
