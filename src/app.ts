@@ -18,6 +18,7 @@ import { serveWebSocket } from './transport/graphql/websocket.ts';
 import { serveHealth } from './transport/health.ts';
 import { clientSignal, createHttp, type HttpOptions } from './transport/http.ts';
 import { createLimiter, quotaHeaders } from './transport/limit.ts';
+import { createStreamLimit } from './transport/reading.ts';
 import { serveReference } from './transport/rest/reference/serve.ts';
 import { serveRest } from './transport/rest/rest.ts';
 
@@ -83,6 +84,7 @@ export async function createApp({
   };
 
   let closing = false;
+  const acquireStream = createStreamLimit();
   const engine = await createEngine(http, schema);
   await http.register(serveRest, {
     prefix: '/v1',
@@ -90,11 +92,18 @@ export async function createApp({
     contextOf,
     authenticate,
     answers,
+    acquireStream,
   });
   await http.register(serveReference);
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
-  const graphql = { schema, maskError, origins, documents, subscribe: createSubscribe() };
+  const graphql = {
+    schema,
+    maskError,
+    origins,
+    documents,
+    subscribe: createSubscribe(acquireStream),
+  };
   await http.register(serveGraphQL, { ...graphql, contextOf });
   await http.register(serveEventStream, { ...graphql, contextOf, authenticate, limiter, keys });
   await http.register(serveWebSocket, { ...graphql, authenticate, limiter, createContext, keys });

@@ -8,7 +8,6 @@ import { makeApiKey } from '../src/accounts/key-format.ts';
 import { makeId } from '../src/ids.ts';
 import { createQueue } from '../src/runs/queue.ts';
 import { type Database, openEmbedded } from '../src/storage/database.ts';
-import { createJobs } from '../src/storage/jobs.ts';
 import { createPubSub } from '../src/storage/pubsub.ts';
 import { freshDatabase } from './helpers/database.ts';
 import {
@@ -30,14 +29,13 @@ async function enqueue({ prisma }: Database) {
   await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
   const queue = createQueue({
     prisma,
-    jobs: await createJobs({ prisma }),
     owner: { id: () => makeId('own') },
     pubsub: createPubSub(),
     tell: () => {},
     log: { warn: () => {}, error: () => {} },
   });
   const what = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API', input: 'Hi' } as const;
-  return queue.add({ botId, ...what });
+  return queue.add({ accountId, plan: 'FREE', botId, ...what });
 }
 
 /** Nothing of these is of PostgreSQL's or Redis'. */

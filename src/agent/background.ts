@@ -11,8 +11,8 @@ import type { Worker } from './work.ts';
 /** Does the runs of the queue, until it is closed: takes none any more then, and leaves those at work to `LiveRuns`. */
 export type Background = { close(): Promise<void> };
 
-/** So many runs of the queue are at work in one process. */
-const MAX_AT_WORK = 10;
+/** How many background runs are active in one process. */
+const SLOTS = 20;
 
 export function startBackground({
   queue,
@@ -30,7 +30,17 @@ export function startBackground({
   log: Log;
 }): Background {
   const closed = new AbortController();
-  let atWork = 0;
+  const active = new Set<TakenRun>();
+
+  /** An account takes no more slots than it leaves free: 10 alone, fewer beside others, and some are left for the next. */
+  const fullAccounts = () => {
+    const free = SLOTS - active.size;
+    const byAccount = Map.groupBy(active, ({ accountId }) => accountId);
+    return [...byAccount].flatMap(([id, runs]) => (runs.length < free ? [] : [id]));
+  };
+
+  /** A run that may have killed its process has no other such run beside it. */
+  const takesRetries = () => ![...active].some(({ begun }) => begun.attempt > 1);
 
   const resume = async (place: Admission, run: TakenRun) => {
     const { input: message, context, createdAt, traceparent } = run;
@@ -61,7 +71,8 @@ export function startBackground({
   /** @returns whether there was a run to take. */
   const takeNext = async (): Promise<boolean> => {
     const place = liveRuns.admit();
-    const run = await queue.take().catch((error) => {
+    const options = { fullAccounts: fullAccounts(), takesRetries: takesRetries() };
+    const run = await queue.take(options).catch((error) => {
       place.leave();
       throw error;
     });
@@ -69,10 +80,11 @@ export function startBackground({
       place.leave();
       return false;
     }
-    atWork += 1;
+    active.add(run);
     void work(place, run).finally(() => {
-      atWork -= 1;
-      if (atWork === MAX_AT_WORK - 1) pubsub.publish(QUEUE_CHANNEL, '');
+      active.delete(run);
+      // Another process may have had no run but of this account, which was at its limit.
+      pubsub.publish(QUEUE_CHANNEL, '');
     });
     return true;
   };
@@ -80,7 +92,7 @@ export function startBackground({
   const watch = async () => {
     for await (const _ of looks(pubsub, QUEUE_CHANNEL, closed.signal)) {
       try {
-        while (atWork < MAX_AT_WORK && !closed.signal.aborted && (await takeNext()));
+        while (active.size < SLOTS && !closed.signal.aborted && (await takeNext()));
       } catch (err) {
         log.error({ err }, 'The queue of runs could not be read.');
       }

@@ -29,7 +29,8 @@ export type Chat = {
    * Takes the session's turn and begins a run, which goes on by itself.
    *
    * @param signal says that the caller has gone while it waits for the turn.
-   * @throws GatewayError `bot_not_deployed`, `session_busy` or `idempotency_conflict`; then no run has begun.
+   * @throws GatewayError `bot_not_deployed`, `session_busy`, `idempotency_conflict` or `rate_limit_exceeded`; then no
+   *   run has begun.
    */
   start(request: ChatRequest, signal: AbortSignal): Promise<StartedRun>;
 };
@@ -96,7 +97,9 @@ export function createChat({
 
   return {
     start: (request, signal) =>
-      start(repeatableOf(request), signal, (place, also) => begin(request, place, also, signal)),
+      start(request, repeatableOf(request), signal, (place, also) =>
+        begin(request, place, also, signal),
+      ),
   };
 }
 

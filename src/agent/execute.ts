@@ -23,7 +23,7 @@ export type ExecuteRequest = RunRequest & {
 
 /** Runs without a session: no history, no memory. Source: the API document, "Execute". */
 export type Execute = {
-  /** @throws GatewayError `bot_not_deployed` or `idempotency_conflict`; then no run has begun. */
+  /** @throws GatewayError `bot_not_deployed`, `idempotency_conflict` or `rate_limit_exceeded`; then no run has begun. */
   start(request: ExecuteRequest, signal: AbortSignal): Promise<StartedRun>;
 };
 
@@ -45,19 +45,20 @@ export function createExecute({
   /** The run is done by what is deployed when its turn comes; that something is, is asked already. */
   const enqueue = (request: ExecuteRequest, signal: AbortSignal) =>
     once(repeatableOf(request), signal, async (also) => {
-      const { botId, botVersion, environment, channel, prompt, context, metadata } = request;
+      const { accountId, plan, botId, botVersion, environment, channel, prompt } = request;
+      const { context, metadata } = request;
       await activeDeployments.find(botId, environment, botVersion);
       const traceparent = String(request.traceparent ?? '') || undefined;
       const kind = 'EXECUTE';
       const run = { botId, environment, channel, kind, input: prompt, context, metadata } as const;
-      const id = await queue.add({ ...run, traceparent }, also);
+      const id = await queue.add({ ...run, accountId, plan, traceparent }, also);
       return { id, read: (...reader) => replay.read(id, 0, ...reader) };
     });
 
   return {
     start(request, signal) {
       if (request.background) return enqueue(request, signal);
-      return start(repeatableOf(request), signal, async (place, begin) => {
+      return start(request, repeatableOf(request), signal, async (place, begin) => {
         const startedAt = performance.now();
         const { botId, botVersion, environment, channel, prompt, context, metadata, traceparent } =
           request;

@@ -70,7 +70,7 @@ const ExecuteInput = builder.inputType('ExecuteInput', {
     environment: t.field({ type: EnvironmentEnum, description: 'PRODUCTION by default.' }),
     background: t.boolean({
       description:
-        'Answers at once with the run, QUEUED: it is done by the deployment that is active when its turn comes, again where its server dies, and whoever listens or leaves; onDisconnect means nothing then.',
+        'Answers at once with the run, QUEUED. The deployment that is active when the run begins does it, whether or not anybody listens: onDisconnect has no effect. If its server dies, the run begins again after a delay, in at most 3 attempts. RATE_LIMIT_EXCEEDED when as many background runs of the account wait as its plan allows.',
     }),
     metadata: t.field({
       type: 'JSON',
@@ -122,7 +122,7 @@ builder.mutationField('chat', (t) =>
   t.field({
     type: ChatReplyObject,
     description:
-      'Sends a message to a bot and answers when the reply is whole. Scope CHAT. Errors: BOT_NOT_DEPLOYED, SESSION_BUSY, IDEMPOTENCY_CONFLICT, MODEL_ERROR, MODEL_TIMEOUT (the last two with extensions.runId).',
+      'Sends a message to a bot and answers when the reply is whole. Scope CHAT. Errors: BOT_NOT_DEPLOYED, SESSION_BUSY, IDEMPOTENCY_CONFLICT, RATE_LIMIT_EXCEEDED when the account has as many active runs as its plan allows, MODEL_ERROR, MODEL_TIMEOUT (the last two with extensions.runId).',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: chatArguments,
     resolve: async (_root, { botId, input }, context) => {
@@ -150,7 +150,7 @@ builder.mutationField('execute', (t) =>
   t.prismaField({
     type: 'Run',
     description:
-      'Runs a bot with a prompt by itself, and answers when the run is over; at once where it is to go on in the background. Scope CHAT. Errors: BOT_NOT_DEPLOYED, IDEMPOTENCY_CONFLICT, MODEL_ERROR, MODEL_TIMEOUT (the last two with extensions.runId).',
+      'Runs a bot with a prompt by itself, and answers when the run is over; at once where it is to go on in the background. Scope CHAT. Errors: BOT_NOT_DEPLOYED, IDEMPOTENCY_CONFLICT, RATE_LIMIT_EXCEEDED when the account has as many active runs as its plan allows, MODEL_ERROR, MODEL_TIMEOUT (the last two with extensions.runId).',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: executeArguments,
     resolve: async (query, _root, { botId, input }, context) => {
@@ -232,8 +232,10 @@ function requestOf(
   >,
   { caller, botVersion, traceparent }: Context,
 ): RunRequest {
+  const { id: accountId, plan } = caller().account;
   return {
-    accountId: caller().account.id,
+    accountId,
+    plan,
     botId,
     botVersion: botVersion(botId),
     environment: input.environment ?? 'PRODUCTION',

@@ -1,6 +1,12 @@
 import type { Repeatable } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
-import type { Channel, Environment, OnDisconnect, Prisma } from '../generated/prisma/client.ts';
+import type {
+  Channel,
+  Environment,
+  OnDisconnect,
+  Plan,
+  Prisma,
+} from '../generated/prisma/client.ts';
 import type { JsonObject } from '../json.ts';
 import { isOutage } from '../outage.ts';
 import type { ReadOptions, RunEvent } from '../runs/events.ts';
@@ -11,6 +17,8 @@ import type { Replay } from '../runs/replay.ts';
 /** What every request for a run says, checked. */
 export type RunRequest = {
   accountId: string;
+  /** The account's, which limits how many runs it has at once. */
+  plan: Plan;
   botId: string;
   /** The bot's version, where the caller knows it. */
   botVersion?: string | undefined;
@@ -93,15 +101,16 @@ export function createOnce({
 
 /** The same for a run that begins at once and here: with a place among those at work. */
 export type Start = (
+  account: Pick<RunRequest, 'accountId' | 'plan'>,
   repeatable: Repeatable | undefined,
   signal: AbortSignal,
   begin: (place: Admission, also: BeginningWrites | undefined) => Promise<LiveRun>,
 ) => Promise<StartedRun>;
 
 export function createStart({ liveRuns, once }: { liveRuns: LiveRuns; once: Once }): Start {
-  return (repeatable, signal, begin) =>
+  return (account, repeatable, signal, begin) =>
     once(repeatable, signal, async (also) => {
-      const place = liveRuns.admit();
+      const place = liveRuns.admit(account);
       try {
         const { id, read } = await begin(place, also);
         return { id, read: (reader, options) => read(reader, 0, options) };

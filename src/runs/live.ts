@@ -1,5 +1,6 @@
+import { CONCURRENCY_LIMITS, createConcurrencyLimit } from '../accounts/concurrency-limit.ts';
 import { GatewayError } from '../errors.ts';
-import type { OnDisconnect } from '../generated/prisma/client.ts';
+import type { OnDisconnect, Plan } from '../generated/prisma/client.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import { createEventLog, type EventLog, type RunEvent } from './events.ts';
 import { READ_CHANNEL, runChannel } from './run-channel.ts';
@@ -53,8 +54,12 @@ export type Admission = {
 
 /** The runs at work in this process, those that wait for their turn included. */
 export type LiveRuns = {
-  /** @throws GatewayError when the process is on its way out. */
-  admit(): Admission;
+  /**
+   * @param account against whose limit of active runs it counts; none for a background run.
+   * @throws GatewayError `rate_limit_exceeded` when the account has as many active runs as its plan allows, or
+   *   `internal_error` when the process is on its way out.
+   */
+  admit(account?: { accountId: string; plan: Plan }): Admission;
   /** A run that has begun and not ended. */
   find(id: string): LiveRun | undefined;
   /** Stops every run. */
@@ -72,7 +77,11 @@ export type LiveRuns = {
 const ANSWER_MS = 500;
 
 export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
-  const live = new Set<AbortController>();
+  /** The runs, and what releases the slot of each. */
+  const live = new Map<AbortController, () => void>();
+  const acquireSlot = createConcurrencyLimit(
+    (max) => `This account has ${max} active runs, the limit of its plan. Try again when one ends.`,
+  );
   const begun = new Map<string, LiveRun>();
   /** Those that are read elsewhere, as far as that was said lately. */
   const readElsewhere = new Set<string>();
@@ -80,10 +89,11 @@ export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
   let onEmpty = () => {};
 
   const stopAll = () => {
-    for (const controller of live) controller.abort(NO_MORE_TIME);
+    for (const controller of live.keys()) controller.abort(NO_MORE_TIME);
   };
 
   const leave = (controller: AbortController) => {
+    live.get(controller)?.();
     live.delete(controller);
     if (live.size === 0) onEmpty();
   };
@@ -99,11 +109,14 @@ export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
       for (const run of [...begun.values()]) if (run.botId === botId) run.stop();
     },
 
-    admit() {
+    admit(account) {
       if (draining) throw stopping();
+      const release = account
+        ? acquireSlot(account.accountId, CONCURRENCY_LIMITS[account.plan].activeRuns)
+        : () => {};
       const controller = new AbortController();
       const { signal } = controller;
-      live.add(controller);
+      live.set(controller, release);
       return {
         signal,
         leave: () => leave(controller),

@@ -1,8 +1,9 @@
+import { LRUCache } from 'lru-cache';
+import { CONCURRENCY_LIMITS } from '../accounts/concurrency-limit.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
-import type { Prisma, PrismaClient, Run } from '../generated/prisma/client.ts';
+import type { Plan, Prisma, PrismaClient, Run } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import type { Jobs } from '../storage/jobs.ts';
 import type { Owner } from '../storage/owner.ts';
 import { undo } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
@@ -10,10 +11,14 @@ import type { TellOfRun } from './changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-record.ts';
 import type { RunEvent } from './events.ts';
 import { type BegunRun, type NewRun, stillOf } from './runs.ts';
+import { createScheduler, type TakeOptions } from './scheduler.ts';
 import { traceIdOf } from './trace.ts';
 
 /** A run that begins later. */
 export type QueuedRun = Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'onDisconnect'> & {
+  accountId: string;
+  /** The account's, which limits how many of its runs wait. */
+  plan: Plan;
   traceparent?: string | undefined;
 };
 
@@ -57,27 +62,30 @@ const WORK_COLUMNS = {
 /** A run of the queue that this process has taken up. */
 export type TakenRun = Pick<Run, 'environment' | 'channel' | 'input' | 'context' | 'createdAt'> & {
   begun: BegunRun;
+  accountId: string;
   traceparent: string | null;
   /** What happened in earlier attempts, as far as it is stored and anybody can have read it. */
   earlier: RunEvent[];
 };
 
 /**
- * Runs that are done by whichever process has time: each by one at a time, and again where that process dies, three
- * times at most (`recovery.ts`).
+ * Background runs. The queue is the rows of the runs themselves: a run with the status `QUEUED` waits. One process at a
+ * time works on a run. When that process dies, another attempt follows after a delay, up to `MAX_ATTEMPTS`
+ * (`recovery.ts`). `scheduler.ts` decides which run is next.
  */
 export type Queue = {
   /**
-   * Has a run wait, all or nothing with what it leaves elsewhere.
+   * Enqueues a run, in one transaction with what it leaves elsewhere.
    *
    * @returns its id.
+   * @throws GatewayError `rate_limit_exceeded` when as many runs of the account wait as its plan allows.
    */
   add(
     run: QueuedRun,
     also?: (runId: string, tx: Prisma.TransactionClient) => Prisma.PrismaPromise<unknown>[],
   ): Promise<string>;
-  /** Takes up the run that has waited longest; none where none waits. */
-  take(): Promise<TakenRun | undefined>;
+  /** Takes the next run. @returns nothing where no run may begin here now. */
+  take(options?: TakeOptions): Promise<TakenRun | undefined>;
   /**
    * Has a run wait again that this process has no more time for; that is no failed attempt.
    *
@@ -91,23 +99,24 @@ export type Queue = {
   leave(run: BegunRun, reason: unknown): Promise<void>;
 };
 
-/** Where it is told that a run waits. */
+/** Notifies that a run waits, or that the end of one has made room. */
 export const QUEUE_CHANNEL = 'queue';
-/** How often a run of the queue is begun: one that takes its process down with it does so no more often. */
+/** How many attempts a background run has: a run that kills its process kills no more of them. */
 export const MAX_ATTEMPTS = 3;
+/** How long the number of an account's waiting runs is remembered, so that a long queue is not counted for each run. */
+const COUNTED_FOR_MS = 1_000;
+const MAX_COUNTED = 1_000;
 
 const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
 
 export function createQueue({
   prisma,
-  jobs,
   owner,
   pubsub,
   tell,
   log,
 }: {
   prisma: PrismaClient;
-  jobs: Jobs;
   owner: Pick<Owner, 'id'>;
   pubsub: PubSub;
   tell: TellOfRun;
@@ -115,34 +124,29 @@ export function createQueue({
 }): Queue {
   const wake = () => pubsub.publish(QUEUE_CHANNEL, '');
 
-  /**
-   * @param hold called with the run once it is taken, if the transaction is committed.
-   * @returns nothing where no job is left; `dropped` where its run waits no longer.
-   */
-  const takeJob = (ownerId: string, hold: (run: HeldRun) => void) =>
+  const scheduler = createScheduler();
+
+  /** @param hold called with the run once it is taken, if the transaction is committed. */
+  const takeRow = (ownerId: string, options: TakeOptions, hold: (run: HeldRun) => void) =>
     prisma.$transaction(async (tx) => {
-      const id = await jobs.take(tx);
-      if (id === undefined) return undefined;
-      const count = await tx.$executeRaw`
-        UPDATE runs SET status = 'RUNNING', owner_id = ${ownerId}, started_at = now(), attempt = attempt + 1
-        WHERE id = ${id} AND status = 'QUEUED'`;
-      if (count === 0) return 'dropped';
-      const where = { id };
-      const row = await tx.run.findUniqueOrThrow({ where, select: WORK_COLUMNS });
+      const next = await scheduler.take(tx, ownerId, options);
+      if (next === undefined) return undefined;
+      const { id, accountId } = next;
+      const row = await tx.run.findUniqueOrThrow({ where: { id }, select: WORK_COLUMNS });
       const { botId, attempt, ...rest } = row;
       const begun = { id, botId, ownerId, attempt };
       hold({ ...begun, startedAt: row.startedAt });
-      return { ...rest, begun };
+      return { ...rest, begun, accountId };
     }, TRANSACTION);
 
   /** Takes a run up; where that fails, nobody holds it, and it is found without its owner. */
-  const takeNext = async (): Promise<TakenRun | 'dropped' | undefined> => {
+  const takeNext = async (options: TakeOptions): Promise<TakenRun | undefined> => {
     let held: HeldRun | undefined;
     try {
-      const taken = await takeJob(owner.id(), (run) => {
+      const taken = await takeRow(owner.id(), options, (run) => {
         held = run;
       });
-      if (taken === undefined || taken === 'dropped') return taken;
+      if (taken === undefined) return undefined;
       const { events, ...rest } = taken;
       return { ...rest, earlier: events === null ? [] : readEvents(taken).events };
     } catch (error) {
@@ -170,15 +174,37 @@ export function createQueue({
       },
     });
 
+  const counts = new LRUCache<string, { queued: number }>({
+    max: MAX_COUNTED,
+    ttl: COUNTED_FOR_MS,
+    fetchMethod: async (accountId) => {
+      const [row] = await prisma.$queryRaw<{ queued: number }[]>`
+        SELECT count(*)::int AS queued FROM runs
+        WHERE status = 'QUEUED' AND attempt = 0 AND account_id = ${accountId}`;
+      return row;
+    },
+  });
+
+  /** By a number that is at most a second old, and includes what this process has added since. */
+  const assertRoom = async (accountId: string, plan: Plan) => {
+    const max = CONCURRENCY_LIMITS[plan].queuedRuns;
+    const count = await counts.fetch(accountId);
+    if (count && count.queued >= max) {
+      const message = `This account has ${max} background runs waiting, the limit of its plan. Try again when one begins.`;
+      throw new GatewayError('rate_limit_exceeded', message, { retryAfter: 1 });
+    }
+    if (count) count.queued += 1;
+  };
+
   return {
-    async add(run, also = () => []) {
+    async add({ plan, ...run }, also = () => []) {
+      await assertRoom(run.accountId, plan);
       const id = makeId('run');
       await prisma.$transaction(async (tx) => {
         const queued = { status: 'QUEUED', background: true, attempt: 0 } as const;
         const traceId = traceIdOf(run.traceparent);
         const data = { ...run, ...queued, id, traceId, onDisconnect: 'CONTINUE' as const };
         await tx.run.create({ data, select: { id: true } });
-        await jobs.add(tx, [id]);
         for (const write of also(id, tx)) await write;
       }, TRANSACTION);
       tell({ id, botId: run.botId }, { isNew: true });
@@ -186,35 +212,24 @@ export function createQueue({
       return id;
     },
 
-    async take() {
-      for (;;) {
-        // A transaction costs more than this question, which mostly has no for an answer.
-        const waiting = await prisma.run.findFirst({
-          where: { status: 'QUEUED' },
-          select: { id: true },
-        });
-        if (waiting === null) return undefined;
-        const taken = await takeNext();
-        if (taken === 'dropped') continue;
-        if (taken) tell(taken.begun);
-        return taken;
-      }
+    async take(options = { fullAccounts: [], takesRetries: true }) {
+      // Mostly none waits, and a transaction costs more than this question.
+      const waiting = await prisma.$queryRaw<unknown[]>`
+        SELECT 1 FROM runs WHERE status = 'QUEUED' LIMIT 1`;
+      const taken = waiting.length > 0 ? await takeNext(options) : undefined;
+      if (taken) tell(taken.begun);
+      return taken;
     },
 
     async putBack(run, record) {
-      const isBack = await prisma.$transaction(async (tx) => {
-        const { count } = await tx.run.updateMany({
-          where: { ...stillOf(run), cancelRequested: false },
-          data: { ...record, status: 'QUEUED', ownerId: null, attempt: { decrement: 1 } },
-        });
-        if (count > 0) await jobs.add(tx, [run.id]);
-        return count > 0;
-      }, TRANSACTION);
-      if (isBack) {
-        tell(run);
-        wake();
-      }
-      return isBack;
+      const { count } = await prisma.run.updateMany({
+        where: { ...stillOf(run), cancelRequested: false },
+        data: { ...record, status: 'QUEUED', ownerId: null, attempt: { decrement: 1 } },
+      });
+      if (count === 0) return false;
+      tell(run);
+      wake();
+      return true;
     },
 
     async leave(run, reason) {

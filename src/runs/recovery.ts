@@ -1,6 +1,5 @@
-import { Prisma, type PrismaClient, type RunStatus } from '../generated/prisma/client.ts';
+import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
-import type { Jobs } from '../storage/jobs.ts';
 import { isOwnerless } from '../storage/owner.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import type { TellOfRun } from './changes.ts';
@@ -10,65 +9,54 @@ import { MAX_ATTEMPTS, QUEUE_CHANNEL } from './queue.ts';
 export type Recovery = { close(): Promise<void> };
 
 const LOOK_EVERY_MS = 2_000;
+/** The delay before the next attempt is this to the power of how many attempts there were. */
+const RETRY_SECONDS = 5;
 
 const LOST = Prisma.raw(isOwnerless('runs.owner_id'));
 
-type Lost = { id: string; botId: string; status: RunStatus };
+type Lost = { id: string; botId: string };
 
 /**
- * Ends the runs that no process works on any more: they are `FAILED`, with the code `interrupted`. Those of the queue
- * wait again instead, unless somebody wanted them stopped. A process that dies is taken out of the owners within 10
- * seconds (`storage/owner.ts`), and its runs are found with the next look.
+ * Ends the runs whose process died: they become `FAILED`, with the code `interrupted`. A background run becomes `QUEUED`
+ * instead, unless somebody cancelled it or it had its last attempt: it may be what killed the process, so its next
+ * attempt waits 5 seconds, then 25 (`scheduler.ts` takes one such run of an account at a time). Other processes
+ * find a dead one within 10 seconds (`storage/owner.ts`), and its runs with the next look.
  */
 export function startRecovery({
   prisma,
-  jobs,
   pubsub,
   tell,
   log,
 }: {
   prisma: PrismaClient;
-  jobs: Jobs;
   pubsub: PubSub;
   tell: TellOfRun;
   log: Log;
 }): Recovery {
-  const recover = () =>
-    prisma.$transaction(async (tx) => {
-      const lost = await tx.$queryRaw<Lost[]>`
-        WITH lost AS (
-          SELECT id, CASE
-            WHEN background AND cancel_requested THEN 'CANCELLED'
-            WHEN background AND attempt < ${MAX_ATTEMPTS} THEN 'QUEUED'
-            ELSE 'FAILED'
-          END AS becomes
-          FROM runs
-          WHERE status = 'RUNNING' AND ${LOST}
-          FOR UPDATE SKIP LOCKED
-        )
-        UPDATE runs SET
-          status = becomes::"RunStatus",
-          error_code = CASE becomes WHEN 'FAILED' THEN 'interrupted' END,
-          error_message = CASE becomes WHEN 'FAILED' THEN ${INTERRUPTED} END,
-          finished_at = CASE WHEN becomes <> 'QUEUED' THEN now() END
-        FROM lost WHERE runs.id = lost.id
-        RETURNING runs.id, bot_id AS "botId", status`;
-      await jobs.add(
-        tx,
-        lost.flatMap(({ id, status }) => (status === 'QUEUED' ? [id] : [])),
-      );
-      return lost;
-    });
+  const recover = () => prisma.$queryRaw<Lost[]>`
+    WITH lost AS (
+      SELECT id, CASE
+        WHEN background AND cancel_requested THEN 'CANCELLED'
+        WHEN background AND attempt < ${MAX_ATTEMPTS} THEN 'QUEUED'
+        ELSE 'FAILED'
+      END AS becomes
+      FROM runs
+      WHERE status = 'RUNNING' AND ${LOST}
+      FOR UPDATE SKIP LOCKED
+    )
+    UPDATE runs SET
+      status = becomes::"RunStatus",
+      available_at = CASE becomes WHEN 'QUEUED' THEN now() + make_interval(secs => ${RETRY_SECONDS} ^ attempt) END,
+      error_code = CASE becomes WHEN 'FAILED' THEN 'interrupted' END,
+      error_message = CASE WHEN becomes <> 'FAILED' THEN NULL WHEN background THEN ${GIVEN_UP} ELSE ${INTERRUPTED} END,
+      finished_at = CASE WHEN becomes <> 'QUEUED' THEN now() END
+    FROM lost WHERE runs.id = lost.id
+    RETURNING runs.id, bot_id AS "botId"`;
 
   const look = async () => {
-    // Mostly there is none: a question is cheaper than a transaction.
-    const [any] = await prisma.$queryRaw<unknown[]>`
-      SELECT 1 FROM runs
-      WHERE status = 'RUNNING' AND ${LOST}
-      LIMIT 1`;
-    if (any === undefined) return;
-    for (const run of await recover()) tell(run);
-    pubsub.publish(QUEUE_CHANNEL, '');
+    const lost = await recover();
+    for (const run of lost) tell(run);
+    if (lost.length > 0) pubsub.publish(QUEUE_CHANNEL, '');
   };
 
   let looking: Promise<void> | undefined;
@@ -89,5 +77,6 @@ export function startRecovery({
   };
 }
 
-/** What a run says that lost its process. */
-export const INTERRUPTED = 'The server was stopped while the run was at work.';
+/** The error message of a run whose process died. */
+export const INTERRUPTED = 'The server stopped while the run was active.';
+const GIVEN_UP = `The server stopped in each of ${MAX_ATTEMPTS} attempts at the run. There is no further attempt.`;

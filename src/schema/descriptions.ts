@@ -110,10 +110,14 @@ const PRECISELY: Record<string, string> = {
   'Message.text': 'What was said.',
   'OnDisconnect.CANCEL': 'It is stopped, and keeps what was said until then.',
   'OnDisconnect.CONTINUE': 'It goes on to its end, and is stored.',
-  'Plan.BUSINESS': '300 requests a minute, 200,000 a day.',
-  'Plan.ENTERPRISE': 'Numbers of its own.',
-  'Plan.FREE': '10 requests a minute, 1,000 a day.',
-  'Plan.PRO': '60 requests a minute, 20,000 a day.',
+  'Plan.BUSINESS':
+    '300 requests a minute, 200,000 a day. At once: 200 active runs a process, 8 active and 10,000 waiting background runs.',
+  'Plan.ENTERPRISE':
+    'Its own numbers of requests. At once: 1,000 active runs a process, 16 active and 100,000 waiting background runs.',
+  'Plan.FREE':
+    '10 requests a minute, 1,000 a day. At once: 10 active runs a process, 1 active and 100 waiting background runs.',
+  'Plan.PRO':
+    '60 requests a minute, 20,000 a day. At once: 50 active runs a process, 4 active and 1,000 waiting background runs.',
   'RateLimit.remainingDay': 'Requests left in this UTC day.',
   'RateLimit.remainingMinute': 'Requests left in this UTC minute.',
   'Run.channel': 'Where the message came from.',
@@ -136,7 +140,7 @@ const PRECISELY: Record<string, string> = {
   'RunStatus.CANCELLED': 'It was stopped, and keeps what was said until then.',
   'RunStatus.COMPLETED': 'It came to its end.',
   'RunStatus.FAILED': 'It ended with an error.',
-  'RunStatus.QUEUED': 'It waits for somebody to work on it.',
+  'RunStatus.QUEUED': 'Waiting for a worker.',
   'RunStatus.RUNNING': 'It is at work.',
   'Session.environment': 'The environment whose bot it is with.',
   'Session.lastSeenAt': 'When the user last said something.',

@@ -4,11 +4,9 @@ import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
-import { fromPglite } from 'pg-boss';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { StartupError } from '../errors.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
-import { installJobs } from './jobs.ts';
 import { takeLock } from './lock.ts';
 import { applyMigrations } from './migrate.ts';
 import { embeddedSql, postgresSql, type Sql } from './sql.ts';
@@ -55,7 +53,6 @@ export async function openPostgres(url: string): Promise<Database> {
   };
   try {
     await applyMigrations(new PrismaPg(connection));
-    await installJobs(connection);
   } catch (error) {
     const { host, pathname } = new URL(url);
     throw new StartupError(
@@ -118,7 +115,6 @@ export async function embed(options: PGliteOptions): Promise<Database> {
   const pglite = await PGlite.create(options);
   try {
     await applyMigrations(new PrismaPGlite(pglite));
-    await installJobs({ db: fromPglite(pglite), backend: 'pglite' });
     const database = connect(new PrismaPGlite(pglite), embeddedSql(pglite));
     return {
       ...database,

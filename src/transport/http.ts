@@ -215,8 +215,9 @@ function answerError(thrown: unknown, { id, log }: FastifyRequest, reply: Fastif
   logInternal(log, error);
   // The next request can be told from a body that was read to its end, however bad it was.
   if (reply.request.raw.complete && reply.hasHeader('connection')) reply.removeHeader('connection');
-  // Whoever asks beyond the limit for what is not there need not come back for it.
+  // Only 429 answers carry `Retry-After`.
   if (error.code !== 'rate_limit_exceeded') reply.removeHeader('retry-after');
+  else if (error.retryAfter) reply.header('retry-after', error.retryAfter);
   reply
     .code(ERROR_STATUS[error.code])
     .type('application/json; charset=utf-8')

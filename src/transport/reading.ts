@@ -1,5 +1,22 @@
+import type { Caller } from '../accounts/caller.ts';
+import { CONCURRENCY_LIMITS, createConcurrencyLimit } from '../accounts/concurrency-limit.ts';
 import { GatewayError } from '../errors.ts';
 import type { Context } from '../schema/context.ts';
+
+/**
+ * Reserves a slot among the open streams of the caller's account in this process.
+ *
+ * @returns releases the slot.
+ * @throws GatewayError `rate_limit_exceeded` when the account has as many as its plan allows.
+ */
+export type AcquireStream = (caller: Caller) => () => void;
+
+export function createStreamLimit(): AcquireStream {
+  const acquireSlot = createConcurrencyLimit(
+    (max) => `This account has ${max} open streams, the limit of its plan. Close one of them.`,
+  );
+  return ({ account: { id, plan } }) => acquireSlot(id, CONCURRENCY_LIMITS[plan].streams);
+}
 
 /** What somebody reads as it comes: a subscription, or a stream of frames. It lasts no longer than its key. */
 export type Reading = {

@@ -7,7 +7,6 @@ import type { Prisma } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
 import { createQueue } from '../../src/runs/queue.ts';
 import { SETTLED_AFTER_MS } from '../../src/storage/database.ts';
-import { createJobs } from '../../src/storage/jobs.ts';
 import { createPubSub } from '../../src/storage/pubsub.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
@@ -16,10 +15,10 @@ import type { Script } from '../helpers/upstream.ts';
 
 const { prisma } = await testDatabase();
 const findRun = (id: string) => prisma.run.findUniqueOrThrow({ where: { id } });
-const jobsLeft = async () => {
-  const [row] = await prisma.$queryRaw<{ count: number }[]>`
-    SELECT count(*)::int AS count FROM pgboss.job WHERE name = 'runs'`;
-  return row?.count;
+/** Has a run that waits for another attempt wait no longer. */
+const endDelay = async (id: string) => {
+  await expect.poll(() => status(id), { interval: 20 }).toBe('QUEUED');
+  await prisma.run.update({ where: { id }, data: { availableAt: new Date(0) } });
 };
 
 const execute = (
@@ -89,9 +88,11 @@ describe('the queue of runs', () => {
   const newRun = async () => {
     const accountId = makeId('acc');
     const botId = makeId('bot');
-    await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
+    await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'ENTERPRISE' } });
     await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
     return {
+      accountId,
+      plan: 'ENTERPRISE',
       botId,
       environment: 'PRODUCTION',
       kind: 'EXECUTE',
@@ -100,12 +101,10 @@ describe('the queue of runs', () => {
     } as const;
   };
   const open = async (client = prisma) => {
-    const jobs = await createJobs({ prisma });
     const ownerId = makeId('own');
     const owner = { id: () => ownerId };
     const queue = createQueue({
       prisma: client,
-      jobs,
       owner,
       pubsub: createPubSub(),
       tell: () => {},
@@ -123,7 +122,6 @@ describe('the queue of runs', () => {
     expect(first?.begun).toMatchObject({ id: ids[0], attempt: 1, ownerId: other.ownerId });
     const taken = await Promise.all([one, other, one, other, one, other].map((q) => q.take()));
     expect(taken.flatMap((all) => all?.begun.id ?? []).sort()).toEqual(ids.slice(1).sort());
-    expect(await jobsLeft()).toBe(0);
   });
 
   // The embedded database has the clock of its process.
@@ -139,13 +137,12 @@ describe('the queue of runs', () => {
     },
   );
 
-  test('has neither a run nor a job of a request that breaks', async () => {
+  test('has no run of a request that breaks', async () => {
     const queue = await open();
     const run = await newRun();
     const broken = queue.add(run, (_id, tx = prisma) => [tx.$executeRaw`SELECT 1 / 0`]);
     await expect(broken).rejects.toThrow();
     expect(await prisma.run.count({ where: { botId: run.botId } })).toBe(0);
-    expect(await jobsLeft()).toBe(0);
   });
 
   test('leaves a run to be found that it took up, though the answer that said so was lost', async () => {
@@ -158,7 +155,6 @@ describe('the queue of runs', () => {
     await expect(queue.take()).rejects.toThrow('The connection was cut.');
     // As runs are found whose process has died.
     expect(await findRun(id)).toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
-    expect(await jobsLeft()).toBe(0);
     await prisma.run.delete({ where: { id } });
   });
 
@@ -187,7 +183,7 @@ describe('the queue of runs', () => {
     await prisma.run.delete({ where: { id } });
   });
 
-  test('drops the jobs of runs that were cancelled or deleted', async () => {
+  test('passes over runs that were cancelled or deleted', async () => {
     const queue = await open();
     const run = await newRun();
     const [cancelled, deleted, kept] = [
@@ -199,7 +195,7 @@ describe('the queue of runs', () => {
     await prisma.run.delete({ where: { id: deleted } });
     expect((await queue.take())?.begun.id).toBe(kept);
     expect(await status(cancelled)).toBe('CANCELLED');
-    expect(await jobsLeft()).toBe(0);
+    expect(await queue.take()).toBeUndefined();
   });
 
   test('lets go of a run that is refused for good, and of one over which something broke for another attempt', async () => {
@@ -244,7 +240,6 @@ describe('the queue of runs', () => {
     expect(again?.begun).toMatchObject({ id, attempt: 1 });
     await prisma.run.update({ where: { id }, data: { cancelRequested: true } });
     expect(await queue.putBack(taken.begun, record)).toBe(false);
-    expect(await jobsLeft()).toBe(0);
   });
 });
 
@@ -296,7 +291,6 @@ describe('a run in the background', () => {
     });
     const system = app.upstream.requests.at(-1)?.body.messages[0]?.content;
     expect(system).toContain('{"plan":"pro"}');
-    expect(await jobsLeft()).toBe(0);
   });
 
   test('is queued over GraphQL, and followed to its end', async () => {
@@ -388,11 +382,9 @@ describe('a run in the background', () => {
   });
 
   test('is done also when it has waited for a month', async () => {
-    const jobs = await createJobs({ prisma });
     const owner = { id: () => makeId('own') };
     const queue = createQueue({
       prisma,
-      jobs,
       owner,
       pubsub: createPubSub(),
       tell: () => {},
@@ -400,7 +392,8 @@ describe('a run in the background', () => {
     });
     const what = { environment: 'PRODUCTION', kind: 'EXECUTE', channel: 'API' } as const;
     const createdAt = new Date(Date.now() - 30 * 24 * 60 * 60 * 1_000);
-    const id = await queue.add({ botId: bot, input: 'Hi', ...what }, (id, tx) => [
+    const whose = { accountId: tenant.accountId, plan: 'ENTERPRISE', botId: bot } as const;
+    const id = await queue.add({ ...whose, input: 'Hi', ...what }, (id, tx) => [
       tx.run.update({ where: { id }, data: { createdAt } }),
     ]);
     await ended(id).toBe('COMPLETED');
@@ -566,9 +559,11 @@ describe('several processes', () => {
   /** What the dead leave: a run at work whose owner there is no more. */
   const leave = async (botId: string, more = {}) => {
     const id = makeId('run');
+    const { accountId } = await prisma.bot.findUniqueOrThrow({ where: { id: botId } });
     const begun = { status: 'RUNNING', ownerId: makeId('own'), background: true } as const;
     const what = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API' } as const;
-    await prisma.run.create({ data: { id, botId, input: 'Again', ...what, ...begun, ...more } });
+    const whose = { id, botId, accountId };
+    await prisma.run.create({ data: { ...whose, input: 'Again', ...what, ...begun, ...more } });
     return id;
   };
 
@@ -591,7 +586,6 @@ describe('several processes', () => {
     );
     expect(asked.sort()).toEqual(ids.map((_, index) => `Number ${index}`).sort());
     expect(await prisma.run.count({ where: { botId: bot, attempt: 1 } })).toBe(50);
-    expect(await jobsLeft()).toBe(0);
     for (const app of apps) await app.close();
   });
 
@@ -605,6 +599,7 @@ describe('several processes', () => {
       events: [{ type: 'RunStarted', runId: 'x', sessionId: null }, 4, 8],
       traceId,
     });
+    await endDelay(id);
     await ended(id).toBe('COMPLETED');
     expect(await findRun(id)).toMatchObject({ response: 'Hello there.', attempt: 2 });
     const events = await fetch(`${app.url}/v1/bots/${bot}/runs/${id}/events`, {
@@ -632,6 +627,7 @@ describe('several processes', () => {
     const { script, begun, finish } = held();
     app.upstream.script(script);
     const id = await leave(bot, { spans: [{ name: 'of the first attempt' }] });
+    await endDelay(id);
     await expect.poll(() => begun.length).toBe(1);
     expect(JSON.stringify((await findRun(id)).spans)).not.toContain('of the first attempt');
     finish();
@@ -652,6 +648,9 @@ describe('several processes', () => {
     await ended(stopped).toBe('CANCELLED');
     await ended(chat).toBe('FAILED');
     for (const id of [last, chat]) expect((await findRun(id)).errorCode).toBe('interrupted');
+    expect((await findRun(last)).errorMessage).toBe(
+      'The server stopped in each of 3 attempts at the run. There is no further attempt.',
+    );
     await app.close();
   });
 
@@ -682,7 +681,6 @@ describe('several processes', () => {
     await expect.poll(() => begun.length).toBe(10);
     await first.close();
     for (const id of ids) expect(await status(id)).toBe('QUEUED');
-    expect(await jobsLeft()).toBe(12);
     const second = await startApp();
     for (const id of ids) await ended(id).toBe('COMPLETED');
     const runs = await prisma.run.findMany({ where: { botId: bot } });

@@ -4,7 +4,6 @@ import { createQueue } from '../../src/runs/queue.ts';
 import { startRecovery } from '../../src/runs/recovery.ts';
 import { createRuns } from '../../src/runs/runs.ts';
 import { openPostgres } from '../../src/storage/database.ts';
-import { createJobs } from '../../src/storage/jobs.ts';
 import { createOwner, type Owner } from '../../src/storage/owner.ts';
 import { createPubSub } from '../../src/storage/pubsub.ts';
 import type { Sql } from '../../src/storage/sql.ts';
@@ -192,8 +191,7 @@ describe('a run whose beginning was stored, though the answer that said so was l
       input: 'Hi',
     } as const;
     await expect(runs.begin(run)).rejects.toThrow('The connection was cut.');
-    const jobs = await createJobs({ prisma });
-    const recovery = startRecovery({ prisma, jobs, pubsub, tell, log });
+    const recovery = startRecovery({ prisma, pubsub, tell, log });
     await expect
       .poll(() => prisma.run.findFirst({ where: { botId } }))
       .toMatchObject({ status: 'FAILED', errorCode: 'interrupted' });
@@ -221,9 +219,8 @@ describe('a run whose process has died', () => {
       });
     const lost = await run(makeId('own'));
     const alive = await run(owner.id());
-    const jobs = await createJobs({ prisma });
     const pubsub = createPubSub();
-    const recovery = startRecovery({ prisma, jobs, pubsub, tell: () => {}, log });
+    const recovery = startRecovery({ prisma, pubsub, tell: () => {}, log });
     const find = (id: string) => prisma.run.findUniqueOrThrow({ where: { id } });
     await expect
       .poll(() => find(lost.id))
@@ -238,21 +235,22 @@ describe('a run whose process has died', () => {
   });
 
   test.skipIf(!inject('databaseUrl'))('is left to whoever has taken it up meanwhile', async () => {
-    const botId = await makeBot();
     const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
-    const jobs = await createJobs({ prisma });
-    const lose = (input: string) => {
+    const lose = async (input: string) => {
+      const botId = await makeBot();
+      const { accountId } = await prisma.bot.findUniqueOrThrow({ where: { id: botId } });
       const what = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API' } as const;
       const begun = { status: 'RUNNING', ownerId: makeId('own'), background: true } as const;
-      return prisma.run.create({ data: { id: makeId('run'), botId, input, ...what, ...begun } });
+      const whose = { id: makeId('run'), botId, accountId };
+      return prisma.run.create({ data: { ...whose, input, ...what, ...begun } });
     };
     const [slow, other] = [await lose('slow'), await lose('other')];
     const goOn = await holdUp(prisma, { before: 'UPDATE', of: 'runs', id: slow.id });
     const [pubsub, tell] = [createPubSub(), () => {}];
-    const first = startRecovery({ prisma, jobs, pubsub, tell, log });
+    const first = startRecovery({ prisma, pubsub, tell, log });
     await untilWaiting(prisma, 1);
-    const second = startRecovery({ prisma, jobs, pubsub, tell, log });
-    const queue = createQueue({ prisma, jobs, owner, pubsub, tell, log });
+    const second = startRecovery({ prisma, pubsub, tell, log });
+    const queue = createQueue({ prisma, owner, pubsub, tell, log });
     const take = async () => (await queue.take())?.begun.id;
     await expect.poll(take).toBe(other.id);
     await goOn();

@@ -119,6 +119,38 @@ describe('a migration', () => {
     await close();
   });
 
+  test('keeps the background runs of an earlier version, which pg-boss had in its queue', async () => {
+    const { adapter, ask, close } = await open();
+    const stopped = altered(adapter, ({ sql, ...query }, execute) =>
+      execute({ ...query, sql: sql.replace('DROP SCHEMA IF EXISTS "pgboss"', 'SELECT 1 / 0') }),
+    );
+    await expect(applyMigrations(stopped)).rejects.toThrow(/_queue_in_runs cannot be applied/);
+    await ask('CREATE SCHEMA pgboss');
+    await ask('CREATE TABLE pgboss.job (id int)');
+    await ask(`INSERT INTO accounts (id, name, plan) VALUES ('acc_1', 'Tenant', 'FREE')`);
+    await ask(`INSERT INTO bots (id, account_id, name) VALUES ('bot_1', 'acc_1', 'Bot')`);
+    await ask(`
+      INSERT INTO runs (id, bot_id, environment, kind, channel, input, status, background, attempt)
+      SELECT id, 'bot_1', 'PRODUCTION', 'EXECUTE', 'API', 'Hi', status::"RunStatus", background, attempt
+      FROM (VALUES
+        ('run_1', 'QUEUED', true, 0), ('run_2', 'QUEUED', true, 1), ('run_3', 'RUNNING', true, 1),
+        ('run_4', 'RUNNING', false, 1)
+      ) AS earlier (id, status, background, attempt)`);
+    expect(await applyMigrations(adapter)).toHaveLength(1);
+    expect(
+      await ask(`
+        SELECT id || ' ' || COALESCE(account_id, 'none') || ' ' || COALESCE((available_at <= now())::text, 'at once')
+        FROM runs ORDER BY id`),
+    ).toEqual([
+      'run_1 acc_1 at once',
+      'run_2 acc_1 true',
+      'run_3 acc_1 at once',
+      'run_4 none at once',
+    ]);
+    expect(await ask(`SELECT 1 FROM pg_namespace WHERE nspname = 'pgboss'`)).toEqual([]);
+    await close();
+  });
+
   test('that an earlier version left in the midst is refused, with the database’s own words', async () => {
     const { adapter, ask, tables, unfinished, close } = await open();
     await ask(`CREATE TYPE "Plan" AS ENUM ('FREE')`);

@@ -27,7 +27,7 @@ async function readFailing(reader: AbortController) {
       return () => {};
     },
   };
-  const results = await createSubscribe()({
+  const results = await createSubscribe(() => () => {})({
     schema: new GraphQLSchema({ query: Query, subscription: Subscription }),
     document: parse('subscription { any }'),
     contextValue: { caller: () => ({ key: { id: 'key_1' } }), keys, signal: reader.signal },

@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '../../accounts/caller.ts';
+import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
 import type { Keys } from '../../accounts/keys.ts';
 import { createOperations, type Operations } from './operations.ts';
-import { createPlaces, PLACES } from './places.ts';
 
 const OPEN_WITHIN_MS = 60_000;
+/** Of an account, or of a token's session: pages share the key that made their tokens, but no slots. */
+const MAX_RESERVED = 100;
 
 /** A connection for many operations, of which its client opens the stream when it likes. */
 export type Reserved = {
@@ -39,15 +41,14 @@ export type ReservedConnections = {
 
 export function createReserved({ keys }: { keys: Pick<Keys, 'watch'> }): ReservedConnections {
   const connections = new Map<string, Reserved>();
-  const takePlace = createPlaces(
-    ({ account }) => account.id,
-    `${PLACES} reserved connections wait to be opened already. Open one of them first.`,
+  const acquireSlot = createConcurrencyLimit(
+    (max) => `${max} reserved connections wait to be opened already. Open one of them first.`,
   );
 
-  /** @returns gives the place back. */
+  /** @returns releases its slot. */
   const admit = (caller: Caller, stream: EventStream) => {
     try {
-      return takePlace(caller);
+      return acquireSlot(JSON.stringify([caller.account.id, caller.session]), MAX_RESERVED);
     } catch (error) {
       void stream.return();
       throw error;

@@ -1,8 +1,12 @@
 import { type ExecutionArgs, type ExecutionResult, GraphQLError, subscribe } from 'graphql';
+import type { Caller } from '../../accounts/caller.ts';
+import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
 import { type GatewayError, toGatewayError } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
-import { beginReading, refusalIn } from '../reading.ts';
-import { createPlaces, PLACES } from './places.ts';
+import { type AcquireStream, beginReading, refusalIn } from '../reading.ts';
+
+/** Of one key; pages share the key that made their tokens, but no slots: each session has its own. */
+const MAX_OF_KEY = 100;
 
 /** Begins a subscription, the same way on every transport. Errors are for the transport to mask. */
 export type Subscribe = (
@@ -13,18 +17,33 @@ export type Subscribe = (
  * Subscriptions that last no longer than the key that began them: within a second of its end they tell
  * `INVALID_API_KEY`, and end too; one that breaks tells `INTERNAL_ERROR`.
  */
-export function createSubscribe(): Subscribe {
-  const takePlace = createPlaces(
-    ({ key }) => key.id,
-    `${PLACES} subscriptions are open already. End one of them.`,
+export function createSubscribe(acquireStream: AcquireStream): Subscribe {
+  const acquireSlot = createConcurrencyLimit(
+    (max) => `${max} subscriptions are open already. End one of them.`,
   );
+
+  /** Reserves a slot of the key, or of a token's session, and one of the account. */
+  const acquire = (caller: Caller) => {
+    const { key, session } = caller;
+    const release = acquireSlot(JSON.stringify([key.id, session]), MAX_OF_KEY);
+    try {
+      const releaseStream = acquireStream(caller);
+      return () => {
+        release();
+        releaseStream();
+      };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
 
   return async (args) => {
     // The libraries hand on as unknown what our transports gave them.
     const context = args.contextValue as Context;
     let leave: () => void;
     try {
-      leave = takePlace(context.caller());
+      leave = acquire(context.caller());
     } catch (error) {
       return { errors: [refusal(toGatewayError(error))] };
     }

@@ -5,7 +5,7 @@ import type { OpenAnswers } from '../answers.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { ContextOf } from '../context-of.ts';
 import type { Engine } from '../engine.ts';
-import { beginReading } from '../reading.ts';
+import { type AcquireStream, beginReading } from '../reading.ts';
 import { routes } from './routes.ts';
 import { streamEvents } from './sse.ts';
 
@@ -14,6 +14,7 @@ type Options = {
   contextOf: ContextOf;
   authenticate: Authenticate;
   answers: Pick<OpenAnswers, 'endsWith'>;
+  acquireStream: AcquireStream;
 };
 
 /**
@@ -22,7 +23,7 @@ type Options = {
  */
 export async function serveRest(
   app: FastifyInstance,
-  { engine, contextOf, authenticate, answers }: Options,
+  { engine, contextOf, authenticate, answers, acquireStream }: Options,
 ) {
   const contexts = new WeakMap<FastifyRequest, Context>();
   for (const route of routes) {
@@ -48,11 +49,15 @@ export async function serveRest(
           const answer = await call.execute(engine, context);
           return reply.code(call.status).send(answer);
         }
+        const release = acquireStream(context.caller());
         const reading = beginReading(context);
         const { signal } = reading;
         answers.endsWith(reply.raw, reading);
         const start = () => call.subscribe(engine, { ...context, signal });
-        await streamEvents(reply, call.stream, start, signal).finally(() => reading.end());
+        await streamEvents(reply, call.stream, start, signal).finally(() => {
+          reading.end();
+          release();
+        });
         return reply;
       },
     });

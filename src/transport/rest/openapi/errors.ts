@@ -25,7 +25,7 @@ export const ERROR_MEANING: Record<ErrorCode, string> = {
   run_not_found: 'The bot has no such run.',
   not_found: 'There is no such route.',
   rate_limit_exceeded:
-    'The limit is reached; `retry_after` and `Retry-After` say how long to wait.',
+    'A limit of the account is reached: its requests, its active runs, its waiting background runs or its open streams. `retry_after` and `Retry-After` say how long to wait.',
   internal_error: 'Something went wrong on our side.',
   model_error: "The model's server refused, or could not be reached.",
   model_timeout: "The model's server took too long.",

@@ -1,0 +1,48 @@
+import { GatewayError } from '../errors.ts';
+import type { Plan } from '../generated/prisma/client.ts';
+
+/** How much an account may have at once. */
+export type ConcurrencyLimits = {
+  /** Active foreground runs in one process, those that wait for their session's turn included. */
+  activeRuns: number;
+  /** Active background runs over all processes. */
+  backgroundRuns: number;
+  /** Background runs that wait for their first attempt. */
+  queuedRuns: number;
+  /** Open subscriptions and streams in one process. */
+  streams: number;
+};
+
+export const CONCURRENCY_LIMITS: Record<Plan, ConcurrencyLimits> = {
+  FREE: { activeRuns: 10, backgroundRuns: 1, queuedRuns: 100, streams: 100 },
+  PRO: { activeRuns: 50, backgroundRuns: 4, queuedRuns: 1_000, streams: 500 },
+  BUSINESS: { activeRuns: 200, backgroundRuns: 8, queuedRuns: 10_000, streams: 2_000 },
+  ENTERPRISE: { activeRuns: 1_000, backgroundRuns: 16, queuedRuns: 100_000, streams: 10_000 },
+};
+
+/**
+ * Reserves a slot among those of a name.
+ *
+ * @returns releases the slot; once, however often it is called.
+ * @throws GatewayError `rate_limit_exceeded` when all `max` slots of the name are taken.
+ */
+export type AcquireSlot = (name: string, max: number) => () => void;
+
+/** @param refusal the message when all slots are taken. */
+export function createConcurrencyLimit(refusal: (max: number) => string): AcquireSlot {
+  const taken = new Map<string, number>();
+  return (name, max) => {
+    const count = taken.get(name) ?? 0;
+    if (count >= max)
+      throw new GatewayError('rate_limit_exceeded', refusal(max), { retryAfter: 1 });
+    taken.set(name, count + 1);
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      const rest = (taken.get(name) ?? 1) - 1;
+      if (rest > 0) taken.set(name, rest);
+      else taken.delete(name);
+    };
+  };
+}
