@@ -19,7 +19,10 @@ export type Bots = {
   authorize(caller: Caller, botId: string): Promise<void>;
   /** @throws GatewayError `invalid_request` for an id that is taken, or was: that of a deleted bot is no other's. */
   create(caller: Caller, input: { id?: string | null; name: string }): Promise<Bot>;
-  /** Deletes a bot with its deployments, conversations and runs. */
+  /**
+   * Deletes a bot with its deployments, conversations and runs. When it breaks off, the bot is still there, with what is
+   * left; the same again goes on.
+   */
   remove(botId: string): Promise<void>;
 };
 
@@ -50,8 +53,11 @@ export function botVersionName(botId: string): string {
 
 /** Where the ids of bots that are no more are said. */
 export const REMOVED = 'bots:removed';
-/** A bot may have many runs. */
 const REMOVAL = { maxWait: 30_000, timeout: 30_000 };
+/** How many rows one statement deletes, so that a bot with many holds up nobody else. */
+const BATCH = 500;
+/** What a bot has many of, in the order in which it goes; all else goes with these and with the bot. */
+const TABLES = ['runs', 'sessions', 'deployments'] as const;
 
 /** A bot deleted elsewhere is known here for at most this long, where the word of it is lost. */
 const CACHE_TTL_MS = 1_000;
@@ -68,6 +74,14 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
     ignoreFetchAbort: true,
     fetchMethod: async (id) => (await prisma.bot.findUnique({ where: { id } }))?.accountId,
   });
+
+  /** @returns whether there may be more. */
+  const deleteBatch = async (table: (typeof TABLES)[number], botId: string) => {
+    const name = Prisma.raw(table);
+    const count = await prisma.$executeRaw`
+      DELETE FROM ${name} WHERE id IN (SELECT id FROM ${name} WHERE bot_id = ${botId} LIMIT ${BATCH})`;
+    return count === BATCH;
+  };
 
   pubsub.subscribe(REMOVED, (botId) => owners.delete(botId));
 
@@ -105,6 +119,7 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
     },
 
     async remove(botId) {
+      for (const table of TABLES) while (await deleteBatch(table, botId));
       await prisma.$transaction(async (tx) => {
         await tx.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`;
         await tx.deletedBot.createMany({ data: { id: botId }, skipDuplicates: true });

@@ -24,6 +24,8 @@ const CHANNEL = 'cancel';
 /** How often a process looks for runs of its own that are to be stopped: the word of it may be lost. */
 const LOOK_EVERY_MS = 1_000;
 const MAX_WAIT_MS = 10_000;
+/** How many waiting runs of a bot are cancelled by one statement: a bot may have 100,000. */
+const BATCH = 500;
 
 export function startCancel({
   prisma,
@@ -87,6 +89,21 @@ export function startCancel({
     }
   };
 
+  /** @returns whether there may be more. */
+  const cancelQueued = async (botId: string) => {
+    const cancelled = await prisma.$queryRaw<{ id: string; botId: string }[]>`
+      UPDATE runs SET cancel_requested = true, status = 'CANCELLED', finished_at = now()
+      WHERE id IN (
+        SELECT id FROM runs
+        WHERE account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND bot_id = ${botId}
+          AND status = 'QUEUED' AND attempt = 0
+        ORDER BY id LIMIT ${BATCH} FOR UPDATE
+      )
+      RETURNING id, bot_id AS "botId"`;
+    for (const run of cancelled) tell(run);
+    return cancelled.length === BATCH;
+  };
+
   /** Waits for the end of a run, or until it is gone. */
   const endOf = async (runId: string, signal: AbortSignal) => {
     try {
@@ -98,7 +115,10 @@ export function startCancel({
 
   return {
     cancel: (runId) => cancelWhere(Prisma.sql`id = ${runId}`),
-    cancelAll: (botId) => cancelWhere(Prisma.sql`bot_id = ${botId}`),
+    async cancelAll(botId) {
+      while (await cancelQueued(botId));
+      await cancelWhere(Prisma.sql`bot_id = ${botId}`);
+    },
 
     async close() {
       for (const end of unsubscribe) end();

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
+import { createCoalesced } from '../storage/coalesce.ts';
 import { looks } from '../storage/looks.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import { retry } from '../storage/retry.ts';
@@ -38,6 +39,12 @@ export function createReplay({
   liveRuns: Pick<LiveRuns, 'find'>;
   pubsub: PubSub;
 }): Replay {
+  /** However many read a run, its row is read and decoded once for all of them. */
+  const lookAt = createCoalesced(async (id: string) => {
+    const row = await prisma.run.findUnique({ where: { id }, select: EVENT_COLUMNS });
+    return row && { row, ...readEvents(row) };
+  });
+
   /** Follows a run by its row, which whoever works on it brings up to date and tells of. */
   async function* follow(
     runId: string,
@@ -47,15 +54,14 @@ export function createReplay({
   ) {
     let position = after;
     const limitMs = isImpatient ? IMPATIENT_MS : PATIENT_MS;
-    const look = () => prisma.run.findUnique({ where: { id: runId }, select: EVENT_COLUMNS });
     const answer = () => pubsub.publish(READ_CHANNEL, runId);
     // At once, however slow the database or the reader is.
     const stopAnswering = pubsub.subscribe(runChannel(runId), answer);
     try {
       for await (const _ of looks(pubsub, runChannel(runId), signal)) {
-        const row = await retry(look, { limitMs, signal });
-        if (row === null) throw new GatewayError('run_not_found', `There is no run "${runId}".`);
-        const { events, end } = readEvents(row);
+        const found = await retry(() => lookAt(runId), { limitMs, signal });
+        if (found === null) throw new GatewayError('run_not_found', `There is no run "${runId}".`);
+        const { row, events, end } = found;
         if (!end) answer();
         yield* events.slice(position);
         position = Math.max(position, events.length);

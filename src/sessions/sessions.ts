@@ -22,13 +22,16 @@ export type Sessions = {
   setMemory(session: SessionRef, name: string, value: string | null): Promise<Session>;
   /**
    * Forgets a session: its history, its memory, the text of its runs, and which requests they answer: the same again is a
-   * new one. It waits for the session's turn.
+   * new one. It waits for the session's turn. When it breaks off, the session is still there; the same again goes on.
    *
    * @returns whether there was anything to forget.
    * @throws GatewayError `session_busy`
    */
   forget(session: SessionRef, signal: AbortSignal): Promise<boolean>;
 };
+
+/** How many runs one statement forgets, so that a long conversation holds up nobody else. */
+const BATCH = 500;
 
 export function createSessions({
   prisma,
@@ -39,6 +42,30 @@ export function createSessions({
   memory: Memory;
   turns: Turns;
 }): Sessions {
+  /** @returns the id after which to go on; null at the end. */
+  const forgetRuns = async ({ botId, environment, sessionId }: SessionRef, after: string) => {
+    const [batch] = await prisma.$queryRaw<{ last: string | null }[]>`
+      WITH batch AS MATERIALIZED (
+        SELECT id FROM runs
+        WHERE bot_id = ${botId} AND environment = ${environment}::"Environment"
+          AND session_id = ${sessionId} AND id > ${after}
+        ORDER BY id LIMIT ${BATCH}
+      ), forgotten AS (
+        UPDATE runs SET input = '', response = NULL, events = NULL, context = NULL, metadata = NULL
+        WHERE id IN (SELECT id FROM batch)
+      )
+      SELECT max(id) AS last FROM batch`;
+    return batch?.last ?? null;
+  };
+
+  /** @returns whether there may be more. */
+  const deleteMessages = async (key: string) => {
+    const count = await prisma.$executeRaw`
+      DELETE FROM messages
+      WHERE id IN (SELECT id FROM messages WHERE session_key = ${key} LIMIT ${BATCH})`;
+    return count === BATCH;
+  };
+
   return {
     async setMemory(session, name, value) {
       const { id: key } = await prisma.session.upsert({
@@ -59,17 +86,9 @@ export function createSessions({
       if (known === null) return false;
       const turn = await turns.take({ ...session, key: known.id }, { signal });
       try {
+        for (let last: string | null = ''; last !== null; ) last = await forgetRuns(session, last);
+        while (await deleteMessages(turn.key));
         await prisma.$transaction([
-          prisma.run.updateMany({
-            where: session,
-            data: {
-              input: '',
-              response: null,
-              events: Prisma.DbNull,
-              context: Prisma.DbNull,
-              metadata: Prisma.DbNull,
-            },
-          }),
           prisma.$executeRaw`
             DELETE FROM idempotency_records
             WHERE account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND run_id IN (

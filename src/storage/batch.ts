@@ -14,8 +14,11 @@ export type Batch<Entry extends object, Row extends object> = (
 
 /** What comes while a batch is under way makes the next one, which leaves then, or when that one is late. */
 const LATE_MS = 20;
-/** So many late ones hold up the others all the same. */
+/** So many late ones hold up the others all the same: batches of small entries, and of large ones. */
 const MAX_UNDER_WAY = 4;
+const MAX_LARGE_UNDER_WAY = 2;
+/** In characters. Large entries wait among themselves: small ones do not queue behind megabytes of another tenant. */
+const LARGE = 64 * 1024;
 const MAX_ENTRIES = 64;
 const MAX_CHARACTERS = 1024 * 1024;
 const REPEAT_LIMIT_MS = 7_000;
@@ -36,6 +39,15 @@ export function createBatch<Entry extends object, Row extends object>(
   sql: Sql,
   statement: Statement,
 ): Batch<Entry, Row> {
+  const small = createLane<Row>(sql, statement, MAX_UNDER_WAY);
+  const large = createLane<Row>(sql, statement, MAX_LARGE_UNDER_WAY);
+  return (key, entry) => {
+    const json = JSON.stringify({ ...entry, key });
+    return json.length > LARGE ? large(key, json) : small(key, json);
+  };
+}
+
+function createLane<Row extends object>(sql: Sql, statement: Statement, maxUnderWay: number) {
   const waiting: Waiting<Row>[] = [];
   let underWay = 0;
   /** The batch that the next one waits for. */
@@ -74,7 +86,7 @@ export function createBatch<Entry extends object, Row extends object>(
   };
 
   const sendNext = () => {
-    if (waiting.length === 0 || ahead || underWay >= MAX_UNDER_WAY) return;
+    if (waiting.length === 0 || ahead || underWay >= maxUnderWay) return;
     let characters = 0;
     const fits = waiting.findIndex(({ json }, index) => {
       characters += json.length;
@@ -84,9 +96,9 @@ export function createBatch<Entry extends object, Row extends object>(
     void send(batch.sort((one, other) => (one.key < other.key ? -1 : 1)));
   };
 
-  return (key, entry) => {
+  return (key: string, json: string): Promise<Row[]> => {
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>();
-    waiting.push({ key, json: JSON.stringify({ ...entry, key }), resolve, reject });
+    waiting.push({ key, json, resolve, reject });
     // What asks in the same moment goes together.
     if (waiting.length === 1) queueMicrotask(sendNext);
     return promise;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createBatch } from '../../src/storage/batch.ts';
 import type { Sql } from '../../src/storage/sql.ts';
 
-type Entry = { key: string; isBad?: boolean };
+type Entry = { key: string; isBad?: boolean; text?: string };
 
 /** A database that answers when the test says so. */
 function database() {
@@ -53,6 +53,23 @@ describe('a batch', () => {
     asked[0]?.answer();
     expect(await held).toEqual([{ key: 'a' }]);
     expect(await next).toBe('b');
+  });
+
+  test('of large entries holds up no small ones, however many wait', async () => {
+    const { asked, batch } = database();
+    const text = 'x'.repeat(600 * 1024);
+    const large = Array.from({ length: 20 }, (_, index) => batch(`large ${index}`, { text }));
+    await expect.poll(() => asked.length).toBe(2);
+    const small = batch('small', {});
+    await expect.poll(() => asked.at(-1)?.keys).toEqual(['small']);
+    expect(asked).toHaveLength(3);
+    asked[2]?.answer();
+    expect(await small).toEqual([{ key: 'small' }]);
+    for (let index = 0; index < 21; index += 1) {
+      await expect.poll(() => asked.length).toBeGreaterThan(index);
+      asked[index]?.answer();
+    }
+    expect(await Promise.all(large)).toHaveLength(20);
   });
 
   test('that fails is done again one by one, and harms only what is wrong', async () => {
