@@ -9,6 +9,7 @@ import { createAuthenticate } from './transport/authenticate.ts';
 import type { ContextOf } from './transport/context-of.ts';
 import { createEngine } from './transport/engine.ts';
 import { createErrorMask } from './transport/error-mask.ts';
+import { createAdmission } from './transport/graphql/admission.ts';
 import { createDocuments, type Manifest } from './transport/graphql/documents.ts';
 import { serveEventStream } from './transport/graphql/event-stream.ts';
 import { serveGraphQL } from './transport/graphql/graphql.ts';
@@ -94,9 +95,10 @@ export async function createApp({
   await http.register(serveReference);
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
-  const graphql = { schema, maskError, origins, documents, subscribe: createSubscribe() };
+  const admit = createAdmission({ schema, documents });
+  const graphql = { schema, maskError, origins, documents, admit, subscribe: createSubscribe() };
   await http.register(serveGraphQL, { ...graphql, contextOf });
-  await http.register(serveEventStream, { ...graphql, contextOf, authenticate, limiter, keys });
+  await http.register(serveEventStream, { ...graphql, contextOf, authenticate, keys });
   await http.register(serveWebSocket, { ...graphql, authenticate, limiter, createContext, keys });
   await http.register(serveHealth, {
     dependencies: { database: database.ping, ...(redis && { redis: redis.ping }) },
