@@ -9,6 +9,7 @@ import { createAuthenticate } from './transport/authenticate.ts';
 import type { ContextOf } from './transport/context-of.ts';
 import { createEngine } from './transport/engine.ts';
 import { createErrorMask } from './transport/error-mask.ts';
+import { createAdmission } from './transport/graphql/admission.ts';
 import { createDocuments, type Manifest } from './transport/graphql/documents.ts';
 import { serveEventStream } from './transport/graphql/event-stream.ts';
 import { serveGraphQL } from './transport/graphql/graphql.ts';
@@ -102,10 +103,11 @@ export async function createApp({
     maskError,
     origins,
     documents,
+    admit: createAdmission({ schema, documents }),
     subscribe: createSubscribe(acquireStream),
   };
   await http.register(serveGraphQL, { ...graphql, contextOf });
-  await http.register(serveEventStream, { ...graphql, contextOf, authenticate, limiter, keys });
+  await http.register(serveEventStream, { ...graphql, contextOf, authenticate, keys });
   await http.register(serveWebSocket, { ...graphql, authenticate, limiter, createContext, keys });
   await http.register(serveHealth, {
     dependencies: { database: database.ping, ...(redis && { redis: redis.ping }) },

@@ -1,8 +1,16 @@
+/** Characters of a message that are read from each of its ends. The middle of a longer one is a quoted value. */
+const END = 1_000;
+
 /**
  * What GraphQL says of a request that it refuses, without the values that it quotes: they may be secret, such as
  * the value of a deployment's variable. The names of variables, fields, arguments and types stay.
+ *
+ * @param whole a message of any length: it may quote a value of the request, of which only the ends are read.
+ * @returns at most 2,001 characters.
  */
-export function withoutValues(message: string): string {
+export function withoutValues(whole: string): string {
+  const message =
+    whole.length > 2 * END ? `${whole.slice(0, END)}…${whole.slice(-END)}`.toWellFormed() : whole;
   const [, name] = /^Variable "\$(\w+)" got invalid value/.exec(message) ?? [];
   if (name === undefined) {
     return message

@@ -80,4 +80,18 @@ describe('what GraphQL refuses', () => {
   ])('in a document is told without its value: %s', (source, expected) => {
     expect(ofDocument(source).map(withoutValues)).toEqual([expected]);
   });
+
+  test.each([
+    ['a value that looks like a message', (text: string) => `{ field(${text}) }`],
+    ['a name that is one long word', (text: string) => `{ ${text.replaceAll(/\W/g, 'x')} }`],
+  ])('is told in little time, however long it is: %s', (_what, documentOf) => {
+    const text = JSON.stringify(' cannot represent '.repeat(60_000));
+    const messages = ofDocument(documentOf(text));
+    const before = process.cpuUsage();
+    const [told = ''] = messages.map(withoutValues);
+    // A pattern that reads the value takes more than 20 seconds for it.
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
+    expect(told.length).toBeGreaterThan(0);
+    expect(told.length).toBeLessThan(2_002);
+  });
 });

@@ -65,6 +65,8 @@ export type Context = Domains &
   Pick<Origin, 'signal' | 'setHeader' | 'traceparent'> & {
     /** @throws GatewayError `missing_api_key` or `invalid_api_key`: without a good key nobody reaches data. */
     caller(): Caller;
+    /** Whether the request has a valid key or session token. */
+    isAuthenticated(): boolean;
     /** The one session that the caller is let in for, where it came with a token. */
     session(): SessionGrant | undefined;
     /**
@@ -94,6 +96,7 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
       if (authentication instanceof GatewayError) throw authentication;
       return authentication;
     };
+    const isAuthenticated = () => !(authentication instanceof GatewayError);
     const session = () =>
       authentication instanceof GatewayError ? undefined : authentication.session;
     const authorized = new Map<string, Promise<void>>();
@@ -110,6 +113,16 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
     };
     const quota = async () => counted ?? take(0);
     const botVersion = (id: string) => (bot?.id === id ? bot.version : undefined);
-    return { ...domains, ...origin, caller, session, authorizeBot, charge, quota, botVersion };
+    return {
+      ...domains,
+      ...origin,
+      caller,
+      isAuthenticated,
+      session,
+      authorizeBot,
+      charge,
+      quota,
+      botVersion,
+    };
   };
 }

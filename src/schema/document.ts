@@ -15,6 +15,11 @@ export type ReadDocument =
   | { document: DocumentNode; errors?: undefined }
   | { document?: undefined; errors: readonly GraphQLError[] };
 
+/** The longest name of a field, an alias, an operation, a variable or a type, in characters. */
+export const MAX_NAME_LENGTH = 256;
+/** Errors that the validation of one document reports, before it says that there are more. */
+const MAX_ERRORS = 5;
+
 /**
  * More than any sensible document has; introspection by the usual tools is the deepest of those. Fewer tokens
  * than it takes to exhaust the parser's stack, and few enough of the rest that validation, which compares fields
@@ -29,10 +34,14 @@ const MOST = {
   aliases: 100,
   directives: 50,
   definitions: 50,
+  variables: 100,
+  /** Characters that begin a comment, or stand in a string: the parser keeps each comment as a token that it does not count. */
+  hashes: 20_000,
 };
 
 /** Parses a document, and refuses one that is too much. @throws GraphQLError */
-export function parseDocument(source: string): DocumentNode {
+function parseDocument(source: string): DocumentNode {
+  refuseMore('characters "#"', hashesIn(source), MOST.hashes);
   const document = parseShallow(source);
   assertModest(document);
   return document;
@@ -48,11 +57,17 @@ function parseShallow(source: string): DocumentNode {
   }
 }
 
-/** Parses and validates a document, for the transports whose library does not do it the same way. */
+function hashesIn(source: string): number {
+  let count = 0;
+  for (let at = source.indexOf('#'); at >= 0; at = source.indexOf('#', at + 1)) count += 1;
+  return count;
+}
+
+/** Parses and validates a document. @returns at most 6 errors of one that is not valid. */
 export function readDocument(schema: GraphQLSchema, source: string): ReadDocument {
   try {
     const document = parseDocument(source);
-    const errors = validate(schema, document);
+    const errors = validate(schema, document, undefined, { maxErrors: MAX_ERRORS });
     return errors.length > 0 ? { errors } : { document };
   } catch (error) {
     if (error instanceof GraphQLError) return { errors: [error] };
@@ -72,8 +87,22 @@ function assertModest(document: DocumentNode): void {
     },
   };
   let valueDepth = 0;
-  const counts = { valueDepth: 0, fields: 0, fieldsOfOneName: 0, aliases: 0, directives: 0 };
+  const counts = {
+    valueDepth: 0,
+    fields: 0,
+    fieldsOfOneName: 0,
+    aliases: 0,
+    directives: 0,
+    variables: 0,
+    nameLength: 0,
+  };
   visit(document, {
+    Name: ({ value: name }) => {
+      counts.nameLength = Math.max(counts.nameLength, name.length);
+    },
+    VariableDefinition: () => {
+      counts.variables += 1;
+    },
     ListValue: value,
     ObjectValue: value,
     Field: ({ alias }) => {
@@ -98,6 +127,8 @@ function assertModest(document: DocumentNode): void {
   refuseMore('fields of one name side by side', found.fieldsOfOneName, MOST.fieldsOfOneName);
   refuseMore('aliases', found.aliases, MOST.aliases);
   refuseMore('directives', found.directives, MOST.directives);
+  refuseMore('variables', found.variables, MOST.variables);
+  refuseMore('characters in a name', found.nameLength, MAX_NAME_LENGTH);
   refuseMore('operations and fragments', found.definitions, MOST.definitions);
   refuseMore('levels of values', found.valueDepth, MOST.valueDepth);
   refuseMore('levels of selections', found.depth, MOST.depth);

@@ -1,15 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
 import { z } from 'zod';
 import type { Caller } from '../accounts/caller.ts';
 import { type Limits, type Quota, rateLimitExceeded } from '../accounts/limits.ts';
 import { botVersionName } from '../bots/bots.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import { botId } from '../input.ts';
-import type { BotVersion, Context } from '../schema/context.ts';
-import { costOf } from '../schema/cost.ts';
-import { assertSessionMayAsk } from '../schema/session-rule.ts';
-import { assertReadable } from '../schema/weight.ts';
+import type { BotVersion } from '../schema/context.ts';
 import type { Authenticate } from './authenticate.ts';
 
 /** Who asks, and what is left to them. */
@@ -109,35 +105,3 @@ export function quotaHeaders({ allowed, perMinute, remaining, reset, retryAfter 
     ...(!allowed && { 'Retry-After': String(retryAfter) }),
   };
 }
-
-/**
- * Counts a GraphQL operation before it runs, and looks at whether it may: whether its document, which is valid, has it,
- * too. Yoga looks at that by itself, with the same words; `graphql-sse` would keep the operation's id for good.
- *
- * @returns why it may not run, for the transport to mask and send; nothing where it may.
- */
-export async function refusalOf({
-  schema,
-  document,
-  operationName,
-  variableValues,
-  contextValue,
-}: Operation): Promise<GraphQLError | undefined> {
-  try {
-    await contextValue.charge(costOf(document, operationName));
-    if (!getOperationAST(document, operationName)) {
-      throw new GatewayError('invalid_request', 'Could not determine what operation to execute.');
-    }
-    assertReadable(schema, document, operationName, variableValues);
-    if (contextValue.session()) assertSessionMayAsk(schema, document);
-    return undefined;
-  } catch (error) {
-    const originalError = toGatewayError(error);
-    return new GraphQLError(originalError.message, { originalError });
-  }
-}
-
-/** What is to be run, as all libraries call it. */
-type Operation = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'> & {
-  contextValue: Context;
-};

@@ -170,6 +170,133 @@ describe('a server that runs only documents that it knows', () => {
   });
 });
 
+describe('no way leads around it', () => {
+  const HIDDEN = '{viewer{account{id}}}';
+  const CHAT = 'subscription{chat(botId:"x",input:{message:"Hi"}){__typename}}';
+  const ADDRESSES = [
+    `query=&query=${HIDDEN}`,
+    `query=${HIDDEN}&query=`,
+    `query=&%71uery=${HIDDEN}`,
+    `query=&query=${CHAT}`,
+    `documentId=viewer&query=${HIDDEN}`,
+    `documentId=viewer&query=&query=${HIDDEN}`,
+    `documentId=viewer&documentId=${UNKNOWN}&query=${HIDDEN}`,
+    `documentId=viewer&documentId=viewer`,
+    `documentId=viewer&document%49d=${UNKNOWN}`,
+    `documentId=&query=${HIDDEN}`,
+    `documentId=viewer&variables={}&variables={"a":1}`,
+    `query=${HIDDEN}?query=`,
+    `?query=&query=${HIDDEN}`,
+    `query[]=${HIDDEN}`,
+    `extensions={"persistedQuery":{"version":1,"sha256Hash":"${'a'.repeat(64)}"}}&query=${HIDDEN}`,
+  ];
+  const isRefused = (text: string) => {
+    expect(text).toMatch(/"code":"(INVALID_REQUEST|NOT_FOUND)"/);
+    expect(text).not.toContain('"data"');
+  };
+
+  test.each(ADDRESSES)('by GET: %s', async (address) => {
+    for (const [path, accept] of [
+      ['/graphql', 'application/json'],
+      ['/graphql', 'text/event-stream'],
+      ['/graphql/stream', 'text/event-stream'],
+    ] as const) {
+      const answer = await fetch(`${closed.url}${path}?${address}`, {
+        headers: { ...tenant.headers, accept },
+      });
+      if (address.startsWith('query[]')) expect(answer.status).toBe(400);
+      else isRefused(await answer.text());
+    }
+  });
+
+  test.each(ADDRESSES)('in the address of a POST: %s', async (address) => {
+    for (const path of ['/graphql', '/graphql/stream']) {
+      isRefused(await (await post(`${path}?${address}`, { query: '' }, closed)).text());
+    }
+  });
+
+  test.each([
+    ['a batch', 'application/json', `[{"query":"${HIDDEN}"}]`],
+    ['a batch in a query', 'application/json', `{"query":["${HIDDEN}"]}`],
+    ['a repeated name', 'application/json', `{"query":"","query":"${HIDDEN}"}`],
+    [
+      'a hash',
+      'application/json',
+      `{"query":"${HIDDEN}","extensions":{"persistedQuery":{"version":1,"sha256Hash":"${shaOf(HIDDEN).slice(7)}"}}}`,
+    ],
+    ['another spelling', 'application/json', `{"Query":"${HIDDEN}","documentid":"viewer"}`],
+    ['a text', 'application/graphql', HIDDEN],
+    ['a text of JSON', 'application/graphql+json', `{"query":"${HIDDEN}"}`],
+    ['a form', 'application/x-www-form-urlencoded', `query=${HIDDEN}`],
+    ['two types', 'application/json, application/graphql', HIDDEN],
+    [
+      'parts',
+      'multipart/form-data; boundary=x',
+      `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n{"query":"${HIDDEN}"}\r\n--x--\r\n`,
+    ],
+  ])('by POST of %s', async (_what, contentType, body) => {
+    for (const path of ['/graphql', '/graphql/stream']) {
+      for (const accept of ['application/json', 'text/event-stream']) {
+        const headers = { ...tenant.headers, 'content-type': contentType, accept };
+        const answer = await fetch(closed.url + path, { method: 'POST', headers, body });
+        expect(answer.status).toBe(400);
+        isRefused(await answer.text());
+      }
+    }
+  });
+
+  test('on a reserved connection', async () => {
+    const url = `${closed.url}/graphql/stream`;
+    const { headers } = tenant;
+    const token = await (await fetch(url, { method: 'PUT', headers })).text();
+    const extensions = JSON.stringify({ operationId: 'one' });
+    for (const address of ADDRESSES) {
+      const at = `${url}?token=${token}&extensions=${extensions}&${address}`;
+      if (!address.startsWith('query[]')) isRefused(await (await fetch(at, { headers })).text());
+    }
+    const body = { query: HIDDEN, extensions: { operationId: 'one' } };
+    isRefused(await (await post(`/graphql/stream?token=${token}`, body, closed)).text());
+  });
+
+  test.each([
+    ['a text beside an empty id', { query: HIDDEN, documentId: null }],
+    ['a hash', { query: HIDDEN, extensions: { persistedQuery: { version: 1 } } }],
+    ['no text', { query: '' }],
+    ['a known text and another', { documentId: 'viewer', query: HIDDEN }],
+    ['no id', { query: HIDDEN, documentId: '' }],
+  ])('by WebSocket with %s', async (_what, payload) => {
+    const code = expect.stringMatching(/INVALID_REQUEST|NOT_FOUND/);
+    expect(await bySocket(payload, closed)).toMatchObject({
+      type: 'error',
+      payload: [{ extensions: { code } }],
+    });
+  });
+});
+
+describe('a request whose address repeats a parameter', () => {
+  test.each([
+    ['GET', '/graphql'],
+    ['POST', '/graphql'],
+    ['GET', '/graphql/stream'],
+    ['POST', '/graphql/stream'],
+    ['PUT', '/graphql/stream'],
+    ['DELETE', '/graphql/stream'],
+  ])('is refused: %s %s', async (method, path) => {
+    const answer = await fetch(`${app.url}${path}?a=1&query={__typename}&%61=2`, {
+      method,
+      headers: {
+        ...tenant.headers,
+        ...(method === 'POST' && { 'content-type': 'application/json' }),
+      },
+      ...(method === 'POST' && { body: '{"query": "{ __typename }"}' }),
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      errors: [{ message: expect.stringMatching(/once/), extensions: { code: 'INVALID_REQUEST' } }],
+    });
+  });
+});
+
 describe('a manifest', () => {
   test('that does not fit stops the start, with every problem in it', () => {
     const manifest = { a: '{ nothing }', b: '{', [UNKNOWN]: VIEWER, viewer: VIEWER };

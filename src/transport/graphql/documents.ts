@@ -1,41 +1,51 @@
 import { hash } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
-import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { GatewayError, StartupError, toGatewayError } from '../../errors.ts';
-import { isJsonObject } from '../../json.ts';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { GatewayError, StartupError } from '../../errors.ts';
 import * as chatOperations from '../../operations/chat.ts';
 import * as deploymentOperations from '../../operations/deployments.ts';
 import type { Operation } from '../../operations/operation.ts';
 import * as runOperations from '../../operations/runs.ts';
 import { type ReadDocument, readDocument } from '../../schema/document.ts';
+import type { GraphQLRequest } from './request.ts';
 
 /** Texts of documents by their ids, beside Parley's own. */
 export type Manifest = Readonly<Record<string, string>>;
 
-/** The parameters of a request that say which document it asks for. */
-type Asked = { query?: unknown; documentId?: unknown };
-
 /**
- * The documents that clients may ask for by id, on every GraphQL transport: those of `operations/`, which REST runs,
+ * The documents of all GraphQL transports. Clients may ask for some by id: those of `operations/`, which REST runs,
  * and those of the operator's manifest. The id of each is also `sha256:` and the hash of its text in UTF-8.
  * Source: GraphQL over HTTP, appendix A, "Persisted Documents".
  */
 export type Documents = {
   /**
-   * Puts the text in the place of the id in a request by HTTP, as the libraries know no ids. An empty `query` is none.
+   * The text that a request asks to run. A `query` of no characters is none.
    *
-   * @throws GatewayError for an id that is unknown or no text, for an id and a text, and for a text where only
-   *   known documents run.
+   * @throws GatewayError for an id that is unknown or no string, for an id beside a text, for neither, and for a text
+   *   where only documents with an id run.
    */
-  resolve(request: FastifyRequest): void;
-  /** Reads a document by its text; those that are known have been read at the start. */
-  read(text: string): ReadDocument;
-  /** Reads what was asked for; why it may not be run is among the errors. */
-  readAsked(asked: Asked): ReadDocument;
+  textOf(request: Pick<GraphQLRequest, 'query' | 'documentId'>): string;
+  /** A document that needs no reading: one that has an id, or one that is cached. */
+  find(text: string): ReadDocument | undefined;
+  /**
+   * Parses and validates a document.
+   *
+   * @param keep whether to cache it. Only valid documents are cached, 16 MiB in total.
+   * @throws GatewayError where only documents with an id run: whatever the request held, no other text runs.
+   */
+  read(text: string, options: { keep: boolean }): ReadDocument;
+  /** Estimated bytes of all cached documents. */
+  cachedBytes(): number;
 };
 
+/** Bytes that cached documents take in total, and one at most. */
+const MAX_CACHED_BYTES = 16 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES = 1024 * 1024;
+/** What a token takes in memory with its syntax nodes and locations, measured on Node.js 24: 90 to 507 bytes. */
+const BYTES_PER_TOKEN = 512;
+
 /**
- * @param only whether no other documents run than those that are known.
+ * @param only whether no documents run but those that have an id.
  * @throws StartupError naming every document of the manifest that does not fit its id or the schema.
  */
 export function createDocuments(
@@ -60,54 +70,36 @@ export function createDocuments(
     );
   }
 
-  const read = (text: string) => known.get(text) ?? readDocument(schema, text);
-
-  const textOf = ({ query, documentId }: Asked): string | undefined => {
-    if (documentId === undefined || documentId === null) {
-      if (only && query)
-        throw refused('query', 'only documents that are known run here; send documentId');
-      return typeof query === 'string' ? query : undefined;
-    }
-    if (typeof documentId !== 'string') throw refused('documentId', 'must be a string');
-    if (query) throw refused('documentId', 'must not come with query');
-    const text = texts.get(documentId);
-    if (text === undefined) throw new GatewayError('not_found', 'No document has this documentId.');
-    return text;
-  };
+  const cache = new LRUCache<string, ReadDocument & { document: DocumentNode }>({
+    maxSize: MAX_CACHED_BYTES,
+    maxEntrySize: MAX_DOCUMENT_BYTES,
+    sizeCalculation: ({ document }, text) => 2 * text.length + tokensOf(document) * BYTES_PER_TOKEN,
+  });
 
   return {
-    resolve({ method, body, raw }) {
-      if (method === 'POST') {
-        if (!isJsonObject(body)) return;
-        const text = textOf(body);
-        if (text === undefined || !('documentId' in body)) return;
-        delete body.documentId;
-        body.query = text;
-      } else if (method === 'GET') {
-        const url = new URL(raw.url ?? '/', 'http://localhost');
-        const { searchParams } = url;
-        const text = textOf({
-          query: searchParams.get('query'),
-          documentId: searchParams.get('documentId'),
-        });
-        if (text === undefined || !searchParams.has('documentId')) return;
-        searchParams.delete('documentId');
-        searchParams.set('query', text);
-        const address = url.pathname + url.search;
-        Object.assign(raw, { url: address, originalUrl: address });
+    textOf({ query, documentId }) {
+      if (documentId === undefined || documentId === null) {
+        if (!query) throw refused('query', 'is required');
+        if (only) throw noText();
+        return query;
       }
+      if (typeof documentId !== 'string') throw refused('documentId', 'must be a string');
+      if (query) throw refused('documentId', 'must not come with query');
+      const text = texts.get(documentId);
+      if (text !== undefined) return text;
+      throw new GatewayError('not_found', 'No document has this documentId.');
     },
 
-    read,
+    find: (text) => known.get(text) ?? cache.get(text),
 
-    readAsked(asked) {
-      try {
-        return read(textOf(asked) ?? '');
-      } catch (error) {
-        const originalError = toGatewayError(error);
-        return { errors: [new GraphQLError(originalError.message, { originalError })] };
-      }
+    read(text, { keep }) {
+      if (only) throw noText();
+      const read = readDocument(schema, text);
+      if (keep && read.document) cache.set(text, read);
+      return read;
     },
+
+    cachedBytes: () => cache.calculatedSize,
   };
 }
 
@@ -120,6 +112,17 @@ const OWN = Object.values(OPERATIONS).map(({ document }) => document);
 
 function shaOf(text: string): string {
   return `sha256:${hash('sha256', text)}`;
+}
+
+/** The tokens of a document in memory: all that its nodes refer to, comments too. */
+function tokensOf({ loc }: DocumentNode): number {
+  let count = 0;
+  for (let token = loc?.startToken ?? null; token; token = token.next) count += 1;
+  return count;
+}
+
+function noText(): GatewayError {
+  return refused('query', 'only documents with an id run here; send documentId');
 }
 
 function refused(path: string, message: string): GatewayError {

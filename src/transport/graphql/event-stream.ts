@@ -5,13 +5,12 @@ import { createHandler, type Request, type Response, TOKEN_HEADER_KEY } from 'gr
 import { z } from 'zod';
 import type { Keys } from '../../accounts/keys.ts';
 import { GatewayError, invalidRequest } from '../../errors.ts';
-import { jsonText } from '../../json.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
-import { type Limiter, refusalOf } from '../limit.ts';
 import { takeOver } from '../take-over.ts';
-import { type GraphQLOptions, sendGraphQLError } from './graphql.ts';
+import { type GraphQLOptions, refuseRequests } from './graphql.ts';
 import { MAX_ID_LENGTH } from './operations.ts';
+import { addressOf, readRequest } from './request.ts';
 import { createReserved, type EventStream } from './reserved.ts';
 import { createUnsent, type Unsent } from './unsent.ts';
 
@@ -20,7 +19,6 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 type Options = GraphQLOptions & {
   authenticate: Authenticate;
-  limiter: Limiter;
   keys: Pick<Keys, 'watch'>;
 };
 
@@ -30,17 +28,7 @@ type Options = GraphQLOptions & {
  */
 export async function serveEventStream(
   app: FastifyInstance,
-  {
-    schema,
-    contextOf,
-    authenticate,
-    limiter,
-    keys,
-    maskError,
-    origins,
-    subscribe,
-    documents,
-  }: Options,
+  { contextOf, authenticate, keys, maskError, origins, subscribe, documents, admit }: Options,
 ) {
   const reserved = createReserved({ keys });
   const unsent = createUnsent();
@@ -49,22 +37,17 @@ export async function serveEventStream(
 
   const handle = createHandler<FastifyRequest, { token: string; reply: FastifyReply }, Context>({
     authenticate: ({ context: { token } }) => token,
-    onSubscribe: async (
-      { raw, context: { token, reply } },
-      { query, variables, operationName },
-    ) => {
-      const { document, errors } = documents.read(query);
-      if (errors) return streamOf({ errors });
+    onSubscribe: async ({ raw, context: { token, reply } }) => {
       const connection = reserved.find(token);
-      const signal = connection?.operations.begin(operationIdOf(askedBy(raw).data?.extensions));
+      const asked = readRequest(raw);
+      const signal = connection?.operations.begin(operationIdOf(asked.extensions));
       const contextValue = await contextOf(raw, reply, signal);
       rooms.set(contextValue, async () => {
         const reader = connection ? await connection.opened : reply.raw;
         if (reader) await unsent.room(reader);
       });
-      const args = { schema, document, contextValue, variableValues: variables, operationName };
-      const refusal = await refusalOf(args);
-      return refusal ? streamOf({ errors: [refusal] }) : args;
+      const { operation, errors } = await admit(asked, contextValue);
+      return operation ?? streamOf({ errors });
     },
     validate: () => [],
     subscribe: async (args) => {
@@ -73,7 +56,7 @@ export async function serveEventStream(
       return room && Symbol.asyncIterator in source ? paced(source, room) : source;
     },
     onComplete: (_context, { raw, context: { token } }) => {
-      const id = operationIdOf(askedBy(raw).data?.extensions);
+      const id = operationIdOf(readRequest(raw).extensions);
       reserved.find(token)?.operations.end(id);
     },
     onNext: (_context, { context: { token, reply } }, result) => {
@@ -88,10 +71,7 @@ export async function serveEventStream(
 
   const reserve = async (request: FastifyRequest, reply: FastifyReply) => {
     const caller = await authenticate(request.headers.authorization);
-    if (caller instanceof GatewayError) {
-      await limiter.take(caller, request.ip, 1);
-      throw caller;
-    }
+    if (caller instanceof GatewayError) throw caller;
     const token = randomUUID();
     const asked = toLibrary(request, { token, reply });
     const answer = await handle(asked);
@@ -105,16 +85,17 @@ export async function serveEventStream(
 
   app.addHook('onClose', async () => reserved.endAll());
   origins.openTo(app, '/graphql/stream');
-  app.setErrorHandler((error, _request, reply) => sendGraphQLError(error, reply, maskError));
+  app.setErrorHandler(refuseRequests({ contextOf, maskError }));
   app.route({
     url: '/graphql/stream',
     method: ['GET', 'POST', 'PUT', 'DELETE'],
     preHandler: async (request) => {
-      if (request.method === 'POST' || request.method === 'GET') {
-        const parsed = askedBy(request);
-        if (!parsed.success) throw invalidRequest(parsed.error);
-      }
-      documents.resolve(request);
+      addressOf(request);
+      if (request.method !== 'POST' && request.method !== 'GET') return;
+      const asked = readRequest(request);
+      const { error } = extensions.safeParse(asked.extensions);
+      if (error) throw invalidRequest(error);
+      if (isOperation(request)) documents.textOf(asked);
     },
     handler: async (request, reply) => {
       const { method, headers, query } = request;
@@ -131,17 +112,26 @@ export async function serveEventStream(
   });
 }
 
-/** What the library is asked, by a request of this server. */
+/** Whether a request asks to run something; one by GET without a document opens a reserved connection. */
+function isOperation(request: FastifyRequest): boolean {
+  const { query, documentId } = readRequest(request);
+  return request.method === 'POST' || typeof (query ?? documentId) === 'string';
+}
+
+/** What the library is asked, by a request of this server. Of an operation it needs no more than the id. */
 function toLibrary<Context>(
   request: FastifyRequest,
   context: Context,
 ): Request<FastifyRequest, Context> {
-  const { method, url, headers, body } = request;
+  const { method, headers } = request;
+  const isAsked = (method === 'POST' || method === 'GET') && isOperation(request);
+  const { extensions } = isAsked ? readRequest(request) : {};
+  const address = new URLSearchParams({ query: '', extensions: JSON.stringify(extensions ?? {}) });
   return {
     method,
-    url,
+    url: isAsked ? `?${address}` : request.url,
     headers: { get: (name) => headers[name]?.toString() },
-    body: body as Record<string, unknown> | null,
+    body: { query: '', extensions },
     raw: request,
     context,
   };
@@ -188,7 +178,7 @@ function tokenOf({ headers, query }: FastifyRequest): string {
   return UUID.test(given) ? given : randomUUID();
 }
 
-/** What may be asked, as far as the library does not look at it itself. An operation's id names a property. */
+/** The library uses an operation's id as the name of a property. */
 const extensions = z
   .looseObject({
     operationId: z
@@ -198,12 +188,6 @@ const extensions = z
       .optional(),
   })
   .nullish();
-const body = z.looseObject({ extensions }, 'the body must be a JSON object');
-const query = z.looseObject({ extensions: jsonText.pipe(extensions).optional() });
-
-function askedBy(request: FastifyRequest) {
-  return request.method === 'GET' ? query.safeParse(request.query) : body.safeParse(request.body);
-}
 
 function operationIdOf(source: unknown): string {
   const { operationId } = (source ?? {}) as { operationId?: unknown };

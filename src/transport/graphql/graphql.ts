@@ -1,22 +1,17 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
-import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
-import { ERROR_STATUS, invalidRequest, readErrorCode } from '../../errors.ts';
-import { jsonObject, jsonText } from '../../json.ts';
+import type { GraphQLSchema } from 'graphql';
+import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
+import { ERROR_STATUS, readErrorCode, toGatewayError } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
-import { parseDocument } from '../../schema/document.ts';
 import type { ContextOf } from '../context-of.ts';
 import type { ErrorMask } from '../error-mask.ts';
 import { fromHttp } from '../http.ts';
-import { refusalOf } from '../limit.ts';
+import type { Admit, Operation } from './admission.ts';
 import type { Documents } from './documents.ts';
 import type { Origins } from './origins.ts';
+import { readRequest } from './request.ts';
 import type { Subscribe } from './subscriptions.ts';
-
-const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
 
 const FIRST_QUERY = `# Parley's playground. Put your API key into
 # the headers below, then run an operation.
@@ -49,17 +44,22 @@ export type GraphQLOptions = {
   maskError: ErrorMask;
   origins: Origins;
   subscribe: Subscribe;
-  documents: Documents;
+  documents: Pick<Documents, 'textOf'>;
+  admit: Admit;
 };
+
+/** What yoga knows of each request. */
+type Server = { req: FastifyRequest; reply: FastifyReply };
 
 /** The front desk: GraphQL over HTTP, and its playground, at `/graphql`. */
 export async function serveGraphQL(
   app: FastifyInstance,
-  { schema, contextOf, maskError, origins, subscribe, documents }: GraphQLOptions,
+  { schema, contextOf, maskError, origins, subscribe, documents, admit }: GraphQLOptions,
 ) {
-  const yoga = createYoga<{ req: FastifyRequest; reply: FastifyReply }>({
+  const admitted = new WeakMap<GraphQLParams, Operation>();
+  const yoga = createYoga<Server>({
     schema,
-    context: ({ req, reply }) => contextOf(req, reply),
+    context: ({ params }) => operationIn(admitted, params).contextValue,
     graphiql: {
       title: 'Parley',
       defaultQuery: FIRST_QUERY,
@@ -70,73 +70,95 @@ export async function serveGraphQL(
     landingPage: false,
     cors: false,
     batching: false,
-    parserAndValidationCache: { documentCache: boundedCache(), errorCache: boundedCache() },
+    // Its caches keep the documents and errors of anybody: `documents` keeps its own.
+    parserAndValidationCache: false,
+    maxRequestBodySize: false,
     logging: false,
     maskedErrors: { maskError },
-    plugins: [readAlike(maskError), countOperations(maskError), subscribeAlike(subscribe)],
+    plugins: [admitAlike({ contextOf, admit, maskError, admitted }), subscribeAlike(subscribe)],
   });
   origins.openTo(app, '/graphql');
-  app.setErrorHandler((error, _request, reply) => sendGraphQLError(error, reply, maskError));
+  app.setErrorHandler(refuseRequests({ contextOf, maskError }));
   app.route({
     url: '/graphql',
     method: ['GET', 'POST'],
     preHandler: async (request) => {
-      const parsed = parameters.safeParse(request.query);
-      if (!parsed.success) throw invalidRequest(parsed.error);
-      documents.resolve(request);
+      if (!asksForPage(request)) documents.textOf(readRequest(request));
     },
     handler: (req, reply) => yoga.handleNodeRequestAndResponse(req, reply, { req, reply }),
   });
 }
 
-/** The parameters of a GET that are JSON. Source: GraphQL over HTTP, section 5.2. */
-const jsonParameter = jsonText.pipe(jsonObject.nullable()).optional();
-const parameters = z.looseObject({ variables: jsonParameter, extensions: jsonParameter });
-
-/** A cache that strangers cannot fill with more than a little, however long their documents are. */
-function boundedCache<Value extends object>() {
-  return new LRUCache<string, Value>({
-    max: 1_000,
-    maxSize: MAX_CACHED_CHARACTERS,
-    sizeCalculation: (_value, source) => source.length + 1,
-  });
-}
-
-/** Answers a request that never became an operation, in GraphQL's form. */
-export function sendGraphQLError(thrown: unknown, reply: FastifyReply, maskError: ErrorMask) {
-  const error = fromHttp(thrown);
-  return reply.code(ERROR_STATUS[error.code]).send({ errors: [maskError(error)] });
+/** Whether yoga answers with GraphiQL, and runs nothing. */
+function asksForPage({ method, headers: { accept } }: FastifyRequest): boolean {
+  return method === 'GET' && accept?.includes('text/html') === true;
 }
 
 /**
- * Counts each operation before it runs. What is refused is answered with its status to those who accept GraphQL's own
- * media type, and with 200 to those who take plain JSON, as the specification has it (GraphQL over HTTP, 6.4).
+ * Makes the error handler of a route: it answers a request that never became an operation in GraphQL's form, and counts
+ * it as 1, which may be refused too.
  */
-function countOperations(maskError: ErrorMask): Plugin<Context> {
-  type Hook = {
-    args: ExecutionArgs & { contextValue: Context };
-    setResultAndStopExecution(result: ExecutionResult): void;
+export function refuseRequests({
+  contextOf,
+  maskError,
+}: Pick<GraphQLOptions, 'contextOf' | 'maskError'>) {
+  return async (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const error = await contextOf(request, reply)
+      .then((context) => context.charge(1))
+      .then(() => fromHttp(thrown), toGatewayError);
+    return reply.code(ERROR_STATUS[error.code]).send({ errors: [maskError(error)] });
   };
-  const count = async ({ args, setResultAndStopExecution }: Hook) => {
-    const refusal = await refusalOf(args);
-    if (!refusal) return;
-    const error = maskError(refusal);
-    const status = ERROR_STATUS[readErrorCode(String(error.extensions.code))];
-    Object.assign(error.extensions, { http: { status, spec: true } });
-    setResultAndStopExecution({ errors: [error] });
-  };
-  return { onExecute: count, onSubscribe: count };
 }
 
-/** Makes yoga read documents as the other transports do: as long ones at most, and with the same codes. */
-function readAlike(maskError: ErrorMask): Plugin {
+/**
+ * Has yoga run the operations that `admit` lets through, of the documents that it read. What is refused is answered with
+ * its status to those who accept GraphQL's own media type, and with 200 to those who take plain JSON, as the
+ * specification has it (GraphQL over HTTP, 6.4).
+ */
+function admitAlike({
+  contextOf,
+  admit,
+  maskError,
+  admitted,
+}: Pick<GraphQLOptions, 'contextOf' | 'admit' | 'maskError'> & {
+  admitted: WeakMap<GraphQLParams, Operation>;
+}): Plugin<Context, Server> {
   return {
-    onParse: ({ setParseFn }) => setParseFn(parseDocument),
-    onValidate:
-      () =>
-      ({ result, setResult }) =>
-        setResult(result.map(maskError)),
+    onRequestParse: ({ serverContext: { req }, setRequestParser }) =>
+      setRequestParser(() => {
+        const { query, operationName, variables } = readRequest(req);
+        return {
+          query: query ?? '',
+          ...(operationName && { operationName }),
+          ...(variables && { variables }),
+        };
+      }),
+
+    async onParams({ params, context: { req, reply }, setResult }) {
+      const { operation, errors } = await admit(readRequest(req), await contextOf(req, reply));
+      if (operation) {
+        admitted.set(params, operation);
+        return;
+      }
+      setResult({
+        errors: errors.map((error) => {
+          const masked = maskError(error);
+          const status = ERROR_STATUS[readErrorCode(String(masked.extensions.code))];
+          Object.assign(masked.extensions, { http: { status, spec: true } });
+          return masked;
+        }),
+      });
+    },
+
+    onParse: ({ context: { params }, setParsedDocument }) =>
+      setParsedDocument(operationIn(admitted, params).document),
+    onValidate: ({ setResult }) => setResult([]),
   };
+}
+function operationIn(admitted: WeakMap<GraphQLParams, Operation>, params: GraphQLParams) {
+  const operation = admitted.get(params);
+  if (!operation) throw new Error('The operation was not admitted.');
+  return operation;
 }
 
 /** Makes yoga's subscriptions those of the other transports. */

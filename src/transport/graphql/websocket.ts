@@ -1,6 +1,6 @@
 import websocket, { type WebSocket, type WebsocketHandler } from '@fastify/websocket';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { execute, GraphQLError, type GraphQLSchema } from 'graphql';
+import { execute, GraphQLError } from 'graphql';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import { z } from 'zod';
 import type { Keys } from '../../accounts/keys.ts';
@@ -10,8 +10,8 @@ import type { Context, Origin } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { ErrorMask } from '../error-mask.ts';
 import { WEBSOCKET_PATH } from '../http.ts';
-import { type Limiter, refusalOf } from '../limit.ts';
-import type { Documents } from './documents.ts';
+import type { Limiter } from '../limit.ts';
+import type { Admit } from './admission.ts';
 import { createOperations, MAX_ID_LENGTH, type Operations } from './operations.ts';
 import type { Origins } from './origins.ts';
 import type { Subscribe } from './subscriptions.ts';
@@ -28,13 +28,12 @@ const MAX_OPERATIONS = 200;
 const INIT_LIMIT_MS = 3_000;
 
 type Options = {
-  schema: GraphQLSchema;
   authenticate: Authenticate;
   limiter: Limiter;
   createContext(origin: Origin): Context;
   maskError: ErrorMask;
   subscribe: Subscribe;
-  documents: Documents;
+  admit: Admit;
   keys: Pick<Keys, 'watch'>;
   origins: Origins;
 };
@@ -46,17 +45,7 @@ type Options = {
  */
 export async function serveWebSocket(
   app: FastifyInstance,
-  {
-    schema,
-    authenticate,
-    limiter,
-    createContext,
-    maskError,
-    subscribe,
-    documents,
-    keys,
-    origins,
-  }: Options,
+  { authenticate, limiter, createContext, maskError, subscribe, admit, keys, origins }: Options,
 ) {
   /**
    * The key is looked at again for each operation: a revoked one begins nothing more. That it cannot be looked at is a
@@ -101,17 +90,11 @@ export async function serveWebSocket(
           refuse(socket, maskError(authentication));
           return false;
         },
-        onSubscribe: async (
-          { connectionParams, extra, subscriptions },
-          id,
-          { variables, operationName, ...asked },
-        ) => {
+        onSubscribe: async ({ connectionParams, extra, subscriptions }, id, payload) => {
           if (Object.keys(subscriptions).length > MAX_OPERATIONS) {
             extra.socket.close(4429, 'Too many operations');
             return [new GraphQLError('Too many operations.')];
           }
-          const { document, errors } = documents.readAsked(asked);
-          if (errors) return errors;
           const signal = operationsOf(extra.socket).begin(id);
           const { request } = extra;
           const authentication = await authenticateConnection(connectionParams, request);
@@ -122,9 +105,8 @@ export async function serveWebSocket(
             traceparent: request.headers.traceparent,
             take: (cost) => limiter.take(authentication, request.ip, cost),
           });
-          const args = { schema, document, contextValue, variableValues: variables, operationName };
-          const refusal = await refusalOf(args);
-          return refusal ? [refusal] : args;
+          const { operation, errors } = await admit(payload, contextValue);
+          return operation ?? errors;
         },
         onComplete: ({ extra }, id) => operationsOf(extra.socket).end(id),
         onNext: ({ extra: { socket } }, _id, _payload, _arguments, result) => {

@@ -1,0 +1,77 @@
+import { type ExecutionArgs, GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql';
+import { GatewayError, toGatewayError } from '../../errors.ts';
+import type { Context } from '../../schema/context.ts';
+import { costOf } from '../../schema/cost.ts';
+import type { ReadDocument } from '../../schema/document.ts';
+import { assertSessionMayAsk } from '../../schema/session-rule.ts';
+import { assertReadable } from '../../schema/weight.ts';
+import type { Documents } from './documents.ts';
+import type { GraphQLRequest } from './request.ts';
+
+/** An operation that may run, or why it may not, for the transport to mask and send. */
+export type Admission =
+  | { operation: Operation; errors?: undefined }
+  | { operation?: undefined; errors: readonly GraphQLError[] };
+
+/** An operation as the libraries take it. */
+export type Operation = Pick<
+  ExecutionArgs,
+  'schema' | 'document' | 'operationName' | 'variableValues'
+> & { contextValue: Context };
+
+/**
+ * Counts an operation and decides whether it runs, the same way on every GraphQL transport. It runs last before the
+ * execution, on the document that is about to run. A request without a valid document counts 1. A new document of a
+ * caller that has no requests left is refused before it is parsed.
+ */
+export type Admit = (request: GraphQLRequest, context: Context) => Promise<Admission>;
+
+export function createAdmission({
+  schema,
+  documents,
+}: {
+  schema: GraphQLSchema;
+  documents: Documents;
+}): Admit {
+  const read = async (request: GraphQLRequest, context: Context): Promise<ReadDocument> => {
+    const text = documents.textOf(request);
+    const known = documents.find(text);
+    if (known) return known;
+    const { remaining } = await context.quota();
+    // A cost of 1 does not fit, so this throws.
+    if (remaining === 0) await context.charge(1);
+    return documents.read(text, { keep: context.isAuthenticated() });
+  };
+
+  return async (request, contextValue) => {
+    const { document, errors } = await read(request, contextValue).catch(refusedWith);
+    try {
+      if (errors) {
+        await contextValue.charge(1);
+        return { errors };
+      }
+      const { operationName, variables } = request;
+      await contextValue.charge(costOf(document, operationName));
+      if (!getOperationAST(document, operationName)) {
+        throw new GatewayError('invalid_request', 'Could not determine what operation to execute.');
+      }
+      assertReadable(schema, document, operationName, variables);
+      if (contextValue.session()) assertSessionMayAsk(schema, document);
+      const operation = {
+        schema,
+        document,
+        contextValue,
+        variableValues: variables,
+        operationName,
+      };
+      return { operation };
+    } catch (error) {
+      return refusedWith(error);
+    }
+  };
+}
+
+function refusedWith(error: unknown): { document?: undefined; errors: GraphQLError[] } {
+  const originalError = toGatewayError(error);
+  return { errors: [new GraphQLError(originalError.message, { originalError })] };
+}

@@ -1,0 +1,71 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { invalidRequest } from '../../errors.ts';
+import { expected } from '../../input.ts';
+import { isJsonObject, jsonText } from '../../json.ts';
+import { MAX_NAME_LENGTH } from '../../schema/document.ts';
+
+const record = z.custom<Record<string, unknown>>(isJsonObject, 'must be an object').nullish();
+
+const parameters = z.object(
+  {
+    query: z.string(expected('a string')).nullish(),
+    documentId: z.unknown().optional(),
+    operationName: z
+      .string(expected('a string'))
+      .max(MAX_NAME_LENGTH, `must not be longer than ${MAX_NAME_LENGTH} characters`)
+      .nullish(),
+    variables: record,
+    extensions: record,
+  },
+  'the body must be one JSON object, not a batch',
+);
+
+/** In an address every parameter is text. Source: GraphQL over HTTP, section 5.2. */
+const addressParameters = parameters.extend({
+  variables: jsonText.pipe(record).optional(),
+  extensions: jsonText.pipe(record).optional(),
+});
+
+/** The parameters of one GraphQL request. A `query` of no characters stands for none. */
+export type GraphQLRequest = z.infer<typeof parameters>;
+
+const requests = new WeakMap<FastifyRequest, GraphQLRequest>();
+
+/**
+ * Reads the parameters of an HTTP request: of the address with GET, else of the body. It reads a request once, so that
+ * the text that is checked is the text that runs.
+ *
+ * @throws GatewayError `invalid_request` for a parameter that is repeated in the address or has the wrong type, and for
+ *   a body that is not one JSON object.
+ */
+export function readRequest(request: FastifyRequest): GraphQLRequest {
+  const known = requests.get(request);
+  if (known) return known;
+  const address = addressOf(request);
+  const asked =
+    request.method === 'GET'
+      ? read(addressParameters, Object.fromEntries(address))
+      : read(parameters, request.body);
+  requests.set(request, asked);
+  return asked;
+}
+
+/** The parameters of the address, each once. @throws GatewayError `invalid_request` for one that is repeated. */
+export function addressOf({ raw: { url = '' } }: FastifyRequest): Map<string, string> {
+  const start = url.indexOf('?');
+  const given = [...new URLSearchParams(start < 0 ? '' : url.slice(start + 1))];
+  const address = new Map(given);
+  if (address.size === given.length) return address;
+  throw invalidRequest(
+    new z.ZodError([
+      { code: 'custom', path: [], message: 'Each parameter of the address must stand there once.' },
+    ]),
+  );
+}
+
+function read(shape: z.ZodType<GraphQLRequest>, value: unknown): GraphQLRequest {
+  const { data, error } = shape.safeParse(value);
+  if (error) throw invalidRequest(error);
+  return { ...data, operationName: data.operationName || undefined };
+}
