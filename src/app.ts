@@ -11,6 +11,7 @@ import { createEngine } from './transport/engine.ts';
 import { createErrorMask } from './transport/error-mask.ts';
 import { createDocuments, type Manifest } from './transport/graphql/documents.ts';
 import { serveEventStream } from './transport/graphql/event-stream.ts';
+import { serveGraphiQLFiles } from './transport/graphql/graphiql/serve.ts';
 import { serveGraphQL } from './transport/graphql/graphql.ts';
 import { createOrigins } from './transport/graphql/origins.ts';
 import { createSubscribe } from './transport/graphql/subscriptions.ts';
@@ -25,6 +26,8 @@ export type AppOptions = HttpOptions &
   DomainOptions & {
     /** Origins whose pages may call `/graphql*`; none by default. */
     allowedOrigins?: string[];
+    /** Where clients reach this server, for the examples of the reference; by default the reader's own address of it. */
+    publicUrl?: string | undefined;
     /** Documents that clients may ask for by id beside Parley's own, and whether no others run. */
     persistedDocuments?: { manifest?: Manifest | undefined; only?: boolean };
   };
@@ -50,6 +53,7 @@ const SEND_LIMIT_MS = 1_000;
 export async function createApp({
   allowedOrigins = [],
   persistedDocuments,
+  publicUrl,
   ...options
 }: AppOptions): Promise<App> {
   const documents = createDocuments(schema, persistedDocuments);
@@ -91,11 +95,12 @@ export async function createApp({
     authenticate,
     answers,
   });
-  await http.register(serveReference);
+  await http.register(serveReference, { limiter, publicUrl });
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
   const graphql = { schema, maskError, origins, documents, subscribe: createSubscribe() };
-  await http.register(serveGraphQL, { ...graphql, contextOf });
+  await http.register(serveGraphQL, { ...graphql, contextOf, limiter });
+  await http.register(serveGraphiQLFiles, { limiter });
   await http.register(serveEventStream, { ...graphql, contextOf, authenticate, limiter, keys });
   await http.register(serveWebSocket, { ...graphql, authenticate, limiter, createContext, keys });
   await http.register(serveHealth, {

@@ -28,6 +28,9 @@ export const PLAN_LIMITS: Record<Exclude<Plan, 'ENTERPRISE'>, WindowLimit> = {
 /** What comes without a valid key, from one address. No day binds it. */
 export const ADDRESS_LIMIT: WindowLimit = { perMinute: 30, perDay: Number.MAX_SAFE_INTEGER };
 
+/** Static files without data, for one address. A page takes about a dozen, once. */
+export const FILE_LIMIT: WindowLimit = { perMinute: 300, perDay: Number.MAX_SAFE_INTEGER };
+
 /** Counts requests, all or nothing. A cost of 0 only looks. */
 export type Limits = {
   /**
@@ -38,6 +41,8 @@ export type Limits = {
   takeForAccount(account: Account, cost: number, versioned?: string): Promise<Quota>;
   /** Counts for a client without a valid key. It never touches what accounts have. */
   takeForAddress(address: string, cost: number): Promise<Quota>;
+  /** Counts one static file for an address, apart from its requests. */
+  takeForFile(address: string): Promise<Quota>;
 };
 
 type Parts = {
@@ -56,6 +61,11 @@ export function createLimits({ accounts, addresses }: Parts): Limits {
     async takeForAddress(address, cost) {
       const count = await addresses.take(networkOf(address), cost, ADDRESS_LIMIT);
       return quotaOf(ADDRESS_LIMIT, cost, count);
+    },
+
+    async takeForFile(address) {
+      const count = await addresses.take(`files:${networkOf(address)}`, 1, FILE_LIMIT);
+      return quotaOf(FILE_LIMIT, 1, count);
     },
   };
 }

@@ -51,7 +51,8 @@ type Options = HttpOptions & {
  */
 export function createHttp({ logger, trustProxy, limiter }: Options): Http {
   const admit = async (request: FastifyRequest, reply: FastifyReply) => {
-    reply.header('x-request-id', request.id);
+    // Pages, files and event streams say otherwise.
+    reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
     return isApi(request) ? limiter().admit(request, reply) : undefined;
   };
   const app = Fastify({

@@ -34,6 +34,12 @@ export type Limiter = {
   ): Promise<Quota>;
   /** Finds out who sends a request below `/v1`, counts it, and says in its answer's headers what is left. */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<Admission>;
+  /**
+   * Counts a request for a static file, which needs no key, against its address.
+   *
+   * @throws GatewayError `rate_limit_exceeded` for an address that has had its files of this minute.
+   */
+  admitFile(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** What was found of a request that was admitted. */
   admitted(request: FastifyRequest): Admission | undefined;
 };
@@ -71,6 +77,13 @@ export function createLimiter({
       admissions.set(request, admission);
       reply.headers(quotaHeaders(quota));
       return admission;
+    },
+
+    async admitFile({ ip }, reply) {
+      const quota = await limits.takeForFile(ip ?? '');
+      if (quota.allowed) return;
+      reply.header('retry-after', quota.retryAfter);
+      throw rateLimitExceeded(quota);
     },
 
     admitted: (request) => admissions.get(request),

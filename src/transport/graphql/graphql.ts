@@ -1,4 +1,3 @@
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
@@ -11,36 +10,13 @@ import { parseDocument } from '../../schema/document.ts';
 import type { ContextOf } from '../context-of.ts';
 import type { ErrorMask } from '../error-mask.ts';
 import { fromHttp } from '../http.ts';
-import { refusalOf } from '../limit.ts';
+import { type Limiter, refusalOf } from '../limit.ts';
 import type { Documents } from './documents.ts';
+import { createGraphiQLPage, isPageRequest } from './graphiql/page.ts';
 import type { Origins } from './origins.ts';
 import type { Subscribe } from './subscriptions.ts';
 
 const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
-
-const FIRST_QUERY = `# Parley's playground. Put your API key into
-# the headers below, then run an operation.
-
-subscription Chat {
-  chat(
-    botId: "demo"
-    input: { message: "Hello!", sessionId: "user-1" }
-  ) {
-    __typename
-    ... on TextDelta { seq delta }
-    ... on ChatDone { seq runId tokensUsed }
-    ... on ChatFailed { seq code message }
-  }
-}
-
-query Viewer {
-  viewer {
-    account { name plan }
-    apiKey { name scopes }
-  }
-  bots { edges { node { id name } } }
-}
-`;
 
 /** What the GraphQL transports over HTTP are made of. */
 export type GraphQLOptions = {
@@ -52,21 +28,24 @@ export type GraphQLOptions = {
   documents: Documents;
 };
 
-/** The front desk: GraphQL over HTTP, and its playground, at `/graphql`. */
+/** GraphQL over HTTP, and GraphiQL for browsers, at `/graphql`. */
 export async function serveGraphQL(
   app: FastifyInstance,
-  { schema, contextOf, maskError, origins, subscribe, documents }: GraphQLOptions,
+  {
+    schema,
+    contextOf,
+    maskError,
+    origins,
+    subscribe,
+    documents,
+    limiter,
+  }: GraphQLOptions & { limiter: Limiter },
 ) {
+  const sendPage = createGraphiQLPage(limiter);
   const yoga = createYoga<{ req: FastifyRequest; reply: FastifyReply }>({
     schema,
     context: ({ req, reply }) => contextOf(req, reply),
-    graphiql: {
-      title: 'Parley',
-      defaultQuery: FIRST_QUERY,
-      headers: '{ "Authorization": "Bearer <API_KEY>" }',
-      defaultEditorToolsVisibility: 'headers',
-    },
-    renderGraphiQL,
+    graphiql: false,
     landingPage: false,
     cors: false,
     batching: false,
@@ -80,6 +59,9 @@ export async function serveGraphQL(
   app.route({
     url: '/graphql',
     method: ['GET', 'POST'],
+    onRequest: async (request, reply) => {
+      if (isPageRequest(request)) return sendPage(request, reply);
+    },
     preHandler: async (request) => {
       const parsed = parameters.safeParse(request.query);
       if (!parsed.success) throw invalidRequest(parsed.error);
