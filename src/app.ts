@@ -66,12 +66,12 @@ export async function createApp({
   });
   const { keys } = domains;
   const createContext = createContextFactory(domains);
-  const authenticate = createAuthenticate({ keys, sessionTokens });
+  const authenticate = createAuthenticate({ keys, sessionTokens, limits });
   const limiter = createLimiter({ authenticate, limits });
   const contextOf: ContextOf = async (request, reply, signal = clientSignal(reply)) => {
     const admission = limiter.admitted(request);
     const authentication =
-      admission?.authentication ?? (await authenticate(request.headers.authorization));
+      admission?.authentication ?? (await authenticate(request.headers.authorization, request.ip));
     return createContext({
       authentication,
       bot: admission?.bot,

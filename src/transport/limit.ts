@@ -68,7 +68,7 @@ export function createLimiter({
     async admit(request, reply) {
       // Asked before anything is waited for: a client may go meanwhile, and counts all the same.
       const { ip } = request;
-      const found = await authenticate(request.headers.authorization).catch(toGatewayError);
+      const found = await authenticate(request.headers.authorization, ip).catch(toGatewayError);
       const authentication = 'session' in found ? tokenRefused() : found;
       const id = pathOf.safeParse(request.params).data?.id;
       const quota = await take(authentication, ip, 1, id);

@@ -4,11 +4,12 @@ import type { ExecutionResult } from 'graphql';
 import { createHandler, type Request, type Response, TOKEN_HEADER_KEY } from 'graphql-sse';
 import { z } from 'zod';
 import type { Keys } from '../../accounts/keys.ts';
+import { rateLimitExceeded } from '../../accounts/limits.ts';
 import { GatewayError, invalidRequest } from '../../errors.ts';
 import { jsonText } from '../../json.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
-import { type Limiter, refusalOf } from '../limit.ts';
+import { type Limiter, quotaHeaders, refusalOf } from '../limit.ts';
 import { takeOver } from '../take-over.ts';
 import { type GraphQLOptions, sendGraphQLError } from './graphql.ts';
 import { MAX_ID_LENGTH } from './operations.ts';
@@ -87,10 +88,11 @@ export async function serveEventStream(
   });
 
   const reserve = async (request: FastifyRequest, reply: FastifyReply) => {
-    const caller = await authenticate(request.headers.authorization);
+    const caller = await authenticate(request.headers.authorization, request.ip);
     if (caller instanceof GatewayError) {
-      await limiter.take(caller, request.ip, 1);
-      throw caller;
+      const quota = await limiter.take(caller, request.ip, 1);
+      reply.headers(quotaHeaders(quota));
+      throw quota.allowed ? caller : rateLimitExceeded(quota);
     }
     const token = randomUUID();
     const asked = toLibrary(request, { token, reply });

@@ -62,9 +62,9 @@ export async function serveWebSocket(
    * The key is looked at again for each operation: a revoked one begins nothing more. That it cannot be looked at is a
    * refusal too, of that operation alone.
    */
-  const authenticateConnection = (parameters: unknown, { headers }: FastifyRequest) => {
+  const authenticateConnection = (parameters: unknown, { headers, ip }: FastifyRequest) => {
     const { Authorization } = (parameters ?? {}) as Record<string, unknown>;
-    return authenticate(Authorization ?? headers.authorization).catch(toGatewayError);
+    return authenticate(Authorization ?? headers.authorization, ip).catch(toGatewayError);
   };
 
   await app.register(websocket, { options: CONNECTIONS });
