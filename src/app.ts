@@ -2,6 +2,7 @@ import { Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type DomainOptions, startDomains } from './domains.ts';
+import { GatewayError } from './errors.ts';
 import { stopping } from './runs/live.ts';
 import { createContextFactory } from './schema/context.ts';
 import { schema } from './schema/index.ts';
@@ -57,7 +58,7 @@ export async function createApp({
   ...options
 }: AppOptions): Promise<App> {
   const documents = createDocuments(schema, persistedDocuments);
-  const { app: http, answers } = createHttp({ ...options, limiter: () => limiter });
+  const { app: http, answers, connections } = createHttp({ ...options, limiter: () => limiter });
   const { database, redis } = options;
   redis?.logTo(http.log);
   const { domains, sessionTokens, limits, begin, drain, close } = await startDomains({
@@ -81,6 +82,9 @@ export async function createApp({
       take: async (cost) => {
         const quota = await limiter.take(authentication, request.ip, cost);
         reply.headers(quotaHeaders(quota));
+        if (quota.allowed && !(authentication instanceof GatewayError)) {
+          connections.trust(request.raw.socket);
+        }
         return quota;
       },
     });
@@ -101,8 +105,23 @@ export async function createApp({
   const graphql = { schema, maskError, origins, documents, subscribe: createSubscribe() };
   await http.register(serveGraphQL, { ...graphql, contextOf, limiter });
   await http.register(serveGraphiQLFiles, { limiter });
-  await http.register(serveEventStream, { ...graphql, contextOf, authenticate, limiter, keys });
-  await http.register(serveWebSocket, { ...graphql, authenticate, limiter, createContext, keys });
+  await http.register(serveEventStream, {
+    ...graphql,
+    contextOf,
+    authenticate,
+    limiter,
+    keys,
+    connections,
+  });
+  await http.register(serveWebSocket, {
+    ...graphql,
+    authenticate,
+    limiter,
+    createContext,
+    keys,
+    connections,
+    stallMs: options.connectionLimits?.stallMs,
+  });
   await http.register(serveHealth, {
     dependencies: { database: database.ping, ...(redis && { redis: redis.ping }) },
     isClosing: () => closing,

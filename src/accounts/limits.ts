@@ -128,7 +128,7 @@ function quotaOf(
  * What counts as one client: an IPv4 address, or the 64 bits of an IPv6 network, which one client has whole. A port
  * behind it, as some proxies write it, does not count.
  */
-function networkOf(client: string): string {
+export function networkOf(client: string): string {
   const address = client.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped) return mapped;

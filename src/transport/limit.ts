@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
 import { z } from 'zod';
 import type { Caller } from '../accounts/caller.ts';
-import { type Limits, type Quota, rateLimitExceeded } from '../accounts/limits.ts';
+import { type Limits, networkOf, type Quota, rateLimitExceeded } from '../accounts/limits.ts';
 import { botVersionName } from '../bots/bots.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import { botId } from '../input.ts';
@@ -10,6 +10,7 @@ import type { BotVersion, Context } from '../schema/context.ts';
 import { costOf } from '../schema/cost.ts';
 import { assertSessionMayAsk } from '../schema/session-rule.ts';
 import { assertReadable } from '../schema/weight.ts';
+import { ACCOUNT_BODY_BYTES, ADDRESS_BODY_BYTES, createReserveBody } from './arriving-bodies.ts';
 import type { Authenticate } from './authenticate.ts';
 
 /** Who asks, and what is left to them. */
@@ -39,7 +40,14 @@ export type Limiter = {
    *
    * @throws GatewayError `rate_limit_exceeded` for an address that has had its files of this minute.
    */
-  admitFile(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  admitFile(request: FastifyRequest): Promise<void>;
+  /**
+   * Reserves memory for the body of a request, before it is read.
+   *
+   * @throws GatewayError `rate_limit_exceeded` where too much is on its way for the account, or for an address without
+   *   a valid key.
+   */
+  receive(request: FastifyRequest): Promise<void>;
   /** What was found of a request that was admitted. */
   admitted(request: FastifyRequest): Admission | undefined;
 };
@@ -52,6 +60,7 @@ export function createLimiter({
   limits: Limits;
 }): Limiter {
   const admissions = new WeakMap<FastifyRequest, Admission>();
+  const reserveBody = createReserveBody();
 
   const take: Limiter['take'] = (authentication, address, cost, bot) => {
     if (!(authentication instanceof GatewayError)) {
@@ -79,11 +88,19 @@ export function createLimiter({
       return admission;
     },
 
-    async admitFile({ ip }, reply) {
+    async admitFile({ ip }) {
       const quota = await limits.takeForFile(ip ?? '');
-      if (quota.allowed) return;
-      reply.header('retry-after', quota.retryAfter);
-      throw rateLimitExceeded(quota);
+      if (!quota.allowed) throw rateLimitExceeded(quota);
+    },
+
+    async receive(request) {
+      const { raw, ip = '', headers } = request;
+      const authentication =
+        admissions.get(request)?.authentication ??
+        (await authenticate(headers.authorization, ip).catch(toGatewayError));
+      if (authentication instanceof GatewayError) {
+        reserveBody(raw, networkOf(ip), ADDRESS_BODY_BYTES);
+      } else reserveBody(raw, authentication.account.id, ACCOUNT_BODY_BYTES);
     },
 
     admitted: (request) => admissions.get(request),

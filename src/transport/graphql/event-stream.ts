@@ -9,6 +9,7 @@ import { GatewayError, invalidRequest } from '../../errors.ts';
 import { jsonText } from '../../json.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
+import type { Connections } from '../connections.ts';
 import { type Limiter, quotaHeaders, refusalOf } from '../limit.ts';
 import { takeOver } from '../take-over.ts';
 import { type GraphQLOptions, sendGraphQLError } from './graphql.ts';
@@ -23,6 +24,7 @@ type Options = GraphQLOptions & {
   authenticate: Authenticate;
   limiter: Limiter;
   keys: Pick<Keys, 'watch'>;
+  connections: Connections;
 };
 
 /**
@@ -37,6 +39,7 @@ export async function serveEventStream(
     authenticate,
     limiter,
     keys,
+    connections,
     maskError,
     origins,
     subscribe,
@@ -125,6 +128,7 @@ export async function serveEventStream(
       const connection = reserved.find(token);
       // Whoever asks for events by a token reads its connection; a second one is refused by the library.
       if (connection && !connection.reader && headers.accept === 'text/event-stream') {
+        connections.trust(request.raw.socket);
         return sendStream(reply, connection.open(reply.raw), unsent);
       }
       if (method === 'DELETE') connection?.operations.cancel(operationIdOf(query));

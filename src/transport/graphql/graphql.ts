@@ -9,7 +9,7 @@ import type { Context } from '../../schema/context.ts';
 import { parseDocument } from '../../schema/document.ts';
 import type { ContextOf } from '../context-of.ts';
 import type { ErrorMask } from '../error-mask.ts';
-import { fromHttp } from '../http.ts';
+import { fromHttp, setRetryAfter } from '../http.ts';
 import { type Limiter, refusalOf } from '../limit.ts';
 import type { Documents } from './documents.ts';
 import { createGraphiQLPage, isPageRequest } from './graphiql/page.ts';
@@ -87,6 +87,7 @@ function boundedCache<Value extends object>() {
 /** Answers a request that never became an operation, in GraphQL's form. */
 export function sendGraphQLError(thrown: unknown, reply: FastifyReply, maskError: ErrorMask) {
   const error = fromHttp(thrown);
+  setRetryAfter(error, reply);
   return reply.code(ERROR_STATUS[error.code]).send({ errors: [maskError(error)] });
 }
 

@@ -8,12 +8,15 @@ import { GatewayError, toGatewayError } from '../../errors.ts';
 import { isJsonObject, jsonText } from '../../json.ts';
 import type { Context, Origin } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
+import { CONNECTION_LIMITS, type Connections } from '../connections.ts';
 import type { ErrorMask } from '../error-mask.ts';
 import { WEBSOCKET_PATH } from '../http.ts';
 import { type Limiter, refusalOf } from '../limit.ts';
 import type { Documents } from './documents.ts';
 import { createOperations, MAX_ID_LENGTH, type Operations } from './operations.ts';
 import type { Origins } from './origins.ts';
+import { createPlaces, PLACES } from './places.ts';
+import { watchStall } from './stall.ts';
 import type { Subscribe } from './subscriptions.ts';
 import { MOST_UNSENT } from './unsent.ts';
 
@@ -37,6 +40,9 @@ type Options = {
   documents: Documents;
   keys: Pick<Keys, 'watch'>;
   origins: Origins;
+  connections: Connections;
+  /** Milliseconds that a client may take nothing of what waits for it. */
+  stallMs?: number;
 };
 
 /**
@@ -56,6 +62,8 @@ export async function serveWebSocket(
     documents,
     keys,
     origins,
+    connections,
+    stallMs = CONNECTION_LIMITS.stallMs,
   }: Options,
 ) {
   /**
@@ -66,6 +74,11 @@ export async function serveWebSocket(
     const { Authorization } = (parameters ?? {}) as Record<string, unknown>;
     return authenticate(Authorization ?? headers.authorization, ip).catch(toGatewayError);
   };
+
+  const takePlace = createPlaces(
+    ({ key }) => key.id,
+    `${PLACES} WebSockets are open already. Close one of them.`,
+  );
 
   await app.register(websocket, { options: CONNECTIONS });
   app.route({
@@ -93,6 +106,13 @@ export async function serveWebSocket(
           // Whoever has gone meanwhile closes no more, and would be watched for as long as the key holds.
           if (socket.readyState >= socket.CLOSING) return false;
           if (!(authentication instanceof GatewayError)) {
+            try {
+              socket.once('close', takePlace(authentication));
+            } catch {
+              socket.close(4429, 'Too many connections');
+              return false;
+            }
+            connections.trust(request.raw.socket);
             const unwatch = keys.watch(authentication, () => socket.close(4403, 'Forbidden'));
             socket.once('close', unwatch);
             return true;
@@ -141,6 +161,7 @@ export async function serveWebSocket(
           return errors.map(maskError);
         },
       }),
+      stallMs,
     ),
   });
 }
@@ -179,12 +200,19 @@ function operationsOf(socket: WebSocket): Operations {
 }
 
 /** The library prints a broken socket's error to the console; ours belongs in the log. */
-function quietly(handler: WebsocketHandler): WebsocketHandler {
+function quietly(handler: WebsocketHandler, stallMs: number): WebsocketHandler {
   return function (socket, request) {
     // It prints what cannot be sent any more, too: that the socket has closed tells all that is to be known.
     const send = socket.send.bind(socket);
+    const stall = watchStall(socket, stallMs);
     Object.assign(socket, {
-      send: (data: string, sent: () => void) => send(data, () => sent()),
+      send(data: string, sent: () => void) {
+        stall.queued();
+        send(data, () => {
+          stall.sent();
+          sent();
+        });
+      },
     });
     handler.call(this, socket, request);
     socket.removeAllListeners('error');

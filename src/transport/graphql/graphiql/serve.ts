@@ -10,7 +10,7 @@ import { GRAPHIQL_DIRECTORY } from './files.ts';
 export async function serveGraphiQLFiles(app: FastifyInstance, { limiter }: { limiter: Limiter }) {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff');
-    await limiter.admitFile(request, reply);
+    await limiter.admitFile(request);
   });
   await app.register(fastifyStatic, {
     root: GRAPHIQL_DIRECTORY,
