@@ -2,6 +2,7 @@ import { Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type DomainOptions, startDomains } from './domains.ts';
+import { GatewayError } from './errors.ts';
 import { stopping } from './runs/live.ts';
 import { createContextFactory } from './schema/context.ts';
 import { schema } from './schema/index.ts';
@@ -12,6 +13,7 @@ import { createErrorMask } from './transport/error-mask.ts';
 import { createAdmission } from './transport/graphql/admission.ts';
 import { createDocuments, type Manifest } from './transport/graphql/documents.ts';
 import { serveEventStream } from './transport/graphql/event-stream.ts';
+import { serveGraphiQLFiles } from './transport/graphql/graphiql/serve.ts';
 import { serveGraphQL } from './transport/graphql/graphql.ts';
 import { createOrigins } from './transport/graphql/origins.ts';
 import { createSubscribe } from './transport/graphql/subscriptions.ts';
@@ -27,6 +29,8 @@ export type AppOptions = HttpOptions &
   DomainOptions & {
     /** Origins whose pages may call `/graphql*`; none by default. */
     allowedOrigins?: string[];
+    /** Where clients reach this server, for the examples of the reference; by default the reader's own address of it. */
+    publicUrl?: string | undefined;
     /** Documents that clients may ask for by id beside Parley's own, and whether no others run. */
     persistedDocuments?: { manifest?: Manifest | undefined; only?: boolean };
   };
@@ -52,10 +56,11 @@ const SEND_LIMIT_MS = 1_000;
 export async function createApp({
   allowedOrigins = [],
   persistedDocuments,
+  publicUrl,
   ...options
 }: AppOptions): Promise<App> {
   const documents = createDocuments(schema, persistedDocuments);
-  const { app: http, answers } = createHttp({ ...options, limiter: () => limiter });
+  const { app: http, answers, connections } = createHttp({ ...options, limiter: () => limiter });
   const { database, redis } = options;
   redis?.logTo(http.log);
   const { domains, sessionTokens, limits, begin, drain, close } = await startDomains({
@@ -64,12 +69,12 @@ export async function createApp({
   });
   const { keys } = domains;
   const createContext = createContextFactory(domains);
-  const authenticate = createAuthenticate({ keys, sessionTokens });
+  const authenticate = createAuthenticate({ keys, sessionTokens, limits });
   const limiter = createLimiter({ authenticate, limits });
   const contextOf: ContextOf = async (request, reply, signal = clientSignal(reply)) => {
     const admission = limiter.admitted(request);
     const authentication =
-      admission?.authentication ?? (await authenticate(request.headers.authorization));
+      admission?.authentication ?? (await authenticate(request.headers.authorization, request.ip));
     return createContext({
       authentication,
       bot: admission?.bot,
@@ -79,6 +84,9 @@ export async function createApp({
       take: async (cost) => {
         const quota = await limiter.take(authentication, request.ip, cost);
         reply.headers(quotaHeaders(quota));
+        if (quota.allowed && !(authentication instanceof GatewayError)) {
+          connections.trust(request.raw.socket);
+        }
         return quota;
       },
     });
@@ -95,7 +103,7 @@ export async function createApp({
     answers,
     acquireStream,
   });
-  await http.register(serveReference);
+  await http.register(serveReference, { limiter, publicUrl });
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
   const graphql = {
@@ -106,9 +114,18 @@ export async function createApp({
     admit: createAdmission({ schema, documents }),
     subscribe: createSubscribe(acquireStream),
   };
-  await http.register(serveGraphQL, { ...graphql, contextOf });
-  await http.register(serveEventStream, { ...graphql, contextOf, authenticate, keys });
-  await http.register(serveWebSocket, { ...graphql, authenticate, limiter, createContext, keys });
+  await http.register(serveGraphQL, { ...graphql, contextOf, limiter });
+  await http.register(serveGraphiQLFiles, { limiter });
+  await http.register(serveEventStream, { ...graphql, contextOf, authenticate, keys, connections });
+  await http.register(serveWebSocket, {
+    ...graphql,
+    authenticate,
+    limiter,
+    createContext,
+    keys,
+    connections,
+    stallMs: options.connectionLimits?.stallMs,
+  });
   await http.register(serveHealth, {
     dependencies: { database: database.ping, ...(redis && { redis: redis.ping }) },
     isClosing: () => closing,

@@ -26,6 +26,8 @@ export type Config = {
   model: { apiKey: string | undefined; baseUrl: string | undefined; name: string } | undefined;
   /** `host:port` of private hosts that tools may call. */
   allowedHosts: string[];
+  /** Where clients reach this server, without a slash at its end: `https://bots.example`. None: not known. */
+  publicUrl: string | undefined;
   /** Origins whose pages may call `/graphql*`. */
   allowedOrigins: string[];
   /** Texts of documents by the ids by which clients may ask for them, and whether no others run. */
@@ -58,6 +60,13 @@ function isHostAndPort(entry: string): boolean {
 /** Such as `https://shop.example` or `http://localhost:3000`: as browsers write it, so without a path. */
 function isOrigin(entry: string): boolean {
   return /^https?:/.test(entry) && URL.canParse(entry) && new URL(entry).origin === entry;
+}
+
+/** Whether an address is an origin, or a path below one. */
+function isPlainAddress(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { username, password, search, hash } = new URL(address);
+  return `${username}${password}${search}${hash}` === '';
 }
 
 /** Entries with commas between them. */
@@ -122,6 +131,10 @@ const settings = z
     PARLEY_ALLOWED_ORIGINS: list.pipe(
       z.array(z.string().refine(isOrigin, 'must be origins, such as https://shop.example')),
     ),
+    PUBLIC_URL: url(/^https?$/, 'must be an http:// or https:// address')
+      .refine(isPlainAddress, 'must hold no user, query or fragment')
+      .transform((text) => new URL(text).href.replace(/\/+$/, ''))
+      .optional(),
     PARLEY_PERSISTED_DOCUMENTS: manifest.optional(),
     PARLEY_PERSISTED_DOCUMENTS_ONLY: z
       .enum(['true', 'false'], 'must be true or false')
@@ -194,6 +207,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
           }
         : undefined,
     allowedHosts: all.PARLEY_ALLOWED_HOSTS,
+    publicUrl: all.PUBLIC_URL,
     allowedOrigins: all.PARLEY_ALLOWED_ORIGINS,
     persistedDocuments: {
       manifest: all.PARLEY_PERSISTED_DOCUMENTS,

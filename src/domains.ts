@@ -148,7 +148,7 @@ export async function startDomains({
   return {
     domains,
     sessionTokens,
-    limits: createLimits({ accounts: windows(), addresses: windows() }),
+    limits: createLimits({ accounts: windows(), addresses: windows(), now: clock }),
     begin() {
       background = startBackground({
         queue,

@@ -42,6 +42,7 @@ async function start(): Promise<void> {
     cipher,
     secretKeys,
     allowedOrigins: config.allowedOrigins,
+    publicUrl: config.publicUrl,
     persistedDocuments: config.persistedDocuments,
     model: modelOf(config),
     logger: loggerOf(config),

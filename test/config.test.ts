@@ -54,6 +54,7 @@ describe('the settings', () => {
         PARLEY_ALLOWED_HOSTS: 'shop.internal:8080, [fd00::1]:80',
         OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
         PARLEY_RETENTION_DAYS: '30',
+        PUBLIC_URL: 'HTTPS://Bots.example/parley/',
         LOG_LEVEL: 'warn',
       }),
     ).toMatchObject({
@@ -69,6 +70,7 @@ describe('the settings', () => {
       allowedHosts: ['shop.internal:8080', '[fd00::1]:80'],
       otlpEndpoint: 'http://127.0.0.1:4318',
       retentionDays: 30,
+      publicUrl: 'https://bots.example/parley',
       logLevel: 'warn',
     });
   });

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../errors.ts';
 import type { Account, Plan } from '../generated/prisma/client.ts';
 import type { WindowCount, WindowLimit, Windows } from '../storage/windows.ts';
@@ -28,6 +29,9 @@ export const PLAN_LIMITS: Record<Exclude<Plan, 'ENTERPRISE'>, WindowLimit> = {
 /** What comes without a valid key, from one address. No day binds it. */
 export const ADDRESS_LIMIT: WindowLimit = { perMinute: 30, perDay: Number.MAX_SAFE_INTEGER };
 
+/** Static files without data, for one address. A page takes about a dozen, once. */
+export const FILE_LIMIT: WindowLimit = { perMinute: 300, perDay: Number.MAX_SAFE_INTEGER };
+
 /** Counts requests, all or nothing. A cost of 0 only looks. */
 export type Limits = {
   /**
@@ -38,15 +42,25 @@ export type Limits = {
   takeForAccount(account: Account, cost: number, versioned?: string): Promise<Quota>;
   /** Counts for a client without a valid key. It never touches what accounts have. */
   takeForAddress(address: string, cost: number): Promise<Quota>;
+  /** Whether an address has no requests left in this minute, as far as this process knows. It asks nobody. */
+  isSpent(address: string): boolean;
+  /** Counts one static file for an address, apart from its requests. */
+  takeForFile(address: string): Promise<Quota>;
 };
 
 type Parts = {
   accounts: Windows;
   /** Apart, where names are forgotten, so that no flood of addresses makes room among accounts. */
   addresses: Windows;
+  now?: (() => number) | undefined;
 };
 
-export function createLimits({ accounts, addresses }: Parts): Limits {
+const MAX_SPENT = 100_000;
+
+export function createLimits({ accounts, addresses, now = Date.now }: Parts): Limits {
+  /** When the windows end of the addresses that have nothing left, in Unix seconds. */
+  const spent = new LRUCache<string, number>({ max: MAX_SPENT });
+
   return {
     async takeForAccount(account, cost, versioned) {
       const limit = limitOf(account);
@@ -54,8 +68,18 @@ export function createLimits({ accounts, addresses }: Parts): Limits {
     },
 
     async takeForAddress(address, cost) {
-      const count = await addresses.take(networkOf(address), cost, ADDRESS_LIMIT);
-      return quotaOf(ADDRESS_LIMIT, cost, count);
+      const network = networkOf(address);
+      const count = await addresses.take(network, cost, ADDRESS_LIMIT);
+      const quota = quotaOf(ADDRESS_LIMIT, cost, count);
+      if (quota.remaining === 0) spent.set(network, quota.reset);
+      return quota;
+    },
+
+    isSpent: (address) => (spent.get(networkOf(address)) ?? 0) * 1_000 > now(),
+
+    async takeForFile(address) {
+      const count = await addresses.take(`files:${networkOf(address)}`, 1, FILE_LIMIT);
+      return quotaOf(FILE_LIMIT, 1, count);
     },
   };
 }
@@ -104,7 +128,7 @@ function quotaOf(
  * What counts as one client: an IPv4 address, or the 64 bits of an IPv6 network, which one client has whole. A port
  * behind it, as some proxies write it, does not count.
  */
-function networkOf(client: string): string {
+export function networkOf(client: string): string {
   const address = client.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped) return mapped;

@@ -1,15 +1,20 @@
 import type { Caller } from '../accounts/caller.ts';
 import type { Keys } from '../accounts/keys.ts';
+import type { Limits } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
 import { GatewayError } from '../errors.ts';
 
 /**
- * Finds out who asks, from the value of an `Authorization` header.
+ * Finds the caller, from the value of an `Authorization` header.
  *
+ * @param address the client's. Beyond its limit keys that are not cached are looked up together, a little later.
  * @returns the caller, or the refusal (`missing_api_key`, `invalid_api_key`) for the transport to use where
  *   its interface wants it.
  */
-export type Authenticate = (authorization: unknown) => Promise<Caller | GatewayError>;
+export type Authenticate = (
+  authorization: unknown,
+  address: string | undefined,
+) => Promise<Caller | GatewayError>;
 
 /** How a session token looks. Source: RFC 7519. */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -18,11 +23,13 @@ const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 export function createAuthenticate({
   keys,
   sessionTokens,
+  limits,
 }: {
   keys: Keys;
   sessionTokens: SessionTokens;
+  limits: Pick<Limits, 'isSpent'>;
 }): Authenticate {
-  return async (authorization) => {
+  return async (authorization, address = '') => {
     const text = typeof authorization === 'string' ? authorization : '';
     const secret = /^Bearer +(\S+) *$/i.exec(text)?.[1];
     if (secret === undefined) {
@@ -32,7 +39,8 @@ export function createAuthenticate({
       );
     }
     try {
-      return await (JWT.test(secret) ? sessionTokens : keys).verify(secret);
+      if (JWT.test(secret)) return await sessionTokens.verify(secret);
+      return await keys.verify(secret, { isShared: limits.isSpent(address) });
     } catch (error) {
       if (error instanceof GatewayError) return error;
       throw error;

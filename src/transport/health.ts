@@ -9,13 +9,25 @@ type Options = {
 
 /** `/healthz`: the process is alive. `/readyz`: it may be sent requests, or what it lacks. */
 export async function serveHealth(app: FastifyInstance, { dependencies, isClosing }: Options) {
+  const names = Object.keys(dependencies);
+  const probe = async () => {
+    const answers = await Promise.allSettled(Object.values(dependencies).map((ping) => ping()));
+    return names.filter((_name, index) => answers[index]?.status === 'rejected');
+  };
+  let underWay: Promise<string[]> | undefined;
+  /** Requests at the same time share one probe: a flood of them is none of the database. */
+  const findMissing = () => {
+    underWay ??= probe().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  };
+
   app.get('/healthz', { logLevel: 'warn' }, async () => ({ status: 'ok' }));
 
   app.get('/readyz', { logLevel: 'warn' }, async (_request, reply) => {
     if (isClosing()) return reply.code(503).send({ status: 'closing', missing: [] });
-    const names = Object.keys(dependencies);
-    const answers = await Promise.allSettled(Object.values(dependencies).map((ping) => ping()));
-    const missing = names.filter((_name, index) => answers[index]?.status === 'rejected');
+    const missing = await findMissing();
     if (missing.length > 0) return reply.code(503).send({ status: 'unavailable', missing });
     return { status: 'ready' };
   });

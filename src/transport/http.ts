@@ -9,20 +9,22 @@ import Fastify, {
 import { ERROR_STATUS, GatewayError, toGatewayError } from '../errors.ts';
 import { makeId } from '../ids.ts';
 import { type OpenAnswers, trackAnswers } from './answers.ts';
+import { MAX_BODY_BYTES } from './arriving-bodies.ts';
+import {
+  boundConnections,
+  CONNECTION_LIMITS,
+  type ConnectionLimits,
+  type Connections,
+  timeoutsFor,
+} from './connections.ts';
 import { errorBody } from './error-body.ts';
 import { logInternal } from './error-mask.ts';
 import { assertAdmitted, type Limiter } from './limit.ts';
 import { createRefuse, refuseBroken } from './malformed.ts';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-const MAX_BODY_BYTES = 1024 * 1024;
-/** How long a client may take to send a whole request. */
-const REQUEST_TIMEOUT_MS = 30_000;
+import { readBodies } from './read-body.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether an empty body will do, under any content type. */
-    emptyBody?: boolean;
     /** Whether it is answered without a key too; requests count all the same. */
     keyless?: boolean;
   }
@@ -31,13 +33,15 @@ declare module 'fastify' {
 /** Where WebSockets are served: the only path at which a connection may be upgraded, by GET (RFC 6455, section 4.1). */
 export const WEBSOCKET_PATH = '/graphql/ws';
 
-/** The server, and what is under way on it. */
-export type Http = { app: FastifyInstance; answers: OpenAnswers };
+/** The server, its answers under way and its connections. */
+export type Http = { app: FastifyInstance; answers: OpenAnswers; connections: Connections };
 
 export type HttpOptions = {
   logger: FastifyServerOptions['logger'];
   /** Addresses of proxies whose `X-Forwarded-For` counts. */
   trustProxy: string[];
+  /** Those of the tests are shorter. */
+  connectionLimits?: Partial<ConnectionLimits>;
 };
 
 type Options = HttpOptions & {
@@ -49,16 +53,25 @@ type Options = HttpOptions & {
  * The HTTP server, before anything is served on it: request ids, limits, reading of JSON bodies, and one form
  * for every error, also for those that the server makes by itself.
  */
-export function createHttp({ logger, trustProxy, limiter }: Options): Http {
+export function createHttp({ logger, trustProxy, connectionLimits, limiter }: Options): Http {
+  const limits = { ...CONNECTION_LIMITS, ...connectionLimits };
+  const { http: timeouts, ...serverTimeouts } = timeoutsFor(limits);
   const admit = async (request: FastifyRequest, reply: FastifyReply) => {
-    reply.header('x-request-id', request.id);
-    return isApi(request) ? limiter().admit(request, reply) : undefined;
+    // Pages, files and event streams say otherwise.
+    reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
+    if (!isApi(request)) return undefined;
+    const admission = await limiter().admit(request, reply);
+    const { authentication, quota } = admission;
+    if (quota.allowed && !(authentication instanceof GatewayError)) {
+      connections.trust(request.raw.socket);
+    }
+    return admission;
   };
   const app = Fastify({
     logger,
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    ...serverTimeouts,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
     return503OnClosing: false,
@@ -72,6 +85,7 @@ export function createHttp({ logger, trustProxy, limiter }: Options): Http {
     // An address may name its server too (RFC 9112, section 3.2.2).
     rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#]*\/?/i, '/'),
     http: {
+      ...timeouts,
       requireHostHeader: false,
       // Any other request to upgrade is answered as if it asked for nothing (RFC 9110, section 7.8).
       shouldUpgradeCallback: ({ method, url }) =>
@@ -95,17 +109,15 @@ export function createHttp({ logger, trustProxy, limiter }: Options): Http {
     if (socket instanceof Socket) refuse(new Error('This is no proxy.'), socket);
   });
   const answers = trackAnswers(app);
+  const connections = boundConnections(app.server, answers, limits, trustProxy);
   const refuse = createRefuse(answers, limiter);
-  refuseBroken(app);
   app.addHook('onRequest', async (request, reply) => {
     const admission = await admit(request, reply);
     if (request.is404) throw nothingAt(request);
     if (admission) assertAdmitted(admission, request.routeOptions.config.keyless);
   });
-  app.addHook('preParsing', async ({ routeOptions, headers }) => {
-    // What has no body is of no type, whatever it says.
-    if (routeOptions.config.emptyBody && !hasBody(headers)) delete headers['content-type'];
-  });
+  readBodies(app, limiter);
+  refuseBroken(app);
   app.addHook('onResponse', async (request, reply) => {
     const { method, url, ip } = request;
     request.log.info(
@@ -125,43 +137,7 @@ export function createHttp({ logger, trustProxy, limiter }: Options): Http {
   });
   app.setErrorHandler(answerError);
 
-  const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (needsNoBody(request, body)) return done(null, undefined);
-    if (isEncoded(request)) return done(encoded());
-    try {
-      const text = utf8.decode(Buffer.from(body));
-      parseJson(request, text, done);
-    } catch {
-      done(new GatewayError('invalid_json', 'The body is not valid UTF-8.'));
-    }
-  });
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    if (needsNoBody(request, body)) return done(null, undefined);
-    done(new GatewayError('invalid_request', 'Send the body as "Content-Type: application/json".'));
-  });
-  return { app, answers };
-}
-
-/** Whether a body was compressed, or encoded in any other way. Nothing here decodes. */
-function isEncoded({ headers }: FastifyRequest): boolean {
-  return !/^(identity)?$/i.test(headers['content-encoding'] ?? '');
-}
-
-function encoded(): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    'Send the body as it is, without "Content-Encoding": it is not decompressed.',
-  );
-}
-
-function hasBody(headers: FastifyRequest['headers']): boolean {
-  return 'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) !== 0;
-}
-
-function needsNoBody({ routeOptions }: FastifyRequest, body: string | Buffer): boolean {
-  return body.length === 0 && routeOptions.config.emptyBody === true;
+  return { app, answers, connections };
 }
 
 /** Whether a request is one of the REST interface, which has limits also where it has no such route. */
@@ -210,14 +186,18 @@ export function fromHttp(thrown: unknown): GatewayError {
   return toGatewayError(thrown);
 }
 
+/** Only 429 answers carry `Retry-After`, also where the limit was exceeded and something else refused the request first. */
+export function setRetryAfter({ code, retryAfter }: GatewayError, reply: FastifyReply): void {
+  if (code !== 'rate_limit_exceeded') reply.removeHeader('retry-after');
+  else if (retryAfter) reply.header('retry-after', retryAfter);
+}
+
 function answerError(thrown: unknown, { id, log }: FastifyRequest, reply: FastifyReply): void {
   const error = fromHttp(thrown);
   logInternal(log, error);
   // The next request can be told from a body that was read to its end, however bad it was.
   if (reply.request.raw.complete && reply.hasHeader('connection')) reply.removeHeader('connection');
-  // Only 429 answers carry `Retry-After`.
-  if (error.code !== 'rate_limit_exceeded') reply.removeHeader('retry-after');
-  else if (error.retryAfter) reply.header('retry-after', error.retryAfter);
+  setRetryAfter(error, reply);
   reply
     .code(ERROR_STATUS[error.code])
     .type('application/json; charset=utf-8')

@@ -1,11 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Caller } from '../accounts/caller.ts';
-import { type Limits, type Quota, rateLimitExceeded } from '../accounts/limits.ts';
+import { type Limits, networkOf, type Quota, rateLimitExceeded } from '../accounts/limits.ts';
 import { botVersionName } from '../bots/bots.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import { botId } from '../input.ts';
 import type { BotVersion } from '../schema/context.ts';
+import { ACCOUNT_BODY_BYTES, ADDRESS_BODY_BYTES, createReserveBody } from './arriving-bodies.ts';
 import type { Authenticate } from './authenticate.ts';
 
 /** Who asks, and what is left to them. */
@@ -30,6 +31,19 @@ export type Limiter = {
   ): Promise<Quota>;
   /** Finds out who sends a request below `/v1`, counts it, and says in its answer's headers what is left. */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<Admission>;
+  /**
+   * Counts a request for a static file, which needs no key, against its address.
+   *
+   * @throws GatewayError `rate_limit_exceeded` for an address that has had its files of this minute.
+   */
+  admitFile(request: FastifyRequest): Promise<void>;
+  /**
+   * Reserves memory for the body of a request, before it is read.
+   *
+   * @throws GatewayError `rate_limit_exceeded` where too much is on its way for the account, or for an address without
+   *   a valid key.
+   */
+  receive(request: FastifyRequest): Promise<void>;
   /** What was found of a request that was admitted. */
   admitted(request: FastifyRequest): Admission | undefined;
 };
@@ -42,6 +56,7 @@ export function createLimiter({
   limits: Limits;
 }): Limiter {
   const admissions = new WeakMap<FastifyRequest, Admission>();
+  const reserveBody = createReserveBody();
 
   const take: Limiter['take'] = (authentication, address, cost, bot) => {
     if (!(authentication instanceof GatewayError)) {
@@ -58,7 +73,7 @@ export function createLimiter({
     async admit(request, reply) {
       // Asked before anything is waited for: a client may go meanwhile, and counts all the same.
       const { ip } = request;
-      const found = await authenticate(request.headers.authorization).catch(toGatewayError);
+      const found = await authenticate(request.headers.authorization, ip).catch(toGatewayError);
       const authentication = 'session' in found ? tokenRefused() : found;
       const id = pathOf.safeParse(request.params).data?.id;
       const quota = await take(authentication, ip, 1, id);
@@ -67,6 +82,21 @@ export function createLimiter({
       admissions.set(request, admission);
       reply.headers(quotaHeaders(quota));
       return admission;
+    },
+
+    async admitFile({ ip }) {
+      const quota = await limits.takeForFile(ip ?? '');
+      if (!quota.allowed) throw rateLimitExceeded(quota);
+    },
+
+    async receive(request) {
+      const { raw, ip = '', headers } = request;
+      const authentication =
+        admissions.get(request)?.authentication ??
+        (await authenticate(headers.authorization, ip).catch(toGatewayError));
+      if (authentication instanceof GatewayError) {
+        reserveBody(raw, networkOf(ip), ADDRESS_BODY_BYTES);
+      } else reserveBody(raw, authentication.account.id, ACCOUNT_BODY_BYTES);
     },
 
     admitted: (request) => admissions.get(request),

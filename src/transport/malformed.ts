@@ -7,6 +7,9 @@ import { ended, type OpenAnswers } from './answers.ts';
 import { errorBody } from './error-body.ts';
 import { type Limiter, quotaHeaders } from './limit.ts';
 
+/** How long a client has to read why it was refused, before its connection is cut. */
+const LINGER_MS = 1_000;
+
 type Malformed = Error & { code?: string };
 
 /** Answers what is no HTTP, as far as there is anybody to answer. */
@@ -36,7 +39,9 @@ export function createRefuse(answers: OpenAnswers, limiter: () => Limiter): Refu
   async function refuse(error: Malformed, socket: Socket): Promise<void> {
     const open = answers.on(socket);
     const isInTheMidst = open.some((one) => one.headersSent && !one.writableEnded);
-    if (error.code === 'ECONNRESET' || !socket.writable || isInTheMidst) {
+    // Browsers open connections in advance.
+    const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
+    if (error.code === 'ECONNRESET' || !socket.writable || isInTheMidst || isUnused) {
       socket.destroy();
       return;
     }
@@ -47,6 +52,9 @@ export function createRefuse(answers: OpenAnswers, limiter: () => Limiter): Refu
     // A request whose body broke off has its answer among them, or had it before.
     if (isOfBody) socket.end();
     else await answer(reasonOf(error), socket, limiter());
+    // A client that does not hang up holds the connection no longer for that.
+    const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(cut));
   }
 }
 
@@ -85,6 +93,7 @@ async function answer(error: GatewayError, socket: Socket, limiter: Limiter): Pr
     [
       'HTTP/1.1 400 Bad Request',
       'Connection: close',
+      'Cache-Control: no-store',
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,

@@ -8,13 +8,22 @@ beforeAll(async () => {
 });
 
 describe('the playground', () => {
-  browserTest('runs the chat subscription, and asks nobody else for anything', async () => {
+  browserTest('runs the chat subscription, asks nobody else, and keeps no key', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     await using browser = await openBrowser();
     const page = await browser.newPage();
+    // What earlier versions kept.
+    await page.goto(`${app.url}/healthz`);
+    await page.evaluate(() => {
+      localStorage.setItem('graphiql:headers', 'Bearer parley_sk_old');
+      localStorage.setItem('graphiql:tabState', '{"headers": "Bearer parley_sk_old"}');
+    });
     const hosts = new Set<string>();
+    const complaints: string[] = [];
     page.on('request', (request) => hosts.add(new URL(request.url()).host));
+    page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => complaints.push(error.message));
     const query = `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename ... on TextDelta { seq delta } ... on ChatDone { tokensUsed } } }`;
     await page.goto(`${app.url}/graphql?query=${encodeURIComponent(query)}`);
     await page.locator('.graphiql-editor-tool .graphiql-editor:not(.hidden) .view-lines').click();
@@ -28,5 +37,15 @@ describe('the playground', () => {
     await result.getByText('ChatDone').waitFor();
     expect(await result.textContent()).toMatch(/tokensUsed.*15/s);
     expect([...hosts].filter((host) => host !== '')).toEqual([new URL(app.url).host]);
+
+    // What GraphiQL makes of descriptions is HTML.
+    await page.getByLabel('Re-fetch GraphQL schema').click();
+    await page.getByLabel('Show Documentation Explorer').click();
+    await page.locator('.graphiql-doc-explorer-content a').first().waitFor();
+    const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, document.cookie]));
+    expect(kept).not.toContain('parley_sk_');
+    expect(kept).toContain('tabState');
+    expect(page.url()).not.toContain('parley_sk_');
+    expect(complaints).toEqual([]);
   });
 });

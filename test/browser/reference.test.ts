@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 
 describe('the reference page', () => {
-  browserTest('shows every operation, and asks nobody for anything', async () => {
+  browserTest('shows every operation, and asks no other server for anything', async () => {
     await using browser = await openBrowser();
     const page = await browser.newPage();
     const requests: string[] = [];
@@ -28,7 +28,13 @@ describe('the reference page', () => {
     for (const link of links.filter((href) => href.length > 1)) {
       expect(await page.locator(link).count(), link).toBe(1);
     }
-    expect(requests.filter((url) => !url.startsWith('data:'))).toEqual([`${app.url}/docs`]);
+    const asked = requests.filter((url) => !url.startsWith('data:'));
+    expect(asked.filter((url) => !url.startsWith(`${app.url}/docs/assets/`))).toEqual([
+      `${app.url}/docs`,
+    ]);
+    const { port } = new URL(app.url);
+    const shown = page.getByText(`'http://127.0.0.1:${port}/v1/bots/demo/chat'`);
+    expect(await shown.count()).toBe(1);
     expect(complaints).toEqual([]);
   });
 

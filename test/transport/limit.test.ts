@@ -248,6 +248,61 @@ describe('who has no valid key', () => {
   });
 });
 
+describe('an address beyond its limit', () => {
+  /** An app, and how many statements ask for one key. */
+  const startCounted = async () => {
+    const database = await testDatabase();
+    let statements = 0;
+    const apiKey = new Proxy(database.prisma.apiKey, {
+      get(target, name, receiver) {
+        if (name === 'findUnique') statements += 1;
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    const prisma = new Proxy(database.prisma, {
+      get: (target, name) => (name === 'apiKey' ? apiKey : Reflect.get(target, name)),
+    });
+    const app = await startApp({ clock: () => now * 1_000, database: { ...database, prisma } });
+    const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
+      fetch(app.url + path, { method, headers });
+    return { ask, statements: () => statements };
+  };
+  const guessed = () => ({ authorization: `Bearer ${makeApiKey()}` });
+
+  test('costs no look-up for each key that it guesses, and keeps no valid key out', async () => {
+    const { ask, statements } = await startCounted();
+    for (let sent = 0; sent < 30; sent += 1) await ask('/v1/nothing', guessed());
+    const before = statements();
+    const tenant = await app.tenant();
+    const valid = ask(`/v1/bots/${await tenant.bot()}/runs`, tenant.headers);
+    const guesses = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => ask(`/v1/bots/b${index}/runs`, guessed())),
+    );
+    expect(new Set(guesses.map(({ status }) => status))).toEqual(new Set([429]));
+    expect((await valid).status).toBe(200);
+    expect(statements() - before).toBe(0);
+    now += MINUTE;
+    const next = await ask('/v1/nothing', guessed());
+    expect(next.headers.get('x-ratelimit-remaining')).toBe('29');
+  });
+
+  test('reserves no connection, and is told so', async () => {
+    const reserve = (headers: Record<string, string>) =>
+      fetch(`${app.url}/graphql/stream`, { method: 'PUT', headers });
+    for (let left = 29; left >= 0; left -= 1) {
+      const { status, headers } = await reserve(left % 2 ? guessed() : {});
+      expect([status, headers.get('x-ratelimit-remaining')]).toEqual([401, String(left)]);
+    }
+    const refused = await reserve(guessed());
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+    expect(await refused.json()).toMatchObject({
+      errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED', retryAfter: 60 } }],
+    });
+    const tenant = await app.tenant();
+    expect((await reserve(tenant.headers)).status).toBe(201);
+  });
+});
+
 /** An app that knows no key, and takes its time to say so. */
 async function startHeld() {
   const database = await testDatabase();

@@ -186,20 +186,30 @@ describe('the reference page', () => {
       expect(page).toContain(`<code>/v1${path}</code>`);
     }
     expect(page).not.toMatch(/>undefined<|\[object Object\]/);
-    expect(page.match(/<(link|script|img|iframe)[^>]*(src|href)="(?!data:)/)).toBeNull();
+    expect(
+      page.match(/<(link|script|img|iframe)[^>]*(src|href)="(?!data:|docs\/assets\/)/),
+    ).toBeNull();
   });
 
-  test('shows the address by which it was found, unless that is none', async () => {
+  test('shows the public address of the server, and nothing of a request', async () => {
     const { port, hostname } = new URL(app.url);
-    const pageAt = async (host: string) => {
+    const answerTo = async (path: string, host: string) => {
       const socket = createConnection(Number(port), hostname);
-      socket.write(`GET /docs HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
       return (await Array.fromAsync<Buffer>(socket)).join('');
     };
-    expect(await pageAt('bots.example:8080')).toContain('http://bots.example:8080/v1/bots/demo');
-    for (const host of ['"><script>x', "';ls;'", '']) {
-      expect(await pageAt(host)).toContain('http://localhost/v1/bots/demo/chat');
+    for (const path of ['/docs', '/v1/openapi.json', '/graphql']) {
+      for (const host of ['bots.example:8080', '"><script>x', "';ls;'"]) {
+        expect(await answerTo(path, host)).not.toContain(host);
+      }
     }
+    expect(await answerTo('/docs', 'x')).toContain(
+      '\'<span class="origin">http://localhost:4000</span>/v1/bots/demo/chat\'',
+    );
+    const known = await startApp({ publicUrl: 'https://bots.example/parley' });
+    const page = await (await fetch(`${known.url}/docs`)).text();
+    expect(page).toContain('https://bots.example/parley/v1/bots/demo/chat');
+    expect(page).not.toContain('localhost');
   });
 });
 

@@ -7,6 +7,7 @@ import type { Keys } from '../../accounts/keys.ts';
 import { GatewayError, invalidRequest } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
+import type { Connections } from '../connections.ts';
 import { takeOver } from '../take-over.ts';
 import { type GraphQLOptions, refuseRequests } from './graphql.ts';
 import { MAX_ID_LENGTH } from './operations.ts';
@@ -20,6 +21,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 type Options = GraphQLOptions & {
   authenticate: Authenticate;
   keys: Pick<Keys, 'watch'>;
+  connections: Connections;
 };
 
 /**
@@ -28,7 +30,17 @@ type Options = GraphQLOptions & {
  */
 export async function serveEventStream(
   app: FastifyInstance,
-  { contextOf, authenticate, keys, maskError, origins, subscribe, documents, admit }: Options,
+  {
+    contextOf,
+    authenticate,
+    keys,
+    connections,
+    maskError,
+    origins,
+    subscribe,
+    documents,
+    admit,
+  }: Options,
 ) {
   const reserved = createReserved({ keys });
   const unsent = createUnsent();
@@ -70,7 +82,7 @@ export async function serveEventStream(
   });
 
   const reserve = async (request: FastifyRequest, reply: FastifyReply) => {
-    const caller = await authenticate(request.headers.authorization);
+    const caller = await authenticate(request.headers.authorization, request.ip);
     if (caller instanceof GatewayError) throw caller;
     const token = randomUUID();
     const asked = toLibrary(request, { token, reply });
@@ -104,6 +116,7 @@ export async function serveEventStream(
       const connection = reserved.find(token);
       // Whoever asks for events by a token reads its connection; a second one is refused by the library.
       if (connection && !connection.reader && headers.accept === 'text/event-stream') {
+        connections.trust(request.raw.socket);
         return sendStream(reply, connection.open(reply.raw), unsent);
       }
       if (method === 'DELETE') connection?.operations.cancel(operationIdOf(query));

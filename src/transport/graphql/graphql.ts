@@ -1,4 +1,3 @@
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
@@ -6,36 +5,14 @@ import { ERROR_STATUS, readErrorCode, toGatewayError } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { ContextOf } from '../context-of.ts';
 import type { ErrorMask } from '../error-mask.ts';
-import { fromHttp } from '../http.ts';
+import { fromHttp, setRetryAfter } from '../http.ts';
+import type { Limiter } from '../limit.ts';
 import type { Admit, Operation } from './admission.ts';
 import type { Documents } from './documents.ts';
+import { createGraphiQLPage, isPageRequest } from './graphiql/page.ts';
 import type { Origins } from './origins.ts';
 import { readRequest } from './request.ts';
 import type { Subscribe } from './subscriptions.ts';
-
-const FIRST_QUERY = `# Parley's playground. Put your API key into
-# the headers below, then run an operation.
-
-subscription Chat {
-  chat(
-    botId: "demo"
-    input: { message: "Hello!", sessionId: "user-1" }
-  ) {
-    __typename
-    ... on TextDelta { seq delta }
-    ... on ChatDone { seq runId tokensUsed }
-    ... on ChatFailed { seq code message }
-  }
-}
-
-query Viewer {
-  viewer {
-    account { name plan }
-    apiKey { name scopes }
-  }
-  bots { edges { node { id name } } }
-}
-`;
 
 /** What the GraphQL transports over HTTP are made of. */
 export type GraphQLOptions = {
@@ -51,22 +28,26 @@ export type GraphQLOptions = {
 /** What yoga knows of each request. */
 type Server = { req: FastifyRequest; reply: FastifyReply };
 
-/** The front desk: GraphQL over HTTP, and its playground, at `/graphql`. */
+/** GraphQL over HTTP, and GraphiQL for browsers, at `/graphql`. */
 export async function serveGraphQL(
   app: FastifyInstance,
-  { schema, contextOf, maskError, origins, subscribe, documents, admit }: GraphQLOptions,
+  {
+    schema,
+    contextOf,
+    maskError,
+    origins,
+    subscribe,
+    documents,
+    admit,
+    limiter,
+  }: GraphQLOptions & { limiter: Limiter },
 ) {
+  const sendPage = createGraphiQLPage(limiter);
   const admitted = new WeakMap<GraphQLParams, Operation>();
   const yoga = createYoga<Server>({
     schema,
     context: ({ params }) => operationIn(admitted, params).contextValue,
-    graphiql: {
-      title: 'Parley',
-      defaultQuery: FIRST_QUERY,
-      headers: '{ "Authorization": "Bearer <API_KEY>" }',
-      defaultEditorToolsVisibility: 'headers',
-    },
-    renderGraphiQL,
+    graphiql: false,
     landingPage: false,
     cors: false,
     batching: false,
@@ -82,16 +63,14 @@ export async function serveGraphQL(
   app.route({
     url: '/graphql',
     method: ['GET', 'POST'],
+    onRequest: async (request, reply) => {
+      if (isPageRequest(request)) return sendPage(request, reply);
+    },
     preHandler: async (request) => {
-      if (!asksForPage(request)) documents.textOf(readRequest(request));
+      documents.textOf(readRequest(request));
     },
     handler: (req, reply) => yoga.handleNodeRequestAndResponse(req, reply, { req, reply }),
   });
-}
-
-/** Whether yoga answers with GraphiQL, and runs nothing. */
-function asksForPage({ method, headers: { accept } }: FastifyRequest): boolean {
-  return method === 'GET' && accept?.includes('text/html') === true;
 }
 
 /**
@@ -106,6 +85,7 @@ export function refuseRequests({
     const error = await contextOf(request, reply)
       .then((context) => context.charge(1))
       .then(() => fromHttp(thrown), toGatewayError);
+    setRetryAfter(error, reply);
     return reply.code(ERROR_STATUS[error.code]).send({ errors: [maskError(error)] });
   };
 }
@@ -155,6 +135,7 @@ function admitAlike({
     onValidate: ({ setResult }) => setResult([]),
   };
 }
+
 function operationIn(admitted: WeakMap<GraphQLParams, Operation>, params: GraphQLParams) {
   const operation = admitted.get(params);
   if (!operation) throw new Error('The operation was not admitted.');

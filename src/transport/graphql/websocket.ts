@@ -3,17 +3,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { execute, GraphQLError } from 'graphql';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import { z } from 'zod';
+import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
 import type { Keys } from '../../accounts/keys.ts';
 import { GatewayError, toGatewayError } from '../../errors.ts';
 import { isJsonObject, jsonText } from '../../json.ts';
 import type { Context, Origin } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
+import { CONNECTION_LIMITS, type Connections } from '../connections.ts';
 import type { ErrorMask } from '../error-mask.ts';
 import { WEBSOCKET_PATH } from '../http.ts';
 import type { Limiter } from '../limit.ts';
 import type { Admit } from './admission.ts';
 import { createOperations, MAX_ID_LENGTH, type Operations } from './operations.ts';
 import type { Origins } from './origins.ts';
+import { watchStall } from './stall.ts';
 import type { Subscribe } from './subscriptions.ts';
 import { MOST_UNSENT } from './unsent.ts';
 
@@ -24,6 +27,8 @@ const CONNECTIONS = {
 };
 /** How many operations of one connection may be under way. */
 const MAX_OPERATIONS = 200;
+/** WebSockets of one key, or of one session's tokens. */
+const MAX_SOCKETS = 100;
 /** How long a connection may take to say who it is. */
 const INIT_LIMIT_MS = 3_000;
 
@@ -36,6 +41,9 @@ type Options = {
   admit: Admit;
   keys: Pick<Keys, 'watch'>;
   origins: Origins;
+  connections: Connections;
+  /** Milliseconds that a client may take nothing of what waits for it. */
+  stallMs?: number;
 };
 
 /**
@@ -45,16 +53,31 @@ type Options = {
  */
 export async function serveWebSocket(
   app: FastifyInstance,
-  { authenticate, limiter, createContext, maskError, subscribe, admit, keys, origins }: Options,
+  {
+    authenticate,
+    limiter,
+    createContext,
+    maskError,
+    subscribe,
+    admit,
+    keys,
+    origins,
+    connections,
+    stallMs = CONNECTION_LIMITS.stallMs,
+  }: Options,
 ) {
   /**
    * The key is looked at again for each operation: a revoked one begins nothing more. That it cannot be looked at is a
    * refusal too, of that operation alone.
    */
-  const authenticateConnection = (parameters: unknown, { headers }: FastifyRequest) => {
+  const authenticateConnection = (parameters: unknown, { headers, ip }: FastifyRequest) => {
     const { Authorization } = (parameters ?? {}) as Record<string, unknown>;
-    return authenticate(Authorization ?? headers.authorization).catch(toGatewayError);
+    return authenticate(Authorization ?? headers.authorization, ip).catch(toGatewayError);
   };
+
+  const acquireSocket = createConcurrencyLimit(
+    (max) => `${max} WebSockets are open already. Close one of them.`,
+  );
 
   await app.register(websocket, { options: CONNECTIONS });
   app.route({
@@ -82,6 +105,15 @@ export async function serveWebSocket(
           // Whoever has gone meanwhile closes no more, and would be watched for as long as the key holds.
           if (socket.readyState >= socket.CLOSING) return false;
           if (!(authentication instanceof GatewayError)) {
+            try {
+              const { key, session } = authentication;
+              const release = acquireSocket(JSON.stringify([key.id, session]), MAX_SOCKETS);
+              socket.once('close', release);
+            } catch {
+              socket.close(4429, 'Too many connections');
+              return false;
+            }
+            connections.trust(request.raw.socket);
             const unwatch = keys.watch(authentication, () => socket.close(4403, 'Forbidden'));
             socket.once('close', unwatch);
             return true;
@@ -123,6 +155,7 @@ export async function serveWebSocket(
           return errors.map(maskError);
         },
       }),
+      stallMs,
     ),
   });
 }
@@ -161,12 +194,19 @@ function operationsOf(socket: WebSocket): Operations {
 }
 
 /** The library prints a broken socket's error to the console; ours belongs in the log. */
-function quietly(handler: WebsocketHandler): WebsocketHandler {
+function quietly(handler: WebsocketHandler, stallMs: number): WebsocketHandler {
   return function (socket, request) {
     // It prints what cannot be sent any more, too: that the socket has closed tells all that is to be known.
     const send = socket.send.bind(socket);
+    const stall = watchStall(socket, stallMs);
     Object.assign(socket, {
-      send: (data: string, sent: () => void) => send(data, () => sent()),
+      send(data: string, sent: () => void) {
+        stall.queued();
+        send(data, () => {
+          stall.sent();
+          sent();
+        });
+      },
     });
     handler.call(this, socket, request);
     socket.removeAllListeners('error');

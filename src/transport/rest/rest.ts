@@ -40,9 +40,9 @@ export async function serveRest(
       handler: async (request, reply) => {
         const context = contexts.get(request);
         if (context === undefined) throw new Error('The request was not authorized.');
-        const { params, query, headers, body } = request;
+        const { params, query, headers, body, ip } = request;
         // The key may have ended while the body was on its way. Where that came at once, the key is still remembered.
-        const authentication = await authenticate(headers.authorization);
+        const authentication = await authenticate(headers.authorization, ip);
         if (authentication instanceof GatewayError) throw authentication;
         const call = route.read({ params, query, headers, body });
         if (!call.stream) {

@@ -1,4 +1,4 @@
-import { type Html, html, inline } from './html.ts';
+import { type Html, html, inline } from '../../html.ts';
 import type { Schema } from './model.ts';
 
 /** How many values are told one by one. */

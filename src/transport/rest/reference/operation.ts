@@ -1,10 +1,10 @@
+import { type Html, html, inline, markdown } from '../../html.ts';
 import { fieldsTable, row } from './fields.ts';
-import { type Html, html, inline, markdown } from './html.ts';
 import type { Media, Operation, Response } from './model.ts';
 import { tryForm } from './try-form.ts';
 
 /** Everything about one operation. */
-export function operationSection(operation: Operation, origin: string): Html {
+export function operationSection(operation: Operation, origin: Html | string): Html {
   const { operationId, method, path, summary, description, parameters, requestBody } = operation;
   const body = requestBody?.content['application/json'];
   return html`<section class="operation" id="${operationId}">
@@ -75,7 +75,10 @@ function code(value: unknown): Html {
 }
 
 /** The call as a line of a shell. */
-function curlOf({ method, path, parameters, requestBody, security }: Operation, origin: string) {
+function curlOf(
+  { method, path, parameters, requestBody, security }: Operation,
+  origin: Html | string,
+): Html {
   const filled = parameters
     .filter((parameter) => parameter.in === 'path')
     .reduce(
@@ -88,11 +91,14 @@ function curlOf({ method, path, parameters, requestBody, security }: Operation, 
     ),
   );
   const body = requestBody?.content['application/json']?.example;
-  return [
-    `curl ${method === 'GET' || body ? '' : `-X ${method} `}${quoted(origin + filled + (query.size > 0 ? `?${query}` : ''))}`,
+  const options = method === 'GET' || body ? '' : `-X ${method} `;
+  const address = `${filled}${query.size > 0 ? `?${query}` : ''}`;
+  const rest = [
+    '',
     ...(security?.length === 0 ? [] : ['-H "Authorization: Bearer $API_KEY"']),
     ...(body ? ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`] : []),
   ].join(' \\\n  ');
+  return html`curl ${options}'${origin}${address}'${rest}`;
 }
 
 function quoted(text: string): string {

@@ -1,39 +1,27 @@
-import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { ERROR_STATUS } from '../../../errors.ts';
+import { type Html, html, inline, markdown } from '../../html.ts';
 import { ERROR_MEANING } from '../openapi/errors.ts';
 import { row } from './fields.ts';
-import { type Html, html, inline, markdown } from './html.ts';
 import { type Model, readDocument } from './model.ts';
 import { operationSection } from './operation.ts';
 
-const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
-const style = read('./reference.css');
-const script = read('./reference.js');
-const sourceOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
-
-/** Where this server's origin belongs. */
-export const ORIGIN = 'https://origin.invalid';
-
-/** Lets the page have what is in it, and ask this server alone. */
-export const contentSecurityPolicy = [
-  "default-src 'none'",
-  `style-src ${sourceOf(style)}`,
-  `script-src ${sourceOf(script)}`,
-  "connect-src 'self'",
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Stands for this server's origin until the page's script puts in the address that it was loaded from. */
+const UNKNOWN_ORIGIN = 'http://localhost:4000';
 
 /**
- * The reference of the REST interface, as one page that needs nothing else.
+ * The reference of the REST interface, as one page.
  *
  * @param document the OpenAPI document: what is not in it is not on the page.
- * @returns HTML, in which `ORIGIN` stands for this server's origin, as the reader has it.
+ * @param files the addresses of the page's style sheet and script.
+ * @param publicUrl the address of this server, for the examples, where the operator has set it.
+ * @returns HTML, the same for every reader: nothing of a request is in it.
  */
-export function renderPage(document: unknown): string {
+export function renderPage(
+  document: unknown,
+  files: { style: string; script: string },
+  publicUrl: string | undefined,
+): string {
+  const origin = publicUrl ?? html`<span class="origin">${UNKNOWN_ORIGIN}</span>`;
   const model = readDocument(document);
   const { info, tags, headers, operations } = model;
   return html`<!doctype html>
@@ -43,7 +31,7 @@ export function renderPage(document: unknown): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${info.title}: the REST interface</title>
 <link rel="icon" href="data:,">
-<style>${{ html: style }}</style>
+<link rel="stylesheet" href="${files.style}">
 </head>
 <body>
 ${navigation(model)}
@@ -59,7 +47,7 @@ ${markdown(info.description)}
 </header>
 ${tags.map(
   ({ name, description }) => html`<section id="tag-${name}"><h2>${name}</h2>${markdown(description)}
-${operations.filter(({ tags: [tag] }) => tag === name).map((one) => operationSection(one, ORIGIN))}
+${operations.filter(({ tags: [tag] }) => tag === name).map((one) => operationSection(one, origin))}
 </section>`,
 )}
 <section id="headers"><h2>Headers of answers</h2>
@@ -72,7 +60,7 @@ ${markdown('Every error has the same form, `{"error": {"code", "message", "retry
 ${Object.entries(ERROR_MEANING).map(([code, meaning]) => errorRow(code, meaning))}
 </tbody></table></section>
 </main>
-<script>${{ html: script }}</script>
+<script src="${files.script}"></script>
 </body>
 </html>
 `.html;

@@ -1,4 +1,6 @@
 // Sends the forms of the reference page. The key stays in its field: it is stored nowhere.
+for (const origin of document.querySelectorAll('.origin')) origin.textContent = location.origin;
+
 const key = document.querySelector('#key');
 
 for (const form of document.querySelectorAll('.try form')) {

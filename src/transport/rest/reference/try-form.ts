@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../html.ts';
 import type { Operation } from './model.ts';
 
 /** A form that sends the request from the page itself; `reference.js` works it. */

@@ -1,0 +1,79 @@
+import type { FastifyRequest } from 'fastify';
+import { html } from '../../html.ts';
+import { assertAdmitted, type Limiter } from '../../limit.ts';
+import { pageHeaders } from '../../page-headers.ts';
+import { createSharedText, type SendText } from '../../shared-text.ts';
+import { findGraphiQLFiles, type GraphiQLFiles } from './files.ts';
+
+const FIRST_QUERY = `# Parley's playground. Put your API key into
+# the headers below, then run an operation.
+
+subscription Chat {
+  chat(
+    botId: "demo"
+    input: { message: "Hello!", sessionId: "user-1" }
+  ) {
+    __typename
+    ... on TextDelta { seq delta }
+    ... on ChatDone { seq runId tokensUsed }
+    ... on ChatFailed { seq code message }
+  }
+}
+
+query Viewer {
+  viewer {
+    account { name plan }
+    apiKey { name scopes }
+  }
+  bots { edges { node { id name } } }
+}
+`;
+
+const FIRST_HEADERS = '{ "Authorization": "Bearer <API_KEY>" }';
+
+/** Whether a request at `/graphql` is a browser's, for the page. */
+export function isPageRequest({ method, headers }: FastifyRequest): boolean {
+  return method === 'GET' && headers.accept?.includes('text/html') === true;
+}
+
+/**
+ * The page of GraphiQL. It counts 1 like any request without a key. A key that is typed there stays in the page's memory.
+ *
+ * @throws StartupError where GraphiQL's files have not been generated.
+ */
+export function createGraphiQLPage(limiter: Limiter): SendText {
+  const page = renderPage(findGraphiQLFiles());
+  const send = createSharedText(() => page, HEADERS);
+  return async (request, reply) => {
+    assertAdmitted(await limiter.admit(request, reply), true);
+    return send(request, reply);
+  };
+}
+
+const HEADERS = {
+  ...pageHeaders({ 'style-src': "'self' 'unsafe-inline'", 'worker-src': "'self'" }),
+  // The same address answers GraphQL to other clients.
+  vary: 'Accept',
+};
+
+function renderPage({ script, style, ...workers }: GraphiQLFiles): string {
+  const path = (file: string) => `graphql/assets/${file}`;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Parley: GraphiQL</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${path(style)}">
+</head>
+<body class="no-focus-outline">
+<noscript>GraphiQL needs JavaScript.</noscript>
+<div id="root" data-query="${FIRST_QUERY}" data-headers="${FIRST_HEADERS}"
+data-editor-worker="${path(workers.editorWorker)}" data-json-worker="${path(workers.jsonWorker)}"
+data-graphql-worker="${path(workers.graphqlWorker)}"></div>
+<script src="${path(script)}"></script>
+</body>
+</html>
+`.html;
+}

@@ -1,0 +1,30 @@
+/** What a page may load and do: only what comes from this server. Scripts are files, never part of the page. */
+const POLICY = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self' data:",
+  'font-src': "'self'",
+  'connect-src': "'self'",
+  'form-action': "'self'",
+  'base-uri': "'none'",
+  'frame-ancestors': "'none'",
+  'require-trusted-types-for': "'script'",
+};
+
+/**
+ * The headers of every page, which browsers check again each time they show it.
+ *
+ * @param exceptions directives of the Content Security Policy that differ for this page.
+ */
+export function pageHeaders(exceptions: Record<string, string> = {}): Record<string, string> {
+  const policy = Object.entries({ ...POLICY, ...exceptions });
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy.map((directive) => directive.join(' ')).join('; '),
+    'cross-origin-opener-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-cache',
+  };
+}
