@@ -98,9 +98,11 @@ export function createAgent({
         session: sessionId === undefined ? {} : { id: sessionId },
         now,
       };
-      const memoryTools = session && createMemoryTools(definition.memory, memory, session.key);
+      const memoryTools =
+        session &&
+        createMemoryTools(definition.memory, { memory, sessionKey: session.key, redactor });
       const tools = await toolGroups.find(deployment, trace, { signal, values });
-      const toolbox = createToolbox([...tools, ...(memoryTools ?? [])], log);
+      const toolbox = createToolbox([...tools, ...(memoryTools ?? [])], { redactor, log });
       const messages = await trace.step('merge_context', (span) => {
         const prompt = assemblePrompt({ definition, values, history: past, message, toolbox });
         span.set({
