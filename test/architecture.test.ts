@@ -27,6 +27,7 @@ const FOUNDATIONS = [
   'json.ts',
   'log.ts',
   'text.ts',
+  'version.ts',
   'generated',
 ];
 const ROOMS = [...DOMAINS, 'transport', 'schema', 'operations', 'model', 'storage'];
@@ -40,7 +41,7 @@ const source = (file: string) => readFileSync(join(SRC, file), 'utf8');
 
 /** The files of `src/` that a file imports, types too. */
 function importsOf(file: string): string[] {
-  const specifiers = source(file).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g);
+  const specifiers = source(file).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+\.ts)'/g);
   return [...specifiers].map(([, specifier = '']) =>
     relative(SRC, join(SRC, dirname(file), specifier)),
   );

@@ -22,6 +22,9 @@ import {
 /** OpenAI's own server, which alone wants the limit of tokens under its newer name. */
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 
+/** Sent to a server that needs no key: the client insists on one. */
+export const NO_KEY = 'none';
+
 const RETRY_DELAY_MS = 500;
 const MAX_RETRY_DELAY_MS = 5_000;
 
@@ -38,7 +41,7 @@ export type OpenAIOptions = {
 
 /** A model behind OpenAI's chat completions API, always streamed, with the usage in the stream. */
 export function createOpenAIModel({
-  apiKey = 'none',
+  apiKey = NO_KEY,
   baseUrl = OPENAI_BASE_URL,
   defaultModel,
   fetch = createPooledFetch(),
@@ -46,8 +49,11 @@ export function createOpenAIModel({
   const client = new OpenAI({
     apiKey,
     baseURL: baseUrl,
+    // Else the client reads them from the environment.
+    adminAPIKey: null,
     organization: null,
     project: null,
+    webhookSecret: null,
     maxRetries: 0,
     logLevel: 'off',
     fetch: withoutRefusals(fetch),

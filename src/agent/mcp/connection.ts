@@ -3,6 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Redactor } from '../../deployments/redact.ts';
 import type { JsonObject } from '../../json.ts';
+import { VERSION } from '../../version.ts';
 import type { Egress } from '../egress.ts';
 import { EgressError } from '../egress-error.ts';
 import { toMcpFailure } from './failure.ts';
@@ -67,7 +68,7 @@ export async function connectTo(
 
   const address = URL.parse(url);
   if (!address) throw toMcpFailure(new EgressError('invalid-url'));
-  const client = new Client({ name: 'parley', version: '0.1.0' });
+  const client = new Client({ name: 'parley', version: VERSION });
   client.setNotificationHandler(ToolListChangedNotificationSchema, forgetList);
   const transport = new StreamableHTTPClientTransport(address, {
     fetch: createMcpFetch(egress, forgetList),
