@@ -5,13 +5,12 @@ import { lookupIn } from '../../language/template.ts';
 import { toStorable } from '../../text.ts';
 import type { McpTarget } from '../mcp/connection.ts';
 import { McpFailure } from '../mcp/failure.ts';
-import { inputCheckOf } from '../mcp/input.ts';
 import type { ListedTool } from '../mcp/listing.ts';
 import { textOf } from '../mcp/result.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import { limitAnswer, limitError } from './answer.ts';
-import { checkInput } from './check.ts';
 import { headersOf, renderHeaders } from './headers.ts';
+import { checkAgainst } from './schema-check.ts';
 import { type Tool, type ToolContext, ToolError } from './tool.ts';
 
 /** Whose tools they are, and what their headers place. */
@@ -120,7 +119,7 @@ function createMcpTool(
     inputSchema,
     async call(given, { signal }) {
       try {
-        const input = checkInput(inputCheckOf(inputSchema), given);
+        const input = checkAgainst(inputSchema, given);
         const result = await servers.call(target, { name, input, isRepeatable }, signal);
         const text = redactor.redact(toStorable(textOf(result)));
         if (result.isError) throw new ToolError(limitError(text) || 'The tool failed.');

@@ -274,12 +274,12 @@ describe('a call of an MCP tool', () => {
       { name: 'grep', inputSchema: { type: 'object', properties: { pattern, format: pattern } } },
     ]);
     await call('ref', { word: 7 });
-    await call('many', { a: 1 });
+    await call('many', { a: {} });
     await call('not', { a: 1 });
     await call('grep', { pattern: `${'a'.repeat(64)}!` });
     expect(mcp.calls.map(({ input }) => input)).toEqual([
       { word: 7 },
-      { a: 1 },
+      { a: {} },
       { a: 1 },
       { pattern: `${'a'.repeat(64)}!` },
     ]);
