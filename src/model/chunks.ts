@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
+import { normalizeLineEnds } from './line-ends.ts';
 import type { AnswerBudget } from './model.ts';
 import { TooLong } from './pieces.ts';
 
@@ -49,18 +50,4 @@ export async function readChunks(
     parser.feed(normalize(decoder.decode(bytes, { stream: true })));
     if (isDone) return;
   }
-}
-
-/**
- * Ends each line with LF, also where CR and LF arrive apart. The parser looks for the next CR once a line, so that many
- * lines before a distant CR take it quadratic time.
- */
-function normalizeLineEnds() {
-  let held = '';
-  return (piece: string): string => {
-    if (held === '' && !piece.includes('\r')) return piece;
-    const text = held + piece;
-    held = text.endsWith('\r') ? '\r' : '';
-    return text.slice(0, text.length - held.length).replaceAll(/\r\n?/g, '\n');
-  };
 }
