@@ -28,6 +28,7 @@ const FOUNDATIONS = [
   'log.ts',
   'outage.ts',
   'text.ts',
+  'version.ts',
   'generated',
 ];
 const ROOMS = [...DOMAINS, 'transport', 'schema', 'operations', 'model', 'storage'];
@@ -41,7 +42,7 @@ const source = (file: string) => readFileSync(join(SRC, file), 'utf8');
 
 /** The files of `src/` that a file imports, types too. */
 function importsOf(file: string): string[] {
-  const specifiers = source(file).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g);
+  const specifiers = source(file).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+\.ts)'/g);
   return [...specifiers].map(([, specifier = '']) =>
     relative(SRC, join(SRC, dirname(file), specifier)),
   );

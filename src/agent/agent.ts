@@ -12,6 +12,7 @@ import { createLoop, type Loop } from './loop.ts';
 import { assemblePrompt } from './prompt.ts';
 import { createToolbox } from './toolbox.ts';
 import type { ToolGroups } from './tools/groups.ts';
+import { isHeaderValue } from './tools/headers.ts';
 import { createMemoryTools } from './tools/memory.ts';
 
 /** One message to an agent, and all that it is to know. */
@@ -62,7 +63,12 @@ export function createAgent({
       if (value !== undefined) return value;
       throw new GatewayError('model_error', `The variable ${setting.env} of the model is not set.`);
     };
-    return models.at({ baseUrl: resolved(baseUrl), apiKey: resolved(apiKey) });
+    const key = resolved(apiKey)?.trim();
+    if (key === undefined || isHeaderValue(key)) {
+      return models.at({ baseUrl: resolved(baseUrl), apiKey: key });
+    }
+    const message = `The variable ${apiKey?.env} of the model holds characters that no key has.`;
+    throw new GatewayError('model_error', message);
   };
 
   /** The first two of the four steps: both are read in one look. */
@@ -98,9 +104,11 @@ export function createAgent({
         session: sessionId === undefined ? {} : { id: sessionId },
         now,
       };
-      const memoryTools = session && createMemoryTools(definition.memory, memory, session.key);
+      const memoryTools =
+        session &&
+        createMemoryTools(definition.memory, { memory, sessionKey: session.key, redactor });
       const tools = await toolGroups.find(deployment, trace, { signal, values });
-      const toolbox = createToolbox([...tools, ...(memoryTools ?? [])], log);
+      const toolbox = createToolbox([...tools, ...(memoryTools ?? [])], { redactor, log });
       const messages = await trace.step('merge_context', (span) => {
         const prompt = assemblePrompt({ definition, values, history: past, message, toolbox });
         span.set({

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { toStorable } from '../text.ts';
+import { VERSION } from '../version.ts';
 import { EgressError, MAX_REDIRECTS, toEgressError } from './egress-error.ts';
 import { createGuardedConnector, type HostLookup } from './egress-guard.ts';
 
@@ -88,7 +89,7 @@ export function createEgress({
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
         method,
-        headers: { 'user-agent': 'parley', ...headers, 'accept-encoding': 'identity' },
+        headers: { 'user-agent': `parley/${VERSION}`, ...headers, 'accept-encoding': 'identity' },
         body,
         signal,
       });

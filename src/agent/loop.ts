@@ -2,8 +2,10 @@ import type { Redactor } from '../deployments/redact.ts';
 import { GatewayError } from '../errors.ts';
 import type { Definition } from '../language/definition.ts';
 import type { Model, ModelEvent, ModelMessage, ModelRequest, ToolCall } from '../model/model.ts';
+import { createAnswerBudget } from '../model/pieces.ts';
 import type { Span } from '../runs/trace.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
+import { createDeltaCoalescer } from './delta-coalescer.ts';
 import type { Toolbox, ToolEvent } from './toolbox.ts';
 import type { ToolContext } from './tools/tool.ts';
 import { traceCall } from './trace-call.ts';
@@ -60,10 +62,12 @@ export function createLoop(options: LoopOptions): Loop {
     toolsCalled: [],
   };
 
-  /** Hears the model out, without the values of the deployment's variables. @returns what it says and wishes for. */
+  const budget = createAnswerBudget();
+
+  /** Streams one model call, redacting secrets. Returns its text and tool calls. */
   const listen = async (
     request: ModelRequest,
-    hear: (event: LoopEvent) => void,
+    deltas: ReturnType<typeof createDeltaCoalescer>,
     signal: AbortSignal,
   ) => {
     const turn = meter.begin(request.messages);
@@ -76,24 +80,29 @@ export function createLoop(options: LoopOptions): Loop {
       said += delta;
       result.response += delta;
       turn.say(delta);
-      hear({ type: 'TextDelta', delta });
+      deltas.push(delta);
+    };
+    const endText = () => {
+      say(text.end());
+      deltas.flush();
     };
     const onEvent = (event: ModelEvent) => {
       trace.hear(event);
       if (event.type === 'text-delta') return say(text.push(event.text));
-      say(text.end());
+      endText();
       if (event.type === 'finish') return turn.report(event.usage);
-      // One that was told of no tools may wish for some all the same; nobody answers that.
+      // A model that was offered no tools may call some all the same; such calls are dropped.
       const { call } = event;
       if (request.tools.length > 0) calls.push({ ...call, id: redactor.redact(call.id) });
     };
-    await model.stream(request, onEvent, signal).finally(() => say(text.end()));
+    await model.stream(request, onEvent, signal).finally(endText);
     return { said, calls };
   };
 
   const work = async (hear: (event: LoopEvent) => void, signal: AbortSignal) => {
     const { name, temperature, maxTokens, timeout } = definition.model;
     const conversation = [...messages];
+    const deltas = createDeltaCoalescer((delta) => hear({ type: 'TextDelta', delta }));
     for (let callsLeft = definition.limits.toolCalls; ; ) {
       const request = {
         model: model.nameFor(name),
@@ -102,14 +111,13 @@ export function createLoop(options: LoopOptions): Loop {
         temperature,
         maxTokens,
         timeout,
+        budget,
       };
-      const { said, calls } = await listen(request, hear, signal);
+      const { said, calls } = await listen(request, deltas, signal);
       if (signal.aborted) return;
-      conversation.push({ role: 'assistant', content: said, toolCalls: calls });
-      const named = calls.map((call) => ({
-        ...call,
-        name: toolbox.nameOf(call.name) ?? call.name,
-      }));
+      const named = calls.map(toolbox.record);
+      const toolCalls = named.map((call) => ({ ...call, name: toolbox.wireNameOf(call.name) }));
+      conversation.push({ role: 'assistant', content: said, toolCalls });
       result.messages.push({ role: 'ASSISTANT', text: said, toolCalls: named });
       if (calls.length === 0) return;
       for (const call of calls.slice(0, callsLeft)) {

@@ -1,7 +1,10 @@
+import type { Redactor } from '../deployments/redact.ts';
 import type { Log } from '../log.ts';
 import type { ModelTool, ToolCall } from '../model/model.ts';
-import { ATTRIBUTE, OPERATION } from '../runs/semconv.ts';
+import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import type { Span } from '../runs/trace.ts';
+import { displayName, shorten } from './model-text.ts';
+import { fitsArguments, parseArguments } from './tools/arguments.ts';
 import { type Tool, type ToolContext, ToolError } from './tools/tool.ts';
 
 /** What happens to a call of a tool. */
@@ -17,12 +20,17 @@ export type Toolbox = {
   /** The name on the wire of a tool, also of one that was called in the past and is no more. */
   wireNameOf(name: string): string;
   /**
-   * Calls what the model wishes for, all at once. What fails, what there is not, and what goes beyond the limit
-   * answers with an error that the model reads.
+   * A call as the history, clients and the model's next request have it: under the tool's own name, redacted, and
+   * without arguments over 64 KiB.
+   */
+  record(call: ToolCall): ToolCall;
+  /**
+   * Makes the calls of one answer, at most 16 at a time. A call that fails, that names no tool, or that exceeds the
+   * limit is answered with an error that the model reads; one that exceeds the limit has no span and no events.
    *
    * @param context its span gets a part for each call.
    * @param callsLeft how many calls the run may still make.
-   * @param hear is told what happens to them.
+   * @param hear receives the events of the calls.
    * @returns the answer to each call, in their order.
    */
   callAll(
@@ -37,10 +45,18 @@ export type Toolbox = {
 export type RunContext = Omit<ToolContext, 'span'> & { span: Span };
 
 const MAX_WIRE_NAME = 64;
+/** Characters of a call's id in events; some servers hold a signature of several KiB in it. */
+const MAX_CALL_ID = 256;
+/** Calls of one run under way at once. */
+const MAX_CONCURRENT = 16;
 const STOPPED = 'The run was stopped.';
+const NO_MORE_CALLS = 'Error: No more calls of tools are allowed. Answer without them.';
 
 /** A table of names made for this run: short and safe, and never two the same. */
-export function createToolbox(tools: Tool[], log: Log): Toolbox {
+export function createToolbox(
+  tools: Tool[],
+  { redactor, log }: { redactor: Redactor; log: Log },
+): Toolbox {
   const byWireName = new Map<string, Tool>();
   const wireNames = new Map<string, string>();
   for (const tool of tools) {
@@ -53,32 +69,56 @@ export function createToolbox(tools: Tool[], log: Log): Toolbox {
     wireNames.set(tool.name, wireName);
   }
 
-  const answer = async (call: ToolCall, isAllowed: boolean, context: ToolContext) => {
+  const nameOf = (wireName: string) => byWireName.get(wireName)?.name;
+  const nameFor = (wireName: string) => nameOf(wireName) ?? displayName(wireName, redactor);
+
+  const answer = async (call: ToolCall, context: ToolContext) => {
     const tool = byWireName.get(call.name);
-    if (!tool) throw new ToolError(`There is no tool "${call.name}".`, { type: 'unknown_tool' });
-    if (!isAllowed) {
-      throw new ToolError('No more calls of tools are allowed. Answer without them.', {
-        type: 'tool_calls_limit',
-      });
+    if (!tool) {
+      const message = `There is no tool "${displayName(call.name, redactor)}".`;
+      throw new ToolError(message, { type: 'unknown_tool' });
     }
-    return tool.call(readArguments(call.arguments), context);
+    return tool.call(parseArguments(call.arguments), context);
   };
 
   const say = (error: unknown, name: string) => {
-    if (error instanceof ToolError) return error.message;
+    if (error instanceof ToolError) return redactor.redact(error.message);
     log.error({ tool: name, err: error }, 'A tool failed in a way that it should not.');
     return 'The tool failed.';
   };
 
-  /** A name that is no tool's is the model's words, which do not belong into a trace. */
-  const trace = (parent: Span, { id, name: wireName }: ToolCall) => {
-    const name = byWireName.get(wireName)?.name;
+  /** A trace names only tools that exist. */
+  const trace = (parent: Span, { name: wireName }: ToolCall, callId: string) => {
+    const name = nameOf(wireName);
     return parent.begin(name ? `${OPERATION.executeTool} ${name}` : OPERATION.executeTool, {
       [ATTRIBUTE.operation]: OPERATION.executeTool,
       [ATTRIBUTE.toolName]: name,
       [ATTRIBUTE.toolType]: 'function',
-      [ATTRIBUTE.toolCallId]: id,
+      [ATTRIBUTE.toolCallId]: callId,
     });
+  };
+
+  const callOne = async (call: ToolCall, context: RunContext, hear: (event: ToolEvent) => void) => {
+    const name = nameFor(call.name);
+    const callId = shorten(call.id, MAX_CALL_ID, redactor);
+    const startedAt = performance.now();
+    hear({ type: 'ToolStarted', name, callId });
+    const span = trace(context.span, call, callId);
+    const finished = (failed: boolean, text: string) => {
+      const durationMs = Math.round(performance.now() - startedAt);
+      hear({ type: 'ToolFinished', name, callId, failed, durationMs });
+      return failed ? `Error: ${text}` : text;
+    };
+    try {
+      const text = await answer(call, { ...context, span });
+      span.end();
+      return finished(false, text);
+    } catch (error) {
+      // A call that the run's end stops is ended by the run, for its reason.
+      if (context.signal.aborted) return finished(true, STOPPED);
+      span.end(error instanceof ToolError ? error.type : 'internal_error');
+      return finished(true, say(error, name));
+    }
   };
 
   return {
@@ -89,44 +129,30 @@ export function createToolbox(tools: Tool[], log: Log): Toolbox {
     })),
 
     wireNameOf: (name) => wireNames.get(name) ?? plainName(name),
-    nameOf: (wireName) => byWireName.get(wireName)?.name,
+    nameOf,
 
-    callAll: (calls, callsLeft, context, hear) =>
-      Promise.all(
-        calls.map(async (call, index) => {
-          const name = byWireName.get(call.name)?.name ?? call.name;
-          const what = { name, callId: call.id };
-          hear({ type: 'ToolStarted', ...what });
-          const startedAt = performance.now();
-          const span = trace(context.span, call);
-          const finished = (failed: boolean, text: string) => {
-            const durationMs = Math.round(performance.now() - startedAt);
-            hear({ type: 'ToolFinished', ...what, failed, durationMs });
-            return failed ? `Error: ${text}` : text;
-          };
-          try {
-            const text = await answer(call, index < callsLeft, { ...context, span });
-            span.end();
-            return finished(false, text);
-          } catch (error) {
-            // What is stopped with the run is ended with it, and for its reason.
-            if (context.signal.aborted) return finished(true, STOPPED);
-            span.end(error instanceof ToolError ? error.type : 'internal_error');
-            return finished(true, say(error, name));
-          }
-        }),
-      ),
+    record: ({ id, name, arguments: text }) => ({
+      id,
+      name: nameFor(name),
+      arguments: fitsArguments(text) ? redactor.redact(text) : '{}',
+    }),
+
+    async callAll(calls, callsLeft, context, hear) {
+      const answers = calls.map(() => NO_MORE_CALLS);
+      const allowed = calls.slice(0, callsLeft);
+      const refused = calls.length - allowed.length;
+      if (refused > 0) context.span.set({ [OWN_ATTRIBUTE.toolCallsRefused]: refused });
+      // Each worker takes the next call from the one iterator that they share.
+      const next = allowed.entries();
+      const work = async () => {
+        for (const [index, call] of next) answers[index] = await callOne(call, context, hear);
+      };
+      await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
+      return answers;
+    },
   };
 }
 
 function plainName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_WIRE_NAME);
-}
-
-function readArguments(text: string): unknown {
-  try {
-    return JSON.parse(text === '' ? '{}' : text);
-  } catch {
-    throw new ToolError('The arguments are not valid JSON.', { type: 'invalid_arguments' });
-  }
 }

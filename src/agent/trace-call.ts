@@ -2,6 +2,10 @@ import type { Redactor } from '../deployments/redact.ts';
 import type { ModelEvent, ModelRequest } from '../model/model.ts';
 import { ATTRIBUTE, OPERATION, PROVIDER } from '../runs/semconv.ts';
 import type { Span } from '../runs/trace.ts';
+import { shorten } from './model-text.ts';
+
+/** Characters of a model's name and of a finish reason, which the server chooses. */
+const MAX_TEXT = 256;
 
 /** Is told all that a model says in one call. */
 export type CallTrace = { hear(event: ModelEvent): void };
@@ -41,8 +45,8 @@ export function traceCall(
       }
       if (event.type !== 'finish') return;
       span.set({
-        [ATTRIBUTE.responseModel]: event.model && redactor.redact(event.model),
-        [ATTRIBUTE.finishReasons]: [redactor.redact(event.reason)],
+        [ATTRIBUTE.responseModel]: event.model && shorten(event.model, MAX_TEXT, redactor),
+        [ATTRIBUTE.finishReasons]: [shorten(event.reason, MAX_TEXT, redactor)],
         [ATTRIBUTE.inputTokens]: event.usage?.promptTokens,
         [ATTRIBUTE.outputTokens]: event.usage?.completionTokens,
       });

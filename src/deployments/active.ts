@@ -10,6 +10,7 @@ import { createRedactor, type Redactor } from './redact.ts';
 /** A deployment that runs. */
 export type RunningDeployment = {
   deploymentId: string;
+  accountId: string;
   definition: Definition;
   variables: EnvironmentVariables;
   /** Takes the values of its variables out of what leaves. */
@@ -45,16 +46,17 @@ export function createActiveDeployments({
   const load = async (deploymentId: string): Promise<RunningDeployment> => {
     const known = deployments.get(deploymentId);
     if (known) return known;
-    const { source, envVars } = await prisma.deployment.findUniqueOrThrow({
+    const { source, envVars, bot } = await prisma.deployment.findUniqueOrThrow({
       where: { id: deploymentId },
-      select: { source: true, envVars: true },
+      select: { source: true, envVars: true, bot: { select: { accountId: true } } },
     });
     const { definition } = readDefinition(source);
     if (definition === null)
       throw new Error(`The source of ${deploymentId} cannot be read any more.`);
     const variables = envVars ? cipher.decrypt(deploymentId, envVars) : {};
     const redactor = createRedactor(variables);
-    const deployment = { deploymentId, definition, variables, redactor };
+    const { accountId } = bot;
+    const deployment = { deploymentId, accountId, definition, variables, redactor };
     deployments.set(deploymentId, deployment);
     return deployment;
   };

@@ -45,6 +45,14 @@ export function withoutRefusals(fetch: typeof globalThis.fetch): typeof globalTh
   };
 }
 
+/** The same with these headers and no others, whatever the client adds from its environment or its platform. */
+export function withHeaders(
+  fetch: typeof globalThis.fetch,
+  headers: Readonly<Record<string, string>>,
+): typeof globalThis.fetch {
+  return (input, init) => fetch(input, { ...init, headers });
+}
+
 /** A body as it comes. Whoever has read enough of it leaves its end to us, so that the connection is kept. */
 function chunksOf(body: Dispatcher.ResponseData['body']): AsyncIterable<Uint8Array> {
   return {

@@ -10,7 +10,7 @@ export type ModelMessage =
 export type ToolCall = {
   id: string;
   name: string;
-  /** JSON, as the model wrote it: it may be broken. */
+  /** JSON, as the model wrote it: it may be broken. Of more than 64 KiB only the beginning. */
   arguments: string;
 };
 
@@ -36,6 +36,16 @@ export type ModelRequest = {
   maxTokens?: number;
   /** Milliseconds for the whole call. */
   timeout: number;
+  /** Limits all answers that share it together; one of its own by default. */
+  budget?: AnswerBudget;
+};
+
+/** Counts what a model's server sends. Both throw once that exceeds what the answers of one run may hold. */
+export type AnswerBudget = {
+  /** Counts bytes as they arrive. */
+  receive(bytes: number): void;
+  /** Counts chunks, or parts of them, and the characters of text and tool calls. */
+  take(chunks: number, characters: number): void;
 };
 
 /** Tokens as the model's server counted them. */
@@ -47,7 +57,7 @@ export type ModelEvent =
   | { type: 'tool-call'; call: ToolCall }
   | {
       type: 'finish';
-      /** Why the model stopped, in OpenAI's words, such as `stop` or `length`. */
+      /** Why the model stopped, in OpenAI's words, such as `stop` or `length`; of any length. */
       reason: string;
       /** The model that answered, in its server's words; none where it did not say. */
       model: string | undefined;
@@ -64,7 +74,8 @@ export type Model = {
    *
    * @param hear is told what it says, as it says it.
    * @param signal ends the call, which then ends without `finish`.
-   * @throws GatewayError `model_timeout` or `model_error`; a failure before the first piece of text has been
+   * @throws GatewayError `model_timeout`, or `model_error`, also for an answer with more than 128 tool calls and for
+   *   one that exceeds the request's budget; a failure before the first piece of text has been
    *   retried once.
    */
   stream(

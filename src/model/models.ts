@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
+import { VERSION } from '../version.ts';
+import { withHeaders } from './fetch.ts';
 import type { Model } from './model.ts';
-import { createOpenAIModel } from './openai.ts';
+import { createOpenAIModel, NO_KEY } from './openai.ts';
 
 /** The server that a definition names in place of the operator's. */
 export type OwnServer = { baseUrl?: string | undefined; apiKey?: string | undefined };
@@ -13,7 +15,11 @@ export type Models = {
 
 const CACHE_SIZE = 1_000;
 
-/** @param fetch how requests leave for servers that definitions name; it lets none through to private ones. */
+/**
+ * @param fetch how requests leave for servers that definitions name; it lets none through to private ones. They carry
+ *   four headers: the server's own key, the two of JSON, and the user agent. None of the `openai` client's own leave,
+ *   nor those of `OPENAI_CUSTOM_HEADERS`, and no `traceparent`.
+ */
 export function createModels({
   standard,
   fetch,
@@ -28,7 +34,17 @@ export function createModels({
       const key = JSON.stringify([baseUrl, apiKey]);
       const known = own.get(key);
       if (known) return known;
-      const model = createOpenAIModel({ baseUrl, apiKey, fetch, defaultModel: standard.nameFor() });
+      const model = createOpenAIModel({
+        baseUrl,
+        apiKey,
+        fetch: withHeaders(fetch, {
+          accept: 'application/json',
+          authorization: `Bearer ${apiKey ?? NO_KEY}`,
+          'content-type': 'application/json',
+          'user-agent': `parley/${VERSION}`,
+        }),
+        defaultModel: standard.nameFor(),
+      });
       own.set(key, model);
       return model;
     },

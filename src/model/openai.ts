@@ -6,13 +6,24 @@ import type {
 } from 'openai/resources/chat/completions';
 import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
-import { hearChunks } from './chunks.ts';
+import { readChunks } from './chunks.ts';
 import { createPooledFetch, withoutRefusals } from './fetch.ts';
 import type { Model, ModelEvent, ModelMessage, ModelRequest, Usage } from './model.ts';
-import { collectCalls, joinSurrogates, limitPieces, TooLong } from './pieces.ts';
+import {
+  callPiecesOf,
+  collectCalls,
+  createAnswerBudget,
+  joinSurrogates,
+  TooLong,
+  textOf,
+  textOrNone,
+} from './pieces.ts';
 
 /** OpenAI's own server, which alone wants the limit of tokens under its newer name. */
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+
+/** Sent to a server that needs no key: the client insists on one. */
+export const NO_KEY = 'none';
 
 const RETRY_DELAY_MS = 500;
 const MAX_RETRY_DELAY_MS = 5_000;
@@ -30,7 +41,7 @@ export type OpenAIOptions = {
 
 /** A model behind OpenAI's chat completions API, always streamed, with the usage in the stream. */
 export function createOpenAIModel({
-  apiKey = 'none',
+  apiKey = NO_KEY,
   baseUrl = OPENAI_BASE_URL,
   defaultModel,
   fetch = createPooledFetch(),
@@ -38,8 +49,11 @@ export function createOpenAIModel({
   const client = new OpenAI({
     apiKey,
     baseURL: baseUrl,
+    // Else the client reads them from the environment.
+    adminAPIKey: null,
     organization: null,
     project: null,
+    webhookSecret: null,
     maxRetries: 0,
     logLevel: 'off',
     fetch: withoutRefusals(fetch),
@@ -49,12 +63,12 @@ export function createOpenAIModel({
   /** One try: text as it comes, then the finish. */
   const attempt = async (request: ModelRequest, hear: Hear, signal: AbortSignal) => {
     const { model, messages, tools, temperature, maxTokens, timeout } = request;
+    const { budget = createAnswerBudget() } = request;
     const text = joinSurrogates();
     let reason: string | undefined;
     let usage: Usage | undefined;
     let answering: string | undefined;
-    const calls = collectCalls();
-    const count = limitPieces();
+    const calls = collectCalls(budget);
     const completion = client.chat.completions.create(
       {
         model,
@@ -69,15 +83,15 @@ export function createOpenAIModel({
       },
       { signal, timeout },
     );
-    await hearChunks(await completion.asResponse(), (chunk) => {
-      const delta = text.add(chunk.choices?.[0]?.delta?.content ?? '');
-      const pieces = chunk.choices?.[0]?.delta?.tool_calls ?? [];
-      count(delta, pieces);
+    await readChunks(await completion.asResponse(), budget, (chunk) => {
+      const said = textOf(chunk);
+      budget.take(0, said.length);
+      const delta = text.add(said);
       if (delta) hear({ type: 'text-delta', text: delta });
-      calls.add(pieces);
-      reason = chunk.choices?.[0]?.finish_reason ?? reason;
+      calls.add(callPiecesOf(chunk));
+      reason = textOrNone(chunk.choices?.[0]?.finish_reason) ?? reason;
       usage = readUsage(chunk) ?? usage;
-      answering = chunk.model || answering;
+      answering = textOrNone(chunk.model) || answering;
     });
     if (reason === undefined) throw new BrokenOff();
     const rest = text.end();
@@ -196,8 +210,6 @@ function describe(error: unknown, late: boolean): GatewayError {
   if (error instanceof BrokenOff) {
     return new GatewayError('model_error', "The model's answer broke off.");
   }
-  if (error instanceof TooLong) {
-    return new GatewayError('model_error', "The model's answer is too long.");
-  }
+  if (error instanceof TooLong) return new GatewayError('model_error', error.message);
   return new GatewayError('model_error', "The model's answer broke off or could not be read.");
 }

@@ -614,15 +614,15 @@ describe('a process that stops', () => {
     const stopping = await startApp();
     const owner = await stopping.tenant();
     const bot = await owner.bot();
-    const text = 'x'.repeat(4 * 1024 * 1024);
+    const piece = 'x'.repeat(1000 * 1024);
     stopping.upstream.script(({ say, end }) => {
-      say(text);
+      for (const one of Array(4).fill(piece)) say(one);
       end();
     });
     const response = await owner.chat(bot, { message: 'Hi' });
     const closed = stopping.close(10_000);
     const { response: whole } = (await response.json()) as Reply;
-    expect(whole.length).toBe(text.length);
+    expect(whole.length).toBe(4 * piece.length);
     await closed;
   });
 

@@ -147,7 +147,7 @@ describe('an agent with tools', () => {
     expect(tools_called).toEqual(['time.now']);
     const run = await app.prisma.run.findUniqueOrThrow({ where: { id } });
     expect(run).toMatchObject({ status: 'COMPLETED', toolsCalled: ['time.now'] });
-    expect(toolAnswers()[0]).toBe('Error: There is no tool "no\uFFFDthing".');
+    expect(toolAnswers()[0]).toBe('Error: There is no tool "no\\ufffdthing".');
   });
 
   test('calls no more than the definition allows, and then asks the model to do without', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { startUpstream, type Upstream } from '../helpers/upstream.ts';
@@ -12,6 +12,7 @@ beforeAll(async () => {
   tenant = await app.tenant();
 });
 afterAll(() => own.close());
+afterEach(() => vi.unstubAllEnvs());
 
 const deploy = async (members: string, envVars: Record<string, string> = {}) => {
   const botId = await tenant.bot(null);
@@ -41,6 +42,54 @@ describe('a bot with a model server of its own', () => {
     expect(app.upstream.requests).toEqual([]);
     const id = response.headers.get('x-run-id') ?? '';
     expect(await app.prisma.run.findUnique({ where: { id } })).toMatchObject({ model: 'large-1' });
+  });
+
+  test.each([
+    ['its own key', 'api_key env.MODEL_KEY', 'Bearer sk-of-the-bot'],
+    ['no key', '', 'Bearer none'],
+  ])('gets %s, and none of the operator’s headers, keys and settings', async (_what, key, sent) => {
+    vi.stubEnv('OPENAI_API_KEY', 'sk-operator');
+    vi.stubEnv('OPENAI_ADMIN_KEY', 'sk-admin');
+    vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:1/v1');
+    vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'X-Gateway: secret\nAuthorization: Bearer sk-operator');
+    vi.stubEnv('OPENAI_LOG', 'debug');
+    vi.stubEnv('OPENAI_ORG_ID', 'org-operator');
+    vi.stubEnv('OPENAI_PROJECT_ID', 'proj-operator');
+    vi.stubEnv('OPENAI_WEBHOOK_SECRET', 'whsec-operator');
+    const bot = await deploy(`model "m" { base_url env.MODEL_URL ${key} }`, {
+      MODEL_URL: own.baseUrl,
+      MODEL_KEY: 'sk-of-the-bot',
+    });
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const response = await tenant.chat(bot, { message: 'Hi' }, { traceparent });
+    expect(response.status).toBe(200);
+    const {
+      host,
+      connection,
+      'content-length': length,
+      ...headers
+    } = own.requests.at(-1)?.headers ?? {};
+    expect(headers).toEqual({
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      authorization: sent,
+      'content-type': 'application/json',
+      'user-agent': expect.stringMatching(/^parley\/\d+\.\d+\.\d+$/),
+    });
+  });
+
+  test('is not asked with a key that no header carries, which no log quotes', async () => {
+    const bot = await deploy('model "m" { base_url env.URL api_key env.K }', {
+      URL: own.baseUrl,
+      K: 'sk-a\nb',
+    });
+    const response = await tenant.chat(bot, { message: 'Hi' });
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: 'model_error',
+        message: 'The variable K of the model holds characters that no key has.',
+      },
+    });
   });
 
   test('streams from it, and hangs up on it', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { hearChunks } from '../../src/model/chunks.ts';
+import { readChunks } from '../../src/model/chunks.ts';
+import { createAnswerBudget } from '../../src/model/pieces.ts';
 
 const chunk = (content: string) => JSON.stringify({ choices: [{ index: 0, delta: { content } }] });
 
@@ -14,7 +15,9 @@ async function hear(...pieces: (string | Uint8Array)[]) {
       controller.close();
     },
   });
-  await hearChunks({ body }, ({ choices }) => heard.push(choices[0]?.delta.content));
+  await readChunks({ body }, createAnswerBudget(), ({ choices }) =>
+    heard.push(choices[0]?.delta.content),
+  );
   return heard;
 }
 
@@ -37,7 +40,8 @@ describe('a streamed answer', () => {
 
   test('of nothing says nothing', async () => {
     expect(await hear()).toEqual([]);
-    await expect(hearChunks({ body: null }, () => {})).resolves.toBeUndefined();
+    const budget = createAnswerBudget();
+    await expect(readChunks({ body: null }, budget, () => {})).resolves.toBeUndefined();
   });
 
   test.each([
@@ -47,6 +51,27 @@ describe('a streamed answer', () => {
     const error = await hear(`data: ${chunk('One')}\n\n`, text).catch((thrown) => thrown);
     expect(error.name).toBe('StreamedError');
     expect(String(error)).not.toContain('canary');
+  });
+
+  test('is read in linear time, however its lines end', async () => {
+    const lines = Buffer.from(`${'\n'.repeat(1024 * 1024 - 1)}\r`);
+    const startedAt = process.cpuUsage();
+    expect(await hear(...Array.from({ length: 4 }, () => lines))).toEqual([]);
+    const { user, system } = process.cpuUsage(startedAt);
+    expect(user + system).toBeLessThan(2_000_000);
+  });
+
+  test.each([
+    ['of more than 64 MiB', `: ${'x'.repeat(1024 * 1024)}\n`, 65],
+    [
+      'of more than 500,000 events',
+      `data: ${JSON.stringify({ choices: [] })}\n\n`.repeat(50_001),
+      10,
+    ],
+    ['of more than 500,000 unknown fields', 'x\n'.repeat(50_001), 10],
+  ])('%s has failed, whatever is in it', async (_what, piece, count) => {
+    const pieces = Array.from({ length: count }, () => piece);
+    await expect(hear(...pieces)).rejects.toThrow("The model's answer is too long.");
   });
 
   test.each([

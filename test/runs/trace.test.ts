@@ -399,10 +399,14 @@ describe('a tool in a trace', () => {
     expect(named(trace, 'execute_tool').attributes).not.toHaveProperty('gen_ai.tool.name');
   });
 
-  test('was refused beyond the limit', async () => {
+  test('is counted, and has no span, where it exceeds the limit', async () => {
     const bot = await tenant.bot('tools time\n  limits { tool_calls 1 }');
-    scripts(({ call }) => call(['time_now', {}], ['time_now', {}]), finish);
-    expect(errorsOf(await chat(bot))).toEqual(['execute_tool time.now: tool_calls_limit']);
+    scripts(({ call }) => call(['time_now', {}], ['time_now', {}], ['time_now', {}]), finish);
+    const trace = await chat(bot);
+    expect(trace.spans.filter(({ name }) => name.startsWith('execute_tool'))).toHaveLength(1);
+    expect(named(trace, 'send_to_model').attributes).toMatchObject({
+      'parley.tool_calls.refused': 2,
+    });
   });
 
   test('names the values that its address and its headers lacked', async () => {

@@ -3,24 +3,29 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Redactor } from '../../deployments/redact.ts';
 import type { JsonObject } from '../../json.ts';
+import { VERSION } from '../../version.ts';
 import type { Egress } from '../egress.ts';
 import { EgressError } from '../egress-error.ts';
 import { toMcpFailure } from './failure.ts';
 import { createMcpFetch } from './fetch.ts';
-import { type ListedTool, readTool, toolPage } from './listing.ts';
+import { collectTools, type Listing, toolPage } from './listing.ts';
 import { type CallResult, callResult } from './result.ts';
 
 /** A server of tools, and as whom it is called. */
 export type McpTarget = {
   /** The same for those who may share a connection, and for nobody else. */
   key: string;
+  /** The account that the connection counts for. */
+  accountId: string;
   url: string;
   headers: Readonly<Record<string, string>>;
   /** Takes the deployment's secrets out of what the server tells of its tools. */
   redactor: Redactor;
+  /** The server's names of the tools to keep; all by default. */
+  only?: readonly string[] | undefined;
 };
 
-/** Milliseconds. */
+/** Milliseconds, but for `tools`. */
 export type McpLimits = {
   /** For connecting and listing the tools, together. */
   connect: number;
@@ -28,12 +33,14 @@ export type McpLimits = {
   call: number;
   /** For saying farewell to the server. */
   close: number;
+  /** How many tools of a server are kept. */
+  tools: number;
 };
 
 /** A session with a server. What fails, fails with McpFailure. */
 export type McpConnection = {
-  /** In the server's order, at most 10 pages; asked again once the server says that they changed. */
-  tools(): Promise<ListedTool[]>;
+  /** Those of at most 10 pages and 1 MiB; asked again once the server says that they changed. */
+  tools(): Promise<Listing>;
   /** @param signal cancels the call, also at the server. */
   call(name: string, input: JsonObject, signal: AbortSignal): Promise<CallResult>;
   /** Ends the session, once the calls under way have ended. */
@@ -53,10 +60,10 @@ export type McpConnectionDependencies = {
 
 /** Begins a session and lists the tools. @throws McpFailure */
 export async function connectTo(
-  { url, headers, redactor }: McpTarget,
+  { url, headers, redactor, only }: McpTarget,
   { egress, limits, signal: lifetime }: McpConnectionDependencies,
 ): Promise<McpConnection> {
-  let listing: Promise<ListedTool[]> | undefined;
+  let listing: Promise<Listing> | undefined;
   let calls = 0;
   let isRetired = false;
   let closing: Promise<void> | undefined;
@@ -67,7 +74,7 @@ export async function connectTo(
 
   const address = URL.parse(url);
   if (!address) throw toMcpFailure(new EgressError('invalid-url'));
-  const client = new Client({ name: 'parley', version: '0.1.0' });
+  const client = new Client({ name: 'parley', version: VERSION });
   client.setNotificationHandler(ToolListChangedNotificationSchema, forgetList);
   const transport = new StreamableHTTPClientTransport(address, {
     fetch: createMcpFetch(egress, forgetList),
@@ -77,20 +84,17 @@ export async function connectTo(
   });
 
   const list = async () => {
-    const tools = new Map<string, ListedTool>();
-    if (!client.getServerCapabilities()?.tools) return [];
+    const tools = collectTools(redactor, { limit: limits.tools, only });
+    if (!client.getServerCapabilities()?.tools) return tools.listing();
     let cursor: string | null | undefined;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
+    for (let page = 0; page < MAX_PAGES && !tools.isFull(); page += 1) {
       const request = { method: 'tools/list' as const, params: cursor ? { cursor } : {} };
       const answer = await client.request(request, toolPage, { timeout: limits.connect });
-      for (const entry of answer.tools) {
-        const tool = readTool(entry, redactor);
-        if (tool && !tools.has(tool.name)) tools.set(tool.name, tool);
-      }
+      tools.add(answer.tools);
       cursor = answer.nextCursor;
       if (!cursor) break;
     }
-    return [...tools.values()];
+    return tools.listing();
   };
 
   const close = () => {

@@ -8,6 +8,7 @@ import { EgressError } from '../egress-error.ts';
  * - `broken`: what came, if anything, is no answer.
  * - `timeout`: nothing came in time.
  * - `refused`: another status than 2xx.
+ * - `too-many`: no connection was made, because too many are in use.
  * - `protocol`: an error of the protocol, in the server's own words.
  */
 export type McpFailureCode =
@@ -16,6 +17,7 @@ export type McpFailureCode =
   | 'broken'
   | 'timeout'
   | 'refused'
+  | 'too-many'
   | 'protocol';
 
 /** Why a server of tools gave no answer, in words that name no address; those of `protocol` are the server's. */

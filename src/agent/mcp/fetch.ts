@@ -3,6 +3,7 @@ import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { jsonText } from '../../json.ts';
+import { normalizeLineEnds } from '../../model/line-ends.ts';
 import type { Egress } from '../egress.ts';
 import { EgressError } from '../egress-error.ts';
 import { CONNECTION_CLOSED } from './failure.ts';
@@ -11,27 +12,41 @@ import { CONNECTION_CLOSED } from './failure.ts';
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 60_000;
 
-/** The bytes of one answer, however many messages are in it. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const KIB = 1024;
+/** Bytes of one answer by what was asked, however many messages are in it. What is not named has 64 KiB. */
+const MAX_ANSWER_BYTES: Record<string, number> = {
+  'tools/call': 4 * KIB * KIB,
+  /** Of all pages of a listing together. */
+  'tools/list': KIB * KIB,
+};
+const MAX_OTHER_BYTES = 64 * KIB;
+/** Bytes of one stream on which the server speaks unasked: of some thousand notifications. */
+const MAX_UNASKED_BYTES = 256 * KIB;
+/** The same of one that may also bring the rest of an answer. */
+const MAX_RESUMED_BYTES = KIB * KIB;
+/** Answers to the server's own requests under way at once. */
+const MAX_REPLIES = 8;
 
 const requestId = z.union([z.string(), z.number()]);
 const message = jsonText.pipe(
   z.object({
     id: requestId.optional(),
     method: z.string().optional(),
-    params: z.object({ requestId: requestId.optional() }).optional(),
+    params: z.object({ requestId: requestId.optional(), cursor: z.string().optional() }).optional(),
   }),
 );
 
 /**
- * The network of one client of the protocol, through the guard. It adds what the client does not see to by itself:
- * answers are bounded, a request that is cancelled ends its HTTP exchange too, one whose stream ends without its
- * answer fails at once and not by its time limit, and a server that keeps hanging up is not asked ever again at once.
+ * The network of one client of the protocol, through the guard. It adds what the client lacks: answers are bounded, a
+ * request that is cancelled ends its HTTP exchange too, one whose stream ends without its answer fails at once and not by
+ * its time limit, and a server that keeps closing its stream is not asked again at once.
  *
  * @param onSilence is called when the stream ends on which the server speaks unasked.
  */
 export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onSilence: () => void): FetchLike {
   const underWay = new Map<RequestId, AbortController>();
+  let replies = 0;
+  let listed = { bytes: 0 };
 
   let pause = 0;
   let resumeAt = 0;
@@ -42,6 +57,19 @@ export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onSilence: () => v
     if (wait > 0) await setTimeout(wait, undefined, { signal });
   };
 
+  /** What an answer may hold, and how much of that is read already: pages of one listing share it. */
+  const limitOf = ({ method, params }: z.infer<typeof message>): Limit => {
+    const most = MAX_ANSWER_BYTES[method ?? ''] ?? MAX_OTHER_BYTES;
+    if (method !== 'tools/list') return { most, read: { bytes: 0 } };
+    if (params?.cursor === undefined) listed = { bytes: 0 };
+    return { most, read: listed };
+  };
+
+  const limitOfStream = (headers: RequestInit['headers']): Limit => {
+    const isResumed = new Headers(headers).has('last-event-id');
+    return { most: isResumed ? MAX_RESUMED_BYTES : MAX_UNASKED_BYTES, read: { bytes: 0 } };
+  };
+
   return async (url, { method, headers, body, signal } = {}) => {
     const sent = message.safeParse(body).data ?? {};
     const cancelled =
@@ -50,6 +78,9 @@ export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onSilence: () => v
     const id = sent.method === undefined ? undefined : sent.id;
     const exchange = new AbortController();
     if (id !== undefined) underWay.set(id, exchange);
+    const isReply = typeof body === 'string' && sent.method === undefined;
+    if (isReply && replies === MAX_REPLIES) throw new EgressError('broken-answer');
+    if (isReply) replies += 1;
     const over = () => {
       if (id !== undefined) underWay.delete(id);
     };
@@ -61,6 +92,8 @@ export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onSilence: () => v
       if (!stream) over();
       const isStream = /^text\/event-stream\b/i.test(answered.get('content-type') ?? '');
       const ending = {
+        isStream,
+        limit: method === 'GET' ? limitOfStream(headers) : limitOf(sent),
         lastWords: isStream && id !== undefined ? lastWordsFor(id) : undefined,
         onEnd: () => {
           over();
@@ -71,36 +104,59 @@ export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onSilence: () => v
     } catch (error) {
       over();
       throw error;
+    } finally {
+      if (isReply) replies -= 1;
     }
   };
 }
+
+type Limit = { most: number; read: { bytes: number } };
+
+type Ending = {
+  isStream: boolean;
+  limit: Limit;
+  lastWords: string | undefined;
+  onEnd: () => void;
+};
 
 /** An event that answers a request in the server's place; where it is answered already, it means nothing. */
 function lastWordsFor(id: RequestId): string {
   return `\n\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error: CONNECTION_CLOSED })}\n\n`;
 }
 
-/** The same stream within its bounds; its last words are added unless an event's id says that it goes on elsewhere. */
+/**
+ * The same stream within its bounds; its last words are added unless an event's id says that it goes on elsewhere. A
+ * batch of messages is refused: none was sent, and each of its messages would be checked before anything else is done.
+ */
 function watch(
   stream: ReadableStream<Uint8Array>,
-  { lastWords, onEnd }: { lastWords: string | undefined; onEnd: () => void },
+  { isStream, limit, lastWords, onEnd }: Ending,
 ): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
-  let size = 0;
+  const normalize = normalizeLineEnds();
   let isResumable = false;
+  let isBlank = true;
   let tail = '\n';
+  const refuse = async () => {
+    await reader.cancel();
+    throw new EgressError('broken-answer');
+  };
   const read = async () => {
     const { done, value } = await reader.read();
     if (done) return undefined;
-    size += value.length;
-    if (size > MAX_ANSWER_BYTES) {
-      await reader.cancel();
-      throw new EgressError('broken-answer');
+    limit.read.bytes += value.length;
+    if (limit.read.bytes > limit.most) await refuse();
+    const text = Buffer.from(value).toString('latin1');
+    if (!isStream) {
+      if (isBlank && text.trimStart().startsWith('[')) await refuse();
+      isBlank &&= text.trim() === '';
+      return value;
     }
-    tail += Buffer.from(value).toString('latin1');
-    isResumable ||= /[\r\n]id:/.test(tail);
+    const lines = normalize(text);
+    tail += lines;
+    isResumable ||= tail.includes('\nid:');
     tail = tail.slice(-3);
-    return value;
+    return Buffer.from(lines, 'latin1');
   };
   return new ReadableStream({
     async pull(controller) {

@@ -29,13 +29,16 @@ export function createToolProbe({ servers }: { servers: Pick<McpServers, 'probe'
     if (typeof url !== 'string' && variables[url.env] === undefined) return [];
     const redactor = createRedactor(variables);
     try {
-      const target = targetOf(group, { deploymentId: '', variables, redactor }, {});
-      const tools = await servers.probe(target, PROBE_MS);
+      const deployment = { deploymentId: '', accountId: '', variables, redactor };
+      const target = targetOf({ ...group, only: undefined }, deployment, {});
+      const { tools } = await servers.probe(target, PROBE_MS);
       return [{ group: name, tools: tools.map((tool) => tool.name) }];
     } catch (error) {
       if (!(error instanceof ToolError || error instanceof McpFailure)) throw error;
       const isUsers = error instanceof McpFailure && OF_THE_USER.includes(error.code);
       if (isUsers && isPersonal(group)) return [];
+      // That says nothing of the server.
+      if (error instanceof McpFailure && error.code === 'too-many') return [];
       return [{ group: name, problem: redactor.redact(error.message) }];
     }
   };

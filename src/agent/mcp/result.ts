@@ -37,14 +37,46 @@ function sizeOf(base64: string): string {
   return `${Buffer.byteLength(base64, 'base64')} bytes`;
 }
 
-/** What a model gets to read of a result: its texts, or where it has none its structure as JSON. */
+/** Pieces of content that are read. */
+const MAX_BLOCKS = 256;
+/** Characters that are read: more than a model gets, so that it gets a note. */
+const MAX_TEXT = 64 * 1024;
+const MAX_DEPTH = 64;
+const MORE_NOTE = '[There was more content, which is left out.]';
+
+/**
+ * What a model gets to read of a result: its texts, or where it has none its structure as JSON. Of more than 256 pieces
+ * or 64 Ki characters the beginning, of structure below 64 levels none.
+ */
 export function textOf({ content, structuredContent }: CallResult): string {
   const blocks = content ?? [];
-  const texts = blocks.map((one) => block.parse(one));
-  const hasText = blocks.some(
-    (one) => z.object({ type: z.literal('text') }).safeParse(one).success,
-  );
+  const texts: string[] = [];
+  let length = 0;
+  for (const [index, one] of blocks.entries()) {
+    if (index === MAX_BLOCKS || length > MAX_TEXT) {
+      texts.push(MORE_NOTE);
+      break;
+    }
+    const text = block.parse(one);
+    length += text.length;
+    texts.push(text);
+  }
+  const hasText = blocks.slice(0, MAX_BLOCKS).some(isText);
   if (!hasText && structuredContent !== undefined && structuredContent !== null)
-    texts.unshift(JSON.stringify(structuredContent));
+    texts.unshift(jsonOf(structuredContent));
   return texts.join('\n');
+}
+
+function isText(one: unknown): boolean {
+  return typeof one === 'object' && one !== null && 'type' in one && one.type === 'text';
+}
+
+/** As JSON; writing it takes a stack as deep as the value. */
+function jsonOf(value: unknown): string {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return '[content that is nested too deeply]';
+    level = level.flatMap((one) => (typeof one === 'object' && one ? Object.values(one) : []));
+  }
+  return JSON.stringify(value);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../json.ts';
+import { limitError } from './answer.ts';
 import { ToolError } from './tool.ts';
 
 /** What a tool takes, as the model is told of it. */
@@ -8,14 +9,14 @@ export function jsonSchemaOf(schema: z.ZodType): JsonObject {
   return JSON.parse(JSON.stringify(jsonSchema));
 }
 
-/** Checks what a model sent. @throws ToolError with every problem. */
+/** Checks what a model sent. @throws ToolError with every problem, 2 KiB at most. */
 export function checkInput<Output>(schema: z.ZodType<Output>, input: unknown): Output {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) =>
     path.length > 0 ? `${path.join('.')}: ${message}` : message,
   );
-  throw new ToolError(`The input is not valid. ${problems.join('; ')}`, {
+  throw new ToolError(limitError(`The input is not valid. ${problems.join('; ')}`), {
     type: 'invalid_arguments',
   });
 }

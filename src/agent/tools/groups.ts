@@ -64,6 +64,8 @@ export function createToolGroups({
         const found = await findAll();
         const missing = found.flatMap((group) => group.missing);
         if (missing.length > 0) span.set({ [OWN_ATTRIBUTE.toolsMissing]: missing });
+        const leftOut = found.reduce((sum, group) => sum + (group.leftOut ?? 0), 0);
+        if (leftOut > 0) span.set({ [OWN_ATTRIBUTE.toolsLeftOut]: leftOut });
         span.set(missingValues([...new Set(found.flatMap(({ unset }) => unset))]));
         for (const note of found.flatMap(({ notes }) => notes)) log.warn({ deploymentId }, note);
         return found.flatMap(({ tools }) => tools);

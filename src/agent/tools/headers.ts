@@ -12,11 +12,16 @@ export function renderHeaders(headers: HttpHeader[], lookup: Lookup): RenderedHe
   return headers.map(({ name, value }) => ({ name, ...renderTemplate(value, lookup) }));
 }
 
+/** Whether HTTP can carry a text as a header's value. */
+export function isHeaderValue(text: string): boolean {
+  return !NOT_IN_HEADERS.test(text);
+}
+
 /** The headers by their names in small letters. @throws ToolError for a value that HTTP cannot carry. */
 export function headersOf(headers: RenderedHeader[]): Record<string, string> {
   return Object.fromEntries(
     headers.map(({ name, text }) => {
-      if (!NOT_IN_HEADERS.test(text)) return [name.toLowerCase(), text];
+      if (isHeaderValue(text)) return [name.toLowerCase(), text];
       throw new ToolError(`The value of the header "${name}" must be one line of Latin letters.`, {
         type: 'invalid_request',
       });

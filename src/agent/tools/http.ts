@@ -1,5 +1,6 @@
 import type { EnvironmentVariables } from '../../deployments/environment.ts';
 import type { Redactor } from '../../deployments/redact.ts';
+import type { JsonObject } from '../../json.ts';
 import type { Capability, HttpGroup, HttpRequest } from '../../language/definition.ts';
 import { type Lookup, lookupIn, type RenderedText, renderUrl } from '../../language/template.ts';
 import { ATTRIBUTE } from '../../runs/semconv.ts';
@@ -7,9 +8,9 @@ import { missingValues } from '../../runs/trace.ts';
 import type { Egress, EgressResponse } from '../egress.ts';
 import { EgressError } from '../egress-error.ts';
 import { limitAnswer, limitError } from './answer.ts';
-import { checkInput, jsonSchemaOf } from './check.ts';
 import { headersOf, renderHeaders } from './headers.ts';
-import { type CapabilityInput, inputSchemaOf } from './input.ts';
+import { inputSchemaOf } from './input.ts';
+import { checkAgainst } from './schema-check.ts';
 import { type Tool, ToolError } from './tool.ts';
 
 /** What HTTP tools work with. */
@@ -40,17 +41,17 @@ function createHttpTool(
   { description, input: fields, request }: Capability,
   { egress, variables, redactor }: HttpToolDependencies,
 ): Tool {
-  const schema = inputSchemaOf(fields);
+  const inputSchema = inputSchemaOf(fields);
   const placed = request.url.flatMap((part) =>
     typeof part !== 'string' && part.path[0] === 'input' ? part.path.slice(1, 2) : [],
   );
   return {
     name,
     description,
-    inputSchema: jsonSchemaOf(schema),
+    inputSchema,
     async call(given, { signal, values, span }) {
       try {
-        const input = checkInput(schema, given);
+        const input = checkAgainst(inputSchema, given);
         const lookup = lookupIn({ ...values, input, env: variables });
         const texts = textsOf(request, lookup);
         span?.set(missingValues(texts.missing));
@@ -96,10 +97,10 @@ function urlOf({ text, missing }: RenderedText): URL {
 }
 
 /** Adds parameters, and leaves the query that is there as it is. */
-function addQuery(url: URL, input: CapabilityInput, placed: string[]): void {
+function addQuery(url: URL, input: JsonObject, placed: string[]): void {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(input)) {
-    if (value === undefined || placed.includes(name)) continue;
+    if (placed.includes(name)) continue;
     for (const one of [value].flat()) parameters.append(name, String(one));
   }
   if (parameters.size > 0)

@@ -1,46 +1,37 @@
-import { z } from 'zod';
-import { expected } from '../../input.ts';
-import { isJsonObject } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import type { Field, FieldType, ScalarName } from '../../language/definition.ts';
 
-/** What a model sent to a capability: a value for each declared field, but for optional ones. */
-export type CapabilityInput = Record<string, InputValue | InputValue[] | undefined>;
-
-export type InputValue = string | number | boolean;
-
 /**
- * Checks input against its declaration: nothing is converted, what is not declared is refused, and all problems
- * are found at once. As JSON Schema it tells the model what the capability takes.
+ * The declared input of a capability as JSON Schema: for the model, and for the check of what it sends. What is not
+ * declared is refused, and nothing is converted.
  */
-export function inputSchemaOf(fields: Field[]): z.ZodType<CapabilityInput> {
-  const shape = Object.fromEntries(
-    fields.map(({ name, type, optional, description }) => {
-      const value = valueSchemaOf(type);
-      const described = description === undefined ? value : value.describe(description);
-      return [name, optional ? described.optional() : described];
-    }),
-  );
-  const object = z.strictObject(shape, {
-    error: ({ code }) => (code === 'unrecognized_keys' ? undefined : 'must be an object'),
-  });
-  // Without a prototype, for a field that is left out may be called "constructor".
-  const ownOnly = (value: unknown) =>
-    isJsonObject(value) ? Object.assign(Object.create(null), value) : value;
-  return z.preprocess(ownOnly, object);
+export function inputSchemaOf(fields: Field[]): JsonObject {
+  const properties = fields.map(({ name, type, description }): [string, JsonObject] => [
+    name,
+    { ...schemaOf(type), ...(description !== undefined && { description }) },
+  ]);
+  const required = fields.filter(({ optional }) => !optional).map(({ name }) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
 }
 
-const SCALAR_SCHEMAS = {
-  string: z.string(expected('a string')),
-  number: z.number(expected('a number')),
-  integer: z.int(expected('a whole number')),
-  boolean: z.boolean(expected('true or false')),
-} satisfies Record<ScalarName, z.ZodType<InputValue>>;
+const SCALARS: Record<ScalarName, JsonObject> = {
+  string: { type: 'string' },
+  number: { type: 'number' },
+  integer: {
+    type: 'integer',
+    minimum: Number.MIN_SAFE_INTEGER,
+    maximum: Number.MAX_SAFE_INTEGER,
+  },
+  boolean: { type: 'boolean' },
+};
 
-function valueSchemaOf(type: FieldType): z.ZodType<InputValue | InputValue[]> {
-  if (type.kind === 'choice') {
-    const choices = type.choices.map((choice) => JSON.stringify(choice)).join(', ');
-    return z.enum(type.choices, expected(`one of ${choices}`));
-  }
-  const scalar = SCALAR_SCHEMAS[type.kind];
-  return type.list ? z.array(scalar, expected('a list')) : scalar;
+function schemaOf(type: FieldType): JsonObject {
+  if (type.kind === 'choice') return { type: 'string', enum: type.choices };
+  const scalar = SCALARS[type.kind];
+  return type.list ? { type: 'array', items: scalar } : scalar;
 }

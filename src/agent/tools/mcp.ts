@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { RunningDeployment } from '../../deployments/active.ts';
+import type { JsonObject } from '../../json.ts';
 import type { McpGroup } from '../../language/definition.ts';
 import { lookupIn } from '../../language/template.ts';
 import { toStorable } from '../../text.ts';
 import type { McpTarget } from '../mcp/connection.ts';
 import { McpFailure } from '../mcp/failure.ts';
-import { inputCheckOf } from '../mcp/input.ts';
 import type { ListedTool } from '../mcp/listing.ts';
 import { textOf } from '../mcp/result.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import { limitAnswer, limitError } from './answer.ts';
-import { checkInput } from './check.ts';
 import { headersOf, renderHeaders } from './headers.ts';
+import { checkAgainst } from './schema-check.ts';
 import { type Tool, type ToolContext, ToolError } from './tool.ts';
 
 /** Whose tools they are, and what their headers place. */
 export type McpToolDependencies = {
   servers: Pick<McpServers, 'list' | 'call'>;
-  deployment: Pick<RunningDeployment, 'deploymentId' | 'variables' | 'redactor'>;
+  deployment: Pick<RunningDeployment, 'deploymentId' | 'accountId' | 'variables' | 'redactor'>;
   context: ToolContext;
 };
 
@@ -30,10 +30,11 @@ export type FoundTools = {
   missing: string[];
   /** Dotted paths of what the headers were to place, and there was neither a value nor a default. */
   unset: string[];
+  /** How many more tools the server offers, beyond the limits or broken; none by default. */
+  leftOut?: number;
 };
 
-/** Of one group. */
-const MAX_TOOLS = 128;
+const TOOL_LIMITS = 'A server has at most 128, each with a schema of at most 16 KiB and 32 levels.';
 
 /**
  * The tools of a group's server: those that `only` names, in its order, else all in the server's, 128 at most. A
@@ -52,14 +53,17 @@ export async function createMcpTools(
   const unset = renderHeaders(group.headers, lookup).flatMap(({ missing }) => missing);
   try {
     const target = targetOf(group, deployment, context.values);
-    const listed = await servers.list(target, context.signal);
-    const tools = narrow(listed, group.only);
+    const { tools: listed, leftOut } = await servers.list(target, context.signal);
+    const tools = inOrder(listed, group.only);
     const missing = missingOf(listed, group.only);
+    const notes = missing.map((tool) => `${name} has no tool "${tool}".`);
+    if (leftOut > 0) notes.push(`${leftOut} tools of ${name} are left out. ${TOOL_LIMITS}`);
     return {
       tools: tools.map((tool) => createMcpTool(name, tool, target, servers)),
-      notes: missing.map((tool) => `${name} has no tool "${tool}".`),
+      notes,
       missing: missing.map((tool) => `${name}.${tool}`),
       unset,
+      ...(leftOut > 0 && { leftOut }),
     };
   } catch (error) {
     if (context.signal.aborted) return { tools: [], notes: [], missing: [], unset };
@@ -77,8 +81,8 @@ export async function createMcpTools(
  * @throws ToolError where a variable or a header cannot be used.
  */
 export function targetOf(
-  { name, url: address, headers: templates }: McpGroup,
-  { deploymentId, variables, redactor }: McpToolDependencies['deployment'],
+  { name, url: address, headers: templates, only }: McpGroup,
+  { deploymentId, accountId, variables, redactor }: McpToolDependencies['deployment'],
   values: ToolContext['values'],
 ): McpTarget {
   const url = typeof address === 'string' ? address : variables[address.env];
@@ -87,7 +91,8 @@ export function targetOf(
   const lookup = lookupIn({ ...values, env: variables });
   const headers = headersOf(renderHeaders(templates, lookup));
   const user = isPersonal({ headers: templates }) && (lookup(['session', 'id']) ?? randomUUID());
-  return { key: JSON.stringify([deploymentId, name, url, headers, user]), url, headers, redactor };
+  const key = JSON.stringify([deploymentId, name, url, headers, user, only]);
+  return { key, accountId, url, headers, redactor, only };
 }
 
 /** Whether a group's headers place anything of a run, not only variables. */
@@ -97,9 +102,9 @@ export function isPersonal({ headers }: Pick<McpGroup, 'headers'>): boolean {
   );
 }
 
-function narrow(listed: ListedTool[], only: string[] | undefined): ListedTool[] {
-  const tools = only?.flatMap((name) => listed.find((tool) => tool.name === name) ?? []) ?? listed;
-  return tools.slice(0, MAX_TOOLS);
+/** The tools in the order in which `only` names them. */
+function inOrder(listed: ListedTool[], only: string[] | undefined): ListedTool[] {
+  return only?.flatMap((name) => listed.find((tool) => tool.name === name) ?? []) ?? listed;
 }
 
 /** What `only` names and the server does not have. */
@@ -109,18 +114,19 @@ function missingOf(listed: Pick<ListedTool, 'name'>[], only: string[] | undefine
 
 function createMcpTool(
   group: string,
-  { name, description, inputSchema, isRepeatable }: ListedTool,
+  { name, description, inputSchema: schema, isRepeatable }: ListedTool,
   target: McpTarget,
   servers: Pick<McpServers, 'call'>,
 ): Tool {
   const { redactor } = target;
+  const inputSchema: JsonObject = JSON.parse(schema);
   return {
     name: `${group}.${name}`,
     description,
     inputSchema,
     async call(given, { signal }) {
       try {
-        const input = checkInput(inputCheckOf(inputSchema), given);
+        const input = checkAgainst(inputSchema, given);
         const result = await servers.call(target, { name, input, isRepeatable }, signal);
         const text = redactor.redact(toStorable(textOf(result)));
         if (result.isError) throw new ToolError(limitError(text) || 'The tool failed.');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Redactor } from '../../deployments/redact.ts';
 import { factValue } from '../../input.ts';
 import type { Fact } from '../../language/definition.ts';
 import type { Memory } from '../../sessions/memory.ts';
@@ -9,7 +10,10 @@ import type { Tool } from './tool.ts';
  * `memory.save` and `memory.forget`, for the facts that a definition declares, and none where it declares none.
  * What is kept is known from the next message on.
  */
-export function createMemoryTools(facts: Fact[], memory: Memory, sessionKey: string): Tool[] {
+export function createMemoryTools(
+  facts: Fact[],
+  { memory, sessionKey, redactor }: { memory: Memory; sessionKey: string; redactor: Redactor },
+): Tool[] {
   const [first, ...others] = facts.map(({ name }) => name);
   if (first === undefined) return [];
   const about = facts
@@ -24,7 +28,9 @@ export function createMemoryTools(facts: Fact[], memory: Memory, sessionKey: str
       description: 'Keeps a fact about the user for all later conversations.',
       inputSchema: jsonSchemaOf(save),
       call: async (input) => {
-        const fact = checkInput(save, input);
+        const given = checkInput(save, input);
+        // What is kept returns in prompts and answers, so it is redacted as answers are.
+        const fact = checkInput(save, { ...given, value: redactor.redact(given.value) });
         await memory.save(sessionKey, fact.name, fact.value);
         return 'Kept.';
       },

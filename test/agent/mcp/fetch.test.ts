@@ -47,7 +47,8 @@ describe('the network of an MCP client', () => {
     'leaves a stream that can be resumed to the client: %j',
     async (text) => {
       const { fetch } = networkWith(text);
-      expect(await (await fetch(URL, request)).text()).toBe(text);
+      const normalized = text.replaceAll('\r\n', '\n');
+      expect(await (await fetch(URL, request)).text()).toBe(normalized);
       const inBytes = new ReadableStream<Uint8Array>({
         start: (controller) => {
           for (const byte of Buffer.from(text)) controller.enqueue(Uint8Array.of(byte));
@@ -55,7 +56,7 @@ describe('the network of an MCP client', () => {
         },
       });
       const slow = networkWith(() => inBytes);
-      expect(await (await slow.fetch(URL, request)).text()).toBe(text);
+      expect(await (await slow.fetch(URL, request)).text()).toBe(normalized);
     },
   );
 
@@ -67,10 +68,43 @@ describe('the network of an MCP client', () => {
     expect(await (await fetch(URL, notification)).text()).toBe('data: {}\n\n');
   });
 
-  test('breaks off an answer of more than 4 MiB', async () => {
-    const { fetch } = networkWith('x'.repeat(4 * 1024 * 1024 + 1), 'application/json');
+  test.each<[string, number, Parameters<ReturnType<typeof networkWith>['fetch']>[1]]>([
+    ['a call', 4 * 1024, request],
+    ['a listing', 1024, post({ id: 8, method: 'tools/list', params: {} })],
+    ['a greeting', 64, post({ id: 9, method: 'initialize', params: {} })],
+    ['a resumed stream', 1024, { method: 'GET', headers: { 'last-event-id': '1' } }],
+    ['a stream unasked', 256, { method: 'GET' }],
+  ])('breaks off the answer to %s beyond %d KiB', async (_what, kib, init) => {
+    const whole = networkWith('x'.repeat(kib * 1024), 'application/json');
+    expect((await (await whole.fetch(URL, init)).text()).length).toBe(kib * 1024);
+    const longer = networkWith('x'.repeat(kib * 1024 + 1), 'application/json');
+    const response = await longer.fetch(URL, init);
+    await expect(response.text()).rejects.toMatchObject({ code: 'broken-answer' });
+  });
+
+  test('breaks off a listing whose pages together hold more than 1 MiB', async () => {
+    const { fetch } = networkWith('x'.repeat(600 * 1024), 'application/json');
+    const page = (cursor?: string) =>
+      fetch(URL, post({ id: 1, method: 'tools/list', params: { cursor } }));
+    await (await page()).text();
+    await expect(page('2').then((answer) => answer.text())).rejects.toMatchObject({
+      code: 'broken-answer',
+    });
+    await (await page()).text();
+  });
+
+  test('refuses a batch of messages, for none was sent', async () => {
+    const { fetch } = networkWith(' [{}, {}]', 'application/json');
     const response = await fetch(URL, request);
     await expect(response.text()).rejects.toMatchObject({ code: 'broken-answer' });
+  });
+
+  test('has at most 8 answers to the server’s own requests under way', async () => {
+    const never = { fetch: () => new Promise<Response>(() => {}) };
+    const fetch = createMcpFetch(never, () => {});
+    const reply = (id: number) => fetch(URL, post({ id, result: {} }));
+    const outcomes = Array.from({ length: 9 }, (_, id) => reply(id));
+    await expect(outcomes[8]).rejects.toMatchObject({ code: 'broken-answer' });
   });
 
   test('hangs up on a request that the client cancels, and on no other', async () => {

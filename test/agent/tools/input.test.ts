@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkInput, jsonSchemaOf } from '../../../src/agent/tools/check.ts';
 import { inputSchemaOf } from '../../../src/agent/tools/input.ts';
+import { checkAgainst } from '../../../src/agent/tools/schema-check.ts';
 import { ToolError } from '../../../src/agent/tools/tool.ts';
 import type { Field } from '../../../src/language/definition.ts';
 
@@ -20,7 +20,7 @@ const schema = inputSchemaOf(fields);
 
 const problemsOf = (input: unknown, of = schema) => {
   try {
-    return checkInput(of, input);
+    return checkAgainst(of, input);
   } catch (error) {
     expect(error).toBeInstanceOf(ToolError);
     return String(error).replace('ToolError: The input is not valid. ', '').split('; ');
@@ -29,7 +29,7 @@ const problemsOf = (input: unknown, of = schema) => {
 
 describe('the input of a capability', () => {
   test('is described to the model as JSON Schema', () => {
-    expect(jsonSchemaOf(schema)).toEqual({
+    expect(schema).toEqual({
       type: 'object',
       properties: {
         order_id: { type: 'string', description: 'Such as A-1042' },
@@ -46,12 +46,12 @@ describe('the input of a capability', () => {
 
   test('is described also where there is none', () => {
     const none = inputSchemaOf([]);
-    expect(jsonSchemaOf(none)).toEqual({
+    expect(none).toEqual({
       type: 'object',
       properties: {},
       additionalProperties: false,
     });
-    expect(checkInput(none, {})).toEqual({});
+    expect(checkAgainst(none, {})).toEqual({});
   });
 
   test.each([
@@ -66,7 +66,7 @@ describe('the input of a capability', () => {
     },
     { order_id: 'A-1', reason: 'late', items: [] },
   ])('passes as it is where it is as declared: %j', (input) => {
-    expect(checkInput(schema, input)).toEqual(input);
+    expect(checkAgainst(schema, input)).toEqual(input);
   });
 
   test('is refused with every problem at once', () => {
@@ -100,9 +100,9 @@ describe('the input of a capability', () => {
     const oddSchema = (optional: boolean) =>
       inputSchemaOf(names.map((name) => ({ name, type: scalar('string'), optional })));
     const odd = oddSchema(false);
-    expect(checkInput(oddSchema(true), {})).toEqual({});
+    expect(checkAgainst(oddSchema(true), {})).toEqual({});
     expect(problemsOf({}, odd)).toEqual(names.map((name) => `${name}: is required`));
     const input = Object.fromEntries(names.map((name) => [name, 'a']));
-    expect(checkInput(odd, input)).toEqual(input);
+    expect(checkAgainst(odd, input)).toEqual(input);
   });
 });

@@ -39,7 +39,7 @@ const find = (
     { type: 'mcp', name: 'github', url: mcp.url, headers: [], ...group },
     {
       servers,
-      deployment: { deploymentId: 'dep_1', variables, redactor },
+      deployment: { deploymentId: 'dep_1', accountId: 'acc_1', variables, redactor },
       context: context(),
       ...more,
     },
@@ -87,10 +87,16 @@ describe('the tools of an MCP server', () => {
   test('are at most 128, of at most 10 pages', async () => {
     const many = Array.from({ length: 300 }, (_, index) => tool(`t${index}`));
     mcp.offer(many);
-    expect(await names()).toHaveLength(128);
+    const { tools, notes, leftOut } = await find();
+    expect(tools).toHaveLength(128);
+    expect(leftOut).toBe(72);
+    expect(notes).toEqual([
+      '72 tools of github are left out. A server has at most 128, each with a schema of at most 16 KiB and 32 levels.',
+    ]);
+    expect(mcp.count('tools/list')).toBe(2);
     expect(await names({ only: ['t299'] })).toEqual(['github.t299']);
     mcp.offer(many, 2);
-    const deployment = { deploymentId: 'dep_2', variables, redactor };
+    const deployment = { deploymentId: 'dep_2', accountId: 'acc_1', variables, redactor };
     expect((await find({}, { deployment })).tools).toHaveLength(20);
   });
 
@@ -219,6 +225,27 @@ describe('a call of an MCP tool', () => {
     expect(await call('search', { query: 'x' })).toBe('{"found":[1,2]}');
   });
 
+  test.each<[string, string, string]>([
+    [
+      'pieces without number',
+      JSON.stringify({ content: Array(300).fill({ type: 'text', text: 'x' }) }),
+      'x\n[There was more content, which is left out.]',
+    ],
+    [
+      'structure without end',
+      `{"content":[],"structuredContent":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`,
+      '[content that is nested too deeply]',
+    ],
+  ])('reads the beginning of %s', async (_what, result, end) => {
+    mcp.intercept(({ rpc }, response) => {
+      if (rpc !== 'tools/call') return false;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(`{"jsonrpc":"2.0","id":2,"result":${result}}`);
+      return true;
+    });
+    expect((await call('search', { query: 'x' })).endsWith(end)).toBe(true);
+  });
+
   test('cuts an answer at 64 KiB, visibly', async () => {
     mcp.handle(() => says('é'.repeat(512 * 1024)));
     const text = await call('search', { query: 'x' });
@@ -274,12 +301,12 @@ describe('a call of an MCP tool', () => {
       { name: 'grep', inputSchema: { type: 'object', properties: { pattern, format: pattern } } },
     ]);
     await call('ref', { word: 7 });
-    await call('many', { a: 1 });
+    await call('many', { a: {} });
     await call('not', { a: 1 });
     await call('grep', { pattern: `${'a'.repeat(64)}!` });
     expect(mcp.calls.map(({ input }) => input)).toEqual([
       { word: 7 },
-      { a: 1 },
+      { a: {} },
       { a: 1 },
       { pattern: `${'a'.repeat(64)}!` },
     ]);
@@ -346,7 +373,7 @@ describe('the session with an MCP server', () => {
         { headers },
         {
           context: context({ session: { id } }),
-          deployment: { deploymentId, variables, redactor },
+          deployment: { deploymentId, accountId: 'acc_1', variables, redactor },
         },
       );
     await Promise.all([as('user-1'), as('user-2'), as('user-3')]);

@@ -1,0 +1,45 @@
+import { isJsonObject, type JsonValue } from '../../json.ts';
+import { ToolError } from './tool.ts';
+
+const MAX_BYTES = 64 * 1024;
+const MAX_ELEMENTS = 1_000;
+const MAX_DEPTH = 32;
+
+/** Whether a call's arguments are small enough to be parsed: 64 KiB at most. */
+export function fitsArguments(text: string): boolean {
+  return Buffer.byteLength(text) <= MAX_BYTES;
+}
+
+/**
+ * Parses a call's arguments; none are an empty object. @throws ToolError over 64 KiB, which are not parsed, for what is
+ * not JSON, for a list or an object of more than 1,000 elements, and below 32 levels.
+ */
+export function parseArguments(text: string): JsonValue {
+  if (!fitsArguments(text)) throw invalid('The arguments are larger than 64 KiB.');
+  const value = parse(text === '' ? '{}' : text);
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH)
+      throw invalid(`The arguments are nested deeper than ${MAX_DEPTH} levels.`);
+    level = level.flatMap(elementsOf);
+  }
+  return value;
+}
+
+function parse(text: string): JsonValue {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('The arguments are not valid JSON.');
+  }
+}
+
+function elementsOf(value: JsonValue): JsonValue[] {
+  const elements = isJsonObject(value) ? Object.values(value) : Array.isArray(value) ? value : [];
+  if (elements.length <= MAX_ELEMENTS) return elements;
+  throw invalid(`The arguments have a list or an object of more than ${MAX_ELEMENTS} elements.`);
+}
+
+function invalid(message: string): ToolError {
+  return new ToolError(message, { type: 'invalid_arguments' });
+}

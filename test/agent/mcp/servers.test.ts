@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createEgress, type Egress } from '../../../src/agent/egress.ts';
+import type { McpTarget } from '../../../src/agent/mcp/connection.ts';
+import {
+  createMcpServers,
+  type McpServers,
+  type McpServersLimits,
+} from '../../../src/agent/mcp/servers.ts';
+import { createRedactor } from '../../../src/deployments/redact.ts';
+import { type McpSite, says, startMcp, tool } from '../../helpers/mcp.ts';
+
+let mcp: McpSite;
+let egress: Egress;
+let servers: McpServers;
+beforeEach(async () => {
+  mcp = await startMcp();
+  mcp.offer([tool('search')]);
+  egress = createEgress({ allowedHosts: [mcp.host] });
+});
+afterEach(async () => {
+  await servers.close();
+  await egress.close();
+  await mcp.close();
+});
+
+const start = (limits: Partial<McpServersLimits>) => {
+  servers = createMcpServers({ egress, limits: { away: 0, ...limits } });
+};
+const target = (key: string, accountId = 'acc_1'): McpTarget => ({
+  key,
+  accountId,
+  url: mcp.url,
+  headers: {},
+  redactor: createRedactor({}),
+});
+const { signal } = new AbortController();
+const list = (key: string, accountId?: string) => servers.list(target(key, accountId), signal);
+const call = (key: string, accountId?: string) =>
+  servers.call(target(key, accountId), { name: 'search', input: {}, isRepeatable: false }, signal);
+
+/** Makes every call wait. @returns settles once that many have come, and lets them go. */
+const holdCalls = () => {
+  const held = Promise.withResolvers<void>();
+  mcp.handle(async () => {
+    await held.promise;
+    return says('Found.');
+  });
+  return {
+    arrived: (count: number) => expect.poll(() => mcp.calls.length).toBe(count),
+    release: held.resolve,
+  };
+};
+
+describe('the sessions with MCP servers', () => {
+  test.each<[string, Partial<McpServersLimits>, string]>([
+    ['of one account', { accountConnections: 2 }, 'acc_1'],
+    ['of the process', { connections: 2 }, 'acc_2'],
+  ])(
+    '%s are bounded: a new one closes the one that is idle longest',
+    async (_of, limits, other) => {
+      start(limits);
+      await list('a');
+      await list('b');
+      await list('a');
+      await list('c', other);
+      await expect.poll(() => mcp.sessions()).toBe(2);
+      await list('a');
+      expect(mcp.count('initialize')).toBe(3);
+      await list('b');
+      expect(mcp.count('initialize')).toBe(4);
+    },
+  );
+
+  test('of one account close none of another’s', async () => {
+    start({ accountConnections: 2 });
+    await list('a', 'acc_2');
+    for (const key of ['b', 'c', 'd', 'e']) await list(key);
+    await list('a', 'acc_2');
+    expect(mcp.count('initialize')).toBe(5);
+  });
+
+  test('are not closed in mid-call: where all are in use, a new one fails clearly', async () => {
+    start({ accountConnections: 2 });
+    const { arrived, release } = holdCalls();
+    const calls = Promise.all([call('a'), call('b')]);
+    await arrived(2);
+    await expect(list('c')).rejects.toMatchObject({
+      code: 'too-many',
+      message: 'Too many connections to tool servers are in use.',
+    });
+    release();
+    await calls;
+    expect((await list('c')).tools).toHaveLength(1);
+  });
+});
+
+describe('the listing of an MCP server', () => {
+  test.each<[string, unknown[], number]>([
+    ['of 5,000 tools keeps 128', Array.from({ length: 5_000 }, (_, n) => tool(`t${n}`)), 128],
+    ['of 10,000 broken ones keeps none', Array(10_000).fill(0), 0],
+  ])('%s, and counts the others', async (_what, tools, kept) => {
+    start({});
+    mcp.intercept(({ rpc }, response) => {
+      if (rpc !== 'tools/list') return false;
+      // The request's ids count from 0: the first is the greeting's.
+      const answer = { jsonrpc: '2.0', id: 1, result: { tools } };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      return true;
+    });
+    const listing = await list('a');
+    expect(listing.tools).toHaveLength(kept);
+    expect(listing.leftOut).toBe(tools.length - kept);
+  });
+
+  test('of more than 1 MiB is not read to its end', async () => {
+    start({});
+    let sent = 0;
+    mcp.intercept(({ rpc }, response) => {
+      if (rpc !== 'tools/list') return false;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"jsonrpc":"2.0","id":1,"result":{"tools":[0');
+      const more = () => {
+        if (response.destroyed) return;
+        sent += 64 * 1024;
+        response.write(',0'.repeat(32 * 1024), more);
+      };
+      more();
+      return true;
+    });
+    await expect(list('a')).rejects.toMatchObject({ code: 'broken' });
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
+  });
+});
