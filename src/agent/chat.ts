@@ -116,6 +116,7 @@ function repeatableOf(request: ChatRequest): Repeatable | undefined {
   const {
     accountId,
     idempotencyKey: key,
+    idempotencyNamespace: namespace,
     botId,
     environment,
     sessionId,
@@ -124,5 +125,5 @@ function repeatableOf(request: ChatRequest): Repeatable | undefined {
   } = request;
   if (key === undefined) return undefined;
   const input = [botId, environment, sessionId ?? null, message, context ?? null];
-  return { accountId, key, fingerprint: fingerprintOf('chat', input) };
+  return { accountId, namespace, key, fingerprint: fingerprintOf('chat', input) };
 }
