@@ -4,18 +4,16 @@ import type { ApiKey, KeyScope, Prisma, PrismaClient } from '../generated/prisma
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { PubSub } from '../storage/pubsub.ts';
+import { createMemoryVersions, type Versions } from '../storage/versions.ts';
 import { authorizeScope, type Caller, covers, mayUseBot } from './caller.ts';
+import { createCallerCache } from './caller-cache.ts';
 import { apiKeyPrefix, hashApiKey, isApiKey, makeApiKey } from './key-format.ts';
 import { createKeyWatchers } from './key-watchers.ts';
+import { accountVersionName } from './limits.ts';
 
 /** Where the hashes of revoked keys are said. */
 const REVOKED = 'keys:revoked';
 
-/** Where the ids of changed accounts are said: keys know theirs. */
-export const ACCOUNT_CHANGED = 'accounts:changed';
-
-/** A revoked key works at most this long on a replica that the word of it did not reach. */
-const CACHE_TTL_MS = 1_000;
 const CACHE_SIZE = 10_000;
 const LAST_USED_PRECISION_MS = 60_000;
 
@@ -64,23 +62,22 @@ export type Keys = {
   revoke(caller: Caller, id: string): Promise<ApiKey>;
 };
 
-type Parts = { prisma: PrismaClient; pubsub: PubSub; log: Log; now?: (() => number) | undefined };
+type Parts = {
+  prisma: PrismaClient;
+  pubsub: PubSub;
+  /** Those of this process alone by default. */
+  versions?: Versions;
+  log: Log;
+  now?: (() => number) | undefined;
+};
 
-export function createKeys({ prisma, pubsub, log, now = Date.now }: Parts): Keys {
-  const callers = new LRUCache<string, Caller>({
-    max: CACHE_SIZE,
-    ttl: CACHE_TTL_MS,
-    // Who asks while a key is revoked is answered as it was found, and nobody after.
-    ignoreFetchAbort: true,
-    fetchMethod: async (hash) => {
-      const row = await prisma.apiKey.findUnique({ where: { hash }, include: { account: true } });
-      if (row === null) return undefined;
-      const { account, ...key } = row;
-      noteUse(key);
-      return { account, key };
-    },
-  });
-
+export function createKeys({
+  prisma,
+  pubsub,
+  versions = createMemoryVersions(),
+  log,
+  now = Date.now,
+}: Parts): Keys {
   const noteUse = ({ id, lastUsedAt }: ApiKey) => {
     const now = Date.now();
     if (lastUsedAt && now - lastUsedAt.getTime() < LAST_USED_PRECISION_MS) return;
@@ -108,21 +105,24 @@ export function createKeys({ prisma, pubsub, log, now = Date.now }: Parts): Keys
     fetchMethod: async (id) => (await prisma.apiKey.findUnique({ where: { id } }))?.hash,
   });
 
-  const valid = async (hash: string | undefined) => {
-    const caller = hash && (await callers.fetch(hash));
+  const valid = async (hash: string | undefined, version?: string): Promise<Caller> => {
+    const caller = hash && (await callers.find(hash, version));
     if (!caller) throw invalidKey();
     const { revokedAt, expiresAt } = caller.key;
     if (revokedAt || (expiresAt && expiresAt.getTime() <= now())) throw invalidKey();
     return caller;
   };
 
+  const callers = createCallerCache({
+    prisma,
+    onRead: ({ key }) => noteUse(key),
+    renew: valid,
+  });
   const watchers = createKeyWatchers({ prisma, log, now });
   pubsub.subscribe(REVOKED, (hash) => {
-    callers.delete(hash);
+    callers.forget(hash);
     watchers.end(hash);
   });
-  // Those that are being read have the account as it was: what is remembered is little, and changes are rare.
-  pubsub.subscribe(ACCOUNT_CHANGED, () => callers.clear());
 
   return {
     verify: (secret) => valid(isApiKey(secret) ? hashApiKey(secret) : undefined),
@@ -158,6 +158,7 @@ export function createKeys({ prisma, pubsub, log, now = Date.now }: Parts): Keys
         ? found
         : await prisma.apiKey.update({ where: { id }, data: { revokedAt: new Date() } });
       pubsub.publish(REVOKED, revoked.hash);
+      await versions.renew(accountVersionName(accountId));
       return revoked;
     },
   };
