@@ -38,7 +38,10 @@ export type AppOptions = HttpOptions &
 export type App = {
   /** The server, which does not listen yet. */
   http: FastifyInstance;
-  /** Begins to do the runs of the queue: after whatever of the start may fail. */
+  /**
+   * Starts the runs of the queue and makes `/readyz` answer 200. Call it when the database is seeded and nothing of the
+   * start can fail any more.
+   */
   begin(): void;
   /**
    * Ends with nothing half done: takes no new connections, closes those that are idle, waits for the runs at work,
@@ -92,6 +95,7 @@ export async function createApp({
     });
   };
 
+  let begun = false;
   let closing = false;
   const acquireStream = createStreamLimit();
   const engine = await createEngine(http, schema);
@@ -127,13 +131,22 @@ export async function createApp({
     stallMs: options.connectionLimits?.stallMs,
   });
   await http.register(serveHealth, {
-    dependencies: { database: database.ping, ...(redis && { redis: redis.ping }) },
+    dependencies: {
+      seed: async () => {
+        if (!begun) throw new Error('The start has not seeded the database yet.');
+      },
+      database: database.ping,
+      ...(redis && { redis: redis.ping }),
+    },
     isClosing: () => closing,
   });
 
   return {
     http,
-    begin,
+    begin() {
+      begun = true;
+      begin();
+    },
     async close(drainLimitMs = DRAIN_LIMIT_MS) {
       closing = true;
       const deadline = performance.now() + drainLimitMs;

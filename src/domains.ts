@@ -95,7 +95,7 @@ export async function startDomains({
   log,
 }: DomainOptions & { log: Log }): Promise<RunningDomains> {
   const { pubsub, versions, windows } = redis ? sharedBy(redis, log) : ownedAlone(clock);
-  const keys = createKeys({ prisma, pubsub, log, now: clock });
+  const keys = createKeys({ prisma, pubsub, versions, log, now: clock });
   const sessionTokens = createSessionTokens({ secretKeys, keys, now: clock });
   const liveRuns = createLiveRuns({ pubsub });
   const owner = await createOwner({ prisma, sql, log, onLost: liveRuns.stopAll });
@@ -127,7 +127,7 @@ export async function startDomains({
     prisma,
     keys,
     sessionTokens,
-    accounts: createAccounts({ prisma, pubsub }),
+    accounts: createAccounts({ prisma, versions }),
     bots: createBots({ prisma, pubsub, versions }),
     sessions: createSessions({ prisma, memory, turns }),
     deployments: announceDeploys(

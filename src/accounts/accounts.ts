@@ -1,9 +1,10 @@
 import { GatewayError } from '../errors.ts';
 import type { Account, KeyScope, Plan, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
-import type { PubSub } from '../storage/pubsub.ts';
+import type { Versions } from '../storage/versions.ts';
 import { makeApiKey } from './key-format.ts';
-import { ACCOUNT_CHANGED, type IssuedApiKey, newApiKey } from './keys.ts';
+import { type IssuedApiKey, newApiKey } from './keys.ts';
+import { accountVersionName } from './limits.ts';
 
 /** A new tenant. The two numbers go with `ENTERPRISE`, which needs them, and with no other plan. */
 export type NewAccount = {
@@ -29,7 +30,7 @@ export type Accounts = {
   /** Makes an account and its first key. The caller has been found to be an operator. */
   create(input: NewAccount): Promise<IssuedApiKey & { account: Account }>;
   /**
-   * Changes an account; its next request goes by the new limits. The caller has been found to be an operator.
+   * Changes an account; its next request, on whichever replica, goes by the new limits. The caller has been found to be an operator.
    *
    * @throws GatewayError `not_found`, or `invalid_request` for limits that do not go with the plan.
    */
@@ -38,10 +39,10 @@ export type Accounts = {
 
 export function createAccounts({
   prisma,
-  pubsub,
+  versions,
 }: {
   prisma: PrismaClient;
-  pubsub: PubSub;
+  versions: Versions;
 }): Accounts {
   return {
     async create({ name, plan, requestsPerMinute, requestsPerDay }) {
@@ -68,7 +69,7 @@ export function createAccounts({
         };
         return transaction.account.update({ where: { id }, data });
       });
-      pubsub.publish(ACCOUNT_CHANGED, id);
+      await versions.renew(accountVersionName(id));
       return account;
     },
   };

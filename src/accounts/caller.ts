@@ -10,6 +10,18 @@ export type Caller = {
   /** For a token: the key that made it, cut down to chatting with the one bot, for as long as the token holds. */
   key: ApiKey;
   session?: SessionGrant;
+  /** How the account and the key were read; none of those that are not remembered. */
+  reading?: {
+    /** The account's version that was known then. */
+    version: string;
+    /**
+     * Reads them anew where that version is out of date.
+     *
+     * @param version the account's current one.
+     * @throws GatewayError `invalid_api_key`
+     */
+    renew(version: string): Promise<Caller>;
+  };
 };
 
 /** A scope that something takes; of several, any will do. */

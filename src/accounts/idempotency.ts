@@ -1,15 +1,36 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
+import type { Caller } from './caller.ts';
+
+/** An idempotency key of a caller: unique within its account and its namespace. */
+export type IdempotencyKey = {
+  accountId: string;
+  /** What `namespaceOf` answered. */
+  namespace: string;
+  /** The caller's name for the request. */
+  key: string;
+};
 
 /** A request that its caller may repeat: the same again gets the first answer. */
-export type Repeatable = {
-  accountId: string;
-  /** The caller's name for the request, within its account. */
-  key: string;
+export type Repeatable = IdempotencyKey & {
   /** What `fingerprintOf` answered. */
   fingerprint: string;
 };
+
+/**
+ * The callers that share idempotency keys: all API keys of an account share those of one bot, all tokens of a session
+ * share those of that session. A page can neither take nor probe the keys of its backend.
+ */
+export function namespaceOf({ session }: Pick<Caller, 'session'>, botId: string): string {
+  if (!session) return `key:${botId}`;
+  return `token:${session.botId}:${session.environment}:${session.sessionId}`;
+}
+
+/** The key alone, as the record of a request is found by it. */
+export function keyOf({ accountId, namespace, key }: IdempotencyKey): IdempotencyKey {
+  return { accountId, namespace, key };
+}
 
 /** How long the answer to a repeatable request is kept, as PostgreSQL says it. */
 export const KEPT_FOR = '24 hours';

@@ -1,28 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../errors.ts';
-import type {
-  Account,
-  ApiKey,
-  KeyScope,
-  Prisma,
-  PrismaClient,
-} from '../generated/prisma/client.ts';
+import type { ApiKey, KeyScope, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { PubSub } from '../storage/pubsub.ts';
+import { createMemoryVersions, type Versions } from '../storage/versions.ts';
 import { authorizeScope, type Caller, covers, mayUseBot } from './caller.ts';
+import { createCallerCache, type FindOptions } from './caller-cache.ts';
 import { apiKeyPrefix, hashApiKey, isApiKey, makeApiKey } from './key-format.ts';
 import { createKeyWatchers } from './key-watchers.ts';
-import { createSharedLookup } from './shared-lookup.ts';
+import { accountVersionName } from './limits.ts';
 
 /** Where the hashes of revoked keys are said. */
 const REVOKED = 'keys:revoked';
 
-/** Where the ids of changed accounts are said: keys know theirs. */
-export const ACCOUNT_CHANGED = 'accounts:changed';
-
-/** A revoked key works at most this long on a replica that the word of it did not reach. */
-const CACHE_TTL_MS = 1_000;
 const CACHE_SIZE = 10_000;
 const LAST_USED_PRECISION_MS = 60_000;
 
@@ -40,13 +31,7 @@ export type NewApiKey = {
 /** A key just made, with the secret that is never shown again. */
 export type IssuedApiKey = { apiKey: ApiKey; secret: string };
 
-export type VerifyOptions = {
-  /**
-   * Whether the look-up of a key that is not cached shares a statement with others, up to 100 ms later: for an address
-   * beyond its limit, which most likely guesses. A valid key works from there all the same.
-   */
-  isShared?: boolean;
-};
+export type VerifyOptions = Pick<FindOptions, 'isShared'>;
 
 /** The API keys of accounts: issued, verified, revoked. */
 export type Keys = {
@@ -79,33 +64,22 @@ export type Keys = {
   revoke(caller: Caller, id: string): Promise<ApiKey>;
 };
 
-type Parts = { prisma: PrismaClient; pubsub: PubSub; log: Log; now?: (() => number) | undefined };
+type Parts = {
+  prisma: PrismaClient;
+  pubsub: PubSub;
+  /** Those of this process alone by default. */
+  versions?: Versions;
+  log: Log;
+  now?: (() => number) | undefined;
+};
 
-export function createKeys({ prisma, pubsub, log, now = Date.now }: Parts): Keys {
-  const toCaller = ({ account, ...key }: ApiKey & { account: Account }): Caller => {
-    noteUse(key);
-    return { account, key };
-  };
-
-  const shared = createSharedLookup(async (hashes) => {
-    const where = { hash: { in: hashes } };
-    const rows = await prisma.apiKey.findMany({ where, include: { account: true } });
-    return new Map(rows.map((row) => [row.hash, row]));
-  });
-
-  const callers = new LRUCache<string, Caller, VerifyOptions>({
-    max: CACHE_SIZE,
-    ttl: CACHE_TTL_MS,
-    // Who asks while a key is revoked is answered as it was found, and nobody after.
-    ignoreFetchAbort: true,
-    fetchMethod: async (hash, _stale, { context: { isShared } }) => {
-      const row = isShared
-        ? await shared(hash)
-        : await prisma.apiKey.findUnique({ where: { hash }, include: { account: true } });
-      return row ? toCaller(row) : undefined;
-    },
-  });
-
+export function createKeys({
+  prisma,
+  pubsub,
+  versions = createMemoryVersions(),
+  log,
+  now = Date.now,
+}: Parts): Keys {
   const noteUse = ({ id, lastUsedAt }: ApiKey) => {
     const now = Date.now();
     if (lastUsedAt && now - lastUsedAt.getTime() < LAST_USED_PRECISION_MS) return;
@@ -133,21 +107,24 @@ export function createKeys({ prisma, pubsub, log, now = Date.now }: Parts): Keys
     fetchMethod: async (id) => (await prisma.apiKey.findUnique({ where: { id } }))?.hash,
   });
 
-  const valid = async (hash: string | undefined, options: VerifyOptions = {}) => {
-    const caller = hash && (await callers.fetch(hash, { context: options }));
+  const valid = async (hash: string | undefined, how: FindOptions = {}): Promise<Caller> => {
+    const caller = hash && (await callers.find(hash, how));
     if (!caller) throw invalidKey();
     const { revokedAt, expiresAt } = caller.key;
     if (revokedAt || (expiresAt && expiresAt.getTime() <= now())) throw invalidKey();
     return caller;
   };
 
+  const callers = createCallerCache({
+    prisma,
+    onRead: ({ key }) => noteUse(key),
+    renew: (hash, version) => valid(hash, { version }),
+  });
   const watchers = createKeyWatchers({ prisma, log, now });
   pubsub.subscribe(REVOKED, (hash) => {
-    callers.delete(hash);
+    callers.forget(hash);
     watchers.end(hash);
   });
-  // Those that are being read have the account as it was: what is remembered is little, and changes are rare.
-  pubsub.subscribe(ACCOUNT_CHANGED, () => callers.clear());
 
   return {
     verify: (secret, options) => valid(isApiKey(secret) ? hashApiKey(secret) : undefined, options),
@@ -183,6 +160,7 @@ export function createKeys({ prisma, pubsub, log, now = Date.now }: Parts): Keys
         ? found
         : await prisma.apiKey.update({ where: { id }, data: { revokedAt: new Date() } });
       pubsub.publish(REVOKED, revoked.hash);
+      await versions.renew(accountVersionName(accountId));
       return revoked;
     },
   };

@@ -15,7 +15,9 @@ export type Quota = WindowLimit & {
   reset: number;
   /** Whole seconds until then, at least 1. */
   retryAfter: number;
-  /** The present version of what was asked for along with the count; none where it is not known. */
+  /** The account's current version; none where it is not known. */
+  accountVersion: string | undefined;
+  /** The current version of what was asked for along with the count; none where it is not known. */
   version: string | undefined;
 };
 
@@ -32,14 +34,26 @@ export const ADDRESS_LIMIT: WindowLimit = { perMinute: 30, perDay: Number.MAX_SA
 /** Static files without data, for one address. A page takes about a dozen, once. */
 export const FILE_LIMIT: WindowLimit = { perMinute: 300, perDay: Number.MAX_SAFE_INTEGER };
 
+/** The name of an account's version: it is renewed when the account changes, or one of its keys. */
+export function accountVersionName(accountId: string): string {
+  return `account:${accountId}`;
+}
+
 /** Counts requests, all or nothing. A cost of 0 only looks. */
 export type Limits = {
   /**
    * Counts for an account, whichever of its keys is used.
    *
-   * @param versioned of what to tell the version, in the same step.
+   * @param versioned what to tell the version of, in the same round trip.
+   * @param readUnder the version under which the account was read: under any other one nothing is counted. Without it, the
+   *   account counts as it is.
    */
-  takeForAccount(account: Account, cost: number, versioned?: string): Promise<Quota>;
+  takeForAccount(
+    account: Account,
+    cost: number,
+    versioned?: string,
+    readUnder?: string,
+  ): Promise<Quota>;
   /** Counts for a client without a valid key. It never touches what accounts have. */
   takeForAddress(address: string, cost: number): Promise<Quota>;
   /** Whether an address has no requests left in this minute, as far as this process knows. It asks nobody. */
@@ -62,9 +76,14 @@ export function createLimits({ accounts, addresses, now = Date.now }: Parts): Li
   const spent = new LRUCache<string, number>({ max: MAX_SPENT });
 
   return {
-    async takeForAccount(account, cost, versioned) {
+    async takeForAccount(account, cost, versioned, readUnder) {
       const limit = limitOf(account);
-      return quotaOf(limit, cost, await accounts.take(account.id, cost, limit, versioned));
+      const readFrom =
+        readUnder === undefined
+          ? undefined
+          : { name: accountVersionName(account.id), version: readUnder };
+      const versions = { limit: readFrom, also: versioned };
+      return quotaOf(limit, cost, await accounts.take(account.id, cost, limit, versions));
     },
 
     async takeForAddress(address, cost) {
@@ -103,7 +122,7 @@ function limitOf({ plan, requestsPerMinute, requestsPerDay }: Account): WindowLi
 function quotaOf(
   { perMinute, perDay }: WindowLimit,
   cost: number,
-  { taken, inMinute, inDay, now, version }: WindowCount,
+  { taken, inMinute, inDay, now, limitVersion, version }: WindowCount,
 ): Quota {
   const remainingMinute = Math.max(0, perMinute - inMinute);
   const remainingDay = Math.max(0, perDay - inDay);
@@ -120,6 +139,7 @@ function quotaOf(
     remaining: dayBinds ? remainingDay : remainingMinute,
     reset,
     retryAfter: reset - now,
+    accountVersion: limitVersion,
     version,
   };
 }

@@ -92,21 +92,33 @@ export function createSessionTokens({
     },
 
     async verify(token) {
-      const { exp, sub, bot, session, environment } = await read(token);
-      const issuer = await keys.find(sub);
-      if (!issuer.key.scopes.includes('CHAT') || !mayUseBot(issuer, bot)) throw invalidToken();
-      return {
-        account: issuer.account,
-        key: {
-          ...issuer.key,
-          scopes: ['CHAT'],
-          restricted: true,
-          botIds: [bot],
-          expiresAt: new Date(exp * 1_000),
-        },
-        session: { botId: bot, sessionId: session, environment },
-      };
+      const claimed = await read(token);
+      return callerOf(claimed, await keys.find(claimed.sub));
     },
+  };
+}
+
+/** What a token lets its page do: no more than its issuer's key lets its holder do now. */
+function callerOf(claimed: z.output<typeof claims>, issuer: Caller): Caller {
+  const { exp, bot, session, environment } = claimed;
+  if (!issuer.key.scopes.includes('CHAT') || !mayUseBot(issuer, bot)) throw invalidToken();
+  const { reading } = issuer;
+  return {
+    account: issuer.account,
+    key: {
+      ...issuer.key,
+      scopes: ['CHAT'],
+      restricted: true,
+      botIds: [bot],
+      expiresAt: new Date(exp * 1_000),
+    },
+    session: { botId: bot, sessionId: session, environment },
+    ...(reading && {
+      reading: {
+        version: reading.version,
+        renew: async (version) => callerOf(claimed, await reading.renew(version)),
+      },
+    }),
   };
 }
 

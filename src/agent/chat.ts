@@ -119,6 +119,7 @@ function repeatableOf(request: ChatRequest): Repeatable | undefined {
   const {
     accountId,
     idempotencyKey: key,
+    idempotencyNamespace: namespace,
     botId,
     environment,
     sessionId,
@@ -127,5 +128,5 @@ function repeatableOf(request: ChatRequest): Repeatable | undefined {
   } = request;
   if (key === undefined) return undefined;
   const input = [botId, environment, sessionId ?? null, message, context ?? null];
-  return { accountId, key, fingerprint: fingerprintOf('chat', input) };
+  return { accountId, namespace, key, fingerprint: fingerprintOf('chat', input) };
 }

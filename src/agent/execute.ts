@@ -88,9 +88,10 @@ export function createExecute({
 }
 
 function repeatableOf(request: ExecuteRequest): Repeatable | undefined {
-  const { accountId, idempotencyKey: key, botId, environment, prompt, context, metadata } = request;
+  const { accountId, idempotencyKey: key, idempotencyNamespace: namespace } = request;
+  const { botId, environment, prompt, context, metadata } = request;
   if (key === undefined) return undefined;
   const input = [botId, environment, prompt, context ?? null, metadata ?? null];
   const operation = request.background ? 'execute in the background' : 'execute';
-  return { accountId, key, fingerprint: fingerprintOf(operation, input) };
+  return { accountId, namespace, key, fingerprint: fingerprintOf(operation, input) };
 }

@@ -1,4 +1,5 @@
 import { assertOwnSession } from '../accounts/caller.ts';
+import { namespaceOf } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
 import { OnDisconnect } from '../generated/prisma/client.ts';
 import { chatMessage, idempotencyKey, sessionId } from '../input.ts';
@@ -243,6 +244,7 @@ function requestOf(
     context: isJsonObject(input.context) ? input.context : undefined,
     onDisconnect: input.onDisconnect ?? undefined,
     idempotencyKey: input.idempotencyKey ?? undefined,
+    idempotencyNamespace: namespaceOf(caller(), botId),
     traceparent,
   };
 }

@@ -29,6 +29,8 @@ export type RunRequest = {
   onDisconnect: OnDisconnect | undefined;
   /** The same request again is answered by the first one's run, for 24 hours. */
   idempotencyKey: string | undefined;
+  /** The callers that share the key, as `namespaceOf` names them. */
+  idempotencyNamespace: string;
   /** The caller's own trace, which the run's goes on with; as it came. */
   traceparent: unknown;
 };

@@ -1,4 +1,4 @@
-import { fingerprintOf, type Repeatable } from '../accounts/idempotency.ts';
+import { fingerprintOf, type IdempotencyKey, type Repeatable } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
 import type { Deployment, Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { readDefinition } from '../language/read.ts';
@@ -7,8 +7,8 @@ import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createInstall } from './install.ts';
 import { type AnsweringDeployment, answerOnce, earlierAnswer } from './repeat.ts';
 
-/** Under which key, within which account, a request may be repeated. */
-type Repeats = { idempotency?: Pick<Repeatable, 'accountId' | 'key'> | undefined };
+/** The key under which a request may be repeated. */
+type Repeats = { idempotency?: IdempotencyKey | undefined };
 
 /** A definition to run. */
 export type DeployRequest = Repeats & {

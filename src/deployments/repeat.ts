@@ -1,4 +1,4 @@
-import { assertSame, KEPT_FOR, type Repeatable } from '../accounts/idempotency.ts';
+import { assertSame, KEPT_FOR, keyOf, type Repeatable } from '../accounts/idempotency.ts';
 import type { Deployment, Prisma } from '../generated/prisma/client.ts';
 
 /** A deployment that answers a request: made for it, or by the same request before. */
@@ -9,9 +9,8 @@ export async function earlierAnswer(
   tx: Prisma.TransactionClient,
   request: Repeatable,
 ): Promise<AnsweringDeployment | undefined> {
-  const { accountId, key } = request;
   const record = await tx.idempotencyRecord.findUnique({
-    where: { accountId_key: { accountId, key }, expiresAt: { gt: new Date() } },
+    where: { accountId_namespace_key: keyOf(request), expiresAt: { gt: new Date() } },
   });
   if (record === null) return undefined;
   assertSame(request, record);
@@ -32,11 +31,11 @@ export async function answerOnce(
   deploy: () => Promise<Deployment>,
 ): Promise<AnsweringDeployment> {
   if (!request) return { ...(await deploy()), isReplayed: false };
-  const { accountId, key, fingerprint } = request;
+  const { accountId, namespace, key, fingerprint } = request;
   const isFirst = await tx.$executeRaw`
-    INSERT INTO idempotency_records AS record (account_id, key, fingerprint, expires_at)
-    VALUES (${accountId}, ${key}, ${fingerprint}, now() + ${KEPT_FOR}::interval)
-    ON CONFLICT (account_id, key) DO UPDATE
+    INSERT INTO idempotency_records AS record (account_id, namespace, key, fingerprint, expires_at)
+    VALUES (${accountId}, ${namespace}, ${key}, ${fingerprint}, now() + ${KEPT_FOR}::interval)
+    ON CONFLICT (account_id, namespace, key) DO UPDATE
     SET fingerprint = excluded.fingerprint, owner_id = NULL, claim_id = NULL, run_id = NULL,
         deployment_id = NULL, created_at = now(), expires_at = excluded.expires_at
     WHERE record.expires_at < now()`;
@@ -44,7 +43,7 @@ export async function answerOnce(
   if (earlier) return earlier;
   const deployment = await deploy();
   await tx.idempotencyRecord.update({
-    where: { accountId_key: { accountId, key } },
+    where: { accountId_namespace_key: keyOf(request) },
     data: { deploymentId: deployment.id },
   });
   return { ...deployment, isReplayed: false };

@@ -1,3 +1,4 @@
+import { namespaceOf } from '../accounts/idempotency.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { GatewayError } from '../errors.ts';
 import {
@@ -154,7 +155,7 @@ builder.mutationField('deploy', (t) =>
         message: input.message,
         envVars: Object.fromEntries((input.envVars ?? []).map(({ name, value }) => [name, value])),
         unsetEnvVars: input.unsetEnvVars ?? [],
-        idempotency: idempotencyOf(input.idempotencyKey, context),
+        idempotency: idempotencyOf(input.idempotencyKey, botId, context),
       });
       return answeredBy(deployment, context);
     },
@@ -179,7 +180,7 @@ builder.mutationField('rollback', (t) =>
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
     args: redeployArguments,
     resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
-      const idempotency = idempotencyOf(key, context);
+      const idempotency = idempotencyOf(key, request.botId, context);
       return answeredBy(await context.deployments.rollback({ ...request, idempotency }), context);
     },
   }),
@@ -193,7 +194,7 @@ builder.mutationField('promote', (t) =>
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
     args: redeployArguments,
     resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
-      const idempotency = idempotencyOf(key, context);
+      const idempotency = idempotencyOf(key, request.botId, context);
       return answeredBy(await context.deployments.promote({ ...request, idempotency }), context);
     },
   }),
@@ -216,8 +217,9 @@ builder.subscriptionField('deploymentChanged', (t) =>
   }),
 );
 
-function idempotencyOf(key: string | null | undefined, { caller }: Context) {
-  return key == null ? undefined : { accountId: caller().account.id, key };
+function idempotencyOf(key: string | null | undefined, botId: string, { caller }: Context) {
+  if (key == null) return undefined;
+  return { accountId: caller().account.id, namespace: namespaceOf(caller(), botId), key };
 }
 
 /** Tells the client whether an earlier request's deployment answers it. */

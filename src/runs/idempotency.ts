@@ -1,4 +1,4 @@
-import { assertSame, KEPT_FOR, type Repeatable } from '../accounts/idempotency.ts';
+import { assertSame, KEPT_FOR, keyOf, type Repeatable } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
@@ -69,8 +69,8 @@ export function createIdempotency({
 
   /** It may be done again when the key has been claimed anew: that claim is another one. */
   const free = (claim: Claim) => async () => {
-    const { accountId, key, id: claimId } = claim;
-    await prisma.idempotencyRecord.deleteMany({ where: { accountId, key, claimId } });
+    const { id: claimId } = claim;
+    await prisma.idempotencyRecord.deleteMany({ where: { ...keyOf(claim), claimId } });
     pubsub.publish(channelOf(claim), '');
   };
 
@@ -81,12 +81,12 @@ export function createIdempotency({
    * @param failedId a run that has failed, or is gone: its key is free as well.
    */
   const take = async (claim: Claim, failedId: string | null = null): Promise<boolean> => {
-    const { accountId, key, fingerprint, id } = claim;
+    const { accountId, namespace, key, fingerprint, id } = claim;
     const takeOnce = () => prisma.$executeRaw`
       INSERT INTO idempotency_records AS record
-        (account_id, key, fingerprint, owner_id, claim_id, expires_at)
-      VALUES (${accountId}, ${key}, ${fingerprint}, ${owner.id()}, ${id}, now() + ${KEPT_FOR}::interval)
-      ON CONFLICT (account_id, key) DO UPDATE
+        (account_id, namespace, key, fingerprint, owner_id, claim_id, expires_at)
+      VALUES (${accountId}, ${namespace}, ${key}, ${fingerprint}, ${owner.id()}, ${id}, now() + ${KEPT_FOR}::interval)
+      ON CONFLICT (account_id, namespace, key) DO UPDATE
       SET fingerprint = excluded.fingerprint, owner_id = excluded.owner_id, claim_id = excluded.claim_id,
           run_id = NULL, deployment_id = NULL, created_at = now(), expires_at = excluded.expires_at
       WHERE record.expires_at < now()
@@ -116,8 +116,10 @@ export function createIdempotency({
     return run.isSilent ? 'silent' : 'answers';
   };
 
-  const recordOf = ({ accountId, key }: Repeatable) =>
-    prisma.idempotencyRecord.findUnique({ where: { accountId_key: { accountId, key } } });
+  const recordOf = (request: Repeatable) =>
+    prisma.idempotencyRecord.findUnique({
+      where: { accountId_namespace_key: keyOf(request) },
+    });
 
   return {
     async claim(request, signal) {
@@ -140,9 +142,9 @@ export function createIdempotency({
       throw new GatewayError('session_busy', 'The first request with this key has not begun yet.');
     },
 
-    answerWith: ({ accountId, key, id: claimId }, runId, tx = prisma) =>
+    answerWith: (claim, runId, tx = prisma) =>
       tx.idempotencyRecord.update({
-        where: { accountId_key: { accountId, key }, claimId },
+        where: { accountId_namespace_key: keyOf(claim), claimId: claim.id },
         data: { runId, claimId: null },
       }),
 
@@ -152,6 +154,6 @@ export function createIdempotency({
   };
 }
 
-function channelOf({ accountId, key }: Repeatable): string {
-  return `idempotency:${accountId}:${key}`;
+function channelOf({ accountId, namespace, key }: Repeatable): string {
+  return `idempotency:${accountId}:${namespace}:${key}`;
 }

@@ -51,8 +51,8 @@ export type Origin = {
   setHeader(name: string, value: string): void;
   /** The header of W3C Trace Context, as it came. */
   traceparent: unknown;
-  /** Counts against whoever asks, all or nothing. */
-  take(cost: number): Promise<Quota>;
+  /** Counts against the caller, all or nothing. @returns also the caller, where it has changed since it was read. */
+  take(cost: number): Promise<Quota & { renewed?: Caller | GatewayError }>;
   /** The bot that the request is for, where the transport knows. */
   bot?: BotVersion | undefined;
 };
@@ -91,7 +91,8 @@ export type Context = Domains &
 
 /** @returns a function that makes the context of one operation. */
 export function createContextFactory(domains: Domains): (origin: Origin) => Context {
-  return ({ authentication, take, bot, ...origin }) => {
+  return ({ authentication: remembered, take, bot, ...origin }) => {
+    let authentication = remembered;
     const caller = () => {
       if (authentication instanceof GatewayError) throw authentication;
       return authentication;
@@ -108,7 +109,9 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
     };
     let counted: Quota | undefined;
     const charge = async (cost: number) => {
-      counted = await take(cost);
+      const { renewed = authentication, ...quota } = await take(cost);
+      authentication = renewed;
+      counted = quota;
       if (!counted.allowed) throw rateLimitExceeded(counted, cost);
     };
     const quota = async () => counted ?? take(0);

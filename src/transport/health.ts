@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify';
+import packageJson from '../../package.json' with { type: 'json' };
 
 type Options = {
-  /** What must answer before this process may be sent requests, by the name to show. */
+  /** Checks that must pass before this process may get requests, by the name that `missing` shows. */
   dependencies: Record<string, () => Promise<void>>;
-  /** Whether the process is on its way out. */
+  /** Whether the process is shutting down. */
   isClosing(): boolean;
 };
 
-/** `/healthz`: the process is alive. `/readyz`: it may be sent requests, or what it lacks. */
+/** `/healthz`: the process is alive, and its version. `/readyz`: it may get requests, or what is missing. */
 export async function serveHealth(app: FastifyInstance, { dependencies, isClosing }: Options) {
   const names = Object.keys(dependencies);
   const probe = async () => {
@@ -23,7 +24,10 @@ export async function serveHealth(app: FastifyInstance, { dependencies, isClosin
     return underWay;
   };
 
-  app.get('/healthz', { logLevel: 'warn' }, async () => ({ status: 'ok' }));
+  app.get('/healthz', { logLevel: 'warn' }, async () => ({
+    status: 'ok',
+    version: packageJson.version,
+  }));
 
   app.get('/readyz', { logLevel: 'warn' }, async (_request, reply) => {
     if (isClosing()) return reply.code(503).send({ status: 'closing', missing: [] });

@@ -18,9 +18,15 @@ export type Admission = {
   bot: BotVersion | undefined;
 };
 
+/** What is left, and the caller where its account has changed since the caller was read: as it is now. */
+export type Count = Quota & { renewed?: Caller | GatewayError };
+
 /** The one count for every entrance: against the account of a valid key, else against the client's address. */
 export type Limiter = {
-  /** Counts whoever asks. An outage is an answer too, and costs nobody anything. */
+  /**
+   * Counts a request or an operation, against an account that has changed meanwhile as it is now. An outage costs nobody
+   * anything.
+   */
   take(
     authentication: Caller | GatewayError,
     /** None where the client has gone, which leaves none behind; all of those count as one. */
@@ -28,7 +34,7 @@ export type Limiter = {
     cost: number,
     /** Of which bot to tell the version. */
     botId?: string,
-  ): Promise<Quota>;
+  ): Promise<Count>;
   /** Finds out who sends a request below `/v1`, counts it, and says in its answer's headers what is left. */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<Admission>;
   /**
@@ -58,13 +64,21 @@ export function createLimiter({
   const admissions = new WeakMap<FastifyRequest, Admission>();
   const reserveBody = createReserveBody();
 
-  const take: Limiter['take'] = (authentication, address, cost, bot) => {
-    if (!(authentication instanceof GatewayError)) {
-      const versioned = bot && botVersionName(bot);
-      return limits.takeForAccount(authentication.account, cost, versioned);
+  const take: Limiter['take'] = async (authentication, address, cost, bot) => {
+    if (authentication instanceof GatewayError) {
+      const isRefusal = authentication.code !== 'internal_error';
+      return limits.takeForAddress(address ?? '', isRefusal ? cost : 0);
     }
-    const isRefusal = authentication.code !== 'internal_error';
-    return limits.takeForAddress(address ?? '', isRefusal ? cost : 0);
+    const { account, reading } = authentication;
+    const versioned = bot && botVersionName(bot);
+    const quota = await limits.takeForAccount(account, cost, versioned, reading?.version);
+    const { accountVersion } = quota;
+    if (accountVersion === undefined || !reading || accountVersion === reading.version)
+      return quota;
+    const renewed = await reading.renew(accountVersion).catch(toGatewayError);
+    // What this one reads was stored before the request came: it counts, though the account may change again.
+    const settled = renewed instanceof GatewayError ? renewed : { ...renewed, reading: undefined };
+    return { ...(await take(settled, address, cost, bot)), renewed };
   };
 
   return {
@@ -74,9 +88,10 @@ export function createLimiter({
       // Asked before anything is waited for: a client may go meanwhile, and counts all the same.
       const { ip } = request;
       const found = await authenticate(request.headers.authorization, ip).catch(toGatewayError);
-      const authentication = 'session' in found ? tokenRefused() : found;
+      const remembered = 'session' in found ? tokenRefused() : found;
       const id = pathOf.safeParse(request.params).data?.id;
-      const quota = await take(authentication, ip, 1, id);
+      const { renewed, ...quota } = await take(remembered, ip, 1, id);
+      const authentication = renewed ?? remembered;
       const bot = id && quota.version !== undefined ? { id, version: quota.version } : undefined;
       const admission = { authentication, quota, bot };
       admissions.set(request, admission);

@@ -36,9 +36,32 @@ describe('a deploy with an idempotency key', () => {
     expect(answers.filter(({ headers }) => headers.get('idempotency-replayed')).length).toBe(19);
     expect(await deployments(bot)).toBe(1);
     const { fingerprint } = await app.prisma.idempotencyRecord.findUniqueOrThrow({
-      where: { accountId_key: { accountId: tenant.accountId, key } },
+      where: {
+        accountId_namespace_key: { accountId: tenant.accountId, namespace: `key:${bot}`, key },
+      },
     });
     expect(fingerprint).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('is one of its own at each bot', async () => {
+    const [one, other] = [await tenant.bot(null), await tenant.bot(null)];
+    const key = randomUUID();
+    const deployed = await Promise.all(
+      [one, other].map((bot) => post(`${bot}/deploy`, { agentlang: agent() }, key)),
+    );
+    const [first, second] = await Promise.all(deployed.map((answer) => answer.json()));
+    const rolledBack = await post(
+      `${one}/deployments/${first.deployment_id}/rollback`,
+      {},
+      `${key}-2`,
+    );
+    expect(rolledBack.status).toBe(200);
+    const elsewhere = await post(
+      `${other}/deployments/${second.deployment_id}/rollback`,
+      {},
+      `${key}-2`,
+    );
+    expect(elsewhere.status).toBe(200);
   });
 
   test.each<[string, object]>([

@@ -214,7 +214,9 @@ describe('a request with an idempotency key', () => {
     const first = await post(app.url, 'chat', { message: 'Hi' }, withKey(key));
     expect(first.status).toBe(200);
     await app.prisma.idempotencyRecord.update({
-      where: { accountId_key: { accountId: tenant.accountId, key } },
+      where: {
+        accountId_namespace_key: { accountId: tenant.accountId, namespace: `key:${bot}`, key },
+      },
       data: { runId: null, ownerId: makeId('own') },
     });
     const again = await post(app.url, 'chat', { message: 'Hi' }, withKey(key));
@@ -269,6 +271,7 @@ describe('a request with an idempotency key', () => {
     await app.prisma.idempotencyRecord.create({
       data: {
         accountId: tenant.accountId,
+        namespace: `key:${bot}`,
         key,
         fingerprint: 'late',
         ownerId,
@@ -302,7 +305,9 @@ describe('a request with an idempotency key', () => {
     const key = randomUUID();
     app.upstream.script(refusal);
     expect((await post(app.url, 'chat', { message: 'Hi' }, withKey(key))).status).toBe(500);
-    const where = { accountId_key: { accountId: tenant.accountId, key } };
+    const where = {
+      accountId_namespace_key: { accountId: tenant.accountId, namespace: `key:${bot}`, key },
+    };
     await app.prisma.idempotencyRecord.update({
       where,
       data: { expiresAt: new Date(Date.now() + 60_000) },
@@ -378,7 +383,9 @@ describe('a request with an idempotency key', () => {
     const first = send();
     await expect.poll(app.waiting).toBe(1);
     await app.prisma.idempotencyRecord.update({
-      where: { accountId_key: { accountId: tenant.accountId, key } },
+      where: {
+        accountId_namespace_key: { accountId: tenant.accountId, namespace: `key:${bot}`, key },
+      },
       data: { ownerId: makeId('own') },
     });
     const second = send();
@@ -396,11 +403,54 @@ describe('a request with an idempotency key', () => {
     const theirs = await stranger.chat(await stranger.bot(), { message: 'Other' }, withKey(key));
     expect(theirs.status).toBe(200);
     await app.prisma.idempotencyRecord.update({
-      where: { accountId_key: { accountId: tenant.accountId, key } },
+      where: {
+        accountId_namespace_key: { accountId: tenant.accountId, namespace: `key:${bot}`, key },
+      },
       data: { expiresAt: new Date(0) },
     });
     const later = await post(app.url, 'chat', { message: 'Other' }, withKey(key));
     expect(later.status).toBe(200);
+  });
+
+  const CHAT =
+    'mutation ($bot: ID!, $input: ChatInput!) { chat(botId: $bot, input: $input) { runId } }';
+
+  test('is one of its own at each bot', async () => {
+    const key = randomUUID();
+    const first = await tenant.chat(bot, { message: 'Hi' }, withKey(key));
+    const other = await tenant.chat(await tenant.bot(), { message: 'Other' }, withKey(key));
+    expect([first.status, other.status]).toEqual([200, 200]);
+    expect(other.headers.get('idempotency-replayed')).toBeNull();
+  });
+
+  test('of a page neither takes nor probes the keys of its backend, nor those of another session', async () => {
+    const tokenOf = async (sessionId: string) => {
+      const { data } = await tenant.graphql(
+        'mutation ($input: CreateSessionTokenInput!) { createSessionToken(input: $input) { token } }',
+        { input: { botId: bot, sessionId } },
+      );
+      return data.createSessionToken.token as string;
+    };
+    const [mine, theirs] = [randomUUID(), randomUUID()];
+    const [page, again, stranger] = [
+      await tokenOf(mine),
+      await tokenOf(mine),
+      await tokenOf(theirs),
+    ];
+    const send = async (credential: string, idempotencyKey: string, message: string) => {
+      const input = { message, idempotencyKey };
+      const { data, errors } = await app.graphql(credential, CHAT, { bot, input });
+      return errors?.[0]?.extensions.code ?? (data.chat.runId as string);
+    };
+    const [taken, probed] = [randomUUID(), randomUUID()];
+    const ofPage = await send(page, taken, 'From the page');
+    expect(await send(tenant.apiKey, taken, 'From the backend')).toMatch(/^run_/);
+    expect(await send(tenant.apiKey, probed, 'A secret question')).toMatch(/^run_/);
+    expect(await send(page, probed, 'A guess')).toMatch(/^run_/);
+    expect(await send(stranger, taken, 'Of another session')).toMatch(/^run_/);
+    // A renewed token of the session still finds its run.
+    expect(await send(again, taken, 'From the page')).toBe(ofPage);
+    expect(await send(again, taken, 'Another')).toBe('IDEMPOTENCY_CONFLICT');
   });
 
   test('works the same over GraphQL', async () => {

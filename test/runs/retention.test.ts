@@ -122,6 +122,7 @@ describe('the sweep', () => {
     const old = await bot.run(4_000);
     const record = (expiresAt: Date) => ({
       accountId: bot.accountId,
+      namespace: 'key:bot',
       key: randomUUID(),
       fingerprint: 'x',
       expiresAt,

@@ -1,8 +1,16 @@
 import { createConnection } from 'node:net';
 import Fastify from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { createOfflineModel } from '../../src/model/offline.ts';
 import { serveHealth } from '../../src/transport/health.ts';
-import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import {
+  startApp,
+  TEST_SECRET_KEY,
+  type Tenant,
+  type TestApp,
+  testCipher,
+} from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 
 let app: TestApp;
@@ -167,8 +175,29 @@ describe('/v1/bots/:id/chat/stream', () => {
 
 describe('health', () => {
   test('says that the process is alive and ready, without a key', async () => {
-    expect(await (await fetch(`${app.url}/healthz`)).json()).toEqual({ status: 'ok' });
+    expect(await (await fetch(`${app.url}/healthz`)).json()).toEqual({
+      status: 'ok',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    });
     expect(await (await fetch(`${app.url}/readyz`)).json()).toEqual({ status: 'ready' });
+  });
+
+  test('is not ready before the start has seeded the database', async () => {
+    const { http, begin, close } = await createApp({
+      database: await testDatabase(),
+      cipher: testCipher,
+      secretKeys: [TEST_SECRET_KEY],
+      model: createOfflineModel({ pace: 0 }),
+      logger: false,
+      trustProxy: [],
+      allowedHosts: [],
+    });
+    const before = await http.inject('/readyz');
+    expect(before.statusCode).toBe(503);
+    expect(before.json()).toEqual({ status: 'unavailable', missing: ['seed'] });
+    begin();
+    expect((await http.inject('/readyz')).statusCode).toBe(200);
+    await close();
   });
 
   test('says that the process is on its way out', async () => {

@@ -1,0 +1,144 @@
+import { createClient } from 'graphql-ws';
+import { describe, expect, inject, test } from 'vitest';
+import { createKeys } from '../../src/accounts/keys.ts';
+import { KeyScope } from '../../src/generated/prisma/client.ts';
+import { createPubSub } from '../../src/storage/pubsub.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { linkRedis } from '../helpers/redis.ts';
+
+const UPDATE = `mutation ($id: ID!, $input: UpdateAccountInput!) {
+  updateAccount(id: $id, input: $input) { id }
+}`;
+const LIMIT = '{ viewer { rateLimit { perMinute } } }';
+const log = { warn: () => {}, error: () => {} };
+
+/** The limit a minute that the very next request meets, by REST, GraphQL, and a WebSocket that was there before. */
+const ways = async (app: TestApp, { apiKey, headers }: Tenant, bot: string) => {
+  const client = createClient({
+    url: app.webSocketUrl,
+    connectionParams: { Authorization: `Bearer ${apiKey}` },
+  });
+  type Answer = { viewer: { rateLimit: { perMinute: number } } };
+  const bySocket = async () => {
+    for await (const { data } of client.iterate<Answer>({ query: LIMIT })) {
+      return data?.viewer.rateLimit.perMinute;
+    }
+    return undefined;
+  };
+  await bySocket();
+  return {
+    dispose: () => client.dispose(),
+    ask: [
+      async () => {
+        const response = await fetch(`${app.url}/v1/bots/${bot}/deployments`, { headers });
+        return Number(response.headers.get('x-ratelimit-limit'));
+      },
+      async () => (await app.graphql(apiKey, LIMIT)).data.viewer.rateLimit.perMinute,
+      bySocket,
+    ],
+  };
+};
+
+const operator = async (app: TestApp) =>
+  (await app.tenant()).key({ scopes: Object.values(KeyScope) });
+
+describe('a caller whose account has changed', () => {
+  test('is read once for all requests of that moment', async () => {
+    const app = await startApp();
+    const secret = await (await app.tenant()).key();
+    let reads = 0;
+    const { apiKey } = app.prisma;
+    const countingKeys = new Proxy(apiKey, {
+      get: (target, name, receiver) => {
+        if (name === 'findUnique') reads += 1;
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    const counting = new Proxy(app.prisma, {
+      get: (target, name, receiver) =>
+        name === 'apiKey' ? countingKeys : Reflect.get(target, name, receiver),
+    });
+    const keys = createKeys({ prisma: counting, pubsub: createPubSub(), log });
+    const { reading } = await keys.verify(secret);
+    expect(reads).toBe(1);
+    const renewed = await Promise.all([1, 2, 3].map(() => reading?.renew('v1')));
+    expect(renewed.map((caller) => caller?.reading?.version)).toEqual(['v1', 'v1', 'v1']);
+    expect(reads).toBe(2);
+  });
+
+  test('ends at once where its key was revoked', async () => {
+    const app = await startApp();
+    const secret = await (await app.tenant()).key();
+    const keys = createKeys({ prisma: app.prisma, pubsub: createPubSub(), log });
+    const { key, reading } = await keys.verify(secret);
+    await app.prisma.apiKey.update({ where: { id: key.id }, data: { revokedAt: new Date() } });
+    await keys.verify(secret);
+    await expect(reading?.renew('v1')).rejects.toMatchObject({ code: 'invalid_api_key' });
+    await expect(keys.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' });
+  });
+});
+
+describe.skipIf(!inject('redisUrl'))('two replicas on one Redis', () => {
+  const replica = async () => {
+    const { redis } = await linkRedis();
+    return startApp({ redis });
+  };
+
+  test('go by a changed account from the very next request on', async () => {
+    const [here, there] = await Promise.all([replica(), replica()]);
+    const tenant = await here.tenant({ requestsPerMinute: 1_000 });
+    const bot = await tenant.bot();
+    const key = await operator(here);
+    const { ask, dispose } = await ways(there, tenant, bot);
+    for (let round = 1; round <= 20; round += 1) {
+      const perMinute = 1_000 + round;
+      const input = { requestsPerMinute: perMinute };
+      await here.graphql(key, UPDATE, { id: tenant.accountId, input });
+      const next = ask[round % ask.length];
+      expect(await next?.()).toBe(perMinute);
+      // What was remembered before the change is there again, to be out of date at the next one.
+      await Promise.all(ask.map((again) => again()));
+    }
+    await dispose();
+  });
+
+  test('count a request that finds its account changed once', async () => {
+    const [here, there] = await Promise.all([replica(), replica()]);
+    const tenant = await here.tenant({ requestsPerDay: 100 });
+    const bot = await tenant.bot();
+    const key = await operator(here);
+    const remaining = async () => {
+      const { headers } = tenant;
+      const response = await fetch(`${there.url}/v1/bots/${bot}/deployments`, { headers });
+      return Number(response.headers.get('x-ratelimit-remaining'));
+    };
+    expect(await remaining()).toBe(99);
+    await here.graphql(key, UPDATE, { id: tenant.accountId, input: { requestsPerDay: 50 } });
+    expect(await remaining()).toBe(48);
+    expect(await remaining()).toBe(47);
+  });
+
+  test('refuse a revoked key, and its tokens, from the very next request on', async () => {
+    const [here, there] = await Promise.all([replica(), replica()]);
+    const tenant = await here.tenant();
+    const bot = await tenant.bot();
+    for (let round = 0; round < 10; round += 1) {
+      const secret = await tenant.key();
+      const { data } = await there.graphql(
+        secret,
+        `mutation { createSessionToken(input: { botId: "${bot}", sessionId: "u" }) { token } }`,
+      );
+      const { token } = data.createSessionToken;
+      const chat = `mutation { chat(botId: "${bot}", input: { message: "Hi" }) { runId } }`;
+      expect((await there.graphql(token, chat)).errors).toBeUndefined();
+      const viewer = await there.graphql(secret, '{ viewer { apiKey { id } } }');
+      const { id } = viewer.data.viewer.apiKey;
+      await here.graphql(tenant.apiKey, `mutation { revokeApiKey(id: "${id}") { id } }`);
+      const refused = await Promise.all([there.graphql(secret, LIMIT), there.graphql(token, chat)]);
+      expect(refused.map(({ errors }) => errors?.[0]?.extensions.code)).toEqual([
+        'INVALID_API_KEY',
+        'INVALID_API_KEY',
+      ]);
+    }
+  });
+});
