@@ -11,13 +11,17 @@ const databaseUrl = inject('databaseUrl');
 const apiKey = makeApiKey();
 
 let upstream: Upstream;
+/** What the model was asked, in order. */
+const asked: string[] = [];
 beforeAll(async () => {
   upstream = await startUpstream();
   // Says how often it was asked in the session, and does not come to an end where it is told so.
   upstream.script(async ({ request, say, end, closed }) => {
     const said = request.body.messages.filter(({ role }) => role === 'user');
+    const last = said.at(-1)?.content ?? '';
+    asked.push(last);
     say(`Answer ${said.length}`);
-    if (said.at(-1)?.content === 'Do not end') await closed;
+    if (last.startsWith('Do not end')) await closed;
     end();
   });
 });
@@ -50,6 +54,14 @@ function client({ url }: ServerProcess) {
     const response = await chat(session, message);
     return ((await response.json()) as { response?: string }).response;
   };
+  const enqueue = async (prompt: string) => {
+    const response = await fetch(`${url}/v1/bots/demo/execute`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ prompt, background: true }),
+    });
+    return ((await response.json()) as { run_id: string }).run_id;
+  };
   const events = async (runId: string, after: string) =>
     frames(await fetch(`${url}/v1/bots/demo/runs/${runId}/events?after=${after}`, { headers }));
   const run = async (id: string) => {
@@ -59,7 +71,7 @@ function client({ url }: ServerProcess) {
     const { data } = (await response.json()) as { data: { run: EndedRun } };
     return data.run;
   };
-  return { chat, answer, events, run };
+  return { chat, answer, enqueue, events, run };
 }
 
 type EndedRun = { status: string; error: { code: string }; finishedAt: string };
@@ -108,6 +120,29 @@ async function isWhole(
     expect(Date.parse(ended.finishedAt) - killedAt).toBeLessThan(30_000);
   }
 }
+
+describe('a server that is killed in the midst of background runs', () => {
+  test('begins again what it was at, one after another, and what waits before that', async () => {
+    const start = await installation();
+    const killed = await start();
+    const before = asked.length;
+    const active = [
+      await client(killed).enqueue('Do not end 1'),
+      await client(killed).enqueue('Do not end 2'),
+    ];
+    await expect.poll(() => asked.slice(before).sort()).toEqual(['Do not end 1', 'Do not end 2']);
+    expect(await killed.stop('SIGKILL')).toBe('SIGKILL');
+
+    const again = await start();
+    const { enqueue, run } = client(again);
+    const next = await enqueue('Hi');
+    await expect.poll(async () => (await run(next)).status).toBe('COMPLETED');
+    await expect.poll(() => asked.length).toBe(before + 4);
+    const statuses = await Promise.all(active.map(async (id) => (await run(id)).status));
+    expect(statuses.sort()).toEqual(['QUEUED', 'RUNNING']);
+    expect(await again.stop('SIGKILL')).toBe('SIGKILL');
+  });
+});
 
 describe('a server that is killed in the midst of fifty runs', () => {
   test('has lost no finished turn, ends every run and frees every session when it is back', async () => {

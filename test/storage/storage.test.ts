@@ -144,7 +144,7 @@ describe('a migration', () => {
     ).toEqual([
       'run_1 acc_1 at once',
       'run_2 acc_1 true',
-      'run_3 acc_1 at once',
+      'run_3 acc_1 true',
       'run_4 none at once',
     ]);
     expect(await ask(`SELECT 1 FROM pg_namespace WHERE nspname = 'pgboss'`)).toEqual([]);

@@ -5,7 +5,7 @@ ADD COLUMN     "available_at" TIMESTAMPTZ(3);
 -- The queue is the rows of the runs themselves from now on. Runs that wait or are active keep their place.
 UPDATE "runs"
 SET "account_id" = "bots"."account_id",
-    "available_at" = CASE WHEN "status" = 'QUEUED' AND "attempt" > 0 THEN now() END
+    "available_at" = CASE WHEN "attempt" > 0 THEN now() END
 FROM "bots"
 WHERE "bots"."id" = "runs"."bot_id" AND "background" AND "status" IN ('QUEUED', 'RUNNING');
 
