@@ -17,6 +17,7 @@ import type { Database } from '../storage/database.ts';
 import type { Owner } from '../storage/owner.ts';
 import { undo } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
+import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import type { TellOfRun } from './changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-record.ts';
 import type { EndEvent } from './events.ts';
@@ -137,6 +138,22 @@ export function createRuns({
   const create = (run: RunRow) =>
     prisma.$queryRawUnsafe<object[]>(BEGIN.text, JSON.stringify([{ key: run.id, ...run }]));
 
+  const beginWith = (run: RunRow, also: NonNullable<Parameters<Runs['begin']>[1]>) => {
+    const { id } = run;
+    const hasBegun = () => prisma.run.findUnique({ where: { id }, select: { id: true } });
+    return retry(
+      async (tries) => {
+        try {
+          await prisma.$transaction([create(run), ...also(id)]);
+        } catch (error) {
+          // A repeat fails where the answer of an earlier try was lost.
+          if (tries === 1 || !(await hasBegun())) throw error;
+        }
+      },
+      { limitMs: REQUEST_LIMIT_MS },
+    );
+  };
+
   /** Leaves a run that may have begun though the answer was lost to those who look for lost ones. */
   const disown = (run: BegunRun) =>
     prisma.run.updateMany({ where: stillOf(run), data: { ownerId: null } });
@@ -177,10 +194,7 @@ export function createRuns({
     async begin(run, also) {
       const begun = newAttempt(run);
       const row = { ...run, ...begun };
-      const beginning = also
-        ? prisma.$transaction([create(row), ...also(begun.id)])
-        : beginAll(begun.id, row);
-      await sure<unknown>(begun, beginning);
+      await sure<unknown>(begun, also ? beginWith(row, also) : beginAll(begun.id, row));
       tell(begun, { isNew: true });
       return begun;
     },

@@ -1,6 +1,7 @@
 import { Prisma, type PrismaClient, type Session } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
+import { retry, withinRequest } from '../storage/retry.ts';
 import type { SessionRef } from './history.ts';
 import type { Memory } from './memory.ts';
 import type { Turns } from './turns.ts';
@@ -30,6 +31,9 @@ export type Sessions = {
   forget(session: SessionRef, signal: AbortSignal): Promise<boolean>;
 };
 
+/** How long the text of a long conversation may take to be forgotten. */
+const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
+
 export function createSessions({
   prisma,
   memory,
@@ -39,45 +43,53 @@ export function createSessions({
   memory: Memory;
   turns: Turns;
 }): Sessions {
-  return {
-    async setMemory(session, name, value) {
-      const { id: key } = await prisma.session.upsert({
-        where: { botId_environment_sessionId: session },
-        create: { id: makeId('ses'), ...session },
-        update: { lastSeenAt: new Date() },
-        select: { id: true },
+  const setMemoryOnce = async (session: SessionRef, name: string, value: string | null) => {
+    const { id: key } = await prisma.session.upsert({
+      where: { botId_environment_sessionId: session },
+      create: { id: makeId('ses'), ...session },
+      update: { lastSeenAt: new Date() },
+      select: { id: true },
+    });
+    if (value === null) await memory.forget(key, name);
+    else await memory.save(key, name, value);
+    return prisma.session.findUniqueOrThrow({ where: { id: key } });
+  };
+
+  /** Not done again where it is done and only the answer was lost: the session may be a new one of the same name. */
+  const forgetOnce = async (session: SessionRef, id: string) => {
+    const { botId, environment, sessionId } = session;
+    await prisma.$transaction(async (tx) => {
+      const { count } = await tx.session.deleteMany({ where: { id } });
+      if (count === 0) return;
+      await tx.run.updateMany({
+        where: session,
+        data: {
+          input: '',
+          response: null,
+          events: Prisma.DbNull,
+          context: Prisma.DbNull,
+          metadata: Prisma.DbNull,
+        },
       });
-      if (value === null) await memory.forget(key, name);
-      else await memory.save(key, name, value);
-      return prisma.session.findUniqueOrThrow({ where: { id: key } });
-    },
+      await tx.$executeRaw`
+        DELETE FROM idempotency_records
+        WHERE account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND run_id IN (
+          SELECT id FROM runs
+          WHERE bot_id = ${botId} AND environment = ${environment}::"Environment" AND session_id = ${sessionId}
+        )`;
+    }, TRANSACTION);
+  };
+
+  return {
+    setMemory: (...fact) => retry(() => setMemoryOnce(...fact), { when: withinRequest() }),
 
     async forget(session, signal) {
-      const { botId, environment, sessionId } = session;
       const where = { botId_environment_sessionId: session };
       const known = await prisma.session.findUnique({ where, select: { id: true } });
       if (known === null) return false;
       const turn = await turns.take({ ...session, key: known.id }, { signal });
       try {
-        await prisma.$transaction([
-          prisma.run.updateMany({
-            where: session,
-            data: {
-              input: '',
-              response: null,
-              events: Prisma.DbNull,
-              context: Prisma.DbNull,
-              metadata: Prisma.DbNull,
-            },
-          }),
-          prisma.$executeRaw`
-            DELETE FROM idempotency_records
-            WHERE account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND run_id IN (
-              SELECT id FROM runs
-              WHERE bot_id = ${botId} AND environment = ${environment}::"Environment" AND session_id = ${sessionId}
-            )`,
-          prisma.session.deleteMany({ where: { id: turn.key } }),
-        ]);
+        await retry(() => forgetOnce(session, turn.key), { when: withinRequest() });
         return true;
       } finally {
         await turns.release(turn);

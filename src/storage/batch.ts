@@ -1,5 +1,5 @@
 import { isOutage } from '../outage.ts';
-import { retry } from './retry.ts';
+import { REQUEST_LIMIT_MS, retry } from './retry.ts';
 import type { Sql, Statement } from './sql.ts';
 
 /**
@@ -18,7 +18,6 @@ const LATE_MS = 20;
 const MAX_UNDER_WAY = 4;
 const MAX_ENTRIES = 64;
 const MAX_CHARACTERS = 1024 * 1024;
-const REPEAT_LIMIT_MS = 7_000;
 
 type Waiting<Row> = {
   key: string;
@@ -65,7 +64,7 @@ export function createBatch<Entry extends object, Row extends object>(
     } catch (error) {
       for (const one of batch) {
         if (batch.length === 1 && !isOutage(error)) one.reject(error);
-        else retry(() => run([one]), { limitMs: REPEAT_LIMIT_MS }).catch(one.reject);
+        else retry(() => run([one]), { limitMs: REQUEST_LIMIT_MS }).catch(one.reject);
       }
     }
     clearTimeout(late);
