@@ -101,7 +101,7 @@ export type Runs = {
   /** Stores what has happened so far, for those who read the run elsewhere, and in case that its process dies. */
   checkpoint(run: BegunRun, soFar: Checkpoint): Promise<void>;
   /**
-   * Stores a run's end together with that of the session's turn that it was, all or nothing. Safe to repeat when an
+   * Stores a run's end together with that of the session's turn that it was, all or nothing. Safe to repeat when its
    * answer is lost.
    *
    * @returns how the run ended, by its row.
@@ -116,6 +116,9 @@ export type Runs = {
  * still `held` by the attempt (its turn is not), or `lost` to another one or to recovery; a deleted one is `gone`.
  */
 export type StoredEnd = 'asAsked' | EndEvent | 'held' | 'lost' | 'gone';
+
+/** The next checkpoint holds what the last one did, and the end of a run is repeated for longer than a request. */
+const CALLER_REPEATS = { repeats: false };
 
 export function createRuns({
   prisma,
@@ -132,8 +135,8 @@ export function createRuns({
 }): Runs {
   const beginAll = createBatch<RunRow, object>(sql, BEGIN);
   const beginAllTurns = createBatch<TurnRow, BegunTurnRow>(sql, BEGIN_TURN);
-  const checkpointAll = createBatch<Checkpoint & Holder, object>(sql, CHECKPOINT);
-  const endAll = createBatch<EndEntry, object>(sql, END);
+  const checkpointAll = createBatch<Checkpoint & Holder, object>(sql, CHECKPOINT, CALLER_REPEATS);
+  const endAll = createBatch<EndEntry, object>(sql, END, CALLER_REPEATS);
 
   const create = (run: RunRow) =>
     prisma.$queryRawUnsafe<object[]>(BEGIN.text, JSON.stringify([{ key: run.id, ...run }]));

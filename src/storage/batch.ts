@@ -5,7 +5,7 @@ import type { Sql, Statement } from './sql.ts';
 /**
  * Runs one statement for what many ask of it at the same time. Its only parameter is a JSON array with an object
  * for each, and every row that it answers has the `key` of the object that it is for. The statement must be safe to
- * repeat: where its answer is lost it runs again, for 7 seconds at most.
+ * repeat: where its answer is lost it runs again, for 7 seconds at most, unless its callers repeat it.
  */
 export type Batch<Entry extends object, Row extends object> = (
   key: string,
@@ -34,7 +34,9 @@ type Waiting<Row> = {
 export function createBatch<Entry extends object, Row extends object>(
   sql: Sql,
   statement: Statement,
+  { repeats = true }: { repeats?: boolean } = {},
 ): Batch<Entry, Row> {
+  const repeating = repeats ? { limitMs: REQUEST_LIMIT_MS } : { when: () => false };
   const waiting: Waiting<Row>[] = [];
   let underWay = 0;
   /** The batch that the next one waits for. */
@@ -63,8 +65,8 @@ export function createBatch<Entry extends object, Row extends object>(
       await run(batch);
     } catch (error) {
       for (const one of batch) {
-        if (batch.length === 1 && !isOutage(error)) one.reject(error);
-        else retry(() => run([one]), { limitMs: REQUEST_LIMIT_MS }).catch(one.reject);
+        if (batch.length === 1 && !(repeats && isOutage(error))) one.reject(error);
+        else retry(() => run([one]), repeating).catch(one.reject);
       }
     }
     clearTimeout(late);
