@@ -1,13 +1,13 @@
 import { type ErrorCode, toGatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { isOutage } from '../outage.ts';
-import { type EndEvent, type EventLog, IMPATIENT_MS, type Unnumbered } from '../runs/events.ts';
+import type { EndEvent, EventLog, Unnumbered } from '../runs/events.ts';
 import { NO_MORE_TIME } from '../runs/live.ts';
 import { INTERRUPTED } from '../runs/recovery.ts';
 import type { BegunRun, RunOutcome, Runs, StoredEnd } from '../runs/runs.ts';
 import type { Trace } from '../runs/trace.ts';
 import type { HistoryMessage, TurnEnd } from '../sessions/history.ts';
-import { retry } from '../storage/retry.ts';
+import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 
 /** A run whose work is over. */
 export type EndingRun = {
@@ -78,7 +78,7 @@ export function createStoreEnd({
       if (!failed && !isOutage(err)) fail(err);
       if (!stalling) {
         log.error({ runId, err }, 'The end of a run is not stored yet.');
-        stalling = setTimeout(events.stall, IMPATIENT_MS - lateMs).unref();
+        stalling = setTimeout(events.stall, REQUEST_LIMIT_MS - lateMs).unref();
       }
       return true;
     };

@@ -4,13 +4,12 @@ import { GatewayError } from '../errors.ts';
 import { OnDisconnect } from '../generated/prisma/client.ts';
 import { chatMessage, idempotencyKey, sessionId } from '../input.ts';
 import { isJsonObject, jsonObject } from '../json.ts';
-import { IMPATIENT_MS } from '../runs/events.ts';
 import { asQueued } from '../runs/queue.ts';
 import { builder } from '../schema/builder.ts';
 import { ChatEvent } from '../schema/chat-event.ts';
 import type { Context } from '../schema/context.ts';
 import { EnvironmentEnum } from '../schema/shared.ts';
-import { retry } from '../storage/retry.ts';
+import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import { type Reply, type RunRequest, readReply, type StartedRun } from './start.ts';
 
 const OnBusyEnum = builder.enumType('OnBusy', {
@@ -158,7 +157,7 @@ builder.mutationField('execute', (t) =>
       const { prisma, signal } = context;
       const start = () => startExecute(botId, input, context);
       const find = (id: string) => prisma.run.findUniqueOrThrow({ ...query, where: { id } });
-      const options = { limitMs: IMPATIENT_MS, signal };
+      const options = { limitMs: REQUEST_LIMIT_MS, signal };
       if (!input.background) {
         const { runId } = await readReply(start, signal, (run) => answeredBy(run, context));
         return retry(() => find(runId), options);

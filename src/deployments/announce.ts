@@ -15,8 +15,8 @@ export function announceDeploys(
   const announced = async (done: Promise<AnsweringDeployment>) => {
     const deployment = await done;
     const { status, isReplayed } = deployment;
-    if (status === 'DEPLOYED' && !isReplayed)
-      await versions.renew(botVersionName(deployment.botId));
+    // Also of a replayed one: the process that made it may have died before it got here.
+    if (status === 'DEPLOYED') await versions.renew(botVersionName(deployment.botId));
     if (!isReplayed) changes.tell(deployment);
     return deployment;
   };

@@ -1,7 +1,9 @@
 import { fingerprintOf, type IdempotencyKey, type Repeatable } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
 import type { Deployment, Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import { makeId } from '../ids.ts';
 import { readDefinition } from '../language/read.ts';
+import { retry, withinRequest } from '../storage/retry.ts';
 import type { ProbeTools } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createInstall } from './install.ts';
@@ -71,7 +73,9 @@ export function createDeployments({
 
   /**
    * Does the work of one deploy in a transaction of its own, one deploy of a bot at a time: the last one to
-   * come is the one that runs, and one that breaks leaves nothing behind. One that is repeated is not done again.
+   * come is the one that runs, and one that breaks leaves nothing behind. One that is repeated is not done again. Where
+   * the answer of the database is lost, the deploy is repeated unless its deployment is stored: the lock of the bot tells
+   * when its transaction is over.
    *
    * @param prepare what may take long, done before and without the transaction.
    */
@@ -79,17 +83,27 @@ export function createDeployments({
     botId: string,
     repeatable: Repeatable | undefined,
     prepare: () => Promise<Prepared>,
-    work: (tx: Prisma.TransactionClient, prepared: Prepared) => Promise<Deployment>,
+    work: (
+      tx: Prisma.TransactionClient,
+      prepared: Prepared,
+      deploymentId: string,
+    ) => Promise<Deployment>,
   ) => {
     const earlier = repeatable && (await earlierAnswer(prisma, repeatable));
     if (earlier) return earlier;
     const prepared = await prepare();
-    return prisma.$transaction(async (tx) => {
-      const bots = await tx.$queryRaw<unknown[]>`
-        SELECT 1 FROM bots WHERE id = ${botId} FOR NO KEY UPDATE`;
-      if (bots.length === 0) throw new GatewayError('bot_not_found', `There is no bot "${botId}".`);
-      return answerOnce(tx, repeatable, () => work(tx, prepared));
-    }, TRANSACTION);
+    const id = makeId('dep');
+    const once = (tries: number) =>
+      prisma.$transaction(async (tx) => {
+        const bots = await tx.$queryRaw<unknown[]>`
+          SELECT 1 FROM bots WHERE id = ${botId} FOR NO KEY UPDATE`;
+        if (bots.length === 0)
+          throw new GatewayError('bot_not_found', `There is no bot "${botId}".`);
+        const stored = tries > 1 && (await tx.deployment.findUnique({ where: { id } }));
+        if (stored) return { ...stored, isReplayed: false };
+        return answerOnce(tx, repeatable, () => work(tx, prepared, id));
+      }, TRANSACTION);
+    return retry(once, { when: withinRequest() });
   };
 
   const repeatableDeploy = ({ idempotency, ...request }: DeployRequest): Repeatable | undefined => {
@@ -167,9 +181,9 @@ export function createDeployments({
         request.botId,
         repeatableDeploy(request),
         () => probe(request.source, () => laidOver(prisma, request)),
-        async (tx, reports) => {
+        async (tx, reports, id) => {
           const variables = await laidOver(tx, request);
-          return install(tx, { ...rest, variables, reports });
+          return install(tx, { ...rest, id, variables, reports });
         },
       );
     },
@@ -183,11 +197,11 @@ export function createDeployments({
           const { source, ...found } = await find(prisma, request);
           return probe(source, async () => variablesOf(found));
         },
-        async (tx, reports) => {
+        async (tx, reports, id) => {
           const target = await find(tx, request);
           const { environment, source, id: rolledBackToId } = target;
           const variables = variablesOf(target);
-          const again = { botId, message, environment, source, variables, reports };
+          const again = { id, botId, message, environment, source, variables, reports };
           return install(tx, { ...again, rolledBackToId });
         },
       );
@@ -204,10 +218,10 @@ export function createDeployments({
           const { source } = await findStaging(prisma, request);
           return probe(source, () => variablesIn(prisma));
         },
-        async (tx, reports) => {
+        async (tx, reports, id) => {
           const { source } = await findStaging(tx, request);
           const variables = await variablesIn(tx);
-          const promoted = { botId, message, environment: 'PRODUCTION' as const, source };
+          const promoted = { id, botId, message, environment: 'PRODUCTION' as const, source };
           return install(tx, { ...promoted, variables, reports });
         },
       );

@@ -1,11 +1,12 @@
 import type { Deployment, Environment, Prisma } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
 import { readDefinition } from '../language/read.ts';
 import { channelWarnings, inOrder, type ToolServerReport, toolWarnings } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 
 /** What a deployment is made of, once it is clear which variables it has. */
 export type Installation = {
+  /** `dep_…`, of the new deployment. */
+  id: string;
   botId: string;
   environment: Environment;
   source: string;
@@ -24,11 +25,10 @@ export type Install = (
 
 export function createInstall({ cipher }: { cipher: EnvironmentCipher }): Install {
   return async (tx, { variables, reports, ...request }) => {
-    const { botId, environment, source } = request;
-    const id = makeId('dep');
+    const { id, botId, environment, source } = request;
     const report = readDefinition(source, { envNames: Object.keys(variables) });
     const { definition, diagnostics } = report;
-    const attempt = { ...request, id, deployedAt: new Date() };
+    const attempt = { ...request, deployedAt: new Date() };
     if (definition === null) {
       return tx.deployment.create({ data: { ...attempt, status: 'FAILED', diagnostics } });
     }

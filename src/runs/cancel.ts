@@ -4,6 +4,7 @@ import { Prisma, type PrismaClient, type RunStatus } from '../generated/prisma/c
 import type { Log } from '../log.ts';
 import type { Owner } from '../storage/owner.ts';
 import type { PubSub } from '../storage/pubsub.ts';
+import { retry, withinRequest } from '../storage/retry.ts';
 import type { TellOfRun } from './changes.ts';
 import type { LiveRuns } from './live.ts';
 import type { Replay } from './replay.ts';
@@ -67,8 +68,9 @@ export function startCancel({
       });
   }, LOOK_EVERY_MS);
 
-  const cancelWhere = async (which: Prisma.Sql) => {
-    const stopped = await prisma.$queryRaw<{ id: string; botId: string; status: RunStatus }[]>`
+  const markStopped = (which: Prisma.Sql) => prisma.$queryRaw<
+    { id: string; botId: string; status: RunStatus }[]
+  >`
       UPDATE runs SET
         cancel_requested = true,
         status = CASE status WHEN 'QUEUED' THEN 'CANCELLED' ELSE status END,
@@ -77,6 +79,9 @@ export function startCancel({
         SELECT id FROM runs WHERE ${which} AND status IN ('QUEUED', 'RUNNING') ORDER BY id FOR UPDATE
       )
       RETURNING id, bot_id AS "botId", status`;
+
+  const cancelWhere = async (which: Prisma.Sql) => {
+    const stopped = await retry(() => markStopped(which), { when: withinRequest() });
     for (const run of stopped) tell(run);
     const atWork = stopped.filter(({ status }) => status === 'RUNNING');
     for (const { id } of atWork) pubsub.publish(CHANNEL, id);
@@ -107,7 +112,7 @@ export function startCancel({
   /** Waits for the end of a run, or until it is gone. */
   const endOf = async (runId: string, signal: AbortSignal) => {
     try {
-      for await (const _ of replay.read(runId, 0, signal));
+      for await (const _ of replay.read(runId, 0, signal, { isImpatient: true }));
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
     }

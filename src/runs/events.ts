@@ -27,12 +27,9 @@ export type EndEvent = Extract<RunEvent, { type: 'ChatDone' | 'ChatFailed' | 'Ch
 export type Unnumbered<Event> = Event extends RunEvent ? Omit<Event, 'seq'> : never;
 
 export type ReadOptions = {
-  /** Whether the reader leaves when the database does not answer for 8 seconds: its client sees no pings meanwhile. */
+  /** Whether the reader leaves when the database does not answer for 7 seconds: its client sees no pings meanwhile. */
   isImpatient?: boolean;
 };
-
-/** How long an impatient reader waits for a database that does not answer. */
-export const IMPATIENT_MS = 8_000;
 
 /** The events of one run: written by the run, read by everybody who listens, each at their own pace. */
 export type EventLog = {

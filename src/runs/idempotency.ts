@@ -7,7 +7,7 @@ import { looks } from '../storage/looks.ts';
 import { isOwnerless, isSilent, type Owner } from '../storage/owner.ts';
 import { persist, undo } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
-import { retry } from '../storage/retry.ts';
+import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 
 /** A key that a request has to itself until its run begins, for 90 seconds at most. */
 export type Claim = Repeatable & {
@@ -52,7 +52,6 @@ const MAX_WAIT_MS = 120_000;
  * may take a key after the request was answered and the key was given back. As PostgreSQL says it.
  */
 const CLAIMED_FOR = '90 seconds';
-const TAKE_LIMIT_MS = 7_000;
 
 export function createIdempotency({
   prisma,
@@ -96,7 +95,7 @@ export function createIdempotency({
           AND (record.created_at < now() - ${CLAIMED_FOR}::interval
             OR ${Prisma.raw(isOwnerless('record.owner_id'))}))`;
     try {
-      return (await retry(takeOnce, { limitMs: TAKE_LIMIT_MS })) > 0;
+      return (await retry(takeOnce, { limitMs: REQUEST_LIMIT_MS })) > 0;
     } catch (error) {
       await undo(free(claim), releasing);
       throw error;

@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import type { Owner } from '../storage/owner.ts';
 import { undo } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
+import { retry, withinRequest } from '../storage/retry.ts';
 import type { TellOfRun } from './changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-record.ts';
 import type { RunEvent } from './events.ts';
@@ -200,13 +201,25 @@ export function createQueue({
     async add({ plan, ...run }, also = () => []) {
       await assertRoom(run.accountId, plan);
       const id = makeId('run');
-      await prisma.$transaction(async (tx) => {
+      const addOnce = async (tx: Prisma.TransactionClient) => {
         const queued = { status: 'QUEUED', background: true, attempt: 0 } as const;
         const traceId = traceIdOf(run.traceparent);
         const data = { ...run, ...queued, id, traceId, onDisconnect: 'CONTINUE' as const };
         await tx.run.create({ data, select: { id: true } });
         for (const write of also(id, tx)) await write;
-      }, TRANSACTION);
+      };
+      const isAdded = () => prisma.run.findUnique({ where: { id }, select: { id: true } });
+      await retry(
+        async (tries) => {
+          try {
+            await prisma.$transaction(addOnce, TRANSACTION);
+          } catch (error) {
+            // A repeat fails where the answer of an earlier try was lost.
+            if (tries === 1 || !(await isAdded())) throw error;
+          }
+        },
+        { when: withinRequest() },
+      );
       tell({ id, botId: run.botId }, { isNew: true });
       wake();
       return id;

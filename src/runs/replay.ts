@@ -3,9 +3,9 @@ import type { PrismaClient } from '../generated/prisma/client.ts';
 import { createCoalesced } from '../storage/coalesce.ts';
 import { looks } from '../storage/looks.ts';
 import type { PubSub } from '../storage/pubsub.ts';
-import { retry } from '../storage/retry.ts';
+import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import { EVENT_COLUMNS, readEvents } from './event-record.ts';
-import { IMPATIENT_MS, type ReadOptions, type RunEvent } from './events.ts';
+import type { ReadOptions, RunEvent } from './events.ts';
 import type { LiveRuns } from './live.ts';
 import { READ_CHANNEL, runChannel } from './run-channel.ts';
 
@@ -17,7 +17,7 @@ export type Replay = {
    * from behind it: what it had read of the run's last moments may not be stored.
    *
    * @throws GatewayError `run_not_found`, also of a run that is deleted meanwhile; the database's own error when it has
-   *   not answered for a minute, or 8 seconds where the reader is impatient.
+   *   not answered for a minute, or 7 seconds where the reader is impatient.
    */
   read(
     runId: string,
@@ -53,7 +53,7 @@ export function createReplay({
     { isImpatient = false }: ReadOptions,
   ) {
     let position = after;
-    const limitMs = isImpatient ? IMPATIENT_MS : PATIENT_MS;
+    const limitMs = isImpatient ? REQUEST_LIMIT_MS : PATIENT_MS;
     const answer = () => pubsub.publish(READ_CHANNEL, runId);
     // At once, however slow the database or the reader is.
     const stopAnswering = pubsub.subscribe(runChannel(runId), answer);

@@ -17,6 +17,7 @@ import type { Database } from '../storage/database.ts';
 import type { Owner } from '../storage/owner.ts';
 import { undo } from '../storage/persist.ts';
 import type { PubSub } from '../storage/pubsub.ts';
+import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import type { TellOfRun } from './changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-record.ts';
 import type { EndEvent } from './events.ts';
@@ -100,7 +101,7 @@ export type Runs = {
   /** Stores what has happened so far, for those who read the run elsewhere, and in case that its process dies. */
   checkpoint(run: BegunRun, soFar: Checkpoint): Promise<void>;
   /**
-   * Stores a run's end together with that of the session's turn that it was, all or nothing. Safe to repeat when an
+   * Stores a run's end together with that of the session's turn that it was, all or nothing. Safe to repeat when its
    * answer is lost.
    *
    * @returns how the run ended, by its row.
@@ -115,6 +116,9 @@ export type Runs = {
  * still `held` by the attempt (its turn is not), or `lost` to another one or to recovery; a deleted one is `gone`.
  */
 export type StoredEnd = 'asAsked' | EndEvent | 'held' | 'lost' | 'gone';
+
+/** The next checkpoint holds what the last one did, and the end of a run is repeated for longer than a request. */
+const CALLER_REPEATS = { repeats: false };
 
 export function createRuns({
   prisma,
@@ -131,11 +135,27 @@ export function createRuns({
 }): Runs {
   const beginAll = createBatch<RunRow, object>(sql, BEGIN);
   const beginAllTurns = createBatch<TurnRow, BegunTurnRow>(sql, BEGIN_TURN);
-  const checkpointAll = createBatch<Checkpoint & Holder, object>(sql, CHECKPOINT);
-  const endAll = createBatch<EndEntry, object>(sql, END);
+  const checkpointAll = createBatch<Checkpoint & Holder, object>(sql, CHECKPOINT, CALLER_REPEATS);
+  const endAll = createBatch<EndEntry, object>(sql, END, CALLER_REPEATS);
 
   const create = (run: RunRow) =>
     prisma.$queryRawUnsafe<object[]>(BEGIN.text, JSON.stringify([{ key: run.id, ...run }]));
+
+  const beginWith = (run: RunRow, also: NonNullable<Parameters<Runs['begin']>[1]>) => {
+    const { id } = run;
+    const hasBegun = () => prisma.run.findUnique({ where: { id }, select: { id: true } });
+    return retry(
+      async (tries) => {
+        try {
+          await prisma.$transaction([create(run), ...also(id)]);
+        } catch (error) {
+          // A repeat fails where the answer of an earlier try was lost.
+          if (tries === 1 || !(await hasBegun())) throw error;
+        }
+      },
+      { limitMs: REQUEST_LIMIT_MS },
+    );
+  };
 
   /** Leaves a run that may have begun though the answer was lost to those who look for lost ones. */
   const disown = (run: BegunRun) =>
@@ -177,10 +197,7 @@ export function createRuns({
     async begin(run, also) {
       const begun = newAttempt(run);
       const row = { ...run, ...begun };
-      const beginning = also
-        ? prisma.$transaction([create(row), ...also(begun.id)])
-        : beginAll(begun.id, row);
-      await sure<unknown>(begun, beginning);
+      await sure<unknown>(begun, also ? beginWith(row, also) : beginAll(begun.id, row));
       tell(begun, { isNew: true });
       return begun;
     },

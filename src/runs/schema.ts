@@ -8,6 +8,7 @@ import { ChatEvent } from '../schema/chat-event.ts';
 import type { Context } from '../schema/context.ts';
 import { seenBy } from '../schema/nodes.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from '../schema/shared.ts';
+import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import { readSpans } from './spans.ts';
 
 const RunError = builder.simpleObject('RunError', {
@@ -208,7 +209,8 @@ builder.mutationField('cancelRun', (t) =>
     resolve: async (query, _root, { id, botId }, context) => {
       await findFollowed(id, botId ?? undefined, context);
       await context.cancel.cancel(id);
-      return context.prisma.run.findUniqueOrThrow({ ...query, where: { id } });
+      const find = () => context.prisma.run.findUniqueOrThrow({ ...query, where: { id } });
+      return retry(find, { limitMs: REQUEST_LIMIT_MS });
     },
   }),
 );

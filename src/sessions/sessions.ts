@@ -1,6 +1,7 @@
 import { Prisma, type PrismaClient, type Session } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
+import { retry, withinRequest } from '../storage/retry.ts';
 import type { SessionRef } from './history.ts';
 import type { Memory } from './memory.ts';
 import type { Turns } from './turns.ts';
@@ -42,7 +43,19 @@ export function createSessions({
   memory: Memory;
   turns: Turns;
 }): Sessions {
-  /** @returns the id after which to go on; null at the end. */
+  const setMemoryOnce = async (session: SessionRef, name: string, value: string | null) => {
+    const { id: key } = await prisma.session.upsert({
+      where: { botId_environment_sessionId: session },
+      create: { id: makeId('ses'), ...session },
+      update: { lastSeenAt: new Date() },
+      select: { id: true },
+    });
+    if (value === null) await memory.forget(key, name);
+    else await memory.save(key, name, value);
+    return prisma.session.findUniqueOrThrow({ where: { id: key } });
+  };
+
+  /** @returns the id after which to continue; null at the end. */
   const forgetRuns = async ({ botId, environment, sessionId }: SessionRef, after: string) => {
     const [batch] = await prisma.$queryRaw<{ last: string | null }[]>`
       WITH batch AS MATERIALIZED (
@@ -66,37 +79,37 @@ export function createSessions({
     return count === BATCH;
   };
 
+  /** A repeat after a lost answer does nothing: a new session may already have the same name. */
+  const deleteSession = async ({ botId, environment, sessionId }: SessionRef, id: string) => {
+    await prisma.$transaction(async (tx) => {
+      const { count } = await tx.session.deleteMany({ where: { id } });
+      if (count === 0) return;
+      await tx.$executeRaw`
+        DELETE FROM idempotency_records
+        WHERE account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND run_id IN (
+          SELECT id FROM runs
+          WHERE bot_id = ${botId} AND environment = ${environment}::"Environment" AND session_id = ${sessionId}
+        )`;
+    });
+  };
+
   return {
-    async setMemory(session, name, value) {
-      const { id: key } = await prisma.session.upsert({
-        where: { botId_environment_sessionId: session },
-        create: { id: makeId('ses'), ...session },
-        update: { lastSeenAt: new Date() },
-        select: { id: true },
-      });
-      if (value === null) await memory.forget(key, name);
-      else await memory.save(key, name, value);
-      return prisma.session.findUniqueOrThrow({ where: { id: key } });
-    },
+    setMemory: (...fact) => retry(() => setMemoryOnce(...fact), { when: withinRequest() }),
 
     async forget(session, signal) {
-      const { botId, environment, sessionId } = session;
       const where = { botId_environment_sessionId: session };
       const known = await prisma.session.findUnique({ where, select: { id: true } });
       if (known === null) return false;
       const turn = await turns.take({ ...session, key: known.id }, { signal });
       try {
-        for (let last: string | null = ''; last !== null; ) last = await forgetRuns(session, last);
-        while (await deleteMessages(turn.key));
-        await prisma.$transaction([
-          prisma.$executeRaw`
-            DELETE FROM idempotency_records
-            WHERE account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND run_id IN (
-              SELECT id FROM runs
-              WHERE bot_id = ${botId} AND environment = ${environment}::"Environment" AND session_id = ${sessionId}
-            )`,
-          prisma.session.deleteMany({ where: { id: turn.key } }),
-        ]);
+        const when = withinRequest();
+        const step = <T>(work: () => Promise<T>) => retry(work, { when });
+        for (let last: string | null = ''; last !== null; ) {
+          const after: string = last;
+          last = await step(() => forgetRuns(session, after));
+        }
+        while (await step(() => deleteMessages(turn.key)));
+        await step(() => deleteSession(session, turn.key));
         return true;
       } finally {
         await turns.release(turn);

@@ -1,11 +1,11 @@
 import { isOutage } from '../outage.ts';
-import { retry } from './retry.ts';
+import { REQUEST_LIMIT_MS, type RetryOptions, retry } from './retry.ts';
 import type { Sql, Statement } from './sql.ts';
 
 /**
  * Runs one statement for what many ask of it at the same time. Its only parameter is a JSON array with an object
  * for each, and every row that it answers has the `key` of the object that it is for. The statement must be safe to
- * repeat: where its answer is lost it runs again, for 7 seconds at most.
+ * repeat: where its answer is lost it runs again, for 7 seconds at most, unless its callers repeat it.
  */
 export type Batch<Entry extends object, Row extends object> = (
   key: string,
@@ -21,7 +21,6 @@ const MAX_LARGE_UNDER_WAY = 2;
 const LARGE = 64 * 1024;
 const MAX_ENTRIES = 64;
 const MAX_CHARACTERS = 1024 * 1024;
-const REPEAT_LIMIT_MS = 7_000;
 
 type Waiting<Row> = {
   key: string;
@@ -38,16 +37,25 @@ type Waiting<Row> = {
 export function createBatch<Entry extends object, Row extends object>(
   sql: Sql,
   statement: Statement,
+  { repeats = true }: { repeats?: boolean } = {},
 ): Batch<Entry, Row> {
-  const small = createLane<Row>(sql, statement, MAX_UNDER_WAY);
-  const large = createLane<Row>(sql, statement, MAX_LARGE_UNDER_WAY);
+  const repeating = { when: repeats ? isOutage : () => false, limitMs: REQUEST_LIMIT_MS };
+  const small = createLane<Row>(sql, statement, { repeating, maxUnderWay: MAX_UNDER_WAY });
+  const large = createLane<Row>(sql, statement, { repeating, maxUnderWay: MAX_LARGE_UNDER_WAY });
   return (key, entry) => {
     const json = JSON.stringify({ ...entry, key });
     return json.length > LARGE ? large(key, json) : small(key, json);
   };
 }
 
-function createLane<Row extends object>(sql: Sql, statement: Statement, maxUnderWay: number) {
+function createLane<Row extends object>(
+  sql: Sql,
+  statement: Statement,
+  {
+    repeating,
+    maxUnderWay,
+  }: { repeating: Required<Pick<RetryOptions, 'when' | 'limitMs'>>; maxUnderWay: number },
+) {
   const waiting: Waiting<Row>[] = [];
   let underWay = 0;
   /** The batch that the next one waits for. */
@@ -76,8 +84,8 @@ function createLane<Row extends object>(sql: Sql, statement: Statement, maxUnder
       await run(batch);
     } catch (error) {
       for (const one of batch) {
-        if (batch.length === 1 && !isOutage(error)) one.reject(error);
-        else retry(() => run([one]), { limitMs: REPEAT_LIMIT_MS }).catch(one.reject);
+        if (batch.length === 1 && !repeating.when(error)) one.reject(error);
+        else retry(() => run([one]), repeating).catch(one.reject);
       }
     }
     clearTimeout(late);

@@ -9,6 +9,7 @@ import { StartupError } from '../errors.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
 import { takeLock } from './lock.ts';
 import { applyMigrations } from './migrate.ts';
+import { createSilenceWatch } from './silence.ts';
 import { embeddedSql, postgresSql, type Sql } from './sql.ts';
 
 /** Where Parley keeps what must last, migrated and ready. */
@@ -41,9 +42,13 @@ const BY_INDEX =
  * Opens PostgreSQL and applies the migrations.
  *
  * @param url `postgresql://…`; may hold a password, which no message repeats.
+ * @param options `lookEveryMs`: how often to look whether the server has fallen silent; each second by default.
  * @throws StartupError when the server or the database is not there.
  */
-export async function openPostgres(url: string): Promise<Database> {
+export async function openPostgres(
+  url: string,
+  { lookEveryMs }: { lookEveryMs?: number } = {},
+): Promise<Database> {
   const connection: pg.PoolConfig = {
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -65,10 +70,12 @@ export async function openPostgres(url: string): Promise<Database> {
   const address = new URL(url);
   const own = address.searchParams.get('options') ?? '';
   address.searchParams.delete('options');
+  const watch = createSilenceWatch(connection, lookEveryMs);
   const openPool = (max: number, options: string) => {
     const pool = new pg.Pool({
       ...connection,
       connectionString: address.href,
+      stream: watch.stream,
       max,
       keepAlive: true,
       options: `${own} -c TimeZone=UTC -c idle_in_transaction_session_timeout=${TRANSACTION_REST_MS} ${options}`,
@@ -80,8 +87,13 @@ export async function openPostgres(url: string): Promise<Database> {
     return pool;
   };
   const statements = openPool(STATEMENT_CONNECTIONS, BY_INDEX);
-  const adapter = new PrismaPg(openPool(CONNECTIONS, ''), { disposeExternalPool: true });
-  return connect(adapter, postgresSql(statements), () => statements.end());
+  const ordinary = openPool(CONNECTIONS, '');
+  watch.begin([statements, ordinary]);
+  const adapter = new PrismaPg(ordinary, { disposeExternalPool: true });
+  return connect(adapter, postgresSql(statements), () => {
+    watch.end();
+    return statements.end();
+  });
 }
 
 /**

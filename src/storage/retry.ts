@@ -1,5 +1,7 @@
 import { isOutage } from '../outage.ts';
 
+/** How long a request repeats what the database does not answer: its client gets an answer within 10 seconds. */
+export const REQUEST_LIMIT_MS = 7_000;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 const MANY_TRIES = 600;
@@ -55,6 +57,12 @@ export async function retry<T>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** For `when`, in place of a limit for work that may take long by itself: outages within the limit of a request. */
+export function withinRequest(): (error: unknown) => boolean {
+  const startedAt = performance.now();
+  return (error) => isOutage(error) && performance.now() - startedAt < REQUEST_LIMIT_MS;
 }
 
 /** @returns milliseconds. */

@@ -20,6 +20,8 @@ export type PostgresLink = {
   cut(): () => number;
   /** Keeps all connections and moves no byte, until `mend`. */
   stall(): void;
+  /** How many connections were asked for so far. */
+  asked(): number;
   /** Ends `loseAnswers`, `cut` and `stall`. */
   mend(): void;
 };
@@ -28,7 +30,9 @@ export type PostgresLink = {
 const READY = Buffer.from('Z\0\0\0\u0005', 'latin1');
 
 /** Opens the database of this worker through the proxy, until the end of the test or its file. */
-export async function linkPostgres(): Promise<PostgresLink> {
+export async function linkPostgres(
+  options?: Parameters<typeof openPostgres>[1],
+): Promise<PostgresLink> {
   const { prisma } = await testDatabase();
   const [{ name = '' } = {}] = await prisma.$queryRaw<{ name: string }[]>`
     SELECT current_database() AS name`;
@@ -38,9 +42,11 @@ export async function linkPostgres(): Promise<PostgresLink> {
   let isCut = false;
   let refused = 0;
   let isStalled = false;
+  let asked = 0;
   let losing: { marks: string; left: number; lost: number } | undefined;
 
   const server = createServer((near) => {
+    asked += 1;
     near.on('error', () => {});
     if (isCut) {
       refused += 1;
@@ -85,7 +91,7 @@ export async function linkPostgres(): Promise<PostgresLink> {
     port: String(port),
     pathname: `/${name}`,
   });
-  const database = await openPostgres(url.href);
+  const database = await openPostgres(url.href, options);
 
   const mend = () => {
     losing = undefined;
@@ -102,6 +108,7 @@ export async function linkPostgres(): Promise<PostgresLink> {
   return {
     database,
     mend,
+    asked: () => asked,
     loseAnswers(marks, times = Number.POSITIVE_INFINITY) {
       const loss = { marks, left: times, lost: 0 };
       losing = loss;

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { createBatch } from '../../src/storage/batch.ts';
 import type { Sql } from '../../src/storage/sql.ts';
+import { cutError } from '../helpers/lossy-database.ts';
 
 type Entry = { key: string; isBad?: boolean; text?: string };
 
 /** A database that answers when the test says so. */
 function database() {
-  const asked: { keys: string[]; answer: () => void }[] = [];
+  const asked: { keys: string[]; answer: () => void; lose: () => void }[] = [];
   const sql: Sql = (_statement, [json]) =>
     new Promise((resolve, reject) => {
       const entries = JSON.parse(String(json)) as Entry[];
@@ -14,7 +15,7 @@ function database() {
         entries.some(({ isBad }) => isBad)
           ? reject(new Error('Bad.'))
           : resolve(entries.map(({ key }) => ({ key })) as never);
-      asked.push({ keys: entries.map(({ key }) => key), answer });
+      asked.push({ keys: entries.map(({ key }) => key), answer, lose: () => reject(cutError()) });
     });
   const batch = createBatch<Omit<Entry, 'key'>, Entry>(sql, { name: '', text: '' });
   return { asked, batch };
@@ -82,5 +83,21 @@ describe('a batch', () => {
     for (const { answer } of asked.slice(1)) answer();
     expect(await good).toEqual([{ key: 'a' }]);
     await expect(bad).rejects.toThrow('Bad.');
+  });
+
+  test('of one is done again where its answer is lost, and not where it is wrong', async () => {
+    const { asked, batch } = database();
+    const lost = batch('a', {});
+    for (const tries of [1, 2, 3]) {
+      await expect.poll(() => asked.length).toBe(tries);
+      if (tries < 3) asked.at(-1)?.lose();
+    }
+    asked.at(-1)?.answer();
+    expect(await lost).toEqual([{ key: 'a' }]);
+    const bad = batch('b', { isBad: true });
+    await expect.poll(() => asked.length).toBe(4);
+    asked.at(-1)?.answer();
+    await expect(bad).rejects.toThrow('Bad.');
+    expect(asked).toHaveLength(4);
   });
 });

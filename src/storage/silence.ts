@@ -1,0 +1,82 @@
+import { Socket } from 'node:net';
+import pg from 'pg';
+
+/** Watches whether a server that is asked something still speaks. */
+export type SilenceWatch = {
+  /** Makes the sockets that are watched; for node-postgres. */
+  stream(): Socket;
+  /** @param pools say whether anybody waits for the server. */
+  begin(pools: pg.Pool[]): void;
+  end(): void;
+};
+
+const LOOK_EVERY_MS = 1_000;
+/** After so many looks without a byte from the server it is probed. */
+const SILENT_LOOKS = 3;
+const PROBE_LIMIT_MS = 2_000;
+
+/**
+ * Cuts all connections to a server that has fallen silent, so that nobody waits for the time limit of statements, which
+ * is meant for slow ones. A server is silent when it sends no byte on any connection for 3 seconds, though it is asked
+ * something, and then accepts no new connection within 2 seconds.
+ *
+ * @param config how to connect for the probe.
+ */
+export function createSilenceWatch(
+  config: pg.ClientConfig,
+  lookEveryMs = LOOK_EVERY_MS,
+): SilenceWatch {
+  const sockets = new Set<Socket>();
+  let timer: NodeJS.Timeout | undefined;
+  let received = 0;
+  /** Counts looks, not time: a process that stands still itself hears nothing meanwhile. */
+  let silentLooks = 0;
+  let isProbing = false;
+
+  const speaks = async () => {
+    const probe = new pg.Client({ ...config, connectionTimeoutMillis: PROBE_LIMIT_MS });
+    probe.on('error', () => {});
+    try {
+      await probe.connect();
+      return true;
+    } catch (error) {
+      // A refusal is an answer.
+      return error instanceof pg.DatabaseError;
+    } finally {
+      probe.end().catch(() => {});
+    }
+  };
+
+  const cutIfSilent = async () => {
+    if (await speaks()) return;
+    const silence = Object.assign(new Error('The database is silent.'), { code: 'ETIMEDOUT' });
+    for (const socket of sockets) socket.destroy(silence);
+  };
+
+  const look = (isAsked: boolean) => {
+    let sum = 0;
+    for (const { bytesRead } of sockets) sum += bytesRead;
+    silentLooks = isAsked && sum === received ? silentLooks + 1 : 0;
+    received = sum;
+    if (silentLooks < SILENT_LOOKS || isProbing) return;
+    isProbing = true;
+    void cutIfSilent().finally(() => {
+      isProbing = false;
+      silentLooks = 0;
+    });
+  };
+
+  return {
+    stream() {
+      const socket = new Socket();
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      return socket;
+    },
+    begin(pools) {
+      const isAsked = () => pools.some(({ totalCount, idleCount }) => totalCount > idleCount);
+      timer = setInterval(() => look(isAsked()), lookEveryMs).unref();
+    },
+    end: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import type { PrismaClient } from '../../src/generated/prisma/client.ts';
+import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { testDatabase } from '../helpers/database.ts';
+import { cutError, withMember } from '../helpers/lossy-database.ts';
+import { linkPostgres } from '../helpers/postgres.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+/** How many answers of the database are lost next, of transactions or of a statement with some text. */
+let losing = { left: 0, of: '' };
+const lose = (of = '') => {
+  losing = { left: 1, of };
+};
+
+/** The database, which does what it is asked and whose answers are lost when the test says so. */
+function forgetful(prisma: PrismaClient): PrismaClient {
+  const lost = <T>(answer: T): T => {
+    losing.left -= 1;
+    if (losing.left >= 0) throw cutError();
+    return answer;
+  };
+  const transaction = async (...work: Parameters<PrismaClient['$transaction']>) => {
+    const answer = await prisma.$transaction(...work);
+    return losing.of === '' ? lost(answer) : answer;
+  };
+  const queryRaw = async (...statement: Parameters<PrismaClient['$queryRaw']>) => {
+    const answer = await prisma.$queryRaw(...statement);
+    const isMeant = losing.of !== '' && String(statement).includes(losing.of);
+    return isMeant ? lost(answer) : answer;
+  };
+  return withMember(withMember(prisma, '$transaction', transaction), '$queryRaw', queryRaw);
+}
+
+beforeAll(async () => {
+  const database = await testDatabase();
+  app = await startApp({ database: { ...database, prisma: forgetful(database.prisma) } });
+  tenant = await app.tenant();
+});
+
+const post = (bot: string, path: string, body: object, headers: Record<string, string> = {}) =>
+  fetch(`${app.url}/v1/bots/${bot}/${path}`, {
+    method: 'POST',
+    headers: { ...tenant.headers, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+const deploymentsOf = (botId: string) =>
+  app.prisma.deployment.findMany({ where: { botId }, orderBy: { id: 'asc' } });
+const runsOf = (botId: string) => app.prisma.run.findMany({ where: { botId } });
+
+describe('a deploy that is stored though the answer was lost', () => {
+  test.each([
+    ['without a key', {}],
+    ['with a key', { 'idempotency-key': randomUUID() }],
+  ])('is answered as it is stored, once: %s', async (_which, headers) => {
+    const bot = await tenant.bot(null);
+    lose();
+    const answer = await post(bot, 'deploy', { agentlang: agent() }, headers);
+    expect(losing.left).toBeLessThan(1);
+    expect(answer.headers.get('idempotency-replayed')).toBeNull();
+    const stored = await deploymentsOf(bot);
+    expect(stored).toMatchObject([{ status: 'DEPLOYED' }]);
+    expect(await answer.json()).toMatchObject({
+      status: 'deployed',
+      deployment_id: stored[0]?.id,
+    });
+  });
+
+  test('is so where it rolls back, and where it promotes', async () => {
+    const bot = await tenant.bot('', 'STAGING');
+    const [first] = await deploymentsOf(bot);
+    lose();
+    const rolledBack = await post(bot, `deployments/${first?.id}/rollback`, {});
+    expect(rolledBack.status).toBe(200);
+    expect(await deploymentsOf(bot)).toHaveLength(2);
+    lose();
+    const { data } = await tenant.graphql(
+      `mutation { promote(botId: "${bot}", deploymentId: "${first?.id}") { id status } }`,
+    );
+    const stored = await deploymentsOf(bot);
+    expect(stored).toHaveLength(3);
+    expect(data.promote).toEqual({ id: stored[2]?.id, status: 'DEPLOYED' });
+  });
+
+  test.skipIf(!inject('databaseUrl'))('is so where the network cuts the answer', async () => {
+    const link = await linkPostgres();
+    const linked = await startApp({ database: link.database });
+    const bot = await tenant.bot(null);
+    const lost = link.loseAnswers('COMMIT', 1);
+    const answer = await fetch(`${linked.url}/v1/bots/${bot}/deploy`, {
+      method: 'POST',
+      headers: { ...tenant.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ agentlang: agent() }),
+    });
+    expect([answer.status, lost()]).toEqual([200, 1]);
+    expect(await deploymentsOf(bot)).toHaveLength(1);
+  });
+});
+
+describe('what is stored though the answer was lost', () => {
+  test('is one run, where it waits in the queue', async () => {
+    const bot = await tenant.bot();
+    lose();
+    const answer = await post(bot, 'execute', { prompt: 'Hi', background: true });
+    const { run_id: id } = (await answer.json()) as { run_id: string };
+    expect([answer.status, losing.left < 1]).toEqual([202, true]);
+    await expect.poll(() => runsOf(bot)).toMatchObject([{ id, status: 'COMPLETED', attempt: 1 }]);
+  });
+
+  test.each(['chat', 'execute'])(
+    'is one run, where it has an idempotency key: %s',
+    async (path) => {
+      const bot = await tenant.bot();
+      lose();
+      const key = { 'idempotency-key': randomUUID() };
+      const body = path === 'chat' ? { message: 'Hi' } : { prompt: 'Hi' };
+      const answer = await post(bot, path, body, key);
+      expect([answer.status, losing.left < 1]).toEqual([200, true]);
+      const again = await post(bot, path, body, key);
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      expect(await again.json()).toEqual(await answer.json());
+      expect(await runsOf(bot)).toMatchObject([{ status: 'COMPLETED' }]);
+    },
+  );
+
+  test('is a run that is cancelled', async () => {
+    const bot = await tenant.bot();
+    const asked = Promise.withResolvers<void>();
+    app.upstream.script(async ({ say, closed }) => {
+      say('Well');
+      asked.resolve();
+      await closed;
+    });
+    const body = { message: 'Hi', stream: true };
+    const chat = await post(bot, 'chat', body, { accept: 'text/event-stream' });
+    await asked.promise;
+    lose('cancel_requested');
+    const answer = await post(bot, `runs/${chat.headers.get('x-run-id')}/cancel`, {});
+    expect([answer.status, losing.left < 1]).toEqual([200, true]);
+    expect(await answer.json()).toMatchObject({ status: 'cancelled' });
+    await chat.text();
+    app.upstream.script(({ say, end }) => {
+      say('Hello.');
+      end();
+    });
+  });
+
+  test('is a session that is forgotten', async () => {
+    const bot = await tenant.bot();
+    const session = { 'x-session-id': 'forgotten' };
+    expect((await post(bot, 'chat', { message: 'Hi' }, session)).status).toBe(200);
+    lose();
+    const forget = `mutation { forgetSession(botId: "${bot}", sessionId: "forgotten") }`;
+    expect((await tenant.graphql(forget)).data).toEqual({ forgetSession: true });
+    expect(losing.left).toBeLessThan(1);
+    expect(await runsOf(bot)).toMatchObject([{ input: '', response: null }]);
+    expect(await app.prisma.session.count({ where: { botId: bot } })).toBe(0);
+  });
+});

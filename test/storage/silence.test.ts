@@ -1,0 +1,56 @@
+import { describe, expect, inject, test } from 'vitest';
+import { isOutage } from '../../src/outage.ts';
+import { statement } from '../../src/storage/sql.ts';
+import { startApp } from '../helpers/app.ts';
+import { hold, untilWaiting } from '../helpers/locks.ts';
+import { linkPostgres } from '../helpers/postgres.ts';
+
+const ASK = statement('SELECT 1 AS one FROM json_to_record($1) AS asked (key text)');
+const LOCKED = statement(
+  'SELECT pg_advisory_xact_lock(815)::text FROM json_to_record($1) AS asked (key text)',
+);
+/** Far sooner than the limit of statements, which a test does not wait for. */
+const options = { lookEveryMs: 20 };
+
+describe.skipIf(!inject('databaseUrl'))('PostgreSQL', () => {
+  test('that falls silent is waited for no longer, and used again when it is back', async () => {
+    const link = await linkPostgres(options);
+    const { prisma, sql } = link.database;
+    const ask = () => [sql(ASK, ['{}']), prisma.owner.count(), prisma.$queryRaw`SELECT 1`];
+    await Promise.all(ask());
+    link.stall();
+    for (const answer of await Promise.allSettled(ask())) {
+      const reason = answer.status === 'rejected' ? answer.reason : undefined;
+      expect(isOutage(reason)).toBe(true);
+      expect(reason).not.toMatchObject({ message: 'Query read timeout' });
+    }
+    link.mend();
+    await Promise.all(ask());
+  });
+
+  test('that is only slow is waited for', async () => {
+    const link = await linkPostgres(options);
+    const { prisma, sql } = link.database;
+    const free = await hold(prisma, (tx) => tx.$executeRaw`SELECT pg_advisory_xact_lock(815)`);
+    const slow = sql(LOCKED, ['{}']);
+    await untilWaiting(prisma, 1);
+    const before = link.asked();
+    await expect.poll(link.asked, { interval: 500 }).toBeGreaterThan(before + 2);
+    await free();
+    expect(await slow).toHaveLength(1);
+  });
+
+  test('that falls silent is told of in clear words', async () => {
+    const link = await linkPostgres(options);
+    const app = await startApp({ database: link.database });
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    link.stall();
+    const answer = await fetch(`${app.url}/v1/bots/${bot}/runs`, { headers: tenant.headers });
+    expect(answer.status).toBe(500);
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect(error.code).toBe('internal_error');
+    expect(error.message).toContain('Try again in a few seconds.');
+    link.mend();
+  });
+});
