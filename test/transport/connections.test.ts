@@ -275,3 +275,25 @@ describe('bodies on their way', () => {
     expect(String(bytes)).toMatch(/^HTTP\/1.1 401 /);
   });
 });
+
+describe('a key', () => {
+  test('has 100 WebSockets at once, and another when one has closed', async () => {
+    const app = await startApp();
+    const tenant = await app.tenant();
+    const connectWith = async () => {
+      const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', tenant);
+      onTestFinished(() => socket.terminate());
+      await once(socket, 'open');
+      socket.send('{"type": "connection_init"}');
+      const acknowledged = once(socket, 'message').then(([data]) => JSON.parse(String(data)).type);
+      const closed = once(socket, 'close').then(([code]) => code);
+      return { socket, told: await Promise.race([acknowledged, closed]) };
+    };
+    const first = await connectWith();
+    const others = await Promise.all(Array.from({ length: 99 }, connectWith));
+    expect(new Set(others.map(({ told }) => told))).toEqual(new Set(['connection_ack']));
+    expect((await connectWith()).told).toBe(4429);
+    first.socket.close();
+    await expect.poll(async () => (await connectWith()).told).toBe('connection_ack');
+  });
+});
