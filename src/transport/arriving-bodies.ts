@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../errors.ts';
 
 /** The largest body of a request. */
@@ -10,18 +10,23 @@ export const ACCOUNT_BODY_BYTES = 32 * MAX_BODY_BYTES;
 export const ADDRESS_BODY_BYTES = 4 * MAX_BODY_BYTES;
 
 /**
- * Reserves memory for a request's body until it has arrived or broken off. A body that does not tell its length may be
+ * Reserves memory for a request's body until it has arrived, or its answer has ended. A body that does not tell its length may be
  * as large as any.
  *
  * @param owner whose requests share the budget.
  * @param budget in bytes.
  * @throws GatewayError `rate_limit_exceeded` where the budget has no room for it.
  */
-export type ReserveBody = (request: IncomingMessage, owner: string, budget: number) => void;
+export type ReserveBody = (
+  request: IncomingMessage,
+  answer: ServerResponse,
+  owner: string,
+  budget: number,
+) => void;
 
 export function createReserveBody(): ReserveBody {
   const arriving = new Map<string, number>();
-  return (request, owner, budget) => {
+  return (request, answer, owner, budget) => {
     const length = Number(request.headers['content-length'] ?? MAX_BODY_BYTES);
     const size = Math.min(length, MAX_BODY_BYTES);
     const others = arriving.get(owner) ?? 0;
@@ -40,6 +45,7 @@ export function createReserveBody(): ReserveBody {
       else arriving.delete(owner);
     };
     request.once('end', release);
-    request.once('close', release);
+    // A body that breaks off has no end, and no other event of its own.
+    answer.once('close', release);
   };
 }

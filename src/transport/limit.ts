@@ -49,7 +49,7 @@ export type Limiter = {
    * @throws GatewayError `rate_limit_exceeded` where too much is on its way for the account, or for an address without
    *   a valid key.
    */
-  receive(request: FastifyRequest): Promise<void>;
+  receive(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** What was found of a request that was admitted. */
   admitted(request: FastifyRequest): Admission | undefined;
 };
@@ -104,14 +104,14 @@ export function createLimiter({
       if (!quota.allowed) throw rateLimitExceeded(quota);
     },
 
-    async receive(request) {
+    async receive(request, reply) {
       const { raw, ip = '', headers } = request;
       const authentication =
         admissions.get(request)?.authentication ??
         (await authenticate(headers.authorization, ip).catch(toGatewayError));
       if (authentication instanceof GatewayError) {
-        reserveBody(raw, networkOf(ip), ADDRESS_BODY_BYTES);
-      } else reserveBody(raw, authentication.account.id, ACCOUNT_BODY_BYTES);
+        reserveBody(raw, reply.raw, networkOf(ip), ADDRESS_BODY_BYTES);
+      } else reserveBody(raw, reply.raw, authentication.account.id, ACCOUNT_BODY_BYTES);
     },
 
     admitted: (request) => admissions.get(request),

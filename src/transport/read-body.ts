@@ -13,9 +13,9 @@ declare module 'fastify' {
 
 /** Has a server read bodies that are JSON in UTF-8, within the memory that the limiter reserves for them. */
 export function readBodies(app: FastifyInstance, limiter: () => Limiter): void {
-  app.addHook('preParsing', async (request) => {
+  app.addHook('preParsing', async (request, reply) => {
     const { routeOptions, headers } = request;
-    if (hasBody(headers)) await limiter().receive(request);
+    if (hasBody(headers)) await limiter().receive(request, reply);
     // Without a body a request has no content type, whatever its header says.
     else if (routeOptions.config.emptyBody) delete headers['content-type'];
   });

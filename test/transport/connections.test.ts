@@ -1,0 +1,299 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { CONNECTION_LIMITS, timeoutsFor } from '../../src/transport/connections.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { readError } from '../helpers/documented.ts';
+import { openSocket, readAnswers, requestText } from '../helpers/wire.ts';
+
+/** The connections that a server accepts from now on. */
+function watchConnections({ url }: TestApp) {
+  const accepted: Socket[] = [];
+  const { port } = new URL(url);
+  const add = (message: unknown) => {
+    const { socket } = message as { socket: Socket };
+    if (String(socket.localPort) === port) accepted.push(socket);
+  };
+  subscribe('net.server.socket', add);
+  onTestFinished(() => void unsubscribe('net.server.socket', add));
+  return accepted;
+}
+
+/** A client that has connected, as the server knows too. */
+async function client(app: TestApp, accepted: Socket[]): Promise<Socket> {
+  const count = accepted.length;
+  const socket = openSocket(app.url);
+  onTestFinished(() => void socket.destroy());
+  await expect.poll(() => accepted.length).toBe(count + 1);
+  return socket;
+}
+
+const chatText = (tenant: Tenant, bot: string, body: string) =>
+  requestText(
+    `POST /v1/bots/${bot}/chat`,
+    { ...tenant.headers, 'content-type': 'application/json', connection: undefined },
+    body,
+  );
+
+const message = '{"message": "Hi"}';
+const NOON = Date.UTC(2026, 10, 20, 12);
+
+test('the limits of time hold, with the intervals in which Node.js looks', () => {
+  const { requestTimeout, connectionTimeout, http } = timeoutsFor(CONNECTION_LIMITS);
+  expect(requestTimeout + http.connectionsCheckingInterval).toBeLessThanOrEqual(30_000);
+  expect(http.headersTimeout + http.connectionsCheckingInterval).toBeLessThanOrEqual(30_000);
+  expect(http.requestTimeout).toBe(requestTimeout);
+  expect(2 * connectionTimeout).toBeLessThanOrEqual(30_000);
+});
+
+describe('a request that does not arrive in time', () => {
+  let app: TestApp;
+  let tenant: Tenant;
+  let bot: string;
+  beforeAll(async () => {
+    app = await startApp({ connectionLimits: { requestMs: 1_000 }, clock: () => NOON });
+    tenant = await app.tenant();
+    bot = await tenant.bot();
+  });
+
+  /** Sends half of a text, then byte by byte, for as long as the server lets it; never hangs up by itself. */
+  const trickle = async (text: string, half: number) => {
+    const accepted = watchConnections(app);
+    const socket = await client(app, accepted);
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const closed = new Promise<void>((resolve) => accepted[0]?.once('close', () => resolve()));
+    socket.write(text.slice(0, half));
+    const rest = text.slice(half, -1);
+    let isOpen = true;
+    void closed.then(() => {
+      isOpen = false;
+    });
+    for (let index = 0; isOpen && index < rest.length; index += 1) {
+      socket.write(rest.charAt(index));
+      await Promise.race([delay(20), closed]);
+    }
+    await closed;
+    return readAnswers(Buffer.concat(chunks));
+  };
+
+  test.each([
+    ['in its headers', () => requestText('GET /v1/nothing', { a: 'x'.repeat(1_000) })],
+    [
+      'in the headers of a WebSocket',
+      () => requestText('GET /graphql/ws', { upgrade: 'websocket', a: 'x'.repeat(1_000) }),
+    ],
+    ['in its body', () => chatText(tenant, bot, JSON.stringify({ message: 'x'.repeat(1_000) }))],
+  ])('and trickles %s is refused, and its connection is cut', async (_where, makeText) => {
+    const text = makeText();
+    const [answer, ...more] = await trickle(text, text.length - 900);
+    expect(more).toEqual([]);
+    expect(answer && readError(answer)).toMatchObject({
+      code: 'invalid_request',
+      message: 'The request did not arrive in time.',
+    });
+  });
+
+  test('because nothing was sent at all costs nothing, and is not answered', async () => {
+    const accepted = watchConnections(app);
+    const left = async () =>
+      Number((await fetch(`${app.url}/v1/nothing`)).headers.get('x-ratelimit-remaining'));
+    const before = await left();
+    const socket = openSocket(app.url);
+    const [told] = await Promise.all([Array.fromAsync(socket), once(socket, 'end')]);
+    expect(told).toEqual([]);
+    expect(accepted.length).toBeGreaterThan(0);
+    expect(await left()).toBe(before - 1);
+  });
+});
+
+describe('a client that takes nothing', () => {
+  test('of what waits for it is cut, and none that waits for the server', async () => {
+    const app = await startApp({ connectionLimits: { stallMs: 400 } });
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const answered = Promise.withResolvers<void>();
+    app.upstream.script(async ({ say, end }) => {
+      await answered.promise;
+      say('Hello there.');
+      end();
+    });
+    const waiting = tenant.chat(bot, { message: 'Hi' });
+    await expect.poll(app.upstream.underWay).toBe(1);
+
+    const page = await fetch(`${app.url}/graphql`, { headers: { accept: 'text/html' } });
+    const [, file = ''] = /src="([^"]+)"/.exec(await page.text()) ?? [];
+    const accepted = watchConnections(app);
+    const socket = await client(app, accepted);
+    socket.pause();
+    const text = requestText(`GET /${file}`, {
+      'accept-encoding': 'identity',
+      connection: undefined,
+    });
+    socket.write(text.repeat(20));
+    const [connection] = accepted;
+    if (!connection) throw new Error('The server has no connection.');
+    await expect.poll(() => connection.writableLength).toBeGreaterThan(0);
+    expect(connection.writableLength).toBeLessThan(1024 * 1024);
+    if (!connection.destroyed) await once(connection, 'close');
+
+    answered.resolve();
+    expect((await waiting).status).toBe(200);
+  });
+});
+
+describe('the connections of an address', () => {
+  const limits = { anonymous: 4, graceMs: 0 };
+  /** Answers a connection without a key, and leaves it open. */
+  const ask = async (socket: Socket, headers: Record<string, string> = {}) => {
+    socket.write(requestText('GET /v1/nothing', { ...headers, connection: undefined }));
+    const [bytes] = await once(socket, 'data');
+    return String(bytes).slice(0, 12);
+  };
+
+  test('are bounded: the oldest without a key make room, and those with one stay', async () => {
+    const app = await startApp({ connectionLimits: limits });
+    const tenant = await app.tenant();
+    const accepted = watchConnections(app);
+    const keyed = await client(app, accepted);
+    expect(await ask(keyed, tenant.headers)).toBe('HTTP/1.1 404');
+    const upgraded = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', tenant);
+    await once(upgraded, 'open');
+    upgraded.send('{"type": "connection_init"}');
+    await once(upgraded, 'message');
+    const strangers: Socket[] = [];
+    for (let count = 0; count < 12; count += 1) strangers.push(await client(app, accepted));
+    const open = () => accepted.filter(({ destroyed }) => !destroyed);
+    await expect.poll(() => open().length).toBe(2 + limits.anonymous);
+    expect(open()).toEqual([...accepted.slice(0, 2), ...accepted.slice(-limits.anonymous)]);
+    expect(await ask(keyed, tenant.headers)).toBe('HTTP/1.1 404');
+    const last = strangers.at(-1);
+    expect(last && (await ask(last, tenant.headers))).toBe('HTTP/1.1 404');
+    expect(upgraded.readyState).toBe(WebSocket.OPEN);
+    upgraded.close();
+  });
+
+  test('have time to show a key', async () => {
+    const app = await startApp({ connectionLimits: { ...limits, graceMs: 60_000 } });
+    const tenant = await app.tenant();
+    const accepted = watchConnections(app);
+    const sockets: Socket[] = [];
+    for (let count = 0; count < 12; count += 1) sockets.push(await client(app, accepted));
+    for (const socket of sockets) expect(await ask(socket, tenant.headers)).toBe('HTTP/1.1 404');
+  });
+
+  test.each([['127.0.0.1'], ['127.0.0.0/8']])(
+    'have no bound where the address is that of a proxy: %s',
+    async (proxy) => {
+      const app = await startApp({ connectionLimits: limits, trustProxy: [proxy] });
+      const accepted = watchConnections(app);
+      const sockets: Socket[] = [];
+      for (let count = 0; count < 12; count += 1) sockets.push(await client(app, accepted));
+      for (const socket of sockets) expect(await ask(socket)).toMatch(/^HTTP\/1.1 4/);
+    },
+  );
+});
+
+describe('one connection', () => {
+  test('has so many requests that wait for their answers, and is cut with one more', async () => {
+    const app = await startApp({ connectionLimits: { pipelined: 5 } });
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const answered = Promise.withResolvers<void>();
+    app.upstream.script(async ({ say, end, closed }) => {
+      await Promise.race([answered.promise, closed]);
+      say('Hello there.');
+      end();
+    });
+    const healthz = requestText('GET /healthz', { connection: undefined });
+    const read = async (more: string) => {
+      const accepted = watchConnections(app);
+      const socket = await client(app, accepted);
+      const chunks: Buffer[] = [];
+      socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+      const ended = Promise.race([once(socket, 'end'), once(socket, 'close')]);
+      socket.write(chatText(tenant, bot, message) + more);
+      return { chunks, ended };
+    };
+    const flooding = await read(healthz.repeat(5));
+    await flooding.ended;
+    expect(flooding.chunks).toEqual([]);
+    const within = await read(healthz.repeat(3) + requestText('GET /healthz'));
+    await expect.poll(app.upstream.underWay).toBe(1);
+    answered.resolve();
+    await within.ended;
+    const statuses = readAnswers(Buffer.concat(within.chunks)).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200]);
+  });
+});
+
+describe('bodies on their way', () => {
+  test('of an address without a key have 4 MiB together, and keep out nobody with one', async () => {
+    let now = NOON;
+    const clock = () => {
+      now += 5_000;
+      return now;
+    };
+    const app = await startApp({ clock });
+    const tenant = await app.tenant();
+    const accepted = watchConnections(app);
+    const halves: Socket[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      const socket = await client(app, accepted);
+      const headers = { 'content-type': 'application/json', 'content-length': '1048576' };
+      socket.write(`${requestText('POST /graphql', headers)}{"query": "`);
+      halves.push(socket);
+    }
+    const ask = (headers = {}) =>
+      fetch(`${app.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: '{"query": "{ __typename }"}',
+      });
+    const status = async () => (await ask()).status;
+    await expect.poll(status, { interval: 20 }).toBe(429);
+    const refused = await ask();
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(await refused.json()).toMatchObject({
+      errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }],
+    });
+    expect(await (await ask(tenant.headers)).json()).toEqual({ data: { __typename: 'Query' } });
+    halves[0]?.destroy();
+    await expect.poll(status, { interval: 20 }).toBe(200);
+  });
+
+  test('are not read before it is known who sends them', async () => {
+    const app = await startApp();
+    const accepted = watchConnections(app);
+    const socket = await client(app, accepted);
+    const line = 'POST /v1/bots/any/chat';
+    socket.write(requestText(line, { 'content-length': '1048576', connection: undefined }));
+    const [bytes] = await once(socket, 'data');
+    expect(String(bytes)).toMatch(/^HTTP\/1.1 401 /);
+  });
+});
+
+describe('a key', () => {
+  test('has 100 WebSockets at once, and another when one has closed', async () => {
+    const app = await startApp();
+    const tenant = await app.tenant();
+    const connectWith = async () => {
+      const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', tenant);
+      onTestFinished(() => socket.terminate());
+      await once(socket, 'open');
+      socket.send('{"type": "connection_init"}');
+      const acknowledged = once(socket, 'message').then(([data]) => JSON.parse(String(data)).type);
+      const closed = once(socket, 'close').then(([code]) => code);
+      return { socket, told: await Promise.race([acknowledged, closed]) };
+    };
+    const first = await connectWith();
+    const others = await Promise.all(Array.from({ length: 99 }, connectWith));
+    expect(new Set(others.map(({ told }) => told))).toEqual(new Set(['connection_ack']));
+    expect((await connectWith()).told).toBe(4429);
+    first.socket.close();
+    await expect.poll(async () => (await connectWith()).told).toBe('connection_ack');
+  });
+});

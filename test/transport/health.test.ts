@@ -1,0 +1,28 @@
+import Fastify from 'fastify';
+import { describe, expect, test } from 'vitest';
+import { serveHealth } from '../../src/transport/health.ts';
+
+describe('a flood of requests to know whether the process is ready', () => {
+  test('asks the database once at a time, and tells each how it is now', async () => {
+    const app = Fastify();
+    let probes = 0;
+    let answered = Promise.withResolvers<void>();
+    const database = () => {
+      probes += 1;
+      return answered.promise;
+    };
+    await app.register(serveHealth, { dependencies: { database }, isClosing: () => false });
+    await app.ready();
+    const ask = () => app.inject('/readyz').then(({ statusCode }) => statusCode);
+    const flood = Array.from({ length: 50 }, ask);
+    await expect.poll(() => probes).toBe(1);
+    answered.resolve();
+    expect(new Set(await Promise.all(flood))).toEqual(new Set([200]));
+    expect(probes).toBe(1);
+
+    answered = Promise.withResolvers();
+    answered.reject(new Error('gone'));
+    expect(await ask()).toBe(503);
+    expect(probes).toBe(2);
+  });
+});

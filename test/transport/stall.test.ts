@@ -1,0 +1,53 @@
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { watchStall } from '../../src/transport/graphql/stall.ts';
+
+/** A WebSocket with so many messages in its queue. */
+function stalling() {
+  const socket = Object.assign(new EventEmitter(), { bufferedAmount: 0, terminate: vi.fn() });
+  const stall = watchStall(socket as unknown as Parameters<typeof watchStall>[0], 30_000);
+  return {
+    socket,
+    queue() {
+      socket.bufferedAmount += 1;
+      stall.queued();
+    },
+    send() {
+      socket.bufferedAmount -= 1;
+      stall.sent();
+    },
+  };
+}
+
+describe('a WebSocket', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('of which nothing leaves for 30 s while something waits is cut', () => {
+    const { socket, queue, send } = stalling();
+    queue();
+    queue();
+    vi.advanceTimersByTime(29_000);
+    send();
+    queue();
+    vi.advanceTimersByTime(29_999);
+    expect(socket.terminate).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(socket.terminate).toHaveBeenCalledOnce();
+  });
+
+  test('that takes everything, or has closed, is left alone', () => {
+    const taken = stalling();
+    taken.queue();
+    taken.send();
+    const closed = stalling();
+    closed.queue();
+    closed.socket.emit('close');
+    vi.advanceTimersByTime(3_600_000);
+    for (const { socket } of [taken, closed]) expect(socket.terminate).not.toHaveBeenCalled();
+  });
+});
