@@ -55,7 +55,7 @@ export function createAgent({
   toolGroups: ToolGroups;
   log: Log;
 }): Agent {
-  const modelOf = ({ definition, variables }: RunningDeployment) => {
+  const modelOf = ({ accountId, definition, variables }: RunningDeployment) => {
     const { baseUrl, apiKey } = definition.model;
     const resolved = (setting: string | EnvReference | undefined) => {
       if (setting === undefined || typeof setting === 'string') return setting;
@@ -65,7 +65,7 @@ export function createAgent({
     };
     const key = resolved(apiKey)?.trim();
     if (key === undefined || isHeaderValue(key)) {
-      return models.at({ baseUrl: resolved(baseUrl), apiKey: key });
+      return models.at({ baseUrl: resolved(baseUrl), apiKey: key }, accountId);
     }
     const message = `The variable ${apiKey?.env} of the model holds characters that no key has.`;
     throw new GatewayError('model_error', message);
