@@ -64,10 +64,10 @@ export function createAgent({
       throw new GatewayError('model_error', `The variable ${setting.env} of the model is not set.`);
     };
     const key = resolved(apiKey)?.trim();
-    if (key === undefined || isHeaderValue(key)) {
+    if (key === undefined || (key !== '' && isHeaderValue(key))) {
       return models.at({ baseUrl: resolved(baseUrl), apiKey: key }, accountId);
     }
-    const message = `The variable ${apiKey?.env} of the model holds characters that no key has.`;
+    const message = `The variable ${apiKey?.env} of the model holds no key that can be sent.`;
     throw new GatewayError('model_error', message);
   };
 
