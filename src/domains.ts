@@ -115,7 +115,10 @@ export async function startDomains({
   const egress = createEgress({ allowedHosts });
   const servers = createMcpServers({ egress });
   const toolGroups = createToolGroups({ egress, servers, log });
-  const models = createModels({ standard: model, fetch: egress.fetch });
+  const models = createModels({
+    standard: model,
+    fetchOf: (accountId) => egress.of(accountId).fetch,
+  });
   const traceExport = otlpEndpoint ? createTraceExport({ endpoint: otlpEndpoint, log }) : undefined;
   const tracing = createTracing({ exporter: traceExport?.processor });
   const activeDeployments = createActiveDeployments({ prisma, cipher });

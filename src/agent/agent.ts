@@ -55,7 +55,7 @@ export function createAgent({
   toolGroups: ToolGroups;
   log: Log;
 }): Agent {
-  const modelOf = ({ definition, variables }: RunningDeployment) => {
+  const modelOf = ({ accountId, definition, variables }: RunningDeployment) => {
     const { baseUrl, apiKey } = definition.model;
     const resolved = (setting: string | EnvReference | undefined) => {
       if (setting === undefined || typeof setting === 'string') return setting;
@@ -64,10 +64,10 @@ export function createAgent({
       throw new GatewayError('model_error', `The variable ${setting.env} of the model is not set.`);
     };
     const key = resolved(apiKey)?.trim();
-    if (key === undefined || isHeaderValue(key)) {
-      return models.at({ baseUrl: resolved(baseUrl), apiKey: key });
+    if (key === undefined || (key !== '' && isHeaderValue(key))) {
+      return models.at({ baseUrl: resolved(baseUrl), apiKey: key }, accountId);
     }
-    const message = `The variable ${apiKey?.env} of the model holds characters that no key has.`;
+    const message = `The variable ${apiKey?.env} of the model holds no key that can be sent.`;
     throw new GatewayError('model_error', message);
   };
 

@@ -8,6 +8,7 @@ const MESSAGES = {
   'invalid-request': 'The request has a header, a method or a body that cannot be sent.',
   blocked: 'Private and local addresses cannot be called.',
   unreachable: 'The server cannot be reached.',
+  'too-many-requests': 'Too many requests to other servers are under way.',
   timeout: 'The server did not answer in time.',
   'too-many-redirects': `The server redirected more than ${MAX_REDIRECTS} times.`,
   'broken-answer': "The server's answer broke off or cannot be read.",

@@ -1,13 +1,18 @@
-import { lookup as systemLookup } from 'node:dns/promises';
+import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { EgressError } from './egress-error.ts';
 
-/** Every address of a host name, such as the system knows them. */
+/** Finds every address of a host name. */
 export type HostLookup = (hostname: string) => Promise<{ address: string; family: number }[]>;
 
 /** A connection that is not made within this time is given up. */
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Addresses of one name that are tried, after all of them are checked. */
+const MAX_ADDRESSES = 16;
+/** For one query of DNS, and how often it is sent. */
+const DNS_TIMEOUT_MS = 2_500;
+const DNS_TRIES = 2;
 
 /** IPv4 addresses that are not of the public internet: IANA's registry of special purposes, RFC 6890. */
 const PRIVATE_IPV4 = [
@@ -40,9 +45,9 @@ function blocks(text: string): [address: string, bits: number][] {
   });
 }
 
-/** Whether an address is one of the public internet. What is no address is not. */
+/** Whether an address is one of the public internet. What is no address is not, and neither is one with a zone. */
 export function isPublicAddress(address: string): boolean {
-  const family = isIP(address);
+  const family = address.includes('%') ? 0 : isIP(address);
   if (family === 4) return !privateBlocks.check(address, 'ipv4');
   return (
     family === 6 && globalBlocks.check(address, 'ipv6') && !privateBlocks.check(address, 'ipv6')
@@ -50,47 +55,75 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * How undici connects, where only public addresses may be reached. A host name is resolved once, and what is
- * connected to is what was checked: a name that resolves differently each time (DNS rebinding) gains nothing.
- * A name with even one address that is not public is refused. Such connections fail with
- * EgressError `blocked`.
+ * How undici connects, where only public addresses may be reached. A host name is resolved once, and the connection is
+ * made to the addresses that were checked: a name that resolves differently each time (DNS rebinding) gains nothing. A
+ * name with even one address that is not public is refused, one without an address is not reached. Such connections fail
+ * with EgressError `blocked` and `unreachable`.
  *
  * @param allowedHosts `host:port`, a name or an address, of IPv6 in brackets: targets that are open whatever
  *   their address.
- * @param lookup the system's by default.
+ * @param lookup by default the system's for `allowedHosts`, and DNS for all others.
  * @throws TypeError for an entry of `allowedHosts` that is not of this form.
  */
 export function createGuardedConnector(
   allowedHosts: string[],
-  lookup: HostLookup = (hostname) => systemLookup(hostname, { all: true }),
+  lookup?: HostLookup,
 ): buildConnector.connector {
   const allowed = new Set(allowedHosts.map(readTarget));
-  const resolve = async (hostname: string, mayBePrivate: boolean) => {
-    const addresses = await lookup(hostname);
-    if (mayBePrivate || addresses.every(({ address }) => isPublicAddress(address))) {
-      return addresses;
-    }
+  const open = connectorWith(lookup ?? ((hostname) => systemLookup(hostname, { all: true })));
+  const lookupPublic = lookup ?? createDnsLookup();
+  const guarded = connectorWith(async (hostname) => {
+    const addresses = await lookupPublic(hostname);
+    if (addresses.every(({ address }) => isPublicAddress(address))) return addresses;
     throw new EgressError('blocked');
-  };
-  const open = connectorWith((hostname) => resolve(hostname, true));
-  const guarded = connectorWith((hostname) => resolve(hostname, false));
+  });
 
   return (options, callback) => {
     const { hostname, protocol, port } = options;
     const target = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
     if (allowed.has(target)) open(options, callback);
-    else if (isIP(hostname) === 0 || isPublicAddress(hostname)) guarded(options, callback);
+    else if (isIP(hostname) === 0 ? !isLocalName(hostname) : isPublicAddress(hostname))
+      guarded(options, callback);
     else process.nextTick(callback, new EgressError('blocked'), null);
   };
 }
 
+/** Names of this machine, which DNS need not know: RFC 6761, section 6.3. */
+function isLocalName(hostname: string): boolean {
+  return /(^|\.)localhost\.?$/i.test(hostname);
+}
+
+/**
+ * Looks names up in DNS alone, without a thread: the system's lookup has two threads for the whole process, which names
+ * that answer slowly hold against all others.
+ */
+function createDnsLookup(): HostLookup {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+  return async (hostname) => {
+    const answers = await Promise.allSettled([
+      resolver.resolve4(hostname),
+      resolver.resolve6(hostname),
+    ]);
+    return answers.flatMap((answer) => {
+      if (answer.status === 'rejected') return [];
+      return answer.value.map((address) => ({ address, family: isIP(address) }));
+    });
+  };
+}
+
 function connectorWith(resolve: HostLookup): buildConnector.connector {
+  const find = async (hostname: string) => {
+    const addresses = await resolve(hostname);
+    const usable = addresses.filter(({ address }) => isIP(address) !== 0).slice(0, MAX_ADDRESSES);
+    const [first] = usable;
+    if (!first) throw new EgressError('unreachable');
+    return { first, usable };
+  };
   const lookup: LookupFunction = (hostname, { all }, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (all) callback(null, addresses);
-        else callback(null, first?.address ?? '', first?.family);
+    find(hostname).then(
+      ({ first, usable }) => {
+        if (all) callback(null, usable);
+        else callback(null, first.address, first.family);
       },
       (error) => callback(error, ''),
     );

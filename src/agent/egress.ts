@@ -1,16 +1,29 @@
-import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
-import { toStorable } from '../text.ts';
 import { VERSION } from '../version.ts';
 import { EgressError, MAX_REDIRECTS, toEgressError } from './egress-error.ts';
 import { createGuardedConnector, type HostLookup } from './egress-guard.ts';
+import {
+  discard,
+  type EgressResponse,
+  firstOf,
+  readResponse,
+  toResponse,
+} from './egress-response.ts';
+import { createEgressSlots, EGRESS_LIMITS, type EgressLimits } from './egress-slots.ts';
 
 /**
  * How agents reach the world: over HTTP, and never into private networks. At most 3 redirects are followed, each
  * checked anew. To another origin they carry only those of the caller's headers that cannot hold a secret:
  * `Accept`, `Accept-Language`, `Content-Type` and `User-Agent`. No cookies are kept.
  */
-export type Egress = {
+export type Egress = Exchanges & {
+  /** The same for one account, which has at most 256 exchanges under way, and all together 2,048. */
+  of(accountId: string): Exchanges;
+  /** Ends every connection; what is under way fails. */
+  close(): Promise<void>;
+};
+
+export type Exchanges = {
   /** @throws EgressError where there is no answer; `signal.reason` once the signal is aborted. */
   request(request: EgressRequest): Promise<EgressResponse>;
   /**
@@ -21,8 +34,6 @@ export type Egress = {
     input: string | URL | Request,
     init?: Pick<RequestInit, 'method' | 'headers' | 'body' | 'signal'>,
   ): Promise<Response>;
-  /** Ends every connection; what is under way fails. */
-  close(): Promise<void>;
 };
 
 export type EgressRequest = {
@@ -37,23 +48,12 @@ export type EgressRequest = {
   signal: AbortSignal;
 };
 
-export type EgressResponse = {
-  status: number;
-  /** Empty where the server says none. */
-  contentType: string;
-  /** The first 64 KiB of the body, read as UTF-8, with U+FFFD for what is none or cannot be stored. */
-  text: string;
-  /** Whether there was more. */
-  truncated: boolean;
-};
-
-const MAX_BODY_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** How long a connection that nobody uses is kept, whatever its server asks for. */
+const KEEP_ALIVE_MS = 10_000;
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 const ANONYMOUS_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent'];
-
-/** Statuses without a body, of which a `Response` must have none: the Fetch standard, "null body status". */
-const NO_BODY = [204, 205, 304];
 
 /** Headers of the connection and its framing: RFC 9110, sections 7.2, 7.6.1, 8.6 and 10.1.1. */
 const CONNECTION_HEADER =
@@ -61,19 +61,30 @@ const CONNECTION_HEADER =
 
 /**
  * @param allowedHosts `host:port`, a name or an address, of IPv6 in brackets: private targets that are open.
- * @param lookup finds the addresses of host names; the system's by default.
+ * @param lookup finds the addresses of host names; see the guard for the default.
+ * @param limits of exchanges under way; those of `EGRESS_LIMITS` by default.
  * @throws TypeError for an entry of `allowedHosts` that is not of this form.
  */
 export function createEgress({
   allowedHosts,
   lookup,
+  limits = EGRESS_LIMITS,
 }: {
   allowedHosts: string[];
   lookup?: HostLookup;
+  limits?: EgressLimits;
 }): Egress {
   const connect = createGuardedConnector(allowedHosts, lookup);
-  // Whoever asks limits the time.
-  const agent = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
+  const slots = createEgressSlots(limits);
+  // The caller limits the time. The agent forgets an origin with its last connection.
+  const agent = new Agent({
+    connect,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  });
 
   /** Sends a request and follows its redirects as the Fetch standard does ("HTTP-redirect fetch"). */
   const send = async ({
@@ -110,9 +121,10 @@ export function createEgress({
     }
   };
 
-  return {
+  const exchanges = (acquire: () => () => void): Exchanges => ({
     async request({ signal, timeout, ...request }) {
       signal.throwIfAborted();
+      const release = acquire();
       const exchange = new AbortController();
       const abort = () => exchange.abort(signal.reason);
       signal.addEventListener('abort', abort);
@@ -123,6 +135,7 @@ export function createEgress({
       } finally {
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
+        release();
       }
     },
 
@@ -131,27 +144,30 @@ export function createEgress({
       if (input instanceof Request || !isText) throw new EgressError('invalid-request');
       const exchange = signal ?? new AbortController().signal;
       exchange.throwIfAborted();
-      const response = await untilAborted(
-        send({
-          method,
-          url: String(input),
-          headers: Object.fromEntries(new Headers(headers)),
-          body: body ?? undefined,
-          signal: exchange,
-        }),
-        exchange,
-      );
-      const { statusCode: status } = response;
-      const isEmpty = NO_BODY.includes(status);
-      if (isEmpty) discard(response.body);
-      return new Response(isEmpty ? null : streamOf(response.body), {
-        status,
-        headers: Object.entries(response.headers).flatMap(([name, value = []]) =>
-          [value].flat().map((one): [string, string] => [name, one]),
-        ),
-      });
+      const release = acquire();
+      try {
+        const response = await untilAborted(
+          send({
+            method,
+            url: String(input),
+            headers: Object.fromEntries(new Headers(headers)),
+            body: body ?? undefined,
+            signal: exchange,
+          }),
+          exchange,
+        );
+        response.body.once('close', release);
+        return toResponse(response);
+      } catch (error) {
+        release();
+        throw error;
+      }
     },
+  });
 
+  return {
+    ...exchanges(() => () => {}),
+    of: (accountId) => exchanges(() => slots.acquire(accountId)),
     close: () => agent.destroy(),
   };
 }
@@ -188,54 +204,4 @@ function readHeaders(headers: EgressRequest['headers']): Record<string, string> 
 
 function filterHeaders(headers: Record<string, string>, isKept: (name: string) => boolean) {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name)));
-}
-
-function firstOf(header: string | string[] | undefined): string | undefined {
-  return [header].flat()[0];
-}
-
-function discard(body: Readable): void {
-  body.on('error', () => {}).destroy();
-}
-
-/** The body as the platform's `fetch` has it: read as it is pulled, and ended with whoever reads it. */
-function streamOf(body: Readable): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const chunks = body[Symbol.asyncIterator]();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await chunks.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: () => discard(body),
-  });
-}
-
-async function readResponse(response: Dispatcher.ResponseData): Promise<EgressResponse> {
-  const { statusCode: status, headers } = response;
-  if (!/^(identity)?$/i.test(firstOf(headers['content-encoding']) ?? '')) {
-    discard(response.body);
-    throw new EgressError('broken-answer');
-  }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of response.body) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > MAX_BODY_BYTES) break;
-    }
-  } catch (cause) {
-    throw new EgressError('broken-answer', { cause });
-  }
-  const truncated = size > MAX_BODY_BYTES;
-  const bytes = Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES);
-  // A character that the cut goes through is left out.
-  const text = new TextDecoder().decode(bytes, { stream: truncated });
-  return {
-    status,
-    contentType: firstOf(headers['content-type']) ?? '',
-    text: toStorable(text),
-    truncated,
-  };
 }

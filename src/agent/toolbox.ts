@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import type { ModelTool, ToolCall } from '../model/model.ts';
 import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import type { Span } from '../runs/trace.ts';
-import { displayName, shorten } from './model-text.ts';
+import { displayName, shorten } from './stranger-text.ts';
 import { fitsArguments, parseArguments } from './tools/arguments.ts';
 import { type Tool, type ToolContext, ToolError } from './tools/tool.ts';
 

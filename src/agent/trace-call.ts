@@ -2,7 +2,7 @@ import type { Redactor } from '../deployments/redact.ts';
 import type { ModelEvent, ModelRequest } from '../model/model.ts';
 import { ATTRIBUTE, OPERATION, PROVIDER } from '../runs/semconv.ts';
 import type { Span } from '../runs/trace.ts';
-import { shorten } from './model-text.ts';
+import { shorten } from './stranger-text.ts';
 
 /** Characters of a model's name and of a finish reason, which the server chooses. */
 const MAX_TEXT = 256;

@@ -9,35 +9,35 @@ export type OwnServer = { baseUrl?: string | undefined; apiKey?: string | undefi
 
 /** The models of this process: the operator's, and those of the servers that definitions name. */
 export type Models = {
-  /** The model at a server; the operator's where none is named. */
-  at(server: OwnServer): Model;
+  /** The model at a server for an account; the operator's where no server is named. */
+  at(server: OwnServer, accountId?: string): Model;
 };
 
 const CACHE_SIZE = 1_000;
 
 /**
- * @param fetch how requests leave for servers that definitions name; it lets none through to private ones. They carry
+ * @param fetchOf how an account's requests leave for servers that definitions name; it lets none through to private ones. They carry
  *   four headers: the server's own key, the two of JSON, and the user agent. None of the `openai` client's own leave,
  *   nor those of `OPENAI_CUSTOM_HEADERS`, and no `traceparent`.
  */
 export function createModels({
   standard,
-  fetch,
+  fetchOf,
 }: {
   standard: Model;
-  fetch: typeof globalThis.fetch;
+  fetchOf: (accountId: string) => typeof globalThis.fetch;
 }): Models {
   const own = new LRUCache<string, Model>({ max: CACHE_SIZE });
   return {
-    at({ baseUrl, apiKey }) {
+    at({ baseUrl, apiKey }, accountId = '') {
       if (baseUrl === undefined && apiKey === undefined) return standard;
-      const key = JSON.stringify([baseUrl, apiKey]);
+      const key = JSON.stringify([accountId, baseUrl, apiKey]);
       const known = own.get(key);
       if (known) return known;
       const model = createOpenAIModel({
         baseUrl,
         apiKey,
-        fetch: withHeaders(fetch, {
+        fetch: withHeaders(fetchOf(accountId), {
           accept: 'application/json',
           authorization: `Bearer ${apiKey ?? NO_KEY}`,
           'content-type': 'application/json',

@@ -109,12 +109,42 @@ describe('the guard of outgoing calls', () => {
     '::1',
     'fd00::1',
     'fe80::1%eth0',
+    '3ffe::1%eth0',
     '::ffff:127.0.0.1',
     '64:ff9b::a00:1',
     'no address',
   ])('refuses a name that resolves to %s', async (address) => {
     const through = use({ lookup: resolvingTo(address) });
     expect(await refusal(`http://shop.example:${site.port}/`, through)).toBe('blocked');
+  });
+
+  test.each([
+    ['nothing', []],
+    ['what are no addresses', ['shop.example', '']],
+  ])('does not reach a name that resolves to %s, also where it is allowed', async (_to, answer) => {
+    const lookup = async () => answer.map((address) => ({ address, family: 4 }));
+    const allowed = use({ lookup, allowedHosts: [`shop.internal:${site.port}`] });
+    expect(await refusal(`http://shop.internal:${site.port}/`, allowed)).toBe('unreachable');
+    await egress?.close();
+    const url = `http://shop.example:${site.port}/`;
+    expect(['unreachable', 'blocked']).toContain(await refusal(url, use({ lookup })));
+  });
+
+  test('tries 16 addresses of a name at most', async () => {
+    // Nobody listens at the first ones.
+    const addresses = [...Array(16).fill('127.0.0.2'), '127.0.0.1'];
+    const allowedHosts = [`shop.internal:${site.port}`];
+    const url = `http://shop.internal:${site.port}/`;
+    const through = use({ allowedHosts, lookup: resolvingTo(...addresses) });
+    expect(await refusal(url, through)).toBe('unreachable');
+    await egress?.close();
+    const fewer = use({ allowedHosts, lookup: resolvingTo(...addresses.slice(1)) });
+    expect(await get(url, fewer)).toMatchObject({ status: 200 });
+  });
+
+  test.each(['localhost', 'shop.localhost', 'LOCALHOST.'])('never looks %s up', async (host) => {
+    const through = use({ lookup: () => Promise.reject(new Error('It was looked up.')) });
+    expect(await refusal(`http://${host}:${site.port}/`, through)).toBe('blocked');
   });
 
   test('refuses a name of which any address is private', async () => {

@@ -225,9 +225,65 @@ describe('the fetch of outgoing calls', () => {
     await expect(ended.text()).rejects.toThrow('The run ended.');
   });
 
+  test('hangs up on an answer that no fetch can have', async () => {
+    site.handle((_request, response) => void response.writeHead(999).write('Well'));
+    const hungUp = site.hangUp();
+    await expect(egress.fetch(site.origin)).rejects.toMatchObject({ code: 'broken-answer' });
+    await hungUp;
+  });
+
   test('has no body where there is none, and goes through the guard', async () => {
     site.handle((_request, response) => response.writeHead(204).end());
     expect((await egress.fetch(site.origin)).body).toBeNull();
     await expect(egress.fetch('http://127.0.0.1:1/')).rejects.toMatchObject({ code: 'blocked' });
+  });
+});
+
+describe('the slots of outgoing calls', () => {
+  const code = 'too-many-requests';
+  const request = (exchanges: Pick<Egress, 'request'>) =>
+    exchanges.request({
+      method: 'GET',
+      url: site.origin,
+      headers: {},
+      timeout: 10_000,
+      signal: new AbortController().signal,
+    });
+
+  test('bound what one account has under way, and no other account', async () => {
+    egress = createEgress({ allowedHosts: [site.host], limits: { account: 1, process: 10 } });
+    const asked = Promise.withResolvers<() => void>();
+    site.handle((_request, response) => asked.resolve(() => response.end('Late.')));
+    const first = request(egress.of('acc_1'));
+    const answer = await asked.promise;
+    await expect(request(egress.of('acc_1'))).rejects.toMatchObject({ code });
+    await expect(egress.of('acc_1').fetch(site.origin)).rejects.toMatchObject({ code });
+    site.handle(hello);
+    expect(await request(egress.of('acc_2'))).toMatchObject({ status: 200 });
+    answer();
+    expect(await first).toMatchObject({ text: 'Late.' });
+    expect(await request(egress.of('acc_1'))).toMatchObject({ status: 200 });
+  });
+
+  test('bound what all have under way, until an answer is read, left or has failed', async () => {
+    egress = createEgress({ allowedHosts: [site.host], limits: { account: 10, process: 1 } });
+    site.handle(hello);
+    const read = await egress.of('acc_1').fetch(site.origin);
+    await expect(egress.of('acc_2').fetch(site.origin)).rejects.toMatchObject({ code });
+    await read.text();
+    await expect
+      .poll(() => request(egress.of('acc_2')).catch(() => ({})))
+      .toMatchObject({ status: 200 });
+    site.handle((_request, response) => void response.write('data: 1\n\n'));
+    const left = await egress.of('acc_1').fetch(site.origin);
+    await left.body?.cancel();
+    const blocked = () =>
+      egress
+        .of('acc_1')
+        .fetch('http://127.0.0.1:1/')
+        .catch((error) => error.code);
+    await expect.poll(blocked).toBe('blocked');
+    site.handle(hello);
+    expect(await request(egress.of('acc_2'))).toMatchObject({ status: 200 });
   });
 });

@@ -52,7 +52,7 @@ export type McpConnection = {
 const MAX_PAGES = 10;
 
 export type McpConnectionDependencies = {
-  egress: Pick<Egress, 'fetch'>;
+  egress: Pick<Egress, 'of'>;
   limits: McpLimits;
   /** Ends a session that is only just begun. */
   signal: AbortSignal;
@@ -60,7 +60,7 @@ export type McpConnectionDependencies = {
 
 /** Begins a session and lists the tools. @throws McpFailure */
 export async function connectTo(
-  { url, headers, redactor, only }: McpTarget,
+  { accountId, url, headers, redactor, only }: McpTarget,
   { egress, limits, signal: lifetime }: McpConnectionDependencies,
 ): Promise<McpConnection> {
   let listing: Promise<Listing> | undefined;
@@ -77,7 +77,7 @@ export async function connectTo(
   const client = new Client({ name: 'parley', version: VERSION });
   client.setNotificationHandler(ToolListChangedNotificationSchema, forgetList);
   const transport = new StreamableHTTPClientTransport(address, {
-    fetch: createMcpFetch(egress, forgetList),
+    fetch: createMcpFetch(egress.of(accountId), forgetList),
     requestInit: { headers },
     // They are followed by the guard, which checks where they lead.
     redirectPolicy: 'follow',

@@ -39,7 +39,7 @@ function sizeOf(base64: string): string {
 
 /** Pieces of content that are read. */
 const MAX_BLOCKS = 256;
-/** Characters that are read: more than a model gets, so that it gets a note. */
+/** No piece is read after so many characters. */
 const MAX_TEXT = 64 * 1024;
 const MAX_DEPTH = 64;
 const MORE_NOTE = '[There was more content, which is left out.]';

@@ -62,7 +62,7 @@ export function createMcpServers({
   egress,
   limits: given,
 }: {
-  egress: Pick<Egress, 'fetch'>;
+  egress: Pick<Egress, 'of'>;
   limits?: Partial<McpServersLimits>;
 }): McpServers {
   const limits = { ...LIMITS, ...given };

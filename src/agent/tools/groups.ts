@@ -28,7 +28,7 @@ export function createToolGroups({
   servers,
   log,
 }: {
-  egress: Pick<Egress, 'request'>;
+  egress: Pick<Egress, 'of'>;
   servers: Pick<McpServers, 'list' | 'call'>;
   log: Log;
 }): ToolGroups {
@@ -45,7 +45,9 @@ export function createToolGroups({
   ): Promise<FoundTools> => {
     switch (group.type) {
       case 'http':
-        return allOf(createHttpTools(group, { egress, ...deployment }));
+        return allOf(
+          createHttpTools(group, { ...deployment, egress: egress.of(deployment.accountId) }),
+        );
       case 'builtin':
         return allOf(builtIn[group.name]());
       case 'mcp':

@@ -5,8 +5,9 @@ import type { Capability, HttpGroup, HttpRequest } from '../../language/definiti
 import { type Lookup, lookupIn, type RenderedText, renderUrl } from '../../language/template.ts';
 import { ATTRIBUTE } from '../../runs/semconv.ts';
 import { missingValues } from '../../runs/trace.ts';
-import type { Egress, EgressResponse } from '../egress.ts';
+import type { Egress } from '../egress.ts';
 import { EgressError } from '../egress-error.ts';
+import type { EgressResponse } from '../egress-response.ts';
 import { limitAnswer, limitError } from './answer.ts';
 import { headersOf, renderHeaders } from './headers.ts';
 import { inputSchemaOf } from './input.ts';

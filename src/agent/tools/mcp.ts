@@ -3,12 +3,12 @@ import type { RunningDeployment } from '../../deployments/active.ts';
 import type { JsonObject } from '../../json.ts';
 import type { McpGroup } from '../../language/definition.ts';
 import { lookupIn } from '../../language/template.ts';
-import { toStorable } from '../../text.ts';
 import type { McpTarget } from '../mcp/connection.ts';
 import { McpFailure } from '../mcp/failure.ts';
 import type { ListedTool } from '../mcp/listing.ts';
 import { textOf } from '../mcp/result.ts';
 import type { McpServers } from '../mcp/servers.ts';
+import { shorten } from '../stranger-text.ts';
 import { limitAnswer, limitError } from './answer.ts';
 import { headersOf, renderHeaders } from './headers.ts';
 import { checkAgainst } from './schema-check.ts';
@@ -33,6 +33,11 @@ export type FoundTools = {
   /** How many more tools the server offers, beyond the limits or broken; none by default. */
   leftOut?: number;
 };
+
+/** Characters of a result that are redacted: more than the 64 KiB that a model gets. */
+const MAX_RESULT = 128 * 1024;
+/** Characters of an error, which may be in the server's own words. */
+const MAX_MESSAGE = 8 * 1024;
 
 const TOOL_LIMITS = 'A server has at most 128, each with a schema of at most 16 KiB and 32 levels.';
 
@@ -68,7 +73,7 @@ export async function createMcpTools(
   } catch (error) {
     if (context.signal.aborted) return { tools: [], notes: [], missing: [], unset };
     if (!(error instanceof ToolError || error instanceof McpFailure)) throw error;
-    const reason = limitError(deployment.redactor.redact(toStorable(error.message)));
+    const reason = limitError(shorten(error.message, MAX_MESSAGE, deployment.redactor));
     const note = `The tools of ${name} are left out. ${reason}`;
     return { tools: [], notes: [note], missing: [`${name}.*`], unset };
   }
@@ -128,12 +133,13 @@ function createMcpTool(
       try {
         const input = checkAgainst(inputSchema, given);
         const result = await servers.call(target, { name, input, isRepeatable }, signal);
-        const text = redactor.redact(toStorable(textOf(result)));
+        const whole = textOf(result);
+        const text = shorten(whole, MAX_RESULT, redactor);
         if (result.isError) throw new ToolError(limitError(text) || 'The tool failed.');
-        return limitAnswer(text);
+        return limitAnswer(text, whole.length > MAX_RESULT);
       } catch (error) {
         if (error instanceof ToolError || error instanceof McpFailure) {
-          const message = limitError(redactor.redact(toStorable(error.message)));
+          const message = limitError(shorten(error.message, MAX_MESSAGE, redactor));
           throw new ToolError(message, { cause: error, type: error.type });
         }
         throw error;

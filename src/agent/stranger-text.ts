@@ -7,8 +7,8 @@ const MAX_NAME = 64;
 const UNSAFE = /[^A-Za-z0-9_.[\]-]/g;
 
 /**
- * A short text of a model's server, such as an id, for clients and traces: redacted, and its first `length`
- * characters. No value of a variable shows its beginning at the cut.
+ * The first `length` characters of a text of a stranger's server, redacted and storable. No value of a variable shows
+ * its beginning at the cut.
  */
 export function shorten(text: string, length: number, redactor: Redactor): string {
   const safe =
