@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { namespaceOf } from '../accounts/idempotency.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { GatewayError } from '../errors.ts';
@@ -18,6 +19,7 @@ import {
   DiagnosticObject,
   EnvironmentEnum,
 } from '../schema/shared.ts';
+import { DEPLOYMENT_TEXTS } from '../schema/texts.ts';
 import { readDiagnostics } from './diagnostics.ts';
 import type { AnsweringDeployment } from './repeat.ts';
 
@@ -40,9 +42,12 @@ const DeploymentNode = builder.prismaNode('Deployment', {
     environment: t.expose('environment', { type: EnvironmentEnum }),
     status: t.expose('status', { type: DeploymentStatusEnum }),
     message: t.exposeString('message', { nullable: true, description: "The deployer's note." }),
-    source: t.exposeString('source', {
+    source: t.string({
       description: 'The definition as it was sent. Scope DEPLOY.',
       authScopes: { scope: 'DEPLOY' },
+      select: { id: true },
+      resolve: async (deployment, _args, context, info) =>
+        z.string().parse(await DEPLOYMENT_TEXTS.read(deployment, 'source', context, info)),
     }),
     envNames: t.exposeStringList('envNames', {
       description: 'The names of its variables. Their values are not shown to anybody.',
@@ -54,8 +59,9 @@ const DeploymentNode = builder.prismaNode('Deployment', {
     diagnostics: t.field({
       type: [DiagnosticObject],
       description: 'Errors and warnings in the order of the source.',
-      select: { diagnostics: true },
-      resolve: ({ diagnostics }) => readDiagnostics(diagnostics),
+      select: { id: true },
+      resolve: async (deployment, _args, context, info) =>
+        readDiagnostics(await DEPLOYMENT_TEXTS.read(deployment, 'diagnostics', context, info)),
     }),
     active: t.boolean({
       description: 'Whether it is what runs in its environment now.',

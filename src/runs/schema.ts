@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { GatewayError } from '../errors.ts';
@@ -8,6 +9,7 @@ import { ChatEvent } from '../schema/chat-event.ts';
 import type { Context } from '../schema/context.ts';
 import { seenBy } from '../schema/nodes.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from '../schema/shared.ts';
+import { RUN_TEXTS } from '../schema/texts.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import { readSpans } from './spans.ts';
 
@@ -85,10 +87,21 @@ builder.prismaNode('Run', {
       description: 'The end user: the session id.',
     }),
     sessionId: t.exposeString('sessionId', { nullable: true }),
-    input: t.exposeString('input', { description: 'What the bot was told.' }),
-    response: t.exposeString('response', {
+    input: t.string({
+      description: 'What the bot was told.',
+      select: { id: true },
+      resolve: async (run, _args, context, info) =>
+        z.string().parse(await RUN_TEXTS.read(run, 'input', context, info)),
+    }),
+    response: t.string({
       nullable: true,
       description: 'What it said; of a run that was cut short, so much as it had said.',
+      select: { id: true },
+      resolve: async (run, _args, context, info) =>
+        z
+          .string()
+          .nullish()
+          .parse(await RUN_TEXTS.read(run, 'response', context, info)),
     }),
     error: t.field({
       type: RunError,
@@ -105,8 +118,11 @@ builder.prismaNode('Run', {
       type: 'JSON',
       nullable: true,
       description: 'What the caller noted of it.',
-      select: { metadata: true },
-      resolve: ({ metadata }) => (isJsonObject(metadata) ? metadata : null),
+      select: { id: true },
+      resolve: async (run, _args, context, info) => {
+        const metadata = await RUN_TEXTS.read(run, 'metadata', context, info);
+        return isJsonObject(metadata) ? metadata : null;
+      },
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', nullable: true }),
@@ -131,14 +147,17 @@ builder.prismaNode('Run', {
     }),
     trace: t.field({
       type: Trace,
-      select: { traceId: true, spans: true, finishedAt: true },
-      resolve: ({ traceId, spans, finishedAt }) => ({
-        traceId: traceId ?? NO_TRACE_ID,
-        spans: readSpans(finishedAt && spans).map(({ startedAt, ...span }) => ({
-          ...span,
-          startedAt: new Date(startedAt),
-        })),
-      }),
+      select: { id: true, traceId: true, finishedAt: true },
+      resolve: async (run, _args, context, info) => {
+        const spans = await RUN_TEXTS.read(run, 'trace', context, info);
+        return {
+          traceId: run.traceId ?? NO_TRACE_ID,
+          spans: readSpans(run.finishedAt && spans).map(({ startedAt, ...span }) => ({
+            ...span,
+            startedAt: new Date(startedAt),
+          })),
+        };
+      },
     }),
   }),
 });

@@ -90,6 +90,9 @@ export const builder = new SchemaBuilder<{
 builder.addScalarType('DateTime', DateTimeResolver);
 builder.addScalarType('JSON', JSONResolver);
 
-builder.queryType({ description: 'Reads. Every field needs an API key.' });
+builder.queryType({
+  description:
+    'Reads. Every field needs an API key. An operation counts 1 for each field at its root, and may weigh 10,000 at most: 1 for each object that its pages can hold, and for each place in the document 200 for a list, 300 for runs, 2,000 for stats, 2,000 for checkDefinition and 50 to 1,000 for other fields that read anew. Its long texts may take 8 MiB together.',
+});
 builder.mutationType({ description: 'Writes.' });
 builder.subscriptionType({ description: 'Streams.' });

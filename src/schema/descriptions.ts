@@ -15,8 +15,9 @@ import {
 const EVERYWHERE: Record<string, string> = {
   after: 'Begins behind this cursor.',
   before: 'Ends before this cursor.',
-  first: 'So many from the beginning: 0 to 100, 20 by default.',
-  last: 'So many from the end: 0 to 100.',
+  first:
+    'So many from the beginning: 0 to 100, 20 by default. A page ends sooner, with hasNextPage true, where its texts pass 8 MiB.',
+  last: 'So many from the end: 0 to 100. A page of long texts may hold fewer, as with first.',
   edges: 'The entries of this page, in order.',
   node: 'The entry itself.',
   cursor: 'Its place in the list, for `after` and `before`.',

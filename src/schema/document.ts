@@ -35,6 +35,8 @@ const MOST = {
   directives: 50,
   definitions: 50,
   variables: 100,
+  /** Fields of an operation with each fragment as often as it is spread. */
+  spreadFields: 5_000,
   /** Characters that begin a comment, or stand in a string: the parser keeps each comment as a token that it does not count. */
   hashes: 20_000,
 };
@@ -132,6 +134,7 @@ function assertModest(document: DocumentNode): void {
   refuseMore('operations and fragments', found.definitions, MOST.definitions);
   refuseMore('levels of values', found.valueDepth, MOST.valueDepth);
   refuseMore('levels of selections', found.depth, MOST.depth);
+  refuseMore('fields with its fragments spread', spreadFieldsOf(document), MOST.spreadFields);
 }
 
 function refuseMore(what: string, count: number, most: number): void {
@@ -140,14 +143,50 @@ function refuseMore(what: string, count: number, most: number): void {
   throw new GraphQLError(`The document has ${has}; at most ${most} are allowed.`);
 }
 
-/** How deep selections stand in each other, through fragments too; without end where those spread themselves. */
-function depthOf({ definitions }: DocumentNode): number {
+/**
+ * How many fields the operations have with each fragment as often as it is spread, of fragments that do not spread
+ * themselves: what walks a document may walk each spread anew.
+ */
+function spreadFieldsOf(document: DocumentNode): number {
+  const fragments = fragmentsOf(document);
+  const known = new Map<string, number>();
+  const ofSelections = (selections: readonly SelectionNode[] = []): number => {
+    let sum = 0;
+    for (const selection of selections) {
+      sum +=
+        selection.kind === Kind.FRAGMENT_SPREAD
+          ? ofFragment(selection.name.value)
+          : 1 + ofSelections(selection.selectionSet?.selections);
+    }
+    return sum;
+  };
+  const ofFragment = (name: string): number => {
+    const sum = known.get(name) ?? 1 + ofSelections(fragments.get(name)?.selectionSet.selections);
+    known.set(name, sum);
+    return sum;
+  };
+  return document.definitions.reduce(
+    (most, definition) =>
+      'selectionSet' in definition
+        ? Math.max(most, ofSelections(definition.selectionSet.selections))
+        : most,
+    0,
+  );
+}
+
+function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) {
       fragments.set(definition.name.value, definition);
     }
   }
+  return fragments;
+}
+
+/** How deep selections stand in each other, through fragments too; without end where those spread themselves. */
+function depthOf(document: DocumentNode): number {
+  const fragments = fragmentsOf(document);
   /** Each fragment is looked at once; while it is, it has no end. */
   const known = new Map<string, number>();
   const ofFragment = (name: string): number => {
@@ -167,7 +206,7 @@ function depthOf({ definitions }: DocumentNode): number {
       return Math.max(deepest, below + 1);
     }, 0);
 
-  return definitions.reduce(
+  return document.definitions.reduce(
     (deepest, definition) =>
       'selectionSet' in definition
         ? Math.max(deepest, ofSelections(definition.selectionSet.selections))

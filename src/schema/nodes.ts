@@ -9,6 +9,8 @@ import {
   type Standing,
 } from '../storage/keyset.ts';
 import type { Context } from './context.ts';
+import type { LongColumns } from './long-columns.ts';
+import { budgetOf, type ReadBudget } from './read-budget.ts';
 import { together } from './together.ts';
 
 /** How a document asks for the nodes of a list. */
@@ -63,11 +65,12 @@ type Of = { where: { id: { in: string[] } } };
  *
  * @param find gets the owners' ids.
  * @param read gets what Prisma has to read of which rows.
+ * @param long the columns by whose bytes a page may end sooner.
  * @returns reads the page of one owner.
  */
 export function listsOf<
   Arguments extends PageArguments,
-  Query extends object,
+  Query extends { select?: object },
   Row extends { id: string },
 >(
   order: Order,
@@ -78,10 +81,19 @@ export function listsOf<
     args: Arguments,
   ) => PromiseLike<Standing[]>,
   read: (context: Context, query: Query & Of) => PromiseLike<Row[]>,
+  long?: Pick<LongColumns<string>, 'weigh' | 'select'>,
 ) {
   type Question = { args: Arguments; query: Query };
-  const readAll = together(async (owners, { args, query }: Question, context) => {
-    const pageOf = await readPages(args, order, (page) => find(context, owners, page, args));
+  const readAll = together(async (owners, { args, query }: Question, context, asked) => {
+    const { info, timesOf } = asked;
+    const bytes = info && long?.weigh(info);
+    const budget = info && bytes ? budgetOf(info) : undefined;
+    const pageOf = await readPages(
+      args,
+      order,
+      (page) => find(context, owners, { ...page, bytes }, args),
+      budget && fitIn(budget, timesOf),
+    );
     const ids = owners.map(pageOf).flatMap(({ edges }) => edges.map(({ node }) => node.id));
     const where = { id: { in: ids } };
     const rows = ids.length > 0 ? await read(context, { ...query, where }) : [];
@@ -104,5 +116,21 @@ export function listsOf<
     query: Query,
     context: Context,
     info: GraphQLResolveInfo,
-  ) => readAll(owner, { args, query }, context, info);
+  ) => {
+    const question = { args, query: withSelected(query, long?.select(info)) };
+    return readAll(owner, question, context, info);
+  };
+}
+
+function fitIn(budget: ReadBudget, timesOf: (owner: string) => number) {
+  return (lists: Standing[][]) =>
+    budget.share(lists.map((list) => list.map(({ owner, bytes }) => bytes * timesOf(owner))));
+}
+
+/** What Prisma has to read, and these columns. */
+function withSelected<Query extends { select?: object }>(
+  query: Query,
+  columns: Record<string, true> = {},
+): Query {
+  return query.select ? { ...query, select: { ...query.select, ...columns } } : query;
 }

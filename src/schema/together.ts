@@ -4,14 +4,22 @@ import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { Context } from './context.ts';
 
 /** What was asked in one moment, for each of some parents. */
-type Batch<Answer> = { keys: Set<string>; answerOf: Promise<(key: string) => Answer> };
+type Batch<Answer> = { keys: Map<string, number>; answerOf: Promise<(key: string) => Answer> };
+
+/** What a load may know of those that ask. */
+export type Asked = {
+  /** How many entries of the answer ask for one: a parent may come more than once. */
+  timesOf(key: string): number;
+  /** The field that asks, as it is resolved first; none where it did not say. */
+  info: GraphQLResolveInfo | undefined;
+};
 
 /** Asks for one parent, by its key. A question is what can be written as JSON. */
 export type Ask<Question, Answer> = (
   key: string,
   question: Question,
   context: Context,
-  info?: Pick<GraphQLResolveInfo, 'path'>,
+  info?: GraphQLResolveInfo,
 ) => Promise<Answer>;
 
 /**
@@ -22,29 +30,35 @@ export type Ask<Question, Answer> = (
  * @param load asks for all of some parents, and answers for each.
  */
 export function together<Question, Answer>(
-  load: (keys: string[], question: Question, context: Context) => Promise<(key: string) => Answer>,
+  load: (
+    keys: string[],
+    question: Question,
+    context: Context,
+    asked: Asked,
+  ) => Promise<(key: string) => Answer>,
 ): Ask<Question, Answer> {
   const batchesOf = createContextCache((_: Context) => new Map<string, Batch<Answer>>());
   return async (key, question, context, info) => {
     const batches = batchesOf(context);
     const name = JSON.stringify([placeOf(info), question]);
     const begin = (): Batch<Answer> => {
-      const keys = new Set<string>();
+      const keys = new Map<string, number>();
+      const asked = { timesOf: (key: string) => keys.get(key) ?? 0, info };
       // All that is resolved by then asks too.
       const answerOf = setImmediate().then(() => {
         batches.delete(name);
-        return load([...keys], question, context);
+        return load([...keys.keys()], question, context, asked);
       });
       return { keys, answerOf };
     };
     const batch = batches.get(name) ?? begin();
     batches.set(name, batch);
-    batch.keys.add(key);
+    batch.keys.set(key, (batch.keys.get(key) ?? 0) + 1);
     return (await batch.answerOf)(key);
   };
 }
 
 /** Where a field stands in the answer, whichever entry of a list it is of. */
-function placeOf(info: Pick<GraphQLResolveInfo, 'path'> | undefined): (string | number)[] {
+function placeOf(info: GraphQLResolveInfo | undefined): (string | number)[] {
   return responsePathAsArray(info?.path).filter((key) => typeof key === 'string');
 }

@@ -1,11 +1,15 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
+import { z } from 'zod';
 import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
-import type { Environment } from '../generated/prisma/client.ts';
+import { type Environment, Prisma } from '../generated/prisma/client.ts';
 import { factName, factValue, sessionId } from '../input.ts';
 import { builder } from '../schema/builder.ts';
-import { listsOf, nodesQuery, seenBy } from '../schema/nodes.ts';
+import { readWithin } from '../schema/long-columns.ts';
+import { listsOf, nodesQuery, seenBy, selectNodes } from '../schema/nodes.ts';
+import { budgetOf, createReadBudget } from '../schema/read-budget.ts';
 import { EnvironmentEnum } from '../schema/shared.ts';
+import { MESSAGE_TEXTS } from '../schema/texts.ts';
 import { together } from '../schema/together.ts';
 import { readLists } from '../storage/lists.ts';
 import { MESSAGES } from './history.ts';
@@ -13,6 +17,7 @@ import { SESSIONS } from './sessions.ts';
 
 const MessageObject = builder.prismaObject('Message', {
   description: 'One message of a conversation. A turn is stored whole, or not at all.',
+  select: { id: true },
   fields: (t) => ({
     id: t.exposeID('id'),
     role: t.string({
@@ -20,13 +25,19 @@ const MessageObject = builder.prismaObject('Message', {
       select: { role: true },
       resolve: ({ role }) => role.toLowerCase(),
     }),
-    text: t.exposeString('text'),
+    text: t.string({
+      select: { id: true },
+      resolve: async (message, _args, context, info) =>
+        z.string().parse(await MESSAGE_TEXTS.read(message, 'text', context, info)),
+    }),
     run: t.relation('run', { description: 'The run that it was said in.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 });
 
-const MemoryEntryObject = builder.prismaObject('MemoryEntry', {
+type Fact = { sessionKey: string; name: string; value: string; updatedAt: Date };
+
+const MemoryEntryObject = builder.objectRef<Fact>('MemoryEntry').implement({
   description: 'A fact that a bot keeps of the user of a session.',
   fields: (t) => ({
     name: t.exposeString('name'),
@@ -35,10 +46,29 @@ const MemoryEntryObject = builder.prismaObject('MemoryEntry', {
   }),
 });
 
+/** What bots keep of the users of sessions, by name. */
+const memoryOf = together(async (keys, _question: null, { prisma }, { timesOf, info }) => {
+  const times = keys.map(timesOf);
+  const rows = Prisma.sql`
+    SELECT session_key AS "sessionKey", name, value, updated_at AS "updatedAt",
+      (octet_length(name) + octet_length(value))::float8 * times AS bytes
+    FROM memory_entries JOIN unnest(${keys}::text[], ${times}::int[]) AS session(key, times)
+      ON session_key = session.key`;
+  const budget = info ? budgetOf(info) : createReadBudget();
+  const facts = await budget.inTurn(() => readWithin<Fact>(prisma, budget, rows));
+  const bySession = Map.groupBy(facts.toSorted(byName), ({ sessionKey }) => sessionKey);
+  return (key) => bySession.get(key) ?? [];
+});
+
+function byName(one: Fact, other: Fact): number {
+  return one.name < other.name ? -1 : 1;
+}
+
 const messagesOf = listsOf(
   MESSAGES,
   ({ prisma }, sessionKeys, page) => readLists(prisma, MESSAGES, sessionKeys, page),
-  ({ prisma }, query) => prisma.message.findMany(query),
+  ({ prisma }, query: { select: { id: true } }) => prisma.message.findMany(query),
+  MESSAGE_TEXTS,
 );
 
 const sessionsOf = listsOf(
@@ -82,15 +112,15 @@ const SessionNode = builder.prismaNode('Session', {
         type: MessageObject,
         description: 'What was said, the oldest first.',
         resolve: ({ id }, args, context, info) =>
-          messagesOf(id, args, nodesQuery('Message', context, info), context, info),
+          messagesOf(id, args, selectNodes('Message', { id: true }, context, info), context, info),
       },
       { name: 'MessageConnection' },
       { name: 'MessageEdge' },
     ),
-    memory: t.relation('memory', {
-      type: MemoryEntryObject,
+    memory: t.field({
+      type: [MemoryEntryObject],
       description: 'What the bot keeps of the user, by name.',
-      query: { orderBy: { name: 'asc' } },
+      resolve: ({ id }, _args, context, info) => memoryOf(id, null, context, info),
     }),
     lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime' }),
   }),

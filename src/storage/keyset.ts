@@ -1,4 +1,5 @@
 import { type ErrorDetail, GatewayError } from '../errors.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
 import { readCursor } from '../input.ts';
 
 /** Which part of a list is wanted. Source: the GraphQL Cursor Connections Specification. */
@@ -20,10 +21,18 @@ export type PageQuery = {
   bounds: { place: Place; direction: Direction }[];
   direction: Direction;
   take: number;
+  /** What a row weighs: bytes, as an expression over it. */
+  bytes?: Prisma.Sql | undefined;
 };
 
 /** Where a row stands: in whose list, and at which place of it. */
-export type Standing = { owner: string; id: string; place: Place };
+export type Standing = {
+  owner: string;
+  id: string;
+  place: Place;
+  /** What the row weighs, where that was asked for; else 0. */
+  bytes: number;
+};
 
 /** How lists are ordered. */
 export type Order = {
@@ -50,6 +59,7 @@ const DEFAULT_SIZE = 20;
  * that a list goes on where its reader was, whatever has been deleted since.
  *
  * @param read finds where one row more of each list stands than it is to show, which tells whether there are more.
+ * @param countFitting how many of the first rows of each list fit in the answer: a page may end sooner than it was asked to.
  * @returns the page of an owner.
  * @throws GatewayError `invalid_request` with every argument that does not fit.
  */
@@ -57,6 +67,7 @@ export async function readPages(
   args: PageArguments,
   order: Order,
   read: (query: PageQuery) => PromiseLike<Standing[]>,
+  countFitting: (lists: Standing[][]) => number[] = (lists) => lists.map((list) => list.length),
 ): Promise<(owner: string) => Page<Standing>> {
   const { backward, size, after, before } = readArguments(args, order);
   const { direction } = order;
@@ -70,10 +81,12 @@ export async function readPages(
     take: size + 1,
   });
   const lists = Map.groupBy(rows, ({ owner }) => owner);
+  const fitting = countFitting([...lists.values()].map((list) => list.slice(0, size)));
+  const counts = new Map([...lists.keys()].map((owner, index) => [owner, fitting[index]]));
   return (owner) => {
     const list = lists.get(owner) ?? [];
-    const hasMore = list.length > size;
-    const shown = list.slice(0, size);
+    const shown = list.slice(0, counts.get(owner));
+    const hasMore = list.length > shown.length;
     if (backward) shown.reverse();
     const edges = shown.map((node) => ({ cursor: writeCursor(node.place), node }));
     return {

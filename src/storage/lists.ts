@@ -36,13 +36,22 @@ export async function readLists(
   conditions: Prisma.Sql[] = [],
   rows = firstRows(lists, page, conditions),
 ): Promise<Standing[]> {
+  const { bytes } = page;
+  const weight = bytes
+    ? Prisma.sql`(SELECT ${bytes} FROM ${lists.table} WHERE id = entry.id)`
+    : Prisma.sql`NULL`;
   const found = await prisma.$queryRaw<
-    { owner: string; id: string; number: number; tie: string | number }[]
+    { owner: string; id: string; number: number; tie: string | number; bytes: number | null }[]
   >`
-    SELECT owner.id AS owner, entry.id, entry.number, entry.tie
+    SELECT owner.id AS owner, entry.id, entry.number, entry.tie, ${weight}::float8 AS bytes
     FROM unnest(${owners}::text[]) AS owner(id) CROSS JOIN LATERAL (${rows}) AS entry
     ORDER BY ${orderBy(page.direction)}`;
-  return found.map(({ owner, id, number, tie }) => ({ owner, id, place: [number, String(tie)] }));
+  return found.map(({ owner, id, number, tie, bytes }) => ({
+    owner,
+    id,
+    place: [number, String(tie)],
+    bytes: bytes ?? 0,
+  }));
 }
 
 /** The first rows of one owner's list that fit some conditions, with their places. */

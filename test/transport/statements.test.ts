@@ -37,7 +37,7 @@ const RUN = 'id status trace { spans { name } }';
 describe('what a dashboard asks', () => {
   test.each([
     ['bots', bots('name'), 2],
-    ['bots with what runs now', bots('activeDeployment { id status diagnostics { code } }'), 4],
+    ['bots with what runs now', bots('activeDeployment { id status diagnostics { code } }'), 5],
     [
       'bots with what runs in both environments',
       bots(

@@ -3,6 +3,7 @@ import type { Environment } from '../../generated/prisma/client.ts';
 import { builder } from '../../schema/builder.ts';
 import { listsOf, selectNode, selectNodes } from '../../schema/nodes.ts';
 import { DeploymentStatusEnum, EnvironmentEnum } from '../../schema/shared.ts';
+import { DEPLOYMENT_TEXTS } from '../../schema/texts.ts';
 import { together } from '../../schema/together.ts';
 import type { PageArguments } from '../../storage/keyset.ts';
 import { DEPLOYMENTS, type DeploymentFilter, findDeployments } from '../list.ts';
@@ -12,6 +13,7 @@ const deploymentsOf = listsOf(
   ({ prisma }, botIds, page, filter: PageArguments & DeploymentFilter) =>
     findDeployments(prisma, botIds, filter, page),
   ({ prisma }, query: { select: { id: true } }) => prisma.deployment.findMany(query),
+  DEPLOYMENT_TEXTS,
 );
 
 type Question = { environment: Environment; query: { select: { id: true } } };

@@ -5,6 +5,7 @@ import { builder } from '../../schema/builder.ts';
 import type { Context } from '../../schema/context.ts';
 import { listsOf, selectNodes } from '../../schema/nodes.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from '../../schema/shared.ts';
+import { RUN_TEXTS } from '../../schema/texts.ts';
 import type { PageArguments } from '../../storage/keyset.ts';
 import { RUNS, type RunFilter } from '../list.ts';
 
@@ -49,6 +50,7 @@ const runsOf = listsOf(
   ({ runList }, botIds, page, { filter }: PageArguments & { filter?: RunFilter | null }) =>
     runList.find(botIds, filter ?? {}, page),
   ({ prisma }, query: { select: { id: true } }) => prisma.run.findMany(query),
+  RUN_TEXTS,
 );
 
 builder.queryField('runs', (t) =>

@@ -1,0 +1,275 @@
+import { PGlite } from '@electric-sql/pglite';
+import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { makeId } from '../../src/ids.ts';
+import { createReadBudget, MAX_READ_BYTES } from '../../src/schema/read-budget.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { WAYS } from '../helpers/transports.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+/** Each text takes 1 MiB, in 2 bytes a character. */
+const TEXT = 'é'.repeat(MIB / 2);
+const COUNT = 20;
+
+let app: TestApp;
+let tenant: Tenant;
+let bot: string;
+let runIds: string[];
+let session: string;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+  bot = await tenant.bot();
+  const { prisma } = app;
+  session = makeId('ses');
+  const environment = 'PRODUCTION' as const;
+  await prisma.session.create({
+    data: { id: session, botId: bot, environment, sessionId: 'user-1' },
+  });
+  runIds = [];
+  for (let index = 0; index < COUNT; index += 1) {
+    const id = makeId('run');
+    runIds.unshift(id);
+    const run = {
+      id,
+      botId: bot,
+      environment,
+      kind: 'CHAT',
+      status: 'COMPLETED',
+      channel: 'API',
+    } as const;
+    await prisma.run.create({
+      data: { ...run, input: TEXT, metadata: { note: TEXT }, createdAt: new Date(1e12 + index) },
+    });
+    const message = { id: makeId('msg'), sessionKey: session, runId: id, turn: index, position: 0 };
+    await prisma.message.create({ data: { ...message, role: 'USER', text: TEXT } });
+  }
+});
+
+/** Characters of the answer to a query, and its data or first error. */
+const ask = async (query: string, variables = {}) => {
+  const [result] = await WAYS.HTTP(app, tenant.apiKey, { query, variables });
+  return { data: result?.data as never, error: result?.errors?.[0] };
+};
+
+const TOO_MUCH = {
+  message: expect.stringMatching(/larger than 8 MiB.*fewer entries or fewer fields/),
+  extensions: { code: 'INVALID_REQUEST' },
+};
+
+const RUNS = `edges { node { id input } } pageInfo { hasNextPage endCursor }`;
+type Page = {
+  edges: { node: { id: string } }[];
+  pageInfo: { hasNextPage: boolean; endCursor: string };
+};
+
+describe('a page of long texts', () => {
+  test('ends sooner than asked, and goes on where it ended', async () => {
+    const seen: string[] = [];
+    const sizes: number[] = [];
+    let after: string | null = null;
+    do {
+      const { data, error }: { data: { runs: Page }; error: unknown } = await ask(
+        `query ($bot: ID!, $after: String) { runs(botId: $bot, first: 100, after: $after) { ${RUNS} } }`,
+        { bot, after },
+      );
+      expect(error).toBeUndefined();
+      const { edges, pageInfo } = data.runs;
+      seen.push(...edges.map(({ node }) => node.id));
+      sizes.push(edges.length);
+      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+    } while (after !== null);
+    expect(sizes).toEqual([8, 8, 4]);
+    expect(seen).toEqual(runIds);
+  });
+
+  test('ends sooner from the end, too', async () => {
+    const { data }: { data: { bot: { runs: Page & { pageInfo: { hasPreviousPage: boolean } } } } } =
+      await ask(
+        `query ($bot: ID!) { bot(id: $bot) { runs(last: 12) { edges { node { id input } } pageInfo { hasPreviousPage } } } }`,
+        { bot },
+      );
+    const { edges, pageInfo } = data.bot.runs;
+    expect(edges.map(({ node }) => node.id)).toEqual(runIds.slice(-8));
+    expect(pageInfo.hasPreviousPage).toBe(true);
+  });
+
+  test('ends sooner over REST, and goes on at its cursor', async () => {
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const more: string = cursor && `&cursor=${cursor}`;
+      const answer = await fetch(`${app.url}/v1/bots/${bot}/runs?limit=100${more}`, {
+        headers: tenant.headers,
+      });
+      expect(answer.status).toBe(200);
+      const text = await answer.text();
+      expect(text.length).toBeLessThan(MAX_READ_BYTES);
+      const { runs, next_cursor } = JSON.parse(text);
+      seen.push(...runs.map(({ run_id }: { run_id: string }) => run_id));
+      cursor = next_cursor;
+    }
+    expect(seen).toEqual(runIds);
+  });
+
+  test('is whole where nobody asks for them', async () => {
+    const { data }: { data: { runs: Page } } = await ask(
+      `query ($bot: ID!) { runs(botId: $bot, first: 100) { edges { node { id } } pageInfo { hasNextPage } } }`,
+      { bot },
+    );
+    expect(data.runs.edges).toHaveLength(COUNT);
+  });
+
+  test('counts a text as often as it is shown', async () => {
+    const { data }: { data: { runs: Page } } = await ask(
+      `query ($bot: ID!) { runs(botId: $bot) { edges { node { ...f again: input } } more: edges { node { ...f } } } } fragment f on Run { id input }`,
+      { bot },
+    );
+    // Of `edges` that stand under another name, too.
+    expect(data.runs.edges).toHaveLength(2);
+  });
+
+  test.each([
+    ['messages', 'messages(first: 100) { edges { node { text } } pageInfo { hasNextPage } }'],
+    [
+      'metadata',
+      'bot { runs(first: 100) { edges { node { metadata } } pageInfo { hasNextPage } } }',
+    ],
+  ])('is one of %s, too', async (_what, below) => {
+    const { data }: { data: { bot: { session: { messages: Page } & { bot: { runs: Page } } } } } =
+      await ask(
+        below.startsWith('bot')
+          ? `query ($bot: ID!) { bot(id: $bot) { session: activeDeployment { ${below} } } }`
+          : `query ($bot: ID!) { bot(id: $bot) { session(id: "user-1") { ${below} } } }`,
+        { bot },
+      );
+    const page = data.bot.session.messages ?? data.bot.session.bot.runs;
+    expect(page.edges).toHaveLength(below.startsWith('bot') ? 7 : 8);
+    expect(page.pageInfo.hasNextPage).toBe(true);
+  });
+});
+
+describe('an operation that would read more than 8 MiB of texts', () => {
+  const ids = () => JSON.stringify(runIds);
+  test.each<[string, () => string]>([
+    [
+      'pages under many names',
+      () =>
+        `{ ${[1, 2, 3, 4, 5, 6].map((name) => `a${name}: runs(botId: "${bot}", first: 100) { edges { node { input response } } }`).join(' ')} }`,
+    ],
+    ['nodes by their ids', () => `{ nodes(ids: ${ids()}) { ... on Run { input } } }`],
+    [
+      'runs one by one',
+      () =>
+        `{ ${runIds.map((id, index) => `a${index}: run(id: "${id}") { metadata }`).join(' ')} }`,
+    ],
+    [
+      'one text under many names',
+      () =>
+        `{ run(id: "${runIds[0]}") { ${runIds.map((_, index) => `a${index}: input`).join(' ')} } }`,
+    ],
+    [
+      'the runs of messages',
+      () =>
+        `{ bot(id: "${bot}") { session(id: "user-1") { messages { edges { node { run { input } } } } } } }`,
+    ],
+    [
+      'one page below many parents',
+      () =>
+        `{ runs(botId: "${bot}") { edges { node { bot { runs(first: 1) { edges { node { input } } } } } } } }`,
+    ],
+  ])('is refused: %s', async (_what, query) => {
+    const delivered = deliveredBytes();
+    const { error } = await ask(query());
+    expect(error).toMatchObject(TOO_MUCH);
+    expect(await delivered()).toBeLessThan(1.2 * MAX_READ_BYTES);
+  });
+
+  test('is refused for sources, whichever way leads to them', async () => {
+    const source = `# ${'x'.repeat(256 * KIB - 2)}`;
+    const { prisma } = app;
+    const botId = await tenant.bot(null);
+    const first = { botId, environment: 'PRODUCTION', status: 'FAILED' } as const;
+    const deploymentId = makeId('dep');
+    await prisma.deployment.create({ data: { ...first, id: deploymentId, source } });
+    await prisma.run.createMany({
+      data: Array.from({ length: 70 }, () => ({
+        ...{ id: makeId('run'), botId, deploymentId, environment: 'PRODUCTION' as const },
+        ...{
+          kind: 'CHAT' as const,
+          status: 'COMPLETED' as const,
+          channel: 'API' as const,
+          input: '',
+        },
+      })),
+    });
+    const runs = (first: number) =>
+      `{ runs(botId: "${botId}", first: ${first}) { edges { node { deployment { source } } } } }`;
+    expect((await ask(runs(30))).error).toBeUndefined();
+    expect((await ask(runs(70))).error).toMatchObject(TOO_MUCH);
+  });
+
+  test('is refused for facts', async () => {
+    const { prisma } = app;
+    const fact = (index: number) => ({
+      sessionKey: session,
+      name: `fact_${index}`,
+      value: 'x'.repeat(4_000),
+    });
+    const memory = `{ bot(id: "${bot}") { session(id: "user-1") { memory { name value } } } }`;
+    await prisma.memoryEntry.createMany({ data: Array.from({ length: 2_000 }, (_, i) => fact(i)) });
+    expect((await ask(memory)).error).toBeUndefined();
+    await prisma.memoryEntry.createMany({
+      data: Array.from({ length: 200 }, (_, i) => fact(2_000 + i)),
+    });
+    const answer = await ask(
+      `{ bot(id: "${bot}") { session(id: "user-1") { a: memory { value } b: memory { value } } } }`,
+    );
+    expect(answer.error).toMatchObject(TOO_MUCH);
+  });
+
+  test('does not keep others back, nor the events of a subscription each other', async () => {
+    const query = `query ($id: ID!) { run(id: $id) { input } }`;
+    const answers = await Promise.all(runIds.slice(0, 12).map((id) => ask(query, { id })));
+    expect(answers.map(({ error }) => error)).toEqual(answers.map(() => undefined));
+    for (const id of runIds.slice(0, 10)) {
+      const answer = await fetch(`${app.url}/v1/bots/${bot}/runs/${id}`, {
+        headers: tenant.headers,
+      });
+      expect(answer.status).toBe(200);
+      await answer.arrayBuffer();
+    }
+  });
+});
+
+/** Bytes that the embedded database has given out since, as JSON; none where it is another one. */
+function deliveredBytes() {
+  if (inject('databaseUrl')) return async () => 0;
+  const said = [vi.spyOn(PGlite.prototype, 'query'), vi.spyOn(PGlite.prototype, 'transaction')];
+  onTestFinished(() => void vi.restoreAllMocks());
+  return async () => {
+    const results = await Promise.all(
+      said.flatMap(({ mock }) => mock.results.map(({ value }) => value)),
+    );
+    return Buffer.byteLength(JSON.stringify(results));
+  };
+}
+
+describe('what an operation may read', () => {
+  test('is shared evenly by lists, of which each shows one entry at least', () => {
+    const budget = createReadBudget();
+    expect(budget.share([[MIB, MIB, MIB], [5 * MIB, MIB], [], [MIB]])).toEqual([2, 1, 0, 1]);
+    expect(budget.left(2)).toBe(0);
+    expect(() => budget.share([[1]])).toThrow(/8 MiB/);
+    expect(budget.share([[0, 0]])).toEqual([2]);
+  });
+
+  test('is one row of 16 MiB where it reads nothing else', () => {
+    const budget = createReadBudget();
+    expect(budget.share([[16 * MIB, 1]])).toEqual([1]);
+    expect(() => budget.spend(1, 1)).toThrow(/8 MiB/);
+    expect(() => createReadBudget().spend(16 * MIB, 2)).toThrow(/8 MiB/);
+    expect(() => createReadBudget().spend(16 * MIB + 1, 1)).toThrow(/8 MiB/);
+    expect(() => createReadBudget().spend(16 * MIB, 1)).not.toThrow();
+  });
+});

@@ -1,0 +1,145 @@
+import { getIntrospectionQuery, isInterfaceType, isObjectType, parse, validate } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { schema } from '../../src/schema/index.ts';
+import { assertReadable, PRICES, weigh } from '../../src/schema/weight.ts';
+
+const times = (count: number, make: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => make(index)).join(' ');
+const bot = (below: string) => `{ bot(id: "x") { ${below} } }`;
+const bots = (first: number, below: string) =>
+  `{ bots(first: ${first}) { edges { node { id name ${below} } } } }`;
+const stats = (days: number) =>
+  `stats(from: "2026-01-01T00:00:00Z", to: "${new Date(Date.UTC(2026, 0, 1 + days)).toISOString()}") { runs failed tokens latencyP50 perDay { date runs } }`;
+
+const assert = (query: string, variables = {}) => {
+  const document = parse(query);
+  expect(validate(schema, document)).toEqual([]);
+  assertReadable(schema, document, undefined, variables);
+};
+
+const ACTIVE =
+  'production: activeDeployment { id status } staging: activeDeployment(environment: STAGING) { id status }';
+const LAST = 'last: runs(first: 1) { edges { node { id status latencyMs input response } } }';
+
+describe('an operation that people need', () => {
+  test.each([
+    ['a dashboard of 20 bots', bots(20, `${stats(7)} ${LAST} ${ACTIVE}`)],
+    ['a dashboard of 100 bots for a month', bots(100, stats(31))],
+    ['20 bots for a year', bots(20, stats(365))],
+    [
+      'a bot by day, week, month and year',
+      bot([1, 7, 30, 365].map((days) => `a${days}: ${stats(days)}`).join(' ')),
+    ],
+    [
+      'a page of runs with all of them',
+      `{ runs(botId: "x", first: 100) { edges { node { id input response metadata trace { spans { name attributes } } deployment { id } } } } }`,
+    ],
+    [
+      'a conversation',
+      bot(
+        'session(id: "x") { memory { name value } messages(first: 100) { edges { node { role text run { id status } } } } }',
+      ),
+    ],
+    [
+      'a check of a definition',
+      '{ checkDefinition(source: "") { valid diagnostics { code } formatted } }',
+    ],
+    [
+      'the whole schema',
+      getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true, oneOf: true }),
+    ],
+  ])('is not too heavy: %s', (_what, query) => {
+    expect(() => assert(query)).not.toThrow();
+  });
+});
+
+describe('an operation that reads one thing over and over', () => {
+  test.each([
+    ['statistics', bot(times(100, (i) => `a${i}: ${stats(1)}`))],
+    ['statistics five times', bot(times(5, (i) => `a${i}: ${stats(1)}`))],
+    [
+      'statistics in a fragment',
+      `{ ${times(5, (i) => `a${i}: bot(id: "x") { ...f }`)} } fragment f on Bot { ${stats(1)} }`,
+    ],
+    [
+      'runs',
+      bot(
+        times(
+          34,
+          (i) => `a${i}: runs(first: 1, filter: { status: [FAILED] }) { edges { cursor } }`,
+        ),
+      ),
+    ],
+    [
+      'runs at the root',
+      `{ ${times(34, (i) => `a${i}: runs(botId: "x", first: 1) { edges { cursor } }`)} }`,
+    ],
+    [
+      'messages',
+      bot(
+        times(
+          34,
+          (i) => `a${i}: session(id: "${i}") { messages(first: 1) { edges { node { text } } } }`,
+        ),
+      ),
+    ],
+    ['what runs now', bot(times(100, (i) => `a${i}: activeDeployment { id }`))],
+    [
+      'checks of a definition',
+      `query ($s: String!) { ${times(5, (i) => `a${i}: checkDefinition(source: $s) { valid }`)} }`,
+    ],
+    [
+      'a definition laid out',
+      `{ checkDefinition(source: "") { ${times(9, (i) => `a${i}: formatted`)} } }`,
+    ],
+    [
+      'deployments',
+      `mutation ($i: DeployInput!) { ${times(20, (i) => `a${i}: deploy(botId: "x", input: $i) { id }`)} }`,
+    ],
+  ])('is refused with its weight and the bound: %s', (_what, query) => {
+    expect(() => assert(query)).toThrow(/^The operation weighs \d+; at most 10000 is allowed\./);
+  });
+
+  test.each([
+    ['by variables', { from: '2026-01-01T00:00:00Z', to: '2026-12-31T00:00:00Z' }, true],
+    ['by those that are none', { from: 'x', to: 'y' }, true],
+    ['of few days', { from: '2026-01-01T00:00:00Z', to: '2026-01-08T00:00:00Z' }, false],
+  ])('is weighed by the days that are asked for: %s', (_what, variables, isRefused) => {
+    const query = `query ($from: DateTime!, $to: DateTime!) { bots(first: 50) { edges { node { stats(from: $from, to: $to) { perDay { runs } } } } } }`;
+    const ask = expect(() => assert(query, variables));
+    if (isRefused) ask.toThrow(/weighs/);
+    else ask.not.toThrow();
+  });
+
+  test.each([
+    [
+      'under many names',
+      `{ ${times(90, (i) => `a${i}: __schema { types { name fields { name } } }`)} }`,
+    ],
+    [
+      'below itself',
+      `{ __schema { types { ${times(20, (i) => `a${i}: fields { name type { fields { name } } }`)} } } }`,
+    ],
+    [
+      'in fragments',
+      `{ ${times(90, (i) => `a${i}: __schema { ...f }`)} } fragment f on __Schema { types { name fields { name } } }`,
+    ],
+  ])('about the schema is refused: %s', (_what, query) => {
+    expect(() => assert(query)).toThrow(/fields of the schema; at most 50000/);
+  });
+
+  test('is counted without walking all of its fragments', () => {
+    const chain = times(40, (i) => `fragment f${i} on Bot { ...f${i + 1} ...f${i + 1} }`);
+    const document = parse(`${bot('...f0')} ${chain} fragment f40 on Bot { ${stats(1)} }`);
+    expect(weigh(schema, document, undefined, {}).weight).toBeGreaterThan(2 ** 40);
+  });
+});
+
+test('each price is that of a field', () => {
+  for (const name of Object.keys(PRICES)) {
+    const [typeName = '', fieldName = ''] = name.split('.');
+    const type = schema.getType(typeName);
+    expect(isObjectType(type) || isInterfaceType(type), name).toBe(true);
+    expect(isObjectType(type) && type.getFields()[fieldName], name).toBeDefined();
+  }
+});
