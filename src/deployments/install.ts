@@ -1,7 +1,13 @@
 import type { Deployment, Environment, Prisma } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { readDefinition } from '../language/read.ts';
-import { channelWarnings, inOrder, type ToolServerReport, toolWarnings } from './diagnostics.ts';
+import {
+  channelWarnings,
+  type DeploymentDiagnostic,
+  inOrder,
+  type ToolServerReport,
+  toolWarnings,
+} from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 
 /** What a deployment is made of, once it is clear which variables it has. */
@@ -11,6 +17,8 @@ export type Installation = {
   source: string;
   message?: string | null | undefined;
   variables: EnvironmentVariables;
+  /** Errors that keep a source without errors of its own from running. */
+  refusals?: DeploymentDiagnostic[];
   /** Of the servers of tools that the source names. */
   reports: ToolServerReport[];
   rolledBackToId?: string;
@@ -23,7 +31,7 @@ export type Install = (
 ) => Promise<Deployment>;
 
 export function createInstall({ cipher }: { cipher: EnvironmentCipher }): Install {
-  return async (tx, { variables, reports, ...request }) => {
+  return async (tx, { variables, refusals = [], reports, ...request }) => {
     const { botId, environment, source } = request;
     const id = makeId('dep');
     const report = readDefinition(source, { envNames: Object.keys(variables) });
@@ -31,6 +39,10 @@ export function createInstall({ cipher }: { cipher: EnvironmentCipher }): Instal
     const attempt = { ...request, id, deployedAt: new Date() };
     if (definition === null) {
       return tx.deployment.create({ data: { ...attempt, status: 'FAILED', diagnostics } });
+    }
+    if (refusals.length > 0) {
+      const all = inOrder([...diagnostics, ...refusals]);
+      return tx.deployment.create({ data: { ...attempt, status: 'FAILED', diagnostics: all } });
     }
     const deployment = await tx.deployment.create({
       data: {

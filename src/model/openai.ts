@@ -12,7 +12,7 @@ import type { Model, ModelEvent, ModelMessage, ModelRequest, Usage } from './mod
 import { collectCalls, joinSurrogates, limitPieces, TooLong } from './pieces.ts';
 
 /** OpenAI's own server, which alone wants the limit of tokens under its newer name. */
-const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 
 const RETRY_DELAY_MS = 500;
 const MAX_RETRY_DELAY_MS = 5_000;
