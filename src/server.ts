@@ -22,6 +22,8 @@ const OFFLINE_PACE_MS = 20;
 const CLOSE_LIMIT_MS = 30_000;
 
 async function start(): Promise<void> {
+  // Other users can read no file that this process makes.
+  process.umask(0o077);
   const config = readConfig();
   const database = config.databaseUrl
     ? await openPostgres(config.databaseUrl)

@@ -352,9 +352,8 @@ describe('the variables of a deployment', () => {
     });
     expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(1);
     await deploy(bot, { source, envVars: [large('C', 1)], unsetEnvVars: ['A'] });
-    expect((await refused(bot, { envVars: [large('A'), large('D')] })).data).toEqual({
-      deploy: null,
-    });
+    const again = await refused(bot, { envVars: [large('A'), large('D')] });
+    expect(again.errors?.[0]?.extensions.details).toEqual([{ path: 'input.envVars', message }]);
     const response = await tenant.chat(bot, { message: 'Hi' });
     expect(response.status).toBe(200);
   });
