@@ -6,7 +6,7 @@ import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createEnvironmentCipher } from './deployments/environment.ts';
 import { rotateSecretKey } from './deployments/rotation.ts';
-import { errorForLog } from './error-log.ts';
+import { ERROR_LOGGING, errorForLog } from './error-log.ts';
 import { StartupError } from './errors.ts';
 import type { Model } from './model/model.ts';
 import { createOfflineModel } from './model/offline.ts';
@@ -91,9 +91,7 @@ function loggerOf({ logLevel }: Config) {
   return {
     level: logLevel,
     redact: ['*.authorization', '*.headers', '*.apiKey', '*.secret'],
-    serializers: {
-      err: errorForLog,
-    },
+    ...ERROR_LOGGING,
     ...(process.stdout.isTTY && {
       transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } },
     }),
@@ -128,7 +126,8 @@ function greet(address: string, newKey: string | null, config: Config): void {
 try {
   await start();
 } catch (error) {
-  if (!(error instanceof StartupError)) throw error;
-  console.error(error.message.replaceAll(/^/gm, 'Parley cannot start: '));
+  if (error instanceof StartupError)
+    console.error(error.message.replaceAll(/^/gm, 'Parley cannot start: '));
+  else console.error('Parley cannot start:', errorForLog(error));
   process.exit(1);
 }

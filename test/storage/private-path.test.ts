@@ -4,12 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { openEmbedded } from '../../src/storage/database.ts';
 import { makePrivate } from '../../src/storage/private-path.ts';
 import { generatedSecretKey } from '../../src/storage/secret-key.ts';
-import {
-  dataDirectoryInUse,
-  startAndFail,
-  startServer,
-  temporaryDirectory,
-} from '../helpers/server.ts';
+import { dataDirectoryInUse, startServer, temporaryDirectory } from '../helpers/server.ts';
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 const isRoot = process.getuid?.() === 0;
@@ -33,10 +28,8 @@ describe('a data directory', () => {
   test.skipIf(!isRoot)('of another user is refused', async () => {
     const directory = await temporaryDirectory();
     await chown(directory, 65_534, 65_534);
-    const { code, output } = await startAndFail({ dataDirectory: directory });
-    expect(code).toBe(1);
-    expect(output.trim()).toBe(
-      `Parley cannot start: PARLEY_DATA_DIR: ${directory} belongs to another user, who can read all that it holds. Name a directory of this user, such as a new one inside it.`,
+    await expect(openEmbedded(directory)).rejects.toThrow(
+      `PARLEY_DATA_DIR: ${directory} belongs to another user, who can read all that it holds. Name a directory of this user, such as a new one inside it.`,
     );
   });
 
