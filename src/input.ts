@@ -64,7 +64,7 @@ export const envValue = text.refine(
   'must not be larger than 32 KiB',
 );
 
-/** How many variables one deployment may set. */
+/** How many variables one deployment may have. */
 export const MAX_ENV_VARS = 200;
 
 /** How many entries of a list make a page. */

@@ -6,7 +6,7 @@ import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createEnvironmentCipher } from './deployments/environment.ts';
 import { rotateSecretKey } from './deployments/rotation.ts';
-import { errorForLog } from './error-log.ts';
+import { ERROR_LOGGING, errorForLog } from './error-log.ts';
 import { StartupError } from './errors.ts';
 import type { Model } from './model/model.ts';
 import { createOfflineModel } from './model/offline.ts';
@@ -22,6 +22,8 @@ const OFFLINE_PACE_MS = 20;
 const CLOSE_LIMIT_MS = 30_000;
 
 async function start(): Promise<void> {
+  // Other users can read no file that this process makes.
+  process.umask(0o077);
   const config = readConfig();
   const database = config.databaseUrl
     ? await openPostgres(config.databaseUrl)
@@ -90,9 +92,7 @@ function loggerOf({ logLevel }: Config) {
   return {
     level: logLevel,
     redact: ['*.authorization', '*.headers', '*.apiKey', '*.secret'],
-    serializers: {
-      err: errorForLog,
-    },
+    ...ERROR_LOGGING,
     ...(process.stdout.isTTY && {
       transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } },
     }),
@@ -127,7 +127,8 @@ function greet(address: string, newKey: string | null, config: Config): void {
 try {
   await start();
 } catch (error) {
-  if (!(error instanceof StartupError)) throw error;
-  console.error(error.message.replaceAll(/^/gm, 'Parley cannot start: '));
+  if (error instanceof StartupError)
+    console.error(error.message.replaceAll(/^/gm, 'Parley cannot start: '));
+  else console.error('Parley cannot start:', errorForLog(error));
   process.exit(1);
 }

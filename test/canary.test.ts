@@ -9,9 +9,29 @@ import { dataDirectoryInUse, startServer } from './helpers/server.ts';
 /** The canary in every form in which text may leave. */
 const formsOf = (canary: string) => [
   canary,
+  canary.replace('ä', '\\u00e4'),
+  canary.replace('ä', '&auml;'),
   encodeURIComponent(canary),
   Buffer.from(canary).toString('base64').replaceAll('=', ''),
   Buffer.from(canary).toString('hex'),
+];
+
+/** Values that libraries choke on, and may then quote. */
+const hostileValues = (canary: string) => [
+  canary + '(?<x>[^]*+$|\\'.repeat(2_200),
+  canary.padEnd(32 * 1024 - 1, 'a'),
+  `${canary}\n    at ${canary} (a:1:1)\u2028"'<>&\t🔑`,
+  `http://[${canary}`,
+  `http://127.0.0.1:1/${canary}`,
+  `http://${canary.replace(' ', '.')}.localhost:1`,
+];
+
+/** Definitions that place a variable wherever one may stand. */
+const PLACES = [
+  'model "m" { base_url env.TOKEN }',
+  'model "m" { base_url "http://127.0.0.1:1" api_key env.TOKEN }',
+  'tools far mcp env.TOKEN',
+  'tools far mcp "http://127.0.0.1:1" { header "X-Token" "{{ env.TOKEN }}" }',
 ];
 
 describe('the value of a variable', () => {
@@ -56,6 +76,12 @@ describe('the value of a variable', () => {
     await ask('/v1/bots/demo/chat', { message: 'What is your token?', context: { a: 1 } });
     await ask(`/v1/bots/demo/deployments/${deployed.deployment_id}/rollback`, {});
     await ask('/v1/bots/demo/deployments');
+    for (const TOKEN of hostileValues(canary))
+      for (const place of PLACES) {
+        const request = { agentlang: agent(place), env_vars: { TOKEN } };
+        expect((await ask('/v1/bots/demo/deploy', request)).status).toBe('deployed');
+        await ask('/v1/bots/demo/chat', { message: 'What is your token?' });
+      }
     const graphql = (query: string, variables = {}) => ask('/graphql', { query, variables });
     await graphql(
       'mutation ($input: DeployInput!) { deploy(botId: "demo", input: $input) { id source envNames diagnostics { message } } }',

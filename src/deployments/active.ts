@@ -27,6 +27,10 @@ export type ActiveDeployments = {
 };
 
 const CACHE_SIZE = 1_000;
+/** Of definitions and redactors in memory, about. */
+const CACHE_BYTES = 256 * 1024 * 1024;
+/** What a definition takes in memory for each character of its source, about. */
+const BYTES_PER_CHARACTER = 8;
 
 export function createActiveDeployments({
   prisma,
@@ -41,7 +45,10 @@ export function createActiveDeployments({
     ttl: REMEMBER_MS,
   });
   /** By deployment: what it says never changes. */
-  const deployments = new LRUCache<string, RunningDeployment>({ max: CACHE_SIZE });
+  const deployments = new LRUCache<string, RunningDeployment>({
+    max: CACHE_SIZE,
+    maxSize: CACHE_BYTES,
+  });
 
   const load = async (deploymentId: string): Promise<RunningDeployment> => {
     const known = deployments.get(deploymentId);
@@ -57,7 +64,8 @@ export function createActiveDeployments({
     const redactor = createRedactor(variables);
     const { accountId } = bot;
     const deployment = { deploymentId, accountId, definition, variables, redactor };
-    deployments.set(deploymentId, deployment);
+    const size = 1 + source.length * BYTES_PER_CHARACTER + redactor.size;
+    deployments.set(deploymentId, deployment, { size });
     return deployment;
   };
 

@@ -4,8 +4,13 @@ import type { Deployment, Environment, Prisma, PrismaClient } from '../generated
 import { makeId } from '../ids.ts';
 import { readDefinition } from '../language/read.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
-import type { ProbeTools } from './diagnostics.ts';
-import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
+import { newDestinations, type VariableUse } from './destinations.ts';
+import type { DeploymentDiagnostic, ProbeTools } from './diagnostics.ts';
+import {
+  assertWithinLimits,
+  type EnvironmentCipher,
+  type EnvironmentVariables,
+} from './environment.ts';
 import { createInstall } from './install.ts';
 import { type AnsweringDeployment, answerOnce, earlierAnswer } from './repeat.ts';
 
@@ -39,7 +44,10 @@ export type RedeployRequest = Repeats & {
 export type Deployments = {
   /**
    * Makes a source run from the very next request on. A source with errors changes nothing: its deployment is
-   * `FAILED`, and its diagnostics say why.
+   * `FAILED`, and its diagnostics say why. So it is with a source that would send a variable whose value is carried
+   * over to a server that it was not sent to before.
+   *
+   * @throws GatewayError `invalid_request` where the deployment would have too many variables, or too large ones.
    */
   deploy(request: DeployRequest): Promise<AnsweringDeployment>;
   /**
@@ -54,6 +62,14 @@ export type Deployments = {
    * @throws GatewayError as `rollback`, and `deployment_not_deployable` for one that is not of staging.
    */
   promote(request: RedeployRequest): Promise<AnsweringDeployment>;
+};
+
+/** What a deploy comes to, as long as the deployment runs that it replaces. */
+type Plan = {
+  replaced: string | undefined;
+  variables: EnvironmentVariables;
+  /** Why it may not run. */
+  refusals: DeploymentDiagnostic[];
 };
 
 /** How long the deploys of one bot may wait for each other, and one may take. */
@@ -124,27 +140,49 @@ export function createDeployments({
   const variablesOf = ({ id, envVars }: Pick<Deployment, 'id' | 'envVars'>) =>
     envVars === null ? {} : cipher.decrypt(id, envVars);
 
+  const activeId = async (
+    tx: Prisma.TransactionClient,
+    botId: string,
+    environment: Environment,
+  ): Promise<string | undefined> => {
+    const where = { botId_environment: { botId, environment } };
+    const active = await tx.activeDeployment.findUnique({ where, select: { deploymentId: true } });
+    return active?.deploymentId;
+  };
+
+  const useOf = async (
+    tx: Prisma.TransactionClient,
+    id: string | undefined,
+  ): Promise<VariableUse> => {
+    if (id === undefined) return { source: '', variables: {} };
+    const select = { id: true, source: true, envVars: true };
+    const deployment = await tx.deployment.findUniqueOrThrow({ where: { id }, select });
+    return { source: deployment.source, variables: variablesOf(deployment) };
+  };
+
   /** The variables of what runs in an environment now. */
   const currentVariables = async (
     tx: Prisma.TransactionClient,
     botId: string,
     environment: Environment,
-  ): Promise<EnvironmentVariables> => {
-    const active = await tx.activeDeployment.findUnique({
-      where: { botId_environment: { botId, environment } },
-      select: { deployment: { select: { id: true, envVars: true } } },
-    });
-    return active ? variablesOf(active.deployment) : {};
-  };
+  ): Promise<EnvironmentVariables> =>
+    (await useOf(tx, await activeId(tx, botId, environment))).variables;
 
-  /** The variables that a deploy will have, unless another one comes first. */
-  const laidOver = async (
+  /** @param known what was planned before: it holds as long as the same deployment runs. */
+  const plan = async (
     tx: Prisma.TransactionClient,
-    { botId, environment, envVars, unsetEnvVars }: DeployRequest,
-  ): Promise<EnvironmentVariables> => {
-    const variables = { ...(await currentVariables(tx, botId, environment)), ...envVars };
+    { botId, environment, source, envVars, unsetEnvVars }: DeployRequest,
+    known?: Plan,
+  ): Promise<Plan> => {
+    const replaced = await activeId(tx, botId, environment);
+    if (known && known.replaced === replaced) return known;
+    const before = await useOf(tx, replaced);
+    const variables = { ...before.variables, ...envVars };
     for (const name of unsetEnvVars) delete variables[name];
-    return variables;
+    assertWithinLimits(variables);
+    const sent = new Set(Object.keys(envVars));
+    const refusals = newDestinations({ source, variables }, before, sent);
+    return { replaced, variables, refusals };
   };
 
   /** Asks the servers of a source's tools, outside any transaction: no lock waits for strangers. */
@@ -180,10 +218,16 @@ export function createDeployments({
       return attempt(
         request.botId,
         repeatableDeploy(request),
-        () => probe(request.source, () => laidOver(prisma, request)),
-        async (tx, reports, id) => {
-          const variables = await laidOver(tx, request);
-          return install(tx, { ...rest, id, variables, reports });
+        async () => {
+          const planned = await plan(prisma, request);
+          // The probe sends variables, too.
+          const mayAsk = planned.refusals.length === 0;
+          const reports = mayAsk ? await probe(request.source, async () => planned.variables) : [];
+          return { planned, reports };
+        },
+        async (tx, { planned, reports }, id) => {
+          const { variables, refusals } = await plan(tx, request, planned);
+          return install(tx, { ...rest, id, variables, refusals, reports });
         },
       );
     },

@@ -1,7 +1,27 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import { GatewayError } from '../errors.ts';
+import { MAX_ENV_VARS } from '../input.ts';
 
 /** The variables of a deployment by name. Values are secret: they are nowhere shown, logged or answered. */
 export type EnvironmentVariables = Record<string, string>;
+
+/** The values of all variables of one deployment together, in bytes of UTF-8: 64 KiB. */
+const MAX_BYTES = 64 * 1024;
+
+/**
+ * Holds the whole set of a deployment to its limits: several deploys may have set its variables.
+ *
+ * @throws GatewayError `invalid_request`
+ */
+export function assertWithinLimits(variables: EnvironmentVariables): void {
+  const values = Object.values(variables);
+  const size = values.reduce((sum, value) => sum + Buffer.byteLength(value), 0);
+  if (values.length <= MAX_ENV_VARS && size <= MAX_BYTES) return;
+  const limit = values.length > MAX_ENV_VARS ? `be more than ${MAX_ENV_VARS}` : 'exceed 64 KiB';
+  const message = `must not ${limit}, together with those carried over`;
+  const details = [{ path: 'input.envVars', message }];
+  throw new GatewayError('invalid_request', `The variables ${message}.`, { details });
+}
 
 /** Keeps the variables of deployments, unreadable without the secret key. */
 export type EnvironmentCipher = {

@@ -1,6 +1,12 @@
 import type { Deployment, Environment, Prisma } from '../generated/prisma/client.ts';
 import { readDefinition } from '../language/read.ts';
-import { channelWarnings, inOrder, type ToolServerReport, toolWarnings } from './diagnostics.ts';
+import {
+  channelWarnings,
+  type DeploymentDiagnostic,
+  inOrder,
+  type ToolServerReport,
+  toolWarnings,
+} from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 
 /** What a deployment is made of, once it is clear which variables it has. */
@@ -12,6 +18,8 @@ export type Installation = {
   source: string;
   message?: string | null | undefined;
   variables: EnvironmentVariables;
+  /** Errors that keep a source without errors of its own from running. */
+  refusals?: DeploymentDiagnostic[];
   /** Of the servers of tools that the source names. */
   reports: ToolServerReport[];
   rolledBackToId?: string;
@@ -24,13 +32,17 @@ export type Install = (
 ) => Promise<Deployment>;
 
 export function createInstall({ cipher }: { cipher: EnvironmentCipher }): Install {
-  return async (tx, { variables, reports, ...request }) => {
+  return async (tx, { variables, refusals = [], reports, ...request }) => {
     const { id, botId, environment, source } = request;
     const report = readDefinition(source, { envNames: Object.keys(variables) });
     const { definition, diagnostics } = report;
     const attempt = { ...request, deployedAt: new Date() };
     if (definition === null) {
       return tx.deployment.create({ data: { ...attempt, status: 'FAILED', diagnostics } });
+    }
+    if (refusals.length > 0) {
+      const all = inOrder([...diagnostics, ...refusals]);
+      return tx.deployment.create({ data: { ...attempt, status: 'FAILED', diagnostics: all } });
     }
     const deployment = await tx.deployment.create({
       data: {

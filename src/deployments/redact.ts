@@ -1,88 +1,122 @@
 import type { EnvironmentVariables } from './environment.ts';
+import { createPatterns, type Patterns } from './redaction/patterns.ts';
+import { createScanner } from './redaction/scanner.ts';
 
-/** Shorter values are not looked for: they stand in too much text that has nothing to do with them. */
-const MIN_LENGTH = 8;
-
-/** Takes the values of variables out of text, plain, as JSON has it, percent-encoded or in base64. */
+/**
+ * Replaces the values of variables in text: values of 8 characters or more; plain, percent and form encoded, with the
+ * escapes of JSON, as HTML entities, in base64 and base64url, in hexadecimal, and one of these within another. The
+ * time is linear in the text. A value that is reversed, spaced out or otherwise changed is not recognized.
+ */
 export type Redactor = {
-  /** The text with `[env.NAME]` in place of each value. */
+  /** The text with `[env.NAME]` in place of each value. Of values that overlap, the longest one's name stays. */
   redact(text: string): string;
-  /** The same for text that comes in pieces, wherever they are cut. */
+  /** The same for a text that arrives in pieces, however it is cut. */
   stream(): RedactingStream;
+  /** Memory, in bytes. */
+  size: number;
 };
 
 export type RedactingStream = {
-  /** What can be let go of; a piece that may be the beginning of a value is kept back. */
+  /** @returns what no longer can be a part of a value. */
   push(piece: string): string;
-  /** The rest. */
+  /** @returns the rest. Another text may follow. */
   end(): string;
 };
 
+/** A part of the text that shows a value. */
+type Span = { start: number; end: number; pattern: number };
+
 export function createRedactor(variables: EnvironmentVariables): Redactor {
-  const names = new Map<string, string>();
-  for (const [name, value] of Object.entries(variables)) {
-    if (value.length < MIN_LENGTH) continue;
-    for (const form of formsOf(value)) if (form.length >= MIN_LENGTH) names.set(form, name);
+  const patterns = createPatterns(variables);
+  if (!patterns) {
+    const unchanged = (text: string) => text;
+    return { redact: unchanged, stream: () => ({ push: unchanged, end: () => '' }), size: 0 };
   }
-  const forms = [...names.keys()].sort((one, other) => other.length - one.length);
-  const pattern = forms.length > 0 && new RegExp(forms.map(RegExp.escape).join('|'), 'g');
-  const redact = (text: string) =>
-    pattern ? text.replace(pattern, (form) => `[env.${names.get(form)}]`) : text;
-
-  /** How much of a text's end may be the beginning of a value. */
-  const openEnd = (text: string) => {
-    for (let length = Math.min(text.length, (forms[0]?.length ?? 0) - 1); length > 0; length -= 1) {
-      const end = text.slice(-length);
-      if (forms.some((form) => form.length > length && form.startsWith(end))) return length;
-    }
-    return 0;
-  };
-
+  const shortest = Math.min(...patterns.lengths);
   return {
-    redact,
+    redact(text) {
+      if (text.length < shortest) return text;
+      const stream = createStream(patterns);
+      return stream.push(text) + stream.end();
+    },
     stream() {
-      let held = '';
+      let stream = createStream(patterns);
       return {
-        push(piece) {
-          const text = redact(held + piece);
-          const length = openEnd(text);
-          held = text.slice(text.length - length);
-          return text.slice(0, text.length - length);
-        },
+        push: (piece) => stream.push(piece),
         end() {
-          const rest = held;
-          held = '';
+          const rest = stream.end();
+          stream = createStream(patterns);
           return rest;
         },
       };
     },
+    size: patterns.matcher.size,
   };
 }
 
-/** The forms in which a value is known to leave. */
-function formsOf(value: string): Set<string> {
-  const percent = encodeURIComponent(value.toWellFormed());
-  return new Set([
-    value,
-    JSON.stringify(value).slice(1, -1),
-    percent,
-    percent.replaceAll(/%../g, (code) => code.toLowerCase()),
-    percent.replaceAll('%20', '+'),
-    ...base64Forms(value),
-  ]);
+function createStream(patterns: Patterns): RedactingStream {
+  /** Found and not yet replaced. */
+  let spans: Span[] = [];
+  /** What is held back, and where it begins in the whole text. */
+  let held = '';
+  let heldAt = 0;
+
+  const scanner = createScanner(patterns, (start, end, pattern) => {
+    const last = spans.at(-1);
+    const continues = last?.pattern === pattern && last.start <= start && start < last.end;
+    if (last && continues && last.end <= end) last.end = end;
+    else spans.push({ start, end, pattern });
+  });
+
+  /** Takes from what is held back all before a place in the text. */
+  const take = (end: number) => {
+    const length = Math.max(0, end - heldAt);
+    const text = held.slice(0, length);
+    held = held.slice(length);
+    heldAt += length;
+    return text;
+  };
+
+  /** Lets go of all before a place in the text, with values replaced. */
+  const release = (safe: number) => {
+    let text = '';
+    spans = merge(spans, patterns.lengths);
+    for (let span = spans[0]; span && span.start < safe; span = spans[0]) {
+      text += take(span.start);
+      // Its own text is not needed any more, though it may still grow.
+      take(span.end);
+      if (span.end > safe) return text;
+      text += `[env.${patterns.names[span.pattern]}]`;
+      spans.shift();
+    }
+    return text + take(safe);
+  };
+
+  return {
+    push(piece) {
+      held += piece;
+      scanner.push(piece);
+      return release(scanner.liveStart());
+    },
+    end() {
+      scanner.flush();
+      return release(Infinity);
+    },
+  };
 }
 
-/**
- * The base64 of a value wherever it stands in what was encoded, such as after `user:`: at each of the three
- * offsets, without the characters at its ends that also depend on its neighbours. Both alphabets of RFC 4648.
- */
-function base64Forms(value: string): string[] {
-  const bytes = Buffer.from(value);
-  return [0, 1, 2].flatMap((offset) => {
-    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
-    const start = Math.ceil((offset * 8) / 6);
-    const end = Math.floor(((offset + bytes.length) * 8) / 6);
-    const form = encoded.slice(start, end);
-    return [form, form.replaceAll('+', '-').replaceAll('/', '_')];
-  });
+/** Joins spans that overlap, under the name of the longest. @returns them in order. */
+function merge(spans: Span[], lengths: readonly number[]): Span[] {
+  if (spans.length < 2) return spans;
+  const merged: Span[] = [];
+  for (const span of spans.toSorted((one, other) => one.start - other.start)) {
+    const last = merged.at(-1);
+    if (!last || last.end <= span.start) {
+      merged.push(span);
+      continue;
+    }
+    last.end = Math.max(last.end, span.end);
+    if ((lengths[span.pattern] ?? 0) > (lengths[last.pattern] ?? 0)) last.pattern = span.pattern;
+  }
+  return merged;
 }

@@ -118,7 +118,8 @@ const DeployInput = builder.inputType('DeployInput', {
     }),
     envVars: t.field({
       type: [EnvVarInput],
-      description: 'Laid over the variables of what runs in that environment now.',
+      description:
+        'Laid over the variables of what runs in that environment now. A deployment has at most 200, with 64 KiB of values together. One whose value is carried over goes to no server that it was not sent to before.',
       validate: { maxLength: [MAX_ENV_VARS, { message: `must be at most ${MAX_ENV_VARS}` }] },
     }),
     unsetEnvVars: t.stringList({

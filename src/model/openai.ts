@@ -20,7 +20,7 @@ import {
 } from './pieces.ts';
 
 /** OpenAI's own server, which alone wants the limit of tokens under its newer name. */
-const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 
 /** Sent to a server that needs no key: the client insists on one. */
 export const NO_KEY = 'none';

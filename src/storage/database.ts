@@ -9,6 +9,7 @@ import { StartupError } from '../errors.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
 import { takeLock } from './lock.ts';
 import { applyMigrations } from './migrate.ts';
+import { makePrivate } from './private-path.ts';
 import { createSilenceWatch } from './silence.ts';
 import { embeddedSql, postgresSql, type Sql } from './sql.ts';
 
@@ -98,9 +99,9 @@ export async function openPostgres(
 
 /**
  * Opens the embedded database of a data directory, makes it where there is none, and applies the migrations.
- * The directory stays locked against other processes until `close`.
+ * The directory stays locked against other processes until `close`, and other users can read nothing in it.
  *
- * @throws StartupError when the directory cannot be used or is in use.
+ * @throws StartupError when the directory cannot be used, cannot be made private or is in use.
  */
 export async function openEmbedded(dataDirectory: string): Promise<Database> {
   const lock = await lockDirectory(dataDirectory);
@@ -171,8 +172,10 @@ async function within(limitMs: number, work: PromiseLike<unknown>): Promise<void
 
 async function lockDirectory(dataDirectory: string) {
   const lock = await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
+    .then(() => makePrivate(dataDirectory, 0o700))
     .then(() => takeLock(join(dataDirectory, 'lock')))
     .catch((error) => {
+      if (error instanceof StartupError) throw error;
       throw new StartupError(
         `PARLEY_DATA_DIR: cannot use ${dataDirectory}: ${reason(error)}. Name a directory that this user may write to.`,
         { cause: error },

@@ -3,8 +3,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartupError } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
+import { makePrivate } from './private-path.ts';
 
-/** Reads the generated secret key of a data directory, or makes it (mode 0600) where there is none. */
+/**
+ * Reads the generated secret key of a data directory, or makes it where there is none. Its mode becomes 0600.
+ *
+ * @throws StartupError where it cannot be read, or is no key.
+ */
 export async function generatedSecretKey(dataDirectory: string): Promise<Buffer> {
   const path = join(dataDirectory, 'secret.key');
   const fresh = randomBytes(32).toString('base64');
@@ -12,9 +17,11 @@ export async function generatedSecretKey(dataDirectory: string): Promise<Buffer>
     .catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     })
+    .then(() => makePrivate(path, 0o600))
     .then(() => readFile(path, 'utf8'))
     .then((text) => Buffer.from(text, 'base64'))
     .catch((error: Error) => {
+      if (error instanceof StartupError) throw error;
       throw new StartupError(
         `PARLEY_DATA_DIR: cannot read the secret key in ${path}: ${error.message}. Let this user read it, or set PARLEY_SECRET_KEY.`,
         { cause: error },

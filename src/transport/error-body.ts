@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { GatewayError } from '../errors.ts';
+import type { ErrorDetail, GatewayError } from '../errors.ts';
 import type { errorReply } from './rest/replies.ts';
 
 /** The body of every error of the REST interface. Source: the API document, "Errors". */
@@ -12,8 +12,15 @@ export function errorBody(
       code,
       message,
       ...(retryAfter && { retry_after: retryAfter }),
-      ...(details && { details }),
+      ...(details && { details: details.map(inWireNames) }),
       request_id: requestId,
     },
   };
+}
+
+/** A detail of the schema's `input`, in the names of the wire: `input.envVars` is `env_vars`. */
+function inWireNames({ path, message }: ErrorDetail): ErrorDetail {
+  const [, name] = /^input\.(\w+)$/.exec(path) ?? [];
+  if (name === undefined) return { path, message };
+  return { path: name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), message };
 }

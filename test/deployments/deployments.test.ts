@@ -332,6 +332,69 @@ describe('the variables of a bot', () => {
   });
 });
 
+describe('the variables of a deployment', () => {
+  const large = (name: string, size = 32 * 1024) => ({ name, value: 'x'.repeat(size) });
+  const refused = (botId: string, input: object) =>
+    tenant.graphql(
+      'mutation ($botId: ID!, $input: DeployInput!) { deploy(botId: $botId, input: $input) { id } }',
+      { botId, input: { source: agent(), ...input } },
+    );
+
+  test('hold 64 KiB together at most, those that are carried over included', async () => {
+    const bot = await tenant.bot(null);
+    const source = agent();
+    await deploy(bot, { source, envVars: [large('A'), large('B')] });
+    const { errors } = await refused(bot, { envVars: [large('C', 1)] });
+    const message = 'must not exceed 64 KiB, together with those carried over';
+    expect(errors?.[0]).toMatchObject({
+      message: `The variables ${message}.`,
+      extensions: { code: 'INVALID_REQUEST', details: [{ path: 'input.envVars', message }] },
+    });
+    expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(1);
+    await deploy(bot, { source, envVars: [large('C', 1)], unsetEnvVars: ['A'] });
+    const again = await refused(bot, { envVars: [large('A'), large('D')] });
+    expect(again.errors?.[0]?.extensions.details).toEqual([{ path: 'input.envVars', message }]);
+    const response = await tenant.chat(bot, { message: 'Hi' });
+    expect(response.status).toBe(200);
+  });
+
+  test('are 200 at most, those that are carried over included', async () => {
+    const bot = await tenant.bot(null);
+    const many = (prefix: string, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}`, value: '' }));
+    await deploy(bot, { source: agent(), envVars: many('A', 200) });
+    const { errors } = await refused(bot, { envVars: many('B', 1) });
+    expect(errors?.[0]?.extensions.details).toEqual([
+      {
+        path: 'input.envVars',
+        message: 'must not be more than 200, together with those carried over',
+      },
+    ]);
+    expect((await deploy(bot, { source: agent(), envVars: many('A', 200) })).status).toBe(
+      'DEPLOYED',
+    );
+  });
+
+  test('may be as large and as strange as they like: every chat still answers', async () => {
+    const bot = await tenant.bot(null);
+    const signs = '(?<a>[^]*+{9,}$\\\n\u2028ключ 🔑|'.repeat(700);
+    await deploy(bot, {
+      source: agent(),
+      envVars: [
+        { name: 'SIGNS', value: signs },
+        { name: 'REPEATED', value: 'a'.repeat(32 * 1024) },
+      ],
+    });
+    app.upstream.script(({ say, end }) => {
+      for (const piece of ['It is ', signs.slice(0, 9_000), signs.slice(9_000), '!']) say(piece);
+      end();
+    });
+    const response = await tenant.chat(bot, { message: 'Hi' });
+    expect(await response.json()).toMatchObject({ response: 'It is [env.SIGNS]!' });
+    app.upstream.script(({ end }) => end());
+  });
+});
+
 describe('a rollback', () => {
   test('makes a new deployment with the source and the variables of the old one', async () => {
     const bot = await tenant.bot(null);

@@ -1,73 +1,163 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedactor } from '../../src/deployments/redact.ts';
+import { createRedactor, type Redactor } from '../../src/deployments/redact.ts';
+import { choices, ENCODERS, value } from '../helpers/encodings.ts';
 
 const TOKEN = 'tøken/+ with space 123';
 const QUOTED = 'with "quotes" and \\';
-const variables = { TOKEN, QUOTED, PASSWORD: 'hunter2-hunter2', SHORT: 'short' };
+const variables = {
+  TOKEN,
+  QUOTED,
+  PASSWORD: 'hunter2-hunter2',
+  SIGNS: 'ÿÿÿ>>>???',
+  APOSTROPHE: "it's a secret",
+  SHORT: 'short',
+};
+const base64 = (text: string) => Buffer.from(text).toString('base64');
 const redactor = createRedactor(variables);
 
+/** The same text in pieces, cut at some places. */
+function inPieces({ stream }: Redactor, text: string, cuts: number[]): string {
+  const { push, end } = stream();
+  let out = '';
+  let rest = text;
+  for (const cut of cuts) {
+    out += push(rest.slice(0, cut));
+    rest = rest.slice(cut);
+  }
+  return out + push(rest) + end();
+}
+
+const cuts = fc.array(fc.nat(9), { maxLength: 60 });
+/** Text without a value, and with what may begin an escape. */
+const around = fc.string({ unit: fc.constantFrom(...'.,:;= %\\&+#xu"<>{}/n4'), maxLength: 8 });
+
 describe('the values of variables', () => {
-  test.each([
-    ['plain', TOKEN],
-    ['in JSON', JSON.stringify(QUOTED).slice(1, -1)],
-    ['percent-encoded', encodeURIComponent(TOKEN)],
-    [
-      'percent-encoded in small letters',
-      encodeURIComponent(TOKEN).replace(/%../g, (code) => code.toLowerCase()),
-    ],
-    ['percent-encoded as a form', encodeURIComponent(TOKEN).replaceAll('%20', '+')],
-    ['in base64', Buffer.from(TOKEN).toString('base64url')],
-  ])('are taken out of text: %s', (_what, form) => {
-    expect(redactor.redact(`Before ${form} and after.`)).toMatch(
-      /^Before \[env\.(?:TOKEN|QUOTED)\]\S{0,2} and after\.$/,
+  test.each(Object.entries(ENCODERS))('are replaced exactly, however cut: %s', (_name, encode) => {
+    fc.assert(
+      fc.property(value, choices, around, around, cuts, (secret, how, before, after, where) => {
+        const one = createRedactor({ SECRET: secret });
+        const text = `${before} ${encode(secret, how)} ${after}`;
+        expect(one.redact(text)).toBe(`${before} [env.SECRET] ${after}`);
+        expect(inPieces(one, text, where)).toBe(`${before} [env.SECRET] ${after}`);
+      }),
+      { numRuns: 200 },
     );
   });
 
-  test.each(['', 'u', 'us', 'user'])('are taken out of base64 after %j', (user) => {
+  test.each(['base64', 'base64url'] as const)(
+    'are replaced exactly in %s, wherever in what was encoded, and however cut',
+    (encoding) => {
+      const bytes = fc.uint8Array({ maxLength: 7 });
+      fc.assert(
+        fc.property(value, bytes, bytes, around, cuts, (secret, first, last, before, where) => {
+          const one = createRedactor({ SECRET: secret });
+          const encoded = Buffer.concat([first, Buffer.from(secret), last]).toString(encoding);
+          // Characters that hold bits of the value alone, or bits of it and of a neighbour.
+          const from = Math.floor((first.length * 8) / 6);
+          const to = Math.ceil(((first.length + Buffer.byteLength(secret)) * 8) / 6);
+          const text = `${before} ${encoded} .`;
+          const clean = `${before} ${encoded.slice(0, from)}[env.SECRET]${encoded.slice(to)} .`;
+          expect(one.redact(text)).toBe(clean);
+          expect(inPieces(one, text, where)).toBe(clean);
+        }),
+        { numRuns: 500 },
+      );
+    },
+  );
+
+  test.each([
+    ['in base64 of several lines', base64(TOKEN).replaceAll(/.{8}/g, '$&\r\n')],
+    ['in base64 within JSON', base64(variables.SIGNS).replaceAll('/', '\\/')],
+    ['in base64 within a query', encodeURIComponent(base64(variables.SIGNS))],
+    ['in base64 of JSON', base64(JSON.stringify({ a: QUOTED }))],
+    ['as programs print it', '\\x68unter2\\x2Dhunter2'],
+    ['with an apostrophe', encodeURIComponent(variables.APOSTROPHE).replaceAll("'", '%27')],
+  ])('are replaced %s', (_what, text) => {
+    const clean = redactor.redact(text);
+    expect(clean).toMatch(/^[^[]{0,12}\[env\.\w+\][^[]{0,4}$/);
+  });
+
+  test.each(['', 'u', 'us', 'user'])('are replaced in base64 after %j', (user) => {
     const encoded = Buffer.from(`${user}:${variables.PASSWORD}`).toString('base64');
     const text = redactor.redact(`Basic ${encoded}`);
     expect(text).toContain('[env.PASSWORD]');
     expect(Buffer.from(text.slice(6), 'base64').toString()).not.toContain('hunter2');
   });
 
-  test('are left where they are shorter than 8 characters, and other text is left as it is', () => {
+  test('are left where they are shorter than 8 characters', () => {
     expect(redactor.redact('A short text about hunters.')).toBe('A short text about hunters.');
     expect(createRedactor({}).redact('Anything.')).toBe('Anything.');
   });
 
-  test('are taken out however the text is cut', () => {
-    const word = fc.constantFrom(
-      TOKEN,
-      variables.PASSWORD,
-      'hunter2-',
-      'tøken',
-      ' ',
-      'text',
-      '2-hunter2',
-    );
+  test('leave other text as it is, however it is cut', () => {
+    const units = fc.constantFrom(...Object.values(variables).join(''), ...'%2&;#x\\u0aAZ=');
     fc.assert(
-      fc.property(fc.array(word), fc.array(fc.nat(20)), (words, cuts) => {
-        const text = words.join('');
-        const stream = redactor.stream();
-        let out = '';
-        let rest = text;
-        for (const cut of cuts) {
-          out += stream.push(rest.slice(0, cut));
-          rest = rest.slice(cut);
-        }
-        out += stream.push(rest) + stream.end();
-        expect(out).toBe(redactor.redact(text));
-        for (const value of [TOKEN, variables.PASSWORD]) expect(out).not.toContain(value);
+      fc.property(fc.string({ unit: units, maxLength: 60 }), cuts, (text, where) => {
+        const one = createRedactor({ TOKEN: 'V tøken that is nowhere Z' });
+        expect(one.redact(text)).toBe(text);
+        expect(inPieces(one, text, where)).toBe(text);
       }),
     );
   });
 
-  test('keep nothing back of text that is not theirs', () => {
-    const stream = redactor.stream();
+  test('are replaced the same way in any pieces where they overlap and repeat', () => {
+    const values = { A: 'aaaaaaaa', B: 'aaaaaaaabaaaaaaa', C: 'baaaaaaaa%61', D: 'abababab' };
+    const one = createRedactor(values);
+    const part = fc.constantFrom(
+      ...['a', 'b', 'aaaa', 'abab', '%61', '%', '\\', '&#97;', 'YWFh', '6161', '\\u0061', ' '],
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 60 }), cuts, (parts, where) => {
+        const text = parts.join('');
+        const clean = one.redact(text);
+        expect(inPieces(one, text, where)).toBe(clean);
+        for (const secret of Object.values(values)) expect(clean).not.toContain(secret);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('that touch keep their own names, and of those that overlap the longest does', () => {
+    const one = createRedactor({ A: '12345678', B: '87654321', LONG: '0012345678' });
+    expect(one.redact('1234567887654321')).toBe('[env.A][env.B]');
+    expect(one.redact('x0012345678x')).toBe('x[env.LONG]x');
+  });
+
+  test('hold nothing back of text that is not theirs', () => {
+    const stream = createRedactor({ PASSWORD: variables.PASSWORD }).stream();
     expect(stream.push('Hey,')).toBe('Hey,');
     expect(stream.push(' hunter')).toBe(' ');
     expect(stream.push('s')).toBe('hunters');
     expect(stream.end()).toBe('');
+    expect(stream.push('And then hunter2-')).toBe('And then ');
+    expect(stream.end()).toBe('hunter2-');
+  });
+
+  test('hold back no more than a value, however long the text', () => {
+    const one = createRedactor({ A: 'x'.repeat(40), B: `${'ab'.repeat(20)}c` });
+    const stream = one.stream();
+    const sent = (text: string) => stream.push(text).length;
+    expect(sent('ab'.repeat(50_000))).toBeGreaterThanOrEqual(100_000 - 40);
+    expect(sent('YWJh'.repeat(50_000))).toBeGreaterThanOrEqual(200_000 - 60);
+    expect(sent('%'.repeat(50_000))).toBeGreaterThanOrEqual(50_000 - 60);
+    // A value without end is replaced once.
+    stream.push('x'.repeat(100_000));
+    expect(stream.push('.')).toBe('[env.A].');
+  });
+
+  test('cost time that is linear in the text, also the most hostile values', () => {
+    const values = Object.fromEntries(
+      Array.from({ length: 100 }, (_, index) => [`V${index}`, 'a'.repeat(310) + index]),
+    );
+    const hostile = createRedactor({ ...values, LONG: 'a%61'.repeat(8_192) });
+    const text = ['a', 'a%61', '&#97;', 'YWFh', '61', '\\u0061'].map((part) =>
+      part.repeat(32_768 / part.length),
+    );
+    const before = process.cpuUsage();
+    for (const one of text) hostile.redact(one);
+    const { user, system } = process.cpuUsage(before);
+    // Where each position is compared with each value, it takes minutes.
+    expect((user + system) / 1e6).toBeLessThan(20);
   });
 });

@@ -100,6 +100,11 @@ describe('POST /v1/bots/:id/deploy', () => {
     ],
     ['a name that is none', { agentlang: '', env_vars: { 'a b': 'x' } }, ['env_vars.a b']],
     ['a value over 32 KiB', { agentlang: '', env_vars: { A: 'x'.repeat(32_769) } }, ['env_vars.A']],
+    [
+      'values over 64 KiB together',
+      { agentlang: '', env_vars: { A: 'x'.repeat(32_768), B: 'x'.repeat(32_768), C: 'x' } },
+      ['env_vars'],
+    ],
   ])('refuses %s', async (_what, request, paths) => {
     const bot = await tenant.bot(null);
     const { status, body } = await post(`${bot}/deploy`, request);

@@ -1,6 +1,6 @@
 import type { ProbeTools, ToolServerReport } from '../../deployments/diagnostics.ts';
 import type { EnvironmentVariables } from '../../deployments/environment.ts';
-import { createRedactor } from '../../deployments/redact.ts';
+import { createRedactor, type Redactor } from '../../deployments/redact.ts';
 import type { McpGroup } from '../../language/definition.ts';
 import { isPersonal, targetOf } from '../tools/mcp.ts';
 import { ToolError } from '../tools/tool.ts';
@@ -23,11 +23,11 @@ export function createToolProbe({ servers }: { servers: Pick<McpServers, 'probe'
   const look = async (
     group: McpGroup,
     variables: EnvironmentVariables,
+    redactor: Redactor,
   ): Promise<ToolServerReport[]> => {
     const { name, url } = group;
     // Of a variable without a value the language warns.
     if (typeof url !== 'string' && variables[url.env] === undefined) return [];
-    const redactor = createRedactor(variables);
     try {
       const deployment = { deploymentId: '', accountId: '', variables, redactor };
       const target = targetOf({ ...group, only: undefined }, deployment, {});
@@ -44,7 +44,8 @@ export function createToolProbe({ servers }: { servers: Pick<McpServers, 'probe'
   };
 
   return async (groups, variables) => {
-    const looks = groups.slice(0, MAX_GROUPS).map((group) => look(group, variables));
+    const redactor = createRedactor(variables);
+    const looks = groups.slice(0, MAX_GROUPS).map((group) => look(group, variables, redactor));
     return (await Promise.all(looks)).flat();
   };
 }

@@ -46,7 +46,8 @@ export const deployBody = z
         .meta({
           description:
             'Variables that the definition names as `env.NAME`, laid over those of the deployment before: encrypted, ' +
-            `and never readable again. \`null\` takes one out. At most ${MAX_ENV_VARS}, of 32 KiB each.`,
+            `and never readable again. \`null\` takes one out. A deployment has at most ${MAX_ENV_VARS}, of 32 KiB each ` +
+            'and 64 KiB together. One whose value is carried over goes to no server that it was not sent to before.',
           examples: [{ ORDERS_KEY: 'a secret', OLD_KEY: null }],
         }),
     },

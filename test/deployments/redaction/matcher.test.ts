@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createMatcher } from '../../../src/deployments/redaction/matcher.ts';
+
+const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'ß', '\ud83d'), minLength: 1 });
+const words = fc.array(word, { maxLength: 8 });
+
+/** The length of the longest beginning of a pattern, and the first of the longest patterns, that a text ends with. */
+function naive(patterns: string[], text: string) {
+  const beginnings = patterns.flatMap((pattern) =>
+    Array.from(pattern, (_unit, index) => pattern.slice(0, index + 1)).concat(pattern),
+  );
+  const ends = (candidates: string[]) =>
+    candidates
+      .filter((candidate) => text.endsWith(candidate))
+      .sort((one, other) => other.length - one.length)[0];
+  const match = ends(patterns);
+  return {
+    depth: ends(beginnings)?.length ?? 0,
+    match: match === undefined ? -1 : patterns.indexOf(match),
+  };
+}
+
+describe('a matcher', () => {
+  test('knows after each unit what a search of all patterns finds', () => {
+    fc.assert(
+      fc.property(words, word, (patterns, text) => {
+        const { next, depth, match } = createMatcher(patterns);
+        let state = 0;
+        for (let end = 1; end <= text.length; end += 1) {
+          state = next(state, text.charCodeAt(end - 1));
+          expect({ depth: depth[state], match: match[state] }).toEqual(
+            naive(patterns, text.slice(0, end)),
+          );
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('takes memory that grows with its patterns alone', () => {
+    const patterns = Array.from({ length: 200 }, (_, index) => `${index}`.padEnd(320, 'x'));
+    expect(createMatcher(patterns).size).toBeLessThan(200 * 320 * 32);
+  });
+});

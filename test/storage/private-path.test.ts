@@ -1,0 +1,74 @@
+import { chmod, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openEmbedded } from '../../src/storage/database.ts';
+import { makePrivate } from '../../src/storage/private-path.ts';
+import { generatedSecretKey } from '../../src/storage/secret-key.ts';
+import { dataDirectoryInUse, startServer, temporaryDirectory } from '../helpers/server.ts';
+
+const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+const isRoot = process.getuid?.() === 0;
+
+describe('a data directory', () => {
+  test.each([0o755, 0o777, 0o750, 0o700])('of mode %o is closed to other users', async (mode) => {
+    const directory = await temporaryDirectory();
+    await chmod(directory, mode);
+    await makePrivate(directory, 0o700);
+    expect(await modeOf(directory)).toBe(0o700);
+  });
+
+  test('is made private before anything is written into it', async () => {
+    const directory = await temporaryDirectory();
+    await chmod(directory, 0o755);
+    await mkdir(join(directory, 'lock'));
+    await expect(openEmbedded(directory)).rejects.toThrow(/cannot use/);
+    expect(await modeOf(directory)).toBe(0o700);
+  });
+
+  test.skipIf(!isRoot)('of another user is refused', async () => {
+    const directory = await temporaryDirectory();
+    await chown(directory, 65_534, 65_534);
+    await expect(openEmbedded(directory)).rejects.toThrow(
+      `PARLEY_DATA_DIR: ${directory} belongs to another user, who can read all that it holds. Name a directory of this user, such as a new one inside it.`,
+    );
+  });
+
+  test('and what a server writes into it are closed to other users', async () => {
+    const directory = await dataDirectoryInUse();
+    await chmod(directory, 0o755);
+    await rm(join(directory, 'lock'));
+    const server = await startServer({ dataDirectory: directory });
+    await server.stop('SIGTERM');
+    expect(await modeOf(directory)).toBe(0o700);
+    expect(await modeOf(join(directory, 'lock'))).toBe(0o600);
+    expect(await modeOf(join(directory, 'secret.key'))).toBe(0o600);
+  });
+});
+
+describe('a secret key', () => {
+  test.each([0o644, 0o666, 0o640])('of mode %o is closed to other users', async (mode) => {
+    const directory = await temporaryDirectory();
+    const key = await generatedSecretKey(directory);
+    const path = join(directory, 'secret.key');
+    await chmod(path, mode);
+    expect(await generatedSecretKey(directory)).toEqual(key);
+    expect(await modeOf(path)).toBe(0o600);
+  });
+
+  test.skipIf(!isRoot)('of another user is refused', async () => {
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, 'secret.key'), Buffer.alloc(32).toString('base64'));
+    await chown(join(directory, 'secret.key'), 65_534, 65_534);
+    await expect(generatedSecretKey(directory)).rejects.toThrow(/belongs to another user/);
+  });
+});
+
+test.skipIf(process.platform !== 'linux')(
+  'a file system without permissions is refused',
+  async () => {
+    // A directory of this user whose mode cannot be changed.
+    await expect(makePrivate('/proc/self/task', 0o700)).rejects.toThrow(
+      /the file system of \/proc\/self\/task keeps no permissions/,
+    );
+  },
+);
