@@ -20,12 +20,15 @@ export type RunningDeployment = {
 export type ActiveDeployments = {
   /**
    * @param version the bot's, where the caller knows it: what was found under it need not be asked again.
-   * @throws GatewayError `bot_not_deployed` where nothing was deployed to that environment.
+   * @throws GatewayError `bot_not_deployed` where nothing was deployed to that environment, or where an earlier version
+   *   of Parley accepted what was.
    */
   find(botId: string, environment: Environment, version?: string): Promise<RunningDeployment>;
 };
 
 const CACHE_SIZE = 1_000;
+/** Characters of source and variables that the cached deployments were made of, in all: 16 MiB. */
+const CACHE_CHARACTERS = 16 * 1024 * 1024;
 
 export function createActiveDeployments({
   prisma,
@@ -40,7 +43,10 @@ export function createActiveDeployments({
     ttl: REMEMBER_MS,
   });
   /** By deployment: what it says never changes. */
-  const deployments = new LRUCache<string, RunningDeployment>({ max: CACHE_SIZE });
+  const deployments = new LRUCache<string, RunningDeployment>({
+    max: CACHE_SIZE,
+    maxSize: CACHE_CHARACTERS,
+  });
 
   const load = async (deploymentId: string): Promise<RunningDeployment> => {
     const known = deployments.get(deploymentId);
@@ -49,13 +55,20 @@ export function createActiveDeployments({
       where: { id: deploymentId },
       select: { source: true, envVars: true },
     });
-    const { definition } = readDefinition(source);
-    if (definition === null)
-      throw new Error(`The source of ${deploymentId} cannot be read any more.`);
+    const { definition, diagnostics } = readDefinition(source);
+    if (definition === null) {
+      const problem = diagnostics.find(({ severity }) => severity === 'ERROR');
+      const where = problem ? `${problem.line}:${problem.column} [${problem.code}]` : 'its source';
+      throw new GatewayError(
+        'bot_not_deployed',
+        `The deployment "${deploymentId}" is not valid in this version of Parley, see ${where}: deploy a valid definition.`,
+      );
+    }
     const variables = envVars ? cipher.decrypt(deploymentId, envVars) : {};
     const redactor = createRedactor(variables);
     const deployment = { deploymentId, definition, variables, redactor };
-    deployments.set(deploymentId, deployment);
+    const size = source.length + Object.values(variables).join('').length;
+    deployments.set(deploymentId, deployment, { size });
     return deployment;
   };
 

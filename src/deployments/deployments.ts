@@ -1,7 +1,7 @@
 import { fingerprintOf, type Repeatable } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
 import type { Deployment, Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
-import { readDefinition } from '../language/read.ts';
+import { type Reading, readSource } from '../language/read.ts';
 import type { ProbeTools } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createInstall } from './install.ts';
@@ -57,15 +57,20 @@ export type Deployments = {
 /** How long the deploys of one bot may wait for each other, and one may take. */
 const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
 
-/** @param probeTools asks the servers of tools that a source names; none is asked by default. */
+/**
+ * @param probeTools asks the servers of tools that a source names; none is asked by default.
+ * @param read reads a source, once for each deploy.
+ */
 export function createDeployments({
   prisma,
   cipher,
   probeTools = async () => [],
+  read = readSource,
 }: {
   prisma: PrismaClient;
   cipher: EnvironmentCipher;
   probeTools?: ProbeTools;
+  read?: (source: string) => Reading;
 }): Deployments {
   const install = createInstall({ cipher });
 
@@ -133,10 +138,15 @@ export function createDeployments({
     return variables;
   };
 
-  /** Asks the servers of a source's tools, outside any transaction: no lock waits for strangers. */
+  /**
+   * Reads a source and asks the servers of its tools, outside any transaction: no lock waits for strangers, or for a
+   * long source.
+   */
   const probe = async (source: string, variables: () => Promise<EnvironmentVariables>) => {
-    const groups = readDefinition(source).definition?.tools.filter((group) => group.type === 'mcp');
-    return groups?.length ? probeTools(groups, await variables()) : [];
+    const reading = read(source);
+    const groups = reading.definition?.tools.filter((group) => group.type === 'mcp');
+    const reports = groups?.length ? await probeTools(groups, await variables()) : [];
+    return { reading, reports };
   };
 
   const find = async (tx: Prisma.TransactionClient, { botId, deploymentId }: RedeployRequest) => {
@@ -167,9 +177,9 @@ export function createDeployments({
         request.botId,
         repeatableDeploy(request),
         () => probe(request.source, () => laidOver(prisma, request)),
-        async (tx, reports) => {
+        async (tx, read) => {
           const variables = await laidOver(tx, request);
-          return install(tx, { ...rest, variables, reports });
+          return install(tx, { ...rest, variables, ...read });
         },
       );
     },
@@ -183,11 +193,11 @@ export function createDeployments({
           const { source, ...found } = await find(prisma, request);
           return probe(source, async () => variablesOf(found));
         },
-        async (tx, reports) => {
+        async (tx, read) => {
           const target = await find(tx, request);
           const { environment, source, id: rolledBackToId } = target;
           const variables = variablesOf(target);
-          const again = { botId, message, environment, source, variables, reports };
+          const again = { botId, message, environment, source, variables, ...read };
           return install(tx, { ...again, rolledBackToId });
         },
       );
@@ -204,11 +214,11 @@ export function createDeployments({
           const { source } = await findStaging(prisma, request);
           return probe(source, () => variablesIn(prisma));
         },
-        async (tx, reports) => {
+        async (tx, read) => {
           const { source } = await findStaging(tx, request);
           const variables = await variablesIn(tx);
           const promoted = { botId, message, environment: 'PRODUCTION' as const, source };
-          return install(tx, { ...promoted, variables, reports });
+          return install(tx, { ...promoted, variables, ...read });
         },
       );
     },

@@ -1,6 +1,6 @@
 import type { Deployment, Environment, Prisma } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
-import { readDefinition } from '../language/read.ts';
+import type { Reading } from '../language/read.ts';
 import { channelWarnings, inOrder, type ToolServerReport, toolWarnings } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 
@@ -9,6 +9,8 @@ export type Installation = {
   botId: string;
   environment: Environment;
   source: string;
+  /** Of `source`. */
+  reading: Reading;
   message?: string | null | undefined;
   variables: EnvironmentVariables;
   /** Of the servers of tools that the source names. */
@@ -23,11 +25,11 @@ export type Install = (
 ) => Promise<Deployment>;
 
 export function createInstall({ cipher }: { cipher: EnvironmentCipher }): Install {
-  return async (tx, { variables, reports, ...request }) => {
-    const { botId, environment, source } = request;
+  return async (tx, { variables, reading, reports, ...request }) => {
+    const { botId, environment } = request;
     const id = makeId('dep');
-    const report = readDefinition(source, { envNames: Object.keys(variables) });
-    const { definition, diagnostics } = report;
+    const { definition, places } = reading;
+    const diagnostics = reading.diagnose(Object.keys(variables));
     const attempt = { ...request, id, deployedAt: new Date() };
     if (definition === null) {
       return tx.deployment.create({ data: { ...attempt, status: 'FAILED', diagnostics } });
@@ -39,7 +41,7 @@ export function createInstall({ cipher }: { cipher: EnvironmentCipher }): Instal
         diagnostics: inOrder([
           ...diagnostics,
           ...channelWarnings(definition),
-          ...toolWarnings(reports, report.places),
+          ...toolWarnings(reports, places),
         ]),
         channels: definition.channels.some(({ type }) => type === 'web') ? ['WEB'] : [],
         envNames: Object.keys(variables).sort(),

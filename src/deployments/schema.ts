@@ -6,6 +6,7 @@ import {
   envName,
   envValue,
   idempotencyKey,
+  listOf,
   MAX_ENV_VARS,
 } from '../input.ts';
 import { builder } from '../schema/builder.ts';
@@ -116,7 +117,7 @@ const DeployInput = builder.inputType('DeployInput', {
     }),
     unsetEnvVars: t.stringList({
       description: 'Names that are taken out of them.',
-      validate: { items: { schema: envName } },
+      validate: { schema: listOf(envName, MAX_ENV_VARS) },
     }),
     idempotencyKey: t.string({
       description: IDEMPOTENCY_KEY,
