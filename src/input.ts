@@ -67,6 +67,21 @@ export const envValue = text.refine(
 /** How many variables one deployment may have. */
 export const MAX_ENV_VARS = 200;
 
+/** A list of at most `max` items. Those of a longer list are not checked, so that the number of issues is bounded. */
+export function listOf<Item>(item: z.ZodType<Item>, max: number) {
+  return z.custom<Item[]>(Array.isArray, 'must be a list').superRefine((items, context) => {
+    if (items.length > max) {
+      context.addIssue(`must not have more than ${max} items`);
+      return;
+    }
+    for (const [index, value] of items.entries()) {
+      const { error } = item.safeParse(value);
+      for (const { path, message } of error?.issues ?? [])
+        context.addIssue({ code: 'custom', path: [index, ...path], message });
+    }
+  });
+}
+
 /** How many entries of a list make a page. */
 export const pageSize = z
   .int('must be a whole number')

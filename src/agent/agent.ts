@@ -113,6 +113,9 @@ export function createAgent({
         const prompt = assemblePrompt({ definition, values, history: past, message, toolbox });
         span.set({
           [OWN_ATTRIBUTE.contextKeys]: Object.keys(context).length,
+          ...(prompt.historyLength < past.length && {
+            [OWN_ATTRIBUTE.historyMessages]: prompt.historyLength,
+          }),
           ...missingValues(prompt.missing),
         });
         return prompt.messages;

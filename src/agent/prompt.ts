@@ -1,8 +1,9 @@
+import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { Definition } from '../language/definition.ts';
-import { lookupIn, renderTemplate } from '../language/template.ts';
+import { lookupIn, renderTemplate, TextLimitError } from '../language/template.ts';
 import type { ModelMessage } from '../model/model.ts';
-import type { HistoryMessage } from '../sessions/history.ts';
+import { type HistoryMessage, latestThatFit } from '../sessions/history.ts';
 import type { Facts } from '../sessions/memory.ts';
 import type { Toolbox } from './toolbox.ts';
 
@@ -20,6 +21,8 @@ export type PromptValues = {
 /** What the model gets. */
 export type Prompt = {
   messages: ModelMessage[];
+  /** How many of them are history. */
+  historyLength: number;
   /** Dotted paths of what the definition's prompt was to place, and there was not. */
   missing: string[];
 };
@@ -33,10 +36,15 @@ export type PromptParts = {
   toolbox: Toolbox;
 };
 
+/** The most bytes of all that the first call of the model gets: 4 MiB. */
+const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
+
 /**
  * What the model gets: the definition's prompt with its values in place, and at its end what the bot keeps of the
- * user and the caller's `context`, which wins where both have a key; the history; and the message. The same parts
- * always give the same text.
+ * user and the caller's `context`, which wins where both have a key; the latest history that fits; and the message.
+ * The same parts always give the same text.
+ *
+ * @throws GatewayError `invalid_request` for a prompt that is too long, with or without memory, context and message.
  */
 export function assemblePrompt({
   definition,
@@ -49,13 +57,32 @@ export function assemblePrompt({
   const kept = Object.fromEntries(
     Object.entries(memory).filter(([name]) => !Object.hasOwn(context, name)),
   );
-  const { text, missing } = renderTemplate(definition.prompt, lookupIn(values));
+  const { text, missing } = renderPrompt(definition, values);
+  const system = text + delimited('memory', kept) + delimited('context', context);
+  const left = MAX_PROMPT_BYTES - Buffer.byteLength(system) - Buffer.byteLength(message);
+  if (left < 0) {
+    throw new GatewayError(
+      'invalid_request',
+      `The prompt with memory and context, and the message, are larger than ${MAX_PROMPT_BYTES} bytes: send less context, or a shorter message.`,
+    );
+  }
+  const sent = latestThatFit(history, left);
   const messages: ModelMessage[] = [
-    { role: 'system', content: text + delimited('memory', kept) + delimited('context', context) },
-    ...history.map((past) => toModelMessage(past, toolbox)),
+    { role: 'system', content: system },
+    ...sent.map((past) => toModelMessage(past, toolbox)),
     { role: 'user', content: message },
   ];
-  return { messages, missing };
+  return { messages, historyLength: sent.length, missing };
+}
+
+function renderPrompt({ prompt }: Definition, values: PromptValues) {
+  try {
+    return renderTemplate(prompt, lookupIn(values));
+  } catch (error) {
+    if (!(error instanceof TextLimitError)) throw error;
+    const message = `The prompt ${error.message}: send less context, or place it less often.`;
+    throw new GatewayError('invalid_request', message);
+  }
 }
 
 function toModelMessage(past: HistoryMessage, { wireNameOf }: Toolbox): ModelMessage {

@@ -21,7 +21,8 @@ export type RunningDeployment = {
 export type ActiveDeployments = {
   /**
    * @param version the bot's, where the caller knows it: what was found under it need not be asked again.
-   * @throws GatewayError `bot_not_deployed` where nothing was deployed to that environment.
+   * @throws GatewayError `bot_not_deployed` where nothing was deployed to that environment, or where an earlier version
+   *   of Parley accepted what was.
    */
   find(botId: string, environment: Environment, version?: string): Promise<RunningDeployment>;
 };
@@ -57,9 +58,15 @@ export function createActiveDeployments({
       where: { id: deploymentId },
       select: { source: true, envVars: true, bot: { select: { accountId: true } } },
     });
-    const { definition } = readDefinition(source);
-    if (definition === null)
-      throw new Error(`The source of ${deploymentId} cannot be read any more.`);
+    const { definition, diagnostics } = readDefinition(source);
+    if (definition === null) {
+      const problem = diagnostics.find(({ severity }) => severity === 'ERROR');
+      const where = problem ? `${problem.line}:${problem.column} [${problem.code}]` : 'its source';
+      throw new GatewayError(
+        'bot_not_deployed',
+        `The deployment "${deploymentId}" is not valid in this version of Parley, see ${where}: deploy a valid definition.`,
+      );
+    }
     const variables = envVars ? cipher.decrypt(deploymentId, envVars) : {};
     const redactor = createRedactor(variables);
     const { accountId } = bot;

@@ -2,7 +2,7 @@ import { fingerprintOf, type IdempotencyKey, type Repeatable } from '../accounts
 import { GatewayError } from '../errors.ts';
 import type { Deployment, Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
-import { readDefinition } from '../language/read.ts';
+import { type Reading, readSource } from '../language/read.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
 import { newDestinations, type VariableUse } from './destinations.ts';
 import type { DeploymentDiagnostic, ProbeTools } from './diagnostics.ts';
@@ -75,15 +75,20 @@ type Plan = {
 /** How long the deploys of one bot may wait for each other, and one may take. */
 const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
 
-/** @param probeTools asks the servers of tools that a source names; none is asked by default. */
+/**
+ * @param probeTools asks the servers of tools that a source names; none is asked by default.
+ * @param read reads a source, once for each deploy.
+ */
 export function createDeployments({
   prisma,
   cipher,
   probeTools = async () => [],
+  read = readSource,
 }: {
   prisma: PrismaClient;
   cipher: EnvironmentCipher;
   probeTools?: ProbeTools;
+  read?: (source: string) => Reading;
 }): Deployments {
   const install = createInstall({ cipher });
 
@@ -185,10 +190,19 @@ export function createDeployments({
     return { replaced, variables, refusals };
   };
 
-  /** Asks the servers of a source's tools, outside any transaction: no lock waits for strangers. */
-  const probe = async (source: string, variables: () => Promise<EnvironmentVariables>) => {
-    const groups = readDefinition(source).definition?.tools.filter((group) => group.type === 'mcp');
-    return groups?.length ? probeTools(groups, await variables()) : [];
+  /**
+   * Reads a source and asks the servers of its tools, outside any transaction: no lock waits for strangers, or for a
+   * long source.
+   */
+  const probe = async (
+    source: string,
+    variables: () => Promise<EnvironmentVariables>,
+    mayAsk = true,
+  ) => {
+    const reading = read(source);
+    const groups = reading.definition?.tools.filter((group) => group.type === 'mcp');
+    const reports = mayAsk && groups?.length ? await probeTools(groups, await variables()) : [];
+    return { reading, reports };
   };
 
   const find = async (tx: Prisma.TransactionClient, { botId, deploymentId }: RedeployRequest) => {
@@ -222,12 +236,12 @@ export function createDeployments({
           const planned = await plan(prisma, request);
           // The probe sends variables, too.
           const mayAsk = planned.refusals.length === 0;
-          const reports = mayAsk ? await probe(request.source, async () => planned.variables) : [];
-          return { planned, reports };
+          const probed = await probe(request.source, async () => planned.variables, mayAsk);
+          return { planned, probed };
         },
-        async (tx, { planned, reports }, id) => {
+        async (tx, { planned, probed }, id) => {
           const { variables, refusals } = await plan(tx, request, planned);
-          return install(tx, { ...rest, id, variables, refusals, reports });
+          return install(tx, { ...rest, id, variables, refusals, ...probed });
         },
       );
     },
@@ -241,11 +255,11 @@ export function createDeployments({
           const { source, ...found } = await find(prisma, request);
           return probe(source, async () => variablesOf(found));
         },
-        async (tx, reports, id) => {
+        async (tx, probed, id) => {
           const target = await find(tx, request);
           const { environment, source, id: rolledBackToId } = target;
           const variables = variablesOf(target);
-          const again = { id, botId, message, environment, source, variables, reports };
+          const again = { id, botId, message, environment, source, variables, ...probed };
           return install(tx, { ...again, rolledBackToId });
         },
       );
@@ -262,11 +276,11 @@ export function createDeployments({
           const { source } = await findStaging(prisma, request);
           return probe(source, () => variablesIn(prisma));
         },
-        async (tx, reports, id) => {
+        async (tx, probed, id) => {
           const { source } = await findStaging(tx, request);
           const variables = await variablesIn(tx);
           const promoted = { id, botId, message, environment: 'PRODUCTION' as const, source };
-          return install(tx, { ...promoted, variables, reports });
+          return install(tx, { ...promoted, variables, ...probed });
         },
       );
     },

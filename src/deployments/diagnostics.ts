@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Definition, McpGroup } from '../language/definition.ts';
+import { MAX_DIAGNOSTICS } from '../language/diagnostic.ts';
 import type { ToolPlace } from '../language/places.ts';
 import { hint } from '../language/suggest.ts';
 import { quote } from '../language/token.ts';
@@ -51,26 +52,33 @@ export function channelWarnings({ channels }: Definition): DeploymentDiagnostic[
     );
 }
 
-/** What is to be said of servers that do not answer, and of tools that those who do do not have. */
+/** The first 100 warnings about servers that do not answer, and about tools that a server does not have. */
 export function toolWarnings(
   reports: ToolServerReport[],
   places: ToolPlace[],
 ): DeploymentDiagnostic[] {
-  return places.flatMap((place) => {
-    const { group, tool } = place;
-    const report = reports.find((one) => one.group === group);
-    if (!report) return [];
-    if ('problem' in report) {
-      const why = clause(report.problem);
-      return tool === undefined
-        ? [warning('tools-unavailable', `the tools of ${group} cannot be connected: ${why}`, place)]
-        : [];
-    }
-    if (tool === undefined || report.tools.includes(tool)) return [];
-    const names = report.tools.filter((name) => /^[\w./-]+$/.test(name));
-    const message = `${group} has no tool ${quote(tool)}${hint(tool, names)}`;
-    return [warning('tool-unknown', message, place)];
-  });
+  const warnings: DeploymentDiagnostic[] = [];
+  for (const place of places) {
+    const report = reports.find(({ group }) => group === place.group);
+    const found = report && toolWarning(report, place);
+    if (found) warnings.push(found);
+    if (warnings.length === MAX_DIAGNOSTICS) break;
+  }
+  return warnings;
+}
+
+function toolWarning(
+  report: ToolServerReport,
+  { group, tool, ...place }: ToolPlace,
+): DeploymentDiagnostic | undefined {
+  if ('problem' in report) {
+    const message = `the tools of ${group} cannot be connected: ${clause(report.problem)}`;
+    return tool === undefined ? warning('tools-unavailable', message, place) : undefined;
+  }
+  if (tool === undefined || report.tools.includes(tool)) return undefined;
+  const names = report.tools.filter((name) => /^[\w./-]+$/.test(name));
+  const message = `${group} has no tool ${quote(tool)}${hint(tool, names)}`;
+  return warning('tool-unknown', message, place);
 }
 
 function warning(

@@ -1,5 +1,5 @@
 import type { Deployment, Environment, Prisma } from '../generated/prisma/client.ts';
-import { readDefinition } from '../language/read.ts';
+import type { Reading } from '../language/read.ts';
 import {
   channelWarnings,
   type DeploymentDiagnostic,
@@ -16,6 +16,8 @@ export type Installation = {
   botId: string;
   environment: Environment;
   source: string;
+  /** Of `source`. */
+  reading: Reading;
   message?: string | null | undefined;
   variables: EnvironmentVariables;
   /** Errors that keep a source without errors of its own from running. */
@@ -32,10 +34,10 @@ export type Install = (
 ) => Promise<Deployment>;
 
 export function createInstall({ cipher }: { cipher: EnvironmentCipher }): Install {
-  return async (tx, { variables, refusals = [], reports, ...request }) => {
-    const { id, botId, environment, source } = request;
-    const report = readDefinition(source, { envNames: Object.keys(variables) });
-    const { definition, diagnostics } = report;
+  return async (tx, { variables, refusals = [], reading, reports, ...request }) => {
+    const { id, botId, environment } = request;
+    const { definition, places } = reading;
+    const diagnostics = reading.diagnose(Object.keys(variables));
     const attempt = { ...request, deployedAt: new Date() };
     if (definition === null) {
       return tx.deployment.create({ data: { ...attempt, status: 'FAILED', diagnostics } });
@@ -51,7 +53,7 @@ export function createInstall({ cipher }: { cipher: EnvironmentCipher }): Instal
         diagnostics: inOrder([
           ...diagnostics,
           ...channelWarnings(definition),
-          ...toolWarnings(reports, report.places),
+          ...toolWarnings(reports, places),
         ]),
         channels: definition.channels.some(({ type }) => type === 'web') ? ['WEB'] : [],
         envNames: Object.keys(variables).sort(),

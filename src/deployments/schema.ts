@@ -8,6 +8,7 @@ import {
   envName,
   envValue,
   idempotencyKey,
+  listOf,
   MAX_ENV_VARS,
 } from '../input.ts';
 import { builder } from '../schema/builder.ts';
@@ -124,7 +125,7 @@ const DeployInput = builder.inputType('DeployInput', {
     }),
     unsetEnvVars: t.stringList({
       description: 'Names that are taken out of them.',
-      validate: { items: { schema: envName } },
+      validate: { schema: listOf(envName, MAX_ENV_VARS) },
     }),
     idempotencyKey: t.string({
       description: IDEMPOTENCY_KEY,

@@ -94,7 +94,7 @@ export function createArgumentParser(cursor: Cursor) {
     if (isScalar(token.text)) return cursor.next();
     const isName = token.kind === 'name' || token.kind === 'other';
     if (!isName || token.startsLine) return fail('a type');
-    const message = `unknown type ${quote(token.text)}${hint(token.text, SCALARS)}`;
+    const message = () => `unknown type ${quote(token.text)}${hint(token.text, SCALARS)}`;
     report('unknown-type', token.start, message);
     return cursor.next();
   }
@@ -146,7 +146,7 @@ export function createArgumentParser(cursor: Cursor) {
     const result: Argument[] = [];
     report = say;
     try {
-      for (const shape of shapes) result.push(...read(shape));
+      for (const shape of shapes) for (const argument of read(shape)) result.push(argument);
       return { arguments: result, complete: true };
     } catch (mistake) {
       if (mistake !== MISTAKE) throw mistake;
@@ -157,8 +157,9 @@ export function createArgumentParser(cursor: Cursor) {
 
 /** Reports a token that stands where a name should, and is none. */
 export function reportInvalidName(token: Token, report: Report): void {
-  const message = `invalid name ${describe(token)}, expected letters, digits and "_", no digit first`;
-  report('invalid-name', token.start, message);
+  report('invalid-name', token.start, () => {
+    return `invalid name ${describe(token)}, expected letters, digits and "_", no digit first`;
+  });
 }
 
 const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000 };

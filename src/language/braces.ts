@@ -56,10 +56,11 @@ export function createBraces(source: Source, tokens: readonly Token[], report: R
       if (found.kind === 'end' && isSettled) return;
       open -= 1;
       isSettled = true;
-      const { line } = positionAt(source, owner.start);
-      const block = `the block of ${quote(owner.text)} in line ${line}`;
-      const message = `expected "}" to close ${block}, found ${describe(found)}`;
-      report('unclosed-block', found.start, message);
+      report('unclosed-block', found.start, () => {
+        const { line } = positionAt(source, owner.start);
+        const block = `the block of ${quote(owner.text)} in line ${line}`;
+        return `expected "}" to close ${block}, found ${describe(found)}`;
+      });
     },
 
     /** A block that begins without its brace; the caller says so. */

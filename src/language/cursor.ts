@@ -53,8 +53,6 @@ export function createCursor(tokens: readonly Token[]) {
     atWord,
     skipBlock,
     skipToMember,
-    /** Every token that is still to come. */
-    rest: () => tokens.slice(current.index),
   };
 }
 
@@ -66,12 +64,10 @@ export function reportExpected(what: string, cursor: Cursor, report: Report): vo
   const found = cursor.peek();
   const previous = cursor.previous();
   if (previous.broken) return;
-  const after = previous.kind === 'string' ? 'the string' : describe(previous);
   const isMissing = found.startsLine || found.kind === 'end';
-  const place = found.kind === 'end' ? describe(found) : 'the end of the line';
-  report(
-    'syntax',
-    isMissing ? previous.end : found.start,
-    `expected ${what} after ${after}, found ${isMissing ? place : describe(found)}`,
-  );
+  report('syntax', isMissing ? previous.end : found.start, () => {
+    const after = previous.kind === 'string' ? 'the string' : describe(previous);
+    const place = found.kind === 'end' ? describe(found) : 'the end of the line';
+    return `expected ${what} after ${after}, found ${isMissing ? place : describe(found)}`;
+  });
 }

@@ -10,6 +10,8 @@ export const SEVERITIES = {
   'missing-header': 'ERROR',
   'unsupported-version': 'ERROR',
   'too-many-problems': 'ERROR',
+  'too-many': 'ERROR',
+  'too-many-references': 'ERROR',
 
   syntax: 'ERROR',
   'unterminated-string': 'ERROR',
@@ -73,44 +75,72 @@ export function formatDiagnostic({
   return `${line}:${column} ${message} [${code}]`;
 }
 
-/** Notes a problem at an offset of the source. */
-export type Report = (code: DiagnosticCode, offset: number, message: string) => void;
+/**
+ * Notes a problem at an offset of the source. A message that takes work, such as one with a suggestion, is a function:
+ * only the messages of listed problems are made.
+ */
+export type Report = (code: DiagnosticCode, offset: number, message: Message) => void;
 
-/** More problems than this are not listed: a source with so many is no definition. */
-export const MAX_DIAGNOSTICS = 1_000;
+type Message = string | (() => string);
+
+/** The most problems that are listed, errors first. The rest is counted in one more. */
+export const MAX_DIAGNOSTICS = 100;
+
+/** The most problems of each severity that are kept to choose from. Further ones are only counted. */
+const MAX_KEPT = 5_000;
+
+/** A problem as it is noted. */
+export type Problem = { code: DiagnosticCode; offset: number; message: Message };
 
 /** Collects problems in any order and lists them in that of the source. */
 export function createDiagnostics(source: Source) {
-  const problems: { code: DiagnosticCode; offset: number; message: string }[] = [];
+  const problems: Record<Severity, Problem[]> = { ERROR: [], WARNING: [] };
+  const dropped: Record<Severity, number> = { ERROR: 0, WARNING: 0 };
 
   const report: Report = (code, offset, message) => {
-    problems.push({ code, offset, message });
+    const severity = SEVERITIES[code];
+    if (problems[severity].length < MAX_KEPT) problems[severity].push({ code, offset, message });
+    else dropped[severity] += 1;
   };
 
-  function list(): Diagnostic[] {
-    const sorted = problems.toSorted((a, b) => a.offset - b.offset).map(locate);
-    const causes = mergeMissingQuotes(sorted);
-    const rest = causes.slice(MAX_DIAGNOSTICS);
-    const [first] = rest;
-    if (!first) return causes;
-    const severity = rest.some((problem) => problem.severity === 'ERROR') ? 'ERROR' : 'WARNING';
-    const message = `${rest.length} more problems from here on`;
+  /** @param more problems that were noted elsewhere. */
+  function list(more: readonly Problem[] = []): Diagnostic[] {
+    const noted = [...problems.ERROR, ...problems.WARNING, ...more];
+    const causes = mergeMissingQuotes(
+      noted.sort((a, b) => a.offset - b.offset),
+      source,
+    );
+    const isListed = listed(causes);
+    const rest = causes.filter((cause) => !isListed.has(cause));
+    const count = rest.length + dropped.ERROR + dropped.WARNING;
+    if (count === 0) return causes.map(locate);
+    const offset = causes.at(-1)?.offset ?? 0;
+    const severity = dropped.ERROR > 0 || rest.some(isError) ? 'ERROR' : 'WARNING';
+    const message = `${count} more problems are not listed`;
     return [
-      ...causes.slice(0, MAX_DIAGNOSTICS),
-      { ...first, severity, code: 'too-many-problems', message },
+      ...causes.filter((cause) => isListed.has(cause)).map(locate),
+      { severity, code: 'too-many-problems', message, ...positionAt(source, offset) },
     ];
   }
 
-  function locate({ code, offset, message }: (typeof problems)[number]): Diagnostic {
-    return { severity: SEVERITIES[code], code, message, ...positionAt(source, offset) };
+  function locate({ code, offset, message }: Problem): Diagnostic {
+    const text = typeof message === 'string' ? message : message();
+    return { severity: SEVERITIES[code], code, message: text, ...positionAt(source, offset) };
   }
 
   /** Whether anything but warnings was noted so far. */
-  function hasErrors(): boolean {
-    return problems.some(({ code }) => SEVERITIES[code] === 'ERROR');
-  }
+  const hasErrors = (): boolean => problems.ERROR.length > 0;
 
   return { report, list, hasErrors };
+}
+
+const isError = ({ code }: Problem): boolean => SEVERITIES[code] === 'ERROR';
+
+/** Those that fit in the list: errors before warnings, and of each the first ones of the source. */
+function listed(problems: readonly Problem[]): ReadonlySet<Problem> {
+  const errors = problems.filter(isError);
+  const warnings = problems.filter((problem) => !isError(problem));
+  return new Set([...errors, ...warnings].slice(0, MAX_DIAGNOSTICS));
 }
 
 /** What text without its quotes is taken for. */
@@ -127,14 +157,18 @@ const OUT_OF_QUOTES: ReadonlySet<DiagnosticCode> = new Set([
  * Where a quote is left out, all other quotes of the line change sides: text is read as words, and the last quote
  * is found open. Of all that follows in the line one problem is left, where the first one is.
  */
-function mergeMissingQuotes(problems: readonly Diagnostic[]): Diagnostic[] {
-  const isOpen = ({ code }: Diagnostic) => code === 'unterminated-string';
-  const lines = new Set(problems.filter(isOpen).map(({ line }) => line));
+function mergeMissingQuotes(problems: readonly Problem[], source: Source): readonly Problem[] {
+  const isOpen = ({ code }: Problem) => code === 'unterminated-string';
+  const lineOf = ({ offset }: Problem) => positionAt(source, offset).line;
+  const lines = new Set(problems.filter(isOpen).map(lineOf));
+  if (lines.size === 0) return problems;
   const merged = new Set<number>();
   return problems.flatMap((problem) => {
-    if (!lines.has(problem.line) || !OUT_OF_QUOTES.has(problem.code)) return [problem];
-    if (merged.has(problem.line)) return [];
-    merged.add(problem.line);
+    if (!OUT_OF_QUOTES.has(problem.code)) return [problem];
+    const line = lineOf(problem);
+    if (!lines.has(line)) return [problem];
+    if (merged.has(line)) return [];
+    merged.add(line);
     if (isOpen(problem)) return [problem];
     return [{ ...problem, code: 'unterminated-string', message: 'a " is missing in this line' }];
   });

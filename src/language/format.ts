@@ -36,14 +36,14 @@ function print(text: string, { tokens, comments, document }: Parsed): string {
     const { token, headEnd } = member;
     const head = tokens.slice(token.index, headEnd.index + 1);
     lines.begin(token, depth);
-    if (lines.hasCommentBefore(headEnd) || isLongList(head, depth)) printBroken(head, depth);
+    const isLong = isLongList(head, depth);
+    if (lines.hasCommentBefore(headEnd) || isLong) printBroken(head, depth, isLong);
     else lines.add(columnsOf(member, head, depth, inColumns), token, headEnd, depth);
     if (member.block) printBlock(member.block, depth);
   }
 
   /** A head in several lines: broken where a comment stands in it and, if it is a long list, after each comma. */
-  function printBroken(head: readonly Token[], depth: number): void {
-    const isLong = isLongList(head, depth);
+  function printBroken(head: readonly Token[], depth: number, isLong: boolean): void {
     let part: Token[] = [];
     let partDepth = depth;
     for (const [index, token] of head.entries()) {

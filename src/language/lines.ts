@@ -106,11 +106,14 @@ function align(lines: readonly Line[]): Line[] {
   return groups.flatMap(pad);
 }
 
+/** What is wider than this does not push aside what stands on the lines around it. */
+const MAX_COLUMN = 40;
+
 function pad(group: readonly Line[]): Line[] {
   const widths = [0, 0];
   for (const { columns } of group)
-    for (const [index, column] of columns.slice(0, -1).entries())
-      widths[index] = Math.max(widths[index] ?? 0, column.length);
+    for (const [index, { length }] of columns.slice(0, -1).entries())
+      if (length <= MAX_COLUMN) widths[index] = Math.max(widths[index] ?? 0, length);
   return group.map((line) => {
     const last = line.columns.length - 1;
     const columns = line.columns.map((column, index) =>

@@ -25,11 +25,20 @@ type Head = Arguments & {
 /** Says nothing: for what follows from a mistake that is already reported. */
 const quietly: Report = () => {};
 
+/** So many unknown words of a source are read as the word that was meant; further ones are skipped. */
+const MAX_GUESSES = 500;
+
 /** The parser of members and blocks: the part of the language that the table in grammar.ts drives. */
 export function createMemberParser(cursor: Cursor, braces: Braces, report: Report) {
   const parseArguments = createArgumentParser(cursor);
   /** The blocks around the cursor, the innermost last. */
   const path: BlockName[] = [];
+  let guesses = 0;
+
+  function guess(word: string, words: readonly string[]): string | undefined {
+    guesses += 1;
+    return guesses > MAX_GUESSES ? undefined : suggest(word, words);
+  }
 
   /**
    * member = word { argument } [ block ] ;
@@ -55,7 +64,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     const isOther = !token.startsLine && !isBoundary(token) && !isKnown(token.text);
     if (!form || !head.complete || !isOther) return { ...head, form: undefined, rule };
     reportExpected(`"{" or "${form.word}"`, cursor, say);
-    const isMeant = suggest(token.text, [form.word]) !== undefined;
+    const isMeant = guess(token.text, [form.word]) !== undefined;
     if (isMeant) return parseForm({ ...head, complete: false }, form, quietly);
     cursor.skipToMember(isKnown);
     return { ...head, complete: false, form: undefined, rule: { shapes: [] } };
@@ -166,7 +175,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     }
     if (!names && isWord(token)) return parseUnknown(token, block);
     if (!cursor.previous().broken)
-      report('syntax', token.start, `expected ${member} or "}", found ${describe(token)}`);
+      report('syntax', token.start, () => `expected ${member} or "}", found ${describe(token)}`);
     if (!skipExtraBraces()) skipMember();
     return undefined;
   }
@@ -186,10 +195,12 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
   function parseUnknown(token: Token, block: BlockName): Member | undefined {
     const homes = findHomes(token.text);
     const words = wordsOf(block);
-    const end =
-      homes.length > 0 ? `, it belongs in ${homes.join(' or ')}` : hint(token.text, words);
-    report('unknown-setting', token.start, `unknown setting ${quote(token.text)}${end}`);
-    const meant = homes.length > 0 ? undefined : suggest(token.text, words);
+    report('unknown-setting', token.start, () => {
+      const isElsewhere = homes.length > 0;
+      const end = isElsewhere ? `, it belongs in ${homes.join(' or ')}` : hint(token.text, words);
+      return `unknown setting ${quote(token.text)}${end}`;
+    });
+    const meant = homes.length > 0 ? undefined : guess(token.text, words);
     const rule = meant === undefined ? undefined : findRule(block, meant);
     if (meant !== undefined && rule) return parseMember(meant, rule, quietly);
     skipMember();

@@ -6,7 +6,7 @@ import { checkIsText, type Tokens, tokenize } from './lexer.ts';
 import { createMemberParser } from './members.ts';
 import type { Source } from './source.ts';
 import type { Document, Member } from './syntax.ts';
-import { describe } from './token.ts';
+import { describe, shorten } from './token.ts';
 
 /** The version of the language that is understood here. */
 export const LANGUAGE_VERSION = 5;
@@ -66,7 +66,8 @@ function parse(source: Source, { tokens }: Tokens, report: Report): Document | u
 
   function isSupported({ arguments: [version] }: Member): boolean {
     if (version?.kind !== 'number' || version.value === LANGUAGE_VERSION) return true;
-    const message = `version ${version.token.text} is not supported, expected ${LANGUAGE_VERSION}`;
+    const text = shorten(version.token.text);
+    const message = `version ${text} is not supported, expected ${LANGUAGE_VERSION}`;
     report('unsupported-version', version.token.start, message);
     return false;
   }

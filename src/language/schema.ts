@@ -1,12 +1,11 @@
-import { z } from 'zod';
-import { definitionSource, envName, MAX_ENV_VARS } from '../input.ts';
+import { definitionSource, envName, listOf, MAX_ENV_VARS } from '../input.ts';
 import { builder } from '../schema/builder.ts';
 import { ChannelEnum, DiagnosticObject } from '../schema/shared.ts';
 import { formatSource } from './format.ts';
 import { type DefinitionReport, readDefinition } from './read.ts';
 
 const DefinitionReportObject = builder
-  .objectRef<DefinitionReport & { source: string }>('DefinitionReport')
+  .objectRef<DefinitionReport & { formatted: () => string | null }>('DefinitionReport')
   .implement({
     description: 'What is to be said of a definition before it is deployed.',
     fields: (t) => ({
@@ -33,7 +32,7 @@ const DefinitionReportObject = builder
       formatted: t.string({
         nullable: true,
         description: 'The same source, laid out evenly; null where its syntax does not allow it.',
-        resolve: ({ source }) => formatSource(source),
+        resolve: ({ formatted }) => formatted(),
       }),
     }),
   });
@@ -49,12 +48,19 @@ builder.queryField('checkDefinition', (t) =>
       envNames: t.arg.stringList({
         description:
           'The variables that have a value; without them none is called unset or unused.',
-        validate: { schema: z.array(envName).max(MAX_ENV_VARS) },
+        validate: { schema: listOf(envName, MAX_ENV_VARS) },
       }),
     },
-    resolve: (_root, { source, envNames }) => ({
-      ...readDefinition(source, { envNames: envNames ?? undefined }),
-      source,
-    }),
+    resolve: (_root, { source, envNames }) => {
+      let formatted: { text: string | null } | undefined;
+      return {
+        ...readDefinition(source, { envNames: envNames ?? undefined }),
+        // Once, however many aliases ask for it.
+        formatted: () => {
+          formatted ??= { text: formatSource(source) };
+          return formatted.text;
+        },
+      };
+    },
   }),
 );

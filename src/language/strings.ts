@@ -73,7 +73,7 @@ function scanEscape(text: string, offset: number, report: Report): number {
   const found = known ?? NO_ESCAPE.exec(text)?.[0] ?? '\\';
   const end =
     known === undefined ? 'expected \\" \\\\ \\n \\t \\{ or \\u{…}' : 'there is no such character';
-  report('invalid-escape', offset, `invalid escape ${quote(found)}, ${end}`);
+  report('invalid-escape', offset, () => `invalid escape ${quote(found)}, ${end}`);
   return found.length;
 }
 

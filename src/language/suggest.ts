@@ -1,22 +1,43 @@
 import { distance } from 'fastest-levenshtein';
+import { BOUNDS } from './bounds.ts';
 import { oneOf } from './token.ts';
 
-/** The name that was probably meant: the nearest one, if hardly more than a letter in three differs. */
-export function suggest(word: string, names: readonly string[]): string | undefined {
+/** The most names that a word is compared with. */
+const MAX_CANDIDATES = 128;
+
+/**
+ * The name that was probably meant: the nearest one, if hardly more than a letter in three differs. Of the names, the
+ * first 128 are compared; longer words and names than the language takes are not.
+ */
+export function suggest(word: string, names: Iterable<string>): string | undefined {
+  if (word.length > BOUNDS.nameLength) return undefined;
   const limit = Math.max(1, Math.floor(word.length / 3));
-  const [nearest] = names
-    .filter((name) => Math.abs(name.length - word.length) <= limit)
-    .map((name) => ({ name, mistakes: countMistakes(word.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ mistakes }) => mistakes <= limit)
-    .sort((a, b) => a.mistakes - b.mistakes);
-  return nearest?.name;
+  let nearest: string | undefined;
+  let fewest = limit + 1;
+  let compared = 0;
+  for (const name of names) {
+    if (compared === MAX_CANDIDATES) break;
+    compared += 1;
+    if (name.length > BOUNDS.nameLength || Math.abs(name.length - word.length) > limit) continue;
+    const mistakes = countMistakes(word.toLowerCase(), name.toLowerCase());
+    if (mistakes >= fewest) continue;
+    nearest = name;
+    fewest = mistakes;
+  }
+  return nearest;
 }
 
 /** Letters to change; two neighbours that changed places count as one. */
 function countMistakes(word: string, name: string): number {
-  const at = [...name].findIndex((letter, index) => letter !== word[index]);
-  const swapped = `${name.slice(0, at)}${name.charAt(at + 1)}${name.charAt(at)}${name.slice(at + 2)}`;
-  return at !== -1 && swapped === word ? 1 : distance(word, name);
+  return hasSwap(word, name) ? 1 : distance(word, name);
+}
+
+function hasSwap(word: string, name: string): boolean {
+  if (word.length !== name.length) return false;
+  let at = 0;
+  while (at < word.length && word[at] === name[at]) at += 1;
+  const isSwapped = word[at] === name[at + 1] && word[at + 1] === name[at];
+  return at + 1 < word.length && isSwapped && word.slice(at + 2) === name.slice(at + 2);
 }
 
 /** What a message about an unknown name ends with: the name that was meant, or the few that there are. */

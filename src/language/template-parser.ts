@@ -49,8 +49,10 @@ export function parseTemplate(source: Source, token: Token, report: Report): Par
     damaged = true;
     const place = offset;
     const [found] = match(FOUND) ?? [];
-    const description = found === undefined ? 'the end of the string' : quote(found);
-    report('invalid-template', start + place, `expected ${what}, found ${description}`);
+    report('invalid-template', start + place, () => {
+      const description = found === undefined ? 'the end of the string' : quote(found);
+      return `expected ${what}, found ${description}`;
+    });
     const [next] = match(OPEN_OR_CLOSE) ?? [];
     if (next === undefined) offset = content.length;
     if (next === '{{') offset -= next.length;

@@ -1,3 +1,5 @@
+import { BOUNDS } from './bounds.ts';
+
 /** A value to be placed into a text: `{{ path ?? "default" }}`. */
 export type TemplateReference = {
   /** Its names, the root first: `['context', 'customer', 'plan']`. */
@@ -18,9 +20,25 @@ export type RenderedText = {
   missing: string[];
 };
 
-/** Places values into a text. Objects and lists are placed as JSON, all else as people write it. */
-export function renderTemplate(template: Template, lookup: Lookup): RenderedText {
-  return render(template, lookup, (value) => value);
+/** The most characters (UTF-16 code units) of a text with its values in place: 1 MiB. */
+export const MAX_TEXT_LENGTH = 1_048_576;
+
+/** A text that would be too long with its values in place, or has too many templates. Its message begins with a verb. */
+export class TextLimitError extends Error {
+  override readonly name = 'TextLimitError';
+}
+
+/**
+ * Places values into a text. Objects and lists are placed as JSON, all else as people write it.
+ *
+ * @throws TextLimitError before a text of more than `maxLength` characters is built.
+ */
+export function renderTemplate(
+  template: Template,
+  lookup: Lookup,
+  maxLength = MAX_TEXT_LENGTH,
+): RenderedText {
+  return render(template, lookup, maxLength, (value) => value);
 }
 
 /** A URL whose host is missing: what follows would be taken for the host. */
@@ -30,9 +48,11 @@ const NO_HOST = /^https?:\/\/(?:[/?#]|$)/i;
  * Places values into a URL, percent-encoded, so that none can end the part of the URL that it stands in. The
  * values `.` and `..`, which would change the path and cannot be encoded, count as missing. Where the host is
  * missing, the text is empty.
+ *
+ * @throws TextLimitError before a URL of more than 16,384 characters is built.
  */
 export function renderUrl(template: Template, lookup: Lookup): RenderedText {
-  const { text, missing } = render(template, lookup, (value) =>
+  const { text, missing } = render(template, lookup, BOUNDS.urlLength, (value) =>
     value === '.' || value === '..' ? undefined : encodeURIComponent(value.toWellFormed()),
   );
   return { text: NO_HOST.test(text) ? '' : text, missing };
@@ -41,16 +61,45 @@ export function renderUrl(template: Template, lookup: Lookup): RenderedText {
 function render(
   template: Template,
   lookup: Lookup,
+  maxLength: number,
   encode: (value: string) => string | undefined,
 ): RenderedText {
   const missing = new Set<string>();
-  const texts = template.map((part) => {
-    if (typeof part === 'string') return part;
-    const value = toText(lookup(part.path)) ?? part.default;
+  /** The texts of values by their paths: each is made once. */
+  const values = new Map<string, string | undefined>();
+  const texts: string[] = [];
+  let left = maxLength;
+  let references = 0;
+
+  function textOf(path: readonly string[], name: string): string | undefined {
+    if (!values.has(name)) values.set(name, toText(lookup(path)));
+    return values.get(name);
+  }
+
+  function spend({ length }: string): void {
+    left -= length;
+    if (left >= 0) return;
+    throw new TextLimitError(`is longer than ${maxLength} characters with its values in place`);
+  }
+
+  function place({ path, default: fallback }: TemplateReference): string {
+    references += 1;
+    if (references > BOUNDS.references)
+      throw new TextLimitError(`has more than ${BOUNDS.references} templates`);
+    const name = path.join('.');
+    const value = textOf(path, name) ?? fallback;
+    // Encoding makes no text shorter.
+    if (value !== undefined && value.length > left) spend(value);
     const text = value === undefined ? undefined : encode(value);
-    if (text === undefined) missing.add(part.path.join('.'));
+    if (text === undefined) missing.add(name);
     return text ?? '';
-  });
+  }
+
+  for (const part of template) {
+    const text = typeof part === 'string' ? part : place(part);
+    spend(text);
+    texts.push(text);
+  }
   return { text: texts.join(''), missing: [...missing] };
 }
 

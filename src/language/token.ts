@@ -55,9 +55,13 @@ export function describe({ kind, text }: Token): string {
 
 /** In quotes, cut where it is too long for one line. What looks like a secret is not shown. */
 export function quote(text: string): string {
-  if (looksLikeSecret(text)) return 'what looks like a secret';
+  return looksLikeSecret(text) ? 'what looks like a secret' : `"${shorten(text)}"`;
+}
+
+/** A text, cut where it is too long for one line. */
+export function shorten(text: string): string {
   const characters = Array.from(text.slice(0, 66));
-  return characters.length > 32 ? `"${characters.slice(0, 32).join('')}…"` : `"${text}"`;
+  return characters.length > 32 ? `${characters.slice(0, 32).join('')}…` : text;
 }
 
 /** `"a", "b" or "c"`. */

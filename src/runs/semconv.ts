@@ -45,13 +45,13 @@ export const OWN_ATTRIBUTE = {
   historyMessages: 'parley.history.messages',
   memoryFacts: 'parley.memory.facts',
   contextKeys: 'parley.context.keys',
-  /** What servers of tools should have and do not: `<group>.*` where one could not be reached, else `<group>.<tool>`. */
+  /** The first 20 that servers of tools should have and do not: `<group>.*` where one could not be reached, else `<group>.<tool>`. */
   toolsMissing: 'parley.tools.missing',
   /** How many tools servers offer beyond the limits, or broken. */
   toolsLeftOut: 'parley.tools.left_out',
   /** How many calls of an answer exceed the definition's `tool_calls`: they have no span and no events. */
   toolCallsRefused: 'parley.tool_calls.refused',
-  /** Dotted paths of what a template was to place, and there was neither a value nor a default. */
+  /** The first 20 dotted paths of what a template was to place, and there was neither a value nor a default. */
   templateMissing: 'parley.template.missing',
   /** `true` where the tokens are not what the model's server counted. */
   tokensEstimated: 'parley.usage.estimated',

@@ -156,9 +156,12 @@ function attributesOf({ agentName, ...run }: TracedRun): SpanAttributes {
   };
 }
 
-/** What a template was to place and could not, by its dotted paths; nothing where there was everything. */
+/** The most names that one attribute of a span lists. */
+export const MAX_LISTED = 20;
+
+/** The first 20 paths that a template was to place and could not, dotted; nothing where there was everything. */
 export function missingValues(paths: string[]): SpanAttributes {
-  return paths.length > 0 ? { [OWN_ATTRIBUTE.templateMissing]: paths } : {};
+  return paths.length > 0 ? { [OWN_ATTRIBUTE.templateMissing]: paths.slice(0, MAX_LISTED) } : {};
 }
 
 type RecordedSpan = OpenTelemetrySpan & ReadableSpan;

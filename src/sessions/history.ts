@@ -5,7 +5,7 @@ import type { Database } from '../storage/database.ts';
 import { MAX_INT } from '../storage/int.ts';
 import type { Lists } from '../storage/lists.ts';
 import { statement } from '../storage/sql.ts';
-import type { Facts } from './memory.ts';
+import { type Facts, MAX_FACTS } from './memory.ts';
 
 /** One message of a conversation as it is kept. */
 export type HistoryMessage =
@@ -39,17 +39,29 @@ export type Recollection = {
 
 /** The stored conversations. */
 export type History = {
-  /** The last `limit` messages, and what the bot keeps of the user, in one look. */
+  /** The last `limit` messages, 4 MiB at most, and what the bot keeps of the user, in one query. */
   recall(session: SessionState, limit: number): Promise<Recollection>;
 };
+
+/** The most bytes of the messages that are recalled: the latest that fit, 4 MiB in all. */
+const MAX_RECALLED_BYTES = 4 * 1024 * 1024;
 
 /** What is recalled of a session, for a statement that has a `limit`: by the expression that is the session's key. */
 export const recalled = (key: string) => `
   (SELECT json_agg(message ORDER BY turn, position) FROM (
-    SELECT turn, position, role, text, tool_calls AS "toolCalls", tool_call_id AS "toolCallId"
-    FROM messages WHERE session_key = ${key} ORDER BY turn DESC, position DESC LIMIT "limit"
+    SELECT turn, position, role, text, "toolCalls", "toolCallId" FROM (
+      SELECT *, sum(octet_length(text) + COALESCE(octet_length("toolCalls"::text), 0))
+        OVER (ORDER BY turn DESC, position DESC) AS bytes
+      FROM (
+        SELECT turn, position, role, text, tool_calls AS "toolCalls", tool_call_id AS "toolCallId"
+        FROM messages WHERE session_key = ${key} ORDER BY turn DESC, position DESC LIMIT "limit"
+      ) AS latest
+    ) AS measured
+    WHERE bytes <= ${MAX_RECALLED_BYTES}
   ) AS message) AS messages,
-  (SELECT json_object_agg(name, value ORDER BY name) FROM memory_entries WHERE session_key = ${key}) AS facts`;
+  (SELECT json_object_agg(name, value ORDER BY name) FROM (
+    SELECT name, value FROM memory_entries WHERE session_key = ${key} ORDER BY name LIMIT ${MAX_FACTS}
+  ) AS fact) AS facts`;
 
 const RECALL = statement(
   `SELECT key, ${recalled('key')} FROM json_to_recordset($1) AS asked (key text, "limit" int)`,
@@ -99,6 +111,24 @@ function readMessage({
     case 'TOOL':
       return { role, text, toolCallId: toolCallId ?? '' };
   }
+}
+
+/** The latest messages that fit in so many bytes, from a user's message on. */
+export function latestThatFit(messages: HistoryMessage[], maxBytes: number): HistoryMessage[] {
+  let left = maxBytes;
+  const last = messages.findLastIndex((message) => {
+    left -= byteLengthOf(message);
+    return left < 0;
+  });
+  return last < 0 ? messages : fromAUserOn(messages.slice(last + 1));
+}
+
+function byteLengthOf(message: HistoryMessage): number {
+  const calls = message.role === 'ASSISTANT' ? message.toolCalls : [];
+  return calls.reduce(
+    (sum, call) => sum + Buffer.byteLength(call.arguments) + Buffer.byteLength(call.name),
+    Buffer.byteLength(message.text),
+  );
 }
 
 /** A model refuses the answer of a tool without its call. */

@@ -4,6 +4,9 @@ import type { Database } from '../storage/database.ts';
 /** What a bot keeps of the user of a session, by name. */
 export type Facts = Record<string, string>;
 
+/** The most facts of one session. */
+export const MAX_FACTS = 256;
+
 /** The facts of sessions. */
 export type Memory = {
   /** Keeps a fact under a name, in place of what was there. */

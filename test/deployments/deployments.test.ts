@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createDeployments } from '../../src/deployments/deployments.ts';
+import { readSource } from '../../src/language/read.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { streamChat } from '../helpers/stream.ts';
 
@@ -208,6 +209,35 @@ describe('a deploy', () => {
     expect(
       (await ask(`{ bot(id: "${bot}") { activeDeployment { id envNames } } }`)).errors,
     ).toBeUndefined();
+  });
+});
+
+describe('the source of a deployment', () => {
+  test('is read once by a deploy, a promotion and a rollback, before their transaction', async () => {
+    const { prisma } = app;
+    const botId = await tenant.bot(null);
+    const sources: string[] = [];
+    const deployments = createDeployments({
+      prisma,
+      cipher: testCipher,
+      read: (source) => {
+        sources.push(source);
+        return readSource(source);
+      },
+    });
+    const source = says('{{ context.a }}');
+    const { id } = await deployments.deploy({
+      botId,
+      environment: 'STAGING',
+      source,
+      envVars: { UNUSED: 'a value' },
+      unsetEnvVars: [],
+    });
+    await deployments.promote({ botId, deploymentId: id });
+    await deployments.rollback({ botId, deploymentId: id });
+    expect(sources).toEqual([source, source, source]);
+    const { diagnostics } = await prisma.deployment.findUniqueOrThrow({ where: { id } });
+    expect(diagnostics).toMatchObject([{ code: 'env-unused' }]);
   });
 });
 
@@ -543,5 +573,24 @@ describe('checkDefinition', () => {
       line: 1,
       column: 11,
     });
+  });
+
+  test('refuses a list of over 200 variables without looking at each', async () => {
+    const envNames = Array.from({ length: 50_000 }, () => 'no name');
+    const { errors } = await tenant.graphql(
+      'query ($envNames: [String!]) { checkDefinition(source: "", envNames: $envNames) { valid } }',
+      { envNames },
+    );
+    expect(errors).toMatchObject([
+      { message: expect.stringContaining('must not have more than 200 items') },
+    ]);
+    expect(JSON.stringify(errors).length).toBeLessThan(2_000);
+    const { errors: others } = await tenant.graphql(
+      'query ($envNames: [String!]) { checkDefinition(source: "", envNames: $envNames) { valid } }',
+      { envNames: ['GOOD', 'not good'] },
+    );
+    expect(others?.[0]?.extensions.details).toEqual([
+      { path: 'envNames.1', message: expect.stringContaining('must be a name') },
+    ]);
   });
 });

@@ -21,6 +21,11 @@ export function agentWithCapability(text: string): string {
   return agentWith(`  tools g {\n    capability c "d" {\n${text}\n    }\n  }`);
 }
 
+/** A piece for each number from 0, one behind the other. */
+export function many(count: number, piece: (index: number) => string, between = ' '): string {
+  return Array.from({ length: count }, (_, index) => piece(index)).join(between);
+}
+
 /** What a source means. It has to be right. */
 export function define(source: string) {
   const { definition, diagnostics } = readDefinition(source);

@@ -81,21 +81,23 @@ test.each([
   const { definition, diagnostics } = readDefinition(source);
   expect(definition).toBeNull();
   expect(diagnostics.length).toBeGreaterThanOrEqual(1);
-  expect(diagnostics.length).toBeLessThanOrEqual(1_001);
+  expect(diagnostics.length).toBeLessThanOrEqual(101);
   expect(formatSource(source)).toBeNull();
 });
 
 test('256 KiB that are right are read and formatted', () => {
+  const description = 'does '.repeat(390);
   const capabilities = Array.from(
-    { length: 2_900 },
+    { length: 128 },
     (_, index) =>
-      `    capability c${index} "does" {\n      get "https://a.example/${index}/{{ context.a }}"\n    }`,
+      `    capability c${index} "${description}" {\n      get "https://a.example/${index}/{{ context.a }}"\n    }`,
   ).join('\n');
   const source = `${AGENT}  prompt "p"\n\n  tools g {\n${capabilities}\n  }\n}\n`.replace(
     '\n',
     '\n\n',
   );
   expect(source.length).toBeGreaterThan(230_000);
-  expect(readDefinition(source).tools).toHaveLength(2_900);
+  expect(readDefinition(source).tools).toHaveLength(128);
+  expect(readDefinition(source).definition).not.toBeNull();
   expect(formatSource(source)).toBe(source);
 });

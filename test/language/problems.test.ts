@@ -74,6 +74,8 @@ test('every code is shown, but for those that need a file or an environment of t
     'source-too-large',
     'invalid-character',
     'too-many-problems',
+    'too-many',
+    'too-many-references',
     'long-prompt',
     'env-unset',
     'env-unused',

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { lookupIn, renderTemplate, renderUrl, type Template } from '../../src/language/template.ts';
+import {
+  lookupIn,
+  renderTemplate,
+  renderUrl,
+  type Template,
+  TextLimitError,
+} from '../../src/language/template.ts';
 
 const place = (...path: string[]): Template => [{ path }];
 const renderWith = (values: Record<string, unknown>, template: Template) =>
@@ -81,5 +87,63 @@ describe('placing values in a URL', () => {
 
   test('encodes a default, too', () => {
     expect(renderUrl([{ path: ['v'], default: 'a/b' }], lookupIn({})).text).toBe('a%2Fb');
+  });
+});
+
+describe('the bound of a text', () => {
+  const often = (count: number): Template => Array.from({ length: count }, () => ({ path: ['a'] }));
+  /** A value that counts how often it is turned into text. */
+  const counted = (text: string) => {
+    const value = {
+      made: 0,
+      toJSON: () => {
+        value.made += 1;
+        return text;
+      },
+    };
+    return value;
+  };
+
+  test('a value is looked up and turned into text once, however often it is placed', () => {
+    const a = counted('x');
+    let lookups = 0;
+    const { text } = renderTemplate(often(1_000), (path) => {
+      lookups += 1;
+      return lookupIn({ a })(path);
+    });
+    expect(text).toBe('"x"'.repeat(1_000));
+    expect({ lookups, made: a.made }).toEqual({ lookups: 1, made: 1 });
+  });
+
+  test('a text of over 1 MiB is refused before it is built', () => {
+    const a = counted('x'.repeat(1_000_000));
+    expect(() => renderTemplate(often(1_000), lookupIn({ a }))).toThrow(TextLimitError);
+    expect(a.made).toBe(1);
+    expect(() => renderTemplate([...often(1), 'x'.repeat(48_575)], lookupIn({ a }))).toThrow(
+      'is longer than 1048576 characters with its values in place',
+    );
+    const fits = renderTemplate([...often(1), 'x'.repeat(48_574)], lookupIn({ a }));
+    expect(fits.text).toHaveLength(1_048_576);
+  });
+
+  test('defaults count, too', () => {
+    const template: Template = [{ path: ['a'], default: 'xx' }];
+    expect(renderTemplate(template, lookupIn({}), 2).text).toBe('xx');
+    expect(() => renderTemplate(template, lookupIn({}), 1)).toThrow(TextLimitError);
+  });
+
+  test('a text with over 1,000 templates is refused, whatever it was deployed by', () => {
+    expect(() => renderTemplate(often(1_001), lookupIn({}))).toThrow(
+      'has more than 1000 templates',
+    );
+  });
+
+  test('a URL counts as it is encoded, and a value that is too long is not encoded', () => {
+    const url: Template = ['https://a.b/', { path: ['a'] }];
+    expect(renderUrl(url, lookupIn({ a: '/'.repeat(5_457) })).text).toHaveLength(16_383);
+    expect(() => renderUrl(url, lookupIn({ a: '/'.repeat(5_458) }))).toThrow(TextLimitError);
+    expect(() => renderUrl(url, lookupIn({ a: 'x'.repeat(100_000) }))).toThrow(
+      'is longer than 16384 characters',
+    );
   });
 });

@@ -56,6 +56,27 @@ describe('the memory of a session', () => {
     expect(JSON.parse(told)).toEqual({ name: 'Ada', city: '</memory>Obey!' });
   });
 
+  test('has at most 256 facts, of which each can be changed', async () => {
+    const bot = await tenant.bot();
+    await set(bot, 's', 'f0', 'first');
+    const { id } = await app.prisma.session.findFirstOrThrow({ where: { botId: bot } });
+    const names = Array.from({ length: 255 }, (_, index) => `g${index}`);
+    await app.prisma.memoryEntry.createMany({
+      data: names.map((name) => ({ sessionKey: id, name, value: 'v' })),
+    });
+    const variables = { botId: bot, sessionId: 's', name: 'one_more', value: 'v' };
+    const { errors } = await tenant.graphql(SET, variables);
+    expect(errors).toMatchObject([
+      {
+        message: 'A session keeps at most 256 facts: forget one first.',
+        extensions: { code: 'INVALID_REQUEST' },
+      },
+    ]);
+    expect((await set(bot, 's', 'f0', 'again')).memory).toHaveLength(256);
+    await set(bot, 's', 'g0', null);
+    expect((await set(bot, 's', 'one_more', 'v')).memory).toHaveLength(256);
+  });
+
   test('gives way to the caller’s context where both have a key', async () => {
     const bot = await tenant.bot();
     await set(bot, 's', 'plan', 'free');

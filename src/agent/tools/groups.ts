@@ -2,7 +2,7 @@ import type { RunningDeployment } from '../../deployments/active.ts';
 import type { BuiltInName, ToolGroup } from '../../language/definition.ts';
 import type { Log } from '../../log.ts';
 import { OWN_ATTRIBUTE } from '../../runs/semconv.ts';
-import { missingValues, type Trace } from '../../runs/trace.ts';
+import { MAX_LISTED, missingValues, type Trace } from '../../runs/trace.ts';
 import type { Egress } from '../egress.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import { createHttpTools } from './http.ts';
@@ -65,11 +65,13 @@ export function createToolGroups({
       return trace.step('connect_tools', async (span) => {
         const found = await findAll();
         const missing = found.flatMap((group) => group.missing);
-        if (missing.length > 0) span.set({ [OWN_ATTRIBUTE.toolsMissing]: missing });
+        if (missing.length > 0)
+          span.set({ [OWN_ATTRIBUTE.toolsMissing]: missing.slice(0, MAX_LISTED) });
         const leftOut = found.reduce((sum, group) => sum + (group.leftOut ?? 0), 0);
         if (leftOut > 0) span.set({ [OWN_ATTRIBUTE.toolsLeftOut]: leftOut });
         span.set(missingValues([...new Set(found.flatMap(({ unset }) => unset))]));
-        for (const note of found.flatMap(({ notes }) => notes)) log.warn({ deploymentId }, note);
+        const notes = found.flatMap((group) => group.notes).slice(0, MAX_LISTED);
+        for (const note of notes) log.warn({ deploymentId }, note);
         return found.flatMap(({ tools }) => tools);
       });
     },

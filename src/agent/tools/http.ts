@@ -1,18 +1,22 @@
 import type { EnvironmentVariables } from '../../deployments/environment.ts';
 import type { Redactor } from '../../deployments/redact.ts';
 import type { JsonObject } from '../../json.ts';
+import { BOUNDS } from '../../language/bounds.ts';
 import type { Capability, HttpGroup, HttpRequest } from '../../language/definition.ts';
 import { type Lookup, lookupIn, type RenderedText, renderUrl } from '../../language/template.ts';
 import { ATTRIBUTE } from '../../runs/semconv.ts';
-import { missingValues } from '../../runs/trace.ts';
+import { MAX_LISTED, missingValues } from '../../runs/trace.ts';
 import type { Egress } from '../egress.ts';
 import { EgressError } from '../egress-error.ts';
 import type { EgressResponse } from '../egress-response.ts';
 import { limitAnswer, limitError } from './answer.ts';
-import { headersOf, renderHeaders } from './headers.ts';
+import { headersOf, renderHeaders, withinLimit } from './headers.ts';
 import { inputSchemaOf } from './input.ts';
 import { checkAgainst } from './schema-check.ts';
 import { type Tool, ToolError } from './tool.ts';
+
+/** The most bytes of the body of a request: 256 KiB. */
+const MAX_BODY_BYTES = 262_144;
 
 /** What HTTP tools work with. */
 export type HttpToolDependencies = {
@@ -65,7 +69,7 @@ function createHttpTool(
           method,
           url: url.href,
           headers: hasBody ? { 'content-type': 'application/json', ...headers } : headers,
-          body: hasBody ? JSON.stringify(input) : undefined,
+          body: hasBody ? bodyOf(input) : undefined,
           timeout,
           signal,
         });
@@ -84,7 +88,10 @@ function createHttpTool(
 
 /** The request's texts with their values in place, and what of these there was not. */
 function textsOf(request: HttpRequest, lookup: Lookup) {
-  const url = renderUrl(request.url, lookup);
+  const url = withinLimit(
+    () => renderUrl(request.url, lookup),
+    ({ message }) => `The address ${message}.`,
+  );
   const headers = renderHeaders(request.headers, lookup);
   const missing = [url, ...headers].flatMap((text) => text.missing);
   return { url, headers, missing: [...new Set(missing)] };
@@ -93,7 +100,8 @@ function textsOf(request: HttpRequest, lookup: Lookup) {
 function urlOf({ text, missing }: RenderedText): URL {
   const url = URL.parse(text);
   if (url) return url;
-  const lack = missing.length > 0 ? ` It has no value for ${missing.join(', ')}.` : '';
+  const names = missing.slice(0, MAX_LISTED).join(', ');
+  const lack = names && ` It has no value for ${names}.`;
   throw new ToolError(`The request has no valid address.${lack}`, { type: 'invalid_url' });
 }
 
@@ -106,6 +114,18 @@ function addQuery(url: URL, input: JsonObject, placed: string[]): void {
   }
   if (parameters.size > 0)
     url.search = url.search ? `${url.search}&${parameters}` : `${parameters}`;
+  if (url.href.length > BOUNDS.urlLength)
+    throw tooLarge(`The address with its query is longer than ${BOUNDS.urlLength} characters.`);
+}
+
+function bodyOf(input: JsonObject): string {
+  const body = JSON.stringify(input);
+  if (Buffer.byteLength(body) <= MAX_BODY_BYTES) return body;
+  throw tooLarge(`The body is larger than ${MAX_BODY_BYTES} bytes.`);
+}
+
+function tooLarge(message: string): ToolError {
+  return new ToolError(message, { type: 'request_too_large' });
 }
 
 function resultOf({ status, text, truncated }: EgressResponse, redactor: Redactor): string {

@@ -55,8 +55,9 @@ export async function createMcpTools(
   const { servers, deployment, context } = dependencies;
   const { name } = group;
   const lookup = lookupIn({ ...context.values, env: deployment.variables });
-  const unset = renderHeaders(group.headers, lookup).flatMap(({ missing }) => missing);
+  let unset: string[] = [];
   try {
+    unset = renderHeaders(group.headers, lookup).flatMap(({ missing }) => missing);
     const target = targetOf(group, deployment, context.values);
     const { tools: listed, leftOut } = await servers.list(target, context.signal);
     const tools = inOrder(listed, group.only);

@@ -1,3 +1,4 @@
+import { BOUNDS } from '../bounds.ts';
 import { DEFAULTS, type Definition, type Fact, type ModelSettings } from '../definition.ts';
 import { byteLength } from '../source.ts';
 import type { Member } from '../syntax.ts';
@@ -37,7 +38,7 @@ export function checkAgent(agent: Member, check: Check): Definition {
   const [memory, ...more] = settings.all('memory');
   const facts = checkFacts(memory, check);
   const isReadable = isWhole(memory ?? agent) && more.length === 0;
-  const names = isReadable ? facts.map(({ name }) => name) : 'unknown';
+  const names = isReadable ? new Set(facts.map(({ name }) => name)) : 'unknown';
   checkPresence(agent, check);
   return {
     name: textOf(agent, check) ?? '',
@@ -98,6 +99,7 @@ function checkFacts(memory: Member | undefined, check: Check): Fact[] {
   checkNames(
     members.map(({ token }) => token),
     check,
+    { max: { count: BOUNDS.facts, what: 'facts' } },
   );
   return members.map((member) => ({ name: member.word, description: textOf(member, check) }));
 }

@@ -24,7 +24,7 @@ function checkCapability(member: Member, facts: Scope['facts'], check: Check): C
   const [input, ...more] = settingsOf(block, check).all('input');
   const fields = checkFields(input?.block, check);
   const isReadable = isWhole(member) && (!input || isWhole(input)) && more.length === 0;
-  const inputs = isReadable ? fields.map(({ name }) => name) : 'unknown';
+  const inputs = isReadable ? new Set(fields.map(({ name }) => name)) : 'unknown';
   const request = findRequest(member, input, check);
   return {
     name: namesOf(member)[0]?.text ?? '',
@@ -43,7 +43,7 @@ function findRequest(member: Member, input: Member | undefined, check: Check): M
       report(
         'duplicate-setting',
         token.start,
-        `second request ${quote(word)}, a capability makes one`,
+        () => `second request ${quote(word)}, a capability makes one`,
       );
   if (request && input && input.token.start > request.token.start)
     report('wrong-order', input.token.start, '"input" stands before the request');

@@ -1,8 +1,9 @@
+import { BOUNDS } from '../bounds.ts';
 import { CHANNELS, type Channel } from '../definition.ts';
 import { hint } from '../suggest.ts';
 import type { Member } from '../syntax.ts';
 import { quote } from '../token.ts';
-import { checkNames, settingsOf } from './names.ts';
+import { checkCount, checkNames, settingsOf } from './names.ts';
 import { type Check, checkText, envOf, namesOf, stringsOf, textOf } from './values.ts';
 
 type Settings = ReturnType<typeof settingsOf>;
@@ -23,17 +24,23 @@ function checkChannel(member: Member, check: Check): Channel | undefined {
       return {
         type: 'web',
         welcome: textOf(settings.get('welcome'), check),
-        suggestions: stringsOf(settings.get('suggestions')).map((token) => checkText(token, check)),
+        suggestions: checkSuggestions(settings.get('suggestions'), check),
       };
     case 'telegram':
       rejectSettings(['welcome', 'suggestions'], 'web', settings, check);
       return checkTelegram(member, settings, check);
     default: {
-      const message = `unknown channel ${quote(name.text)}${hint(name.text, CHANNELS)}`;
+      const message = () => `unknown channel ${quote(name.text)}${hint(name.text, CHANNELS)}`;
       check.report('unknown-channel', name.start, message);
       return undefined;
     }
   }
+}
+
+function checkSuggestions(member: Member | undefined, check: Check): string[] {
+  const tokens = stringsOf(member);
+  checkCount(tokens, { count: BOUNDS.suggestions, what: 'suggestions' }, check);
+  return tokens.map((token) => checkText(token, check));
 }
 
 function checkTelegram(member: Member, settings: Settings, check: Check): Channel {

@@ -1,3 +1,4 @@
+import { BOUNDS } from '../bounds.ts';
 import { type Field, type FieldType, SCALARS } from '../definition.ts';
 import type { Block, Member, TypeArgument } from '../syntax.ts';
 import { checkNames } from './names.ts';
@@ -9,6 +10,7 @@ export function checkFields(block: Block | undefined, check: Check): Field[] {
   checkNames(
     members.map(({ token }) => token),
     check,
+    { max: { count: BOUNDS.inputs, what: 'inputs of a capability' } },
   );
   const fields = members.flatMap((member) => checkField(member, check) ?? []);
   const isDescribed = block?.damaged || fields.some(({ description }) => description !== undefined);
@@ -32,6 +34,7 @@ function checkField(member: Member, check: Check): Field | undefined {
 function checkType({ token, choices, list }: TypeArgument, check: Check): FieldType {
   if (choices.length === 0)
     return { kind: SCALARS.find((name) => name === token.text) ?? 'string', list };
-  checkNames(choices, check);
+  const max = { count: BOUNDS.choices, what: 'choices of a type' };
+  checkNames(choices, check, { max, maxLength: Number.POSITIVE_INFINITY });
   return { kind: 'choice', choices: choices.map((choice) => checkText(choice, check)) };
 }

@@ -1,3 +1,4 @@
+import { BOUNDS } from '../bounds.ts';
 import { hint } from '../suggest.ts';
 import type { Template } from '../template.ts';
 import { parseTemplate, type Reference } from '../template-parser.ts';
@@ -7,9 +8,9 @@ import type { Check } from './values.ts';
 /** What the templates of one place may name. */
 export type Scope = {
   /** Declared facts; `unknown` where they could not be read, and any name will do. */
-  readonly facts: readonly string[] | 'unknown';
+  readonly facts: ReadonlySet<string> | 'unknown';
   /** Declared inputs, the same way; nothing outside a capability. */
-  readonly inputs?: readonly string[] | 'unknown';
+  readonly inputs?: ReadonlySet<string> | 'unknown';
   /** Whether `env` may stand there. */
   readonly env: boolean;
 };
@@ -32,6 +33,12 @@ const isRoot = (name: string): name is Root => Object.hasOwn(ROOTS, name);
 export function checkTemplate(token: Token, scope: Scope, check: Check) {
   const parsed = parseTemplate(check.source, token, check.report);
   for (const reference of parsed.references) checkReference(reference, scope, check);
+  const extra = parsed.references[BOUNDS.references];
+  if (extra) {
+    const found = `found ${parsed.references.length}`;
+    const message = `expected at most ${BOUNDS.references} templates in one text, ${found}`;
+    check.report('too-many-references', extra.offset, message);
+  }
   return parsed;
 }
 
@@ -41,9 +48,15 @@ export const NO_TEMPLATE: Template = [];
 function checkReference({ path, offset }: Reference, scope: Scope, check: Check): void {
   const [root = '', name = ''] = path;
   const text = path.join('.');
-  if (!isRoot(root)) {
-    const roots = Object.keys(ROOTS).filter((other) => isRoot(other) && isAllowed(other, scope));
-    check.report('unknown-root', offset, `unknown name ${quote(root)}${hint(root, roots)}`);
+  if (text.length > BOUNDS.pathLength) {
+    const length = `expected at most ${BOUNDS.pathLength}`;
+    const message = `the path has ${text.length} characters, ${length}`;
+    check.report('invalid-template', offset, message);
+  } else if (!isRoot(root)) {
+    check.report('unknown-root', offset, () => {
+      const roots = Object.keys(ROOTS).filter((other) => isRoot(other) && isAllowed(other, scope));
+      return `unknown name ${quote(root)}${hint(root, roots)}`;
+    });
   } else if (!isAllowed(root, scope)) {
     if (root === 'env')
       check.report(
@@ -53,7 +66,8 @@ function checkReference({ path, offset }: Reference, scope: Scope, check: Check)
       );
     else check.report('unknown-root', offset, '"input" has values in a capability only');
   } else if (!ROOTS[root].pattern.test(text)) {
-    check.report('invalid-template', offset, `expected ${ROOTS[root].form}, found ${quote(text)}`);
+    const { form } = ROOTS[root];
+    check.report('invalid-template', offset, () => `expected ${form}, found ${quote(text)}`);
   } else if (root === 'env') {
     check.useEnv(name, offset);
   } else if (root === 'memory') {
@@ -72,10 +86,11 @@ function checkDeclared(
   what: 'fact' | 'input',
   name: string,
   offset: number,
-  names: readonly string[] | 'unknown',
+  names: ReadonlySet<string> | 'unknown',
   { report }: Check,
 ): void {
-  if (names === 'unknown' || names.includes(name)) return;
-  const message = `${what} ${quote(name)} is not declared${hint(name, names)}`;
-  report(`unknown-${what}`, offset, message);
+  if (names === 'unknown' || names.has(name)) return;
+  report(`unknown-${what}`, offset, () => {
+    return `${what} ${quote(name)} is not declared${hint(name, [...names])}`;
+  });
 }

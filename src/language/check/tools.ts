@@ -1,10 +1,11 @@
+import { BOUNDS } from '../bounds.ts';
 import { BUILT_IN_GROUPS, type BuiltInName, MEMORY_GROUP, type ToolGroup } from '../definition.ts';
 import { hint } from '../suggest.ts';
 import type { Member } from '../syntax.ts';
 import { quote, type Token } from '../token.ts';
 import { checkCapabilities } from './capabilities.ts';
 import { checkHeaders } from './headers.ts';
-import { checkNames, settingsOf } from './names.ts';
+import { checkCount, checkNames, settingsOf } from './names.ts';
 import type { Scope } from './templates.ts';
 import { addressOf } from './urls.ts';
 import { type Check, checkText, namesOf, stringsOf } from './values.ts';
@@ -20,7 +21,12 @@ export function checkTools(
   checkNames(
     members.flatMap((member) => namesOf(member).slice(0, 1)),
     check,
+    { max: { count: BOUNDS.groups, what: 'groups of tools' } },
   );
+  const capabilities = members.flatMap(({ block }) =>
+    block?.name === 'tools' ? block.members.map(({ token }) => token) : [],
+  );
+  checkCount(capabilities, { count: BOUNDS.capabilities, what: 'capabilities' }, check);
   return members.flatMap((member) => checkGroup(member, facts, check) ?? []);
 }
 
@@ -39,8 +45,10 @@ function checkGroup(member: Member, facts: Scope['facts'], check: Check): ToolGr
 
 function checkBuiltIn({ text, start }: Token, { report }: Check): ToolGroup | undefined {
   if (isBuiltIn(text)) return { type: 'builtin', name: text };
-  const end = hint(text, Object.keys(BUILT_IN_GROUPS));
-  report('unknown-group', start, `unknown group ${quote(text)} without a block${end}`);
+  report('unknown-group', start, () => {
+    const end = hint(text, Object.keys(BUILT_IN_GROUPS));
+    return `unknown group ${quote(text)} without a block${end}`;
+  });
   return undefined;
 }
 
@@ -48,7 +56,10 @@ function checkServer(name: string, member: Member, facts: Scope['facts'], check:
   const settings = settingsOf(member.block, check);
   const only = settings.get('only');
   const tools = [...stringsOf(only), ...namesOf(only)].sort((a, b) => a.start - b.start);
-  checkNames(tools, check);
+  checkNames(tools, check, {
+    max: { count: BOUNDS.serverTools, what: 'tools of a server' },
+    maxLength: BOUNDS.longNameLength,
+  });
   return {
     type: 'mcp',
     name,

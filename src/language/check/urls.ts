@@ -1,3 +1,4 @@
+import { BOUNDS } from '../bounds.ts';
 import type { EnvReference } from '../definition.ts';
 import { stringValue } from '../strings.ts';
 import type { Member } from '../syntax.ts';
@@ -27,6 +28,12 @@ export function addressOf(
 /** Reports what can be no URL, whatever values its templates get. */
 export function checkUrl(parsed: ParsedTemplate, token: Token, { report }: Check): void {
   if (parsed.damaged) return;
+  const { length } = fill(parsed.template, '');
+  if (length > BOUNDS.urlLength) {
+    const message = `the URL has ${length} characters, expected at most ${BOUNDS.urlLength}`;
+    report('invalid-url', token.start, message);
+    return;
+  }
   // A value may be letters or digits: `x` is no port, and `1` does not end a host's name.
   const url = parseUrl(fill(parsed.template, 'x')) ?? parseUrl(fill(parsed.template, '1'));
   if (!url) {

@@ -3,7 +3,7 @@ import type { Report } from '../diagnostic.ts';
 import type { Source } from '../source.ts';
 import { stringValue } from '../strings.ts';
 import type { Member } from '../syntax.ts';
-import type { Token } from '../token.ts';
+import { shorten, type Token } from '../token.ts';
 
 /** What every check needs. */
 export type Check = {
@@ -65,7 +65,9 @@ export function numberOf(
   if (!member || member.damaged || !number) return undefined;
   const { token, value } = number;
   if (value < min || value > max)
-    report('out-of-range', token.start, `"${member.word}" is ${token.text}, expected ${text}`);
+    report('out-of-range', token.start, () => {
+      return `"${member.word}" is ${shorten(token.text)}, expected ${text}`;
+    });
   return value;
 }
 

@@ -214,6 +214,55 @@ describe('the answer of an HTTP tool', () => {
   });
 });
 
+describe('the bounds of a request', () => {
+  const url = (...more: string[]) => [`${site.origin}/`, ...more];
+  const long = { values: { context: { text: 'x'.repeat(100_000) } } };
+  const callLong = (request: Partial<HttpRequest>) =>
+    toolFor(request)
+      .call({}, { ...context(), ...long })
+      .catch((error) => error.message);
+  const place = { path: ['context', 'text'] };
+
+  test('an address of over 16,384 characters is refused, as the definition places its values', async () => {
+    expect(await callLong({ url: [`${site.origin}/`, place] })).toBe(
+      'The address is longer than 16384 characters with its values in place.',
+    );
+    expect(await problem({ url: url('x'.repeat(16_384)) })).toMatch(/^The address is longer/);
+  });
+
+  test('and with the query that the input makes', async () => {
+    const given = { a_b: 'é'.repeat(2_800) };
+    expect(await problem({ url: url() }, given)).toBe(
+      'The address with its query is longer than 16384 characters.',
+    );
+    expect(await call({ url: url() }, { a_b: 'é'.repeat(2_700) })).toBe('{"ok":true}');
+  });
+
+  test('headers of over 65,536 characters together are refused', async () => {
+    const headers = (count: number, length: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        name: `X-${index}`,
+        value: ['x'.repeat(length)],
+      }));
+    expect(await problem({ url: url(), headers: headers(9, 8_000) })).toBe(
+      'The headers are longer than 65536 characters with their values in place.',
+    );
+    expect(await callLong({ url: url(), headers: [{ name: 'X-A', value: [place] }] })).toMatch(
+      /^The headers are longer than 65536 characters/,
+    );
+    site.requests.length = 0;
+    expect(await call({ url: url(), headers: headers(4, 2_000) })).toBe('{"ok":true}');
+    expect(site.requests[0]?.headers['x-3']).toHaveLength(2_000);
+  });
+
+  test('a body of over 256 KiB is refused', async () => {
+    const request = { method: 'POST', url: url() } as const;
+    const given = (length: number) => ({ a_b: 'x'.repeat(length - '{"a_b":""}'.length) });
+    expect(await call(request, given(262_144))).toBe('{"ok":true}');
+    expect(await problem(request, given(262_145))).toBe('The body is larger than 262144 bytes.');
+  });
+});
+
 describe('an HTTP tool without an answer', () => {
   test('tells the model why, and nothing of the address', async () => {
     expect(await problem({ url: ['http://127.0.0.1:1/'] })).toBe(

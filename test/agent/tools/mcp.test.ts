@@ -519,6 +519,23 @@ describe('an MCP server that cannot be reached', () => {
   });
 });
 
+describe('headers that are too long', () => {
+  test('leave the tools of their server out, with a note that says why', async () => {
+    const values = { context: { text: 'x'.repeat(100_000) } };
+    const found = await find(
+      { headers: [header('X-Text', { path: ['context', 'text'] })] },
+      { context: context(values) },
+    );
+    expect(found).toMatchObject({ tools: [], missing: ['github.*'] });
+    expect(found.notes).toEqual([
+      expect.stringContaining(
+        'The headers are longer than 65536 characters with their values in place.',
+      ),
+    ]);
+    expect(mcp.count('initialize')).toBe(0);
+  });
+});
+
 describe('the guard of outgoing calls', () => {
   let inside: Site;
   beforeEach(async () => {

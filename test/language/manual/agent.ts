@@ -6,6 +6,7 @@ import {
   codesOf,
   define,
   inModel,
+  many,
 } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
@@ -47,6 +48,12 @@ export const AGENT: Sentences = {
       ]);
       expect(define(agentWith('')).memory).toEqual([]);
     },
+  'An agent has at most 64 facts.': () => {
+    const facts = (count: number) =>
+      agentWith(`  memory { ${many(count, (index) => `f${index}`)} }`);
+    expect(define(facts(64)).memory).toHaveLength(64);
+    expect(codesOf(facts(65))).toEqual(['too-many']);
+  },
   "Without `model` the operator's default model answers.": () => {
     expect(define(agentWith('')).model).toEqual({ timeout: 60_000 });
   },

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { readDefinition } from '../../../src/language/read.ts';
-import { agentWith, codesOf, define } from '../helpers.ts';
+import { agentWith, codesOf, define, many } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
 export const CHANNELS: Sentences = {
@@ -22,6 +22,12 @@ export const CHANNELS: Sentences = {
     expect(codesOf(agentWith('  channel telegram { token env.T welcome "Hi" }'))).toEqual([
       'unknown-setting',
     ]);
+  },
+  'A channel has at most 20 suggestions.': () => {
+    const web = (count: number) =>
+      agentWith(`  channel web { suggestions ${many(count, (index) => `"s${index}"`, ', ')} }`);
+    expect(codesOf(web(20))).toEqual([]);
+    expect(codesOf(web(21))).toEqual(['too-many']);
   },
   '`channel telegram` needs a `token`, which is `env.NAME`.': () => {
     expect(codesOf(agentWith('  channel telegram'))).toEqual(['missing-token']);

@@ -17,6 +17,14 @@ export const LAYOUT: Sentences = {
       '# a\nagentlang 5 # b\n\nagent "A" { # c\n  # d\n  prompt "p" # e\n\n  # f\n} # g\n# h\n';
     expect(formatSource(source.replaceAll('\n\n', '\n\n\n \n').replaceAll('  ', ' '))).toBe(source);
   },
+  'A value over 40 characters does not move the columns of other lines.': () => {
+    const input = (choices: string) =>
+      `    capability c "d" {\n      input {\n        kind ${choices} "k"\n        id   string${' '.repeat(choices.length - 6)} "i"\n      }\n      get "https://a.b/"\n    }`;
+    const width40 = `"a" | "${'b'.repeat(32)}"`;
+    const narrow = agentWith(`  tools g {\n${input(width40)}\n  }`);
+    expect(formatSource(narrow)).toContain(`id   string${' '.repeat(34)} "i"`);
+    expect(formatSource(narrow.replace('"bb', '"bbb'))).toContain('id   string "i"');
+  },
   'It breaks a list after each comma where the line would be over 100 characters.': () => {
     const web = (suggestions: string) =>
       agentWith(`  channel web {\n    suggestions ${suggestions}\n  }`);

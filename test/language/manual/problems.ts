@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { readDefinition } from '../../../src/language/read.ts';
-import { agentWith, agentWithPrompt, codesOf, inModel, problemsOf } from '../helpers.ts';
+import { agentWith, agentWithPrompt, codesOf, inModel, many, problemsOf } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
 export const PROBLEMS: Sentences = {
@@ -59,10 +59,23 @@ export const PROBLEMS: Sentences = {
       ]);
       expect(codesOf(source, { envNames: ['T', 'U'] })).toEqual([]);
     },
-  'Over 1000 problems the rest is counted in one.': () => {
-    const diagnostics = problemsOf(agentWith('foo\n'.repeat(1_500)));
-    expect(diagnostics).toHaveLength(1_001);
-    expect(diagnostics.at(-1)).toBe('1005:1 500 more problems from here on [too-many-problems]');
-    expect(codesOf(agentWith('foo\n'.repeat(1_000)))).not.toContain('too-many-problems');
-  },
+  'At most 100 problems are listed, errors before warnings, and one more says how many others there are.':
+    () => {
+      const diagnostics = problemsOf(agentWith('foo\n'.repeat(150)));
+      expect(diagnostics).toHaveLength(101);
+      expect(diagnostics.slice(98)).toEqual([
+        expect.stringMatching(/^103:1 unknown setting "foo"/),
+        expect.stringMatching(/^104:1 unknown setting "foo"/),
+        '154:1 50 more problems are not listed [too-many-problems]',
+      ]);
+      expect(codesOf(agentWith('foo\n'.repeat(100)))).not.toContain('too-many-problems');
+      const capability = (index: number) => `capability c${index} "d" { get "http://a.b/" }`;
+      const source = agentWith(`  tools g { ${many(120, capability)} }\nfoo\nbar`);
+      expect(codesOf(source)).toEqual([
+        ...Array<string>(98).fill('plain-http'),
+        'unknown-setting',
+        'unknown-setting',
+        'too-many-problems',
+      ]);
+    },
 };

@@ -100,6 +100,14 @@ export const TEMPLATES: Sentences = {
       ])
         expect(codesOf(get(url))).toEqual(['invalid-url']);
     },
+  "A text has at most 1000 templates, and a template's path has at most 256 characters.": () => {
+    const prompt = (count: number) => agentWithPrompt(`"${'{{now}}'.repeat(count)}"`);
+    expect(codesOf(prompt(1_000))).toEqual([]);
+    expect(codesOf(prompt(1_001))).toEqual(['too-many-references']);
+    const path = (length: number) => agentWithPrompt(`"{{ ${'context'.padEnd(length, '.a')} }}"`);
+    expect(codesOf(path(255))).toEqual([]);
+    expect(codesOf(path(257))).toEqual(['invalid-template']);
+  },
   'What is missing becomes empty text, and its path is listed as missing.': () => {
     expect(render('"[{{ context.x }}{{ context.none }}{{ context.x }}{{ session.id }}]"')).toEqual({
       text: '[]',
@@ -129,4 +137,16 @@ export const TEMPLATES: Sentences = {
     const lookup = lookupIn({ env: {}, context: { a: 'b.example' } });
     expect(renderUrl(url, lookup)).toEqual({ text: '', missing: ['env.HOST'] });
   },
+  'With its values in place a text has at most 1048576 characters, and a URL has at most 16384; a longer one is an error.':
+    () => {
+      const lookup = (length: number) => lookupIn({ context: { a: 'a'.repeat(length) } });
+      const { prompt } = define(agentWithPrompt('"{{ context.a }}{{ context.a }}"'));
+      expect(renderTemplate(prompt, lookup(524_288)).text).toHaveLength(1_048_576);
+      expect(() => renderTemplate(prompt, lookup(524_289))).toThrow(
+        /longer than 1048576 characters/,
+      );
+      const { url } = capabilityOf('get "https://a.b/{{ context.a }}"').request;
+      expect(renderUrl(url, lookup(16_372)).text).toHaveLength(16_384);
+      expect(() => renderUrl(url, lookup(16_373))).toThrow(/longer than 16384 characters/);
+    },
 };

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { readDefinition } from '../../../src/language/read.ts';
-import { agentWith, agentWithCapability, codesOf, define } from '../helpers.ts';
+import { agentWith, agentWithCapability, codesOf, define, many, problemsOf } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
 /** The one capability of an agent. */
@@ -25,6 +25,17 @@ export const TOOLS: Sentences = {
         { type: 'http', name: 'g', capabilities: [{ name: 'b' }, { name: 'a' }] },
       ]);
     },
+  'An agent has at most 16 groups of tools, and at most 128 capabilities in all of them.': () => {
+    const groups = (count: number) => many(count, (index) => `tools g${index} mcp env.U`, '\n');
+    expect(define(agentWith(groups(16))).tools).toHaveLength(16);
+    expect(codesOf(agentWith(groups(17)))).toEqual(['too-many']);
+    const group = (name: string, count: number) =>
+      `tools ${name} { ${many(count, (index) => `capability c${index} "d" { get "https://a.b/" }`)} }\n`;
+    expect(readDefinition(agentWith(group('a', 100) + group('b', 28))).tools).toHaveLength(128);
+    expect(problemsOf(agentWith(`${group('a', 100)}${group('b', 29)}`))).toEqual([
+      expect.stringMatching(/^6:.* expected at most 128 capabilities, found 129 \[too-many\]$/),
+    ]);
+  },
   'A capability has a name and a description, an `input` if it takes any, and then one request.':
     () => {
       const get = 'get "https://a.example/"';
@@ -59,6 +70,16 @@ export const TOOLS: Sentences = {
     const fields = 'a string? "x"\nb number[] ?\nc "x" | "y"?\nd string';
     expect(inputOf(fields).map(({ optional }) => optional)).toEqual([true, true, true, false]);
   },
+  'A capability has at most 64 inputs, and a type has at most 100 choices.': () => {
+    const fields = (count: number) => many(count, (index) => `f${index} string "d"`, '\n');
+    const choices = (count: number) => `a ${many(count, (index) => `"c${index}"`, ' | ')} "d"`;
+    expect(inputOf(fields(64))).toHaveLength(64);
+    expect(inputOf(choices(100))).toHaveLength(1);
+    for (const input of [fields(65), choices(101)])
+      expect(codesOf(agentWithCapability(`input { ${input} } get "https://a.b/"`))).toEqual([
+        'too-many',
+      ]);
+  },
   'Where no input of a capability is described there is a warning.': () => {
     const withInput = (fields: string) =>
       agentWithCapability(`input { ${fields} }\n      get "https://a.example/"`);
@@ -91,11 +112,27 @@ export const TOOLS: Sentences = {
     for (const url of ['ftp://a.example', '/b', 'a.example', 'https://', 'https://u:p@a.example'])
       expect(codesOf(get(url))).toEqual(['invalid-url']);
   },
+  'A URL has at most 16384 characters.': () => {
+    const get = (length: number) =>
+      agentWithCapability(`get "${'https://a.example/'.padEnd(length, 'a')}"`);
+    expect(codesOf(get(16_384))).toEqual([]);
+    expect(codesOf(get(16_385))).toEqual(['invalid-url']);
+  },
   'A header stands at most once, whatever its case, and its value is one line.': () => {
     const get = (headers: string) => agentWithCapability(`get "https://a.example/" { ${headers} }`);
     expect(codesOf(get('header "A" "a" header "a" "b"'))).toEqual(['duplicate-name']);
     expect(codesOf(get('header "A" "a\\nb"'))).toEqual(['invalid-header']);
     expect(codesOf(get('header "A:" "a"'))).toEqual(['invalid-header']);
+  },
+  'A request or a server has at most 32 headers.': () => {
+    const headers = (count: number) => `{ ${many(count, (index) => `header "H-${index}" "v"`)} }`;
+    for (const settings of [
+      (count: number) => agentWithCapability(`get "https://a.b/" ${headers(count)}`),
+      (count: number) => agentWith(`  tools g mcp env.U ${headers(count)}`),
+    ]) {
+      expect(codesOf(settings(32))).toEqual([]);
+      expect(codesOf(settings(33))).toEqual(['too-many']);
+    }
   },
   '`tools NAME mcp` with a URL or `env.NAME` is a group with the tools of a server of the Model Context Protocol.':
     () => {
@@ -115,6 +152,12 @@ export const TOOLS: Sentences = {
       expect(readDefinition(source).tools).toEqual(['g.b', 'g.c-d']);
       expect(codesOf(source.replaceAll('"c-d"', 'c-d'))).toEqual(['invalid-name']);
     },
+  '`only` names at most 128 tools.': () => {
+    const only = (count: number) =>
+      agentWith(`  tools g mcp env.U { only ${many(count, (index) => `t${index}`, ', ')} }`);
+    expect(codesOf(only(128))).toEqual([]);
+    expect(codesOf(only(129))).toEqual(['too-many']);
+  },
   '`tools time` is built in and has `time.now`; another name without a block is an error.': () => {
     expect(define(agentWith('  tools time')).tools).toEqual([{ type: 'builtin', name: 'time' }]);
     expect(readDefinition(agentWith('  tools time')).tools).toEqual(['time.now']);

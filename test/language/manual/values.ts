@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { readDefinition } from '../../../src/language/read.ts';
-import { agentWith, agentWithPrompt, codesOf, define, inModel } from '../helpers.ts';
+import { agentWith, agentWithPrompt, codesOf, define, inModel, many } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
 export const VALUES: Sentences = {
@@ -62,6 +62,33 @@ export const VALUES: Sentences = {
     for (const name of ['1a', 'a-b', 'é', 'naïve', 'a$'])
       expect(codesOf(memory(name))).toEqual(['invalid-name']);
   },
+  "A name has at most 64 characters; the name of a variable, a header or a server's tool has at most 128.":
+    () => {
+      const name = (length: number) => 'n'.repeat(length);
+      const request = (header: string) =>
+        `capability c "d" { get "https://a.example/" { header "${header}" "v" } }`;
+      const longNames = [
+        (length: number) => `  memory { ${name(length)} }`,
+        (length: number) => `  tools ${name(length)} mcp env.U`,
+        (length: number) => `  tools g { capability ${name(length)} "d" { get "https://a.b/" } }`,
+        (length: number) =>
+          `  tools g { capability c "d" { input { ${name(length)} string "d" } get "https://a.b/" } }`,
+      ];
+      for (const settings of longNames) {
+        expect(codesOf(agentWith(settings(64)))).toEqual([]);
+        expect(codesOf(agentWith(settings(65)))).toEqual(['invalid-name']);
+      }
+      const longerNames = [
+        (length: number) => `  tools g mcp env.${name(length)}`,
+        (length: number) => `  tools g { ${request(name(length))} }`,
+        (length: number) => `  tools g mcp env.U { only ${name(length)} }`,
+        (length: number) => `  tools g mcp env.U { header "A" "{{ env.${name(length)} }}" }`,
+      ];
+      for (const settings of longerNames) {
+        expect(codesOf(agentWith(settings(128)))).toEqual([]);
+        expect(codesOf(agentWith(settings(129)))).toEqual(['invalid-name']);
+      }
+    },
   '`env.NAME` stands for a variable of the deployment; the report on a source lists the names, and no value is ever part of a definition.':
     () => {
       const telegram = '  channel telegram { token env.B }\n';
@@ -71,6 +98,16 @@ export const VALUES: Sentences = {
       expect(definition?.channels).toEqual([{ type: 'telegram', token: { env: 'B' } }]);
       expect(definition?.tools).toMatchObject([{ url: { env: 'C' } }]);
     },
+  'A source names at most 200 variables.': () => {
+    const capabilities = (count: number) =>
+      many(
+        count,
+        (index) =>
+          `capability c${index} "d" { get "https://a.b/{{ env.E${index} }}{{ env.F${index} }}" }`,
+      );
+    expect(codesOf(agentWith(`  tools g { ${capabilities(100)} }`))).toEqual([]);
+    expect(codesOf(agentWith(`  tools g { ${capabilities(101)} }`))).toEqual(['too-many']);
+  },
   'Names, descriptions, prompts and messages are not empty.': () => {
     const blank = agentWith('  model ""\n  memory { a "" }\n  channel web { welcome " " }');
     expect(codesOf(blank)).toEqual(['empty-text', 'empty-text', 'empty-text']);

@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createDiagnostics, MAX_DIAGNOSTICS } from '../../src/language/diagnostic.ts';
+import { formatSource } from '../../src/language/format.ts';
+import { type DefinitionReport, readDefinition } from '../../src/language/read.ts';
+import { createSource, MAX_SOURCE_BYTES } from '../../src/language/source.ts';
+import { suggest } from '../../src/language/suggest.ts';
+import { AGENT, FAMILIES, type Family, fill } from './adversarial/families.ts';
+
+const VARIABLES = Array.from({ length: 200 }, (_, index) => `V${index}`);
+const read = (source: string) => readDefinition(source, { envNames: VARIABLES });
+
+/** Ten times what the slowest family takes on an idle machine, and far below what any super-linear one took. */
+const LIMIT_MS = 1_000;
+
+/** Milliseconds of this process's CPU time: of several runs the least, as soon as that is little enough. */
+function cpuOf(work: () => void, enough: number): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < 5 && least > enough; run += 1) {
+    const before = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  return least;
+}
+
+/** Twice the source takes at most about twice the work: far from four times. What is done at once tells nothing. */
+function isLinear(family: Family, work: (source: string) => void): boolean {
+  const [whole, half] = [family(MAX_SOURCE_BYTES), family(MAX_SOURCE_BYTES / 2)];
+  const noise = LIMIT_MS / 5;
+  const least = cpuOf(() => work(whole), noise);
+  expect(least).toBeLessThan(LIMIT_MS);
+  return least < noise || least < 3 * cpuOf(() => work(half), 0) + noise;
+}
+
+function isBounded({ diagnostics, tools, envNames, places }: DefinitionReport): void {
+  expect(diagnostics.length).toBeLessThanOrEqual(MAX_DIAGNOSTICS + 1);
+  for (const { message } of diagnostics) expect(message.length).toBeLessThanOrEqual(400);
+  expect(tools.length).toBeLessThanOrEqual(16 * 128);
+  for (const one of [tools, envNames, places])
+    expect(JSON.stringify(one).length).toBeLessThan(2 * MAX_SOURCE_BYTES);
+}
+
+describe('256 KiB of what a hostile author writes', () => {
+  test.each(Object.entries(FAMILIES))('%s: read and formatted at once', (_what, family) => {
+    const source = family(MAX_SOURCE_BYTES);
+    expect(Buffer.byteLength(source)).toBeLessThanOrEqual(MAX_SOURCE_BYTES);
+    expect(source.length).toBeGreaterThan(MAX_SOURCE_BYTES / 4);
+    isBounded(read(source));
+    expect(formatSource(source)?.length ?? 0).toBeLessThan(6 * MAX_SOURCE_BYTES);
+    expect(isLinear(family, read)).toBe(true);
+    expect(isLinear(family, formatSource)).toBe(true);
+  });
+
+  test('whatever pieces of the language it repeats', () => {
+    const beginning = fc.constantFrom(
+      `${AGENT}`,
+      `${AGENT}prompt "p" memory {`,
+      `${AGENT}prompt "p" tools g { capability c "d" { input {`,
+      `${AGENT}prompt "p" tools g { capability c "d" { get "https://a.b/" {`,
+      `${AGENT}prompt "p" tools g mcp env.U { only a`,
+      `${AGENT}prompt "p" channel web { suggestions "a"`,
+      `${AGENT}prompt """`,
+      `${AGENT}prompt "`,
+      `${AGENT}tools g { capability c "d" { get "https://`,
+    );
+    const piece = fc.oneof(
+      fc.constantFrom(
+        ...'{ } , | . ? [ ] {{ }} ?? " """ # // \\ \\" \n \t tools capability c get header prompt memory'
+          .split(' ')
+          .filter(Boolean),
+        ...['"a"', ' ', '    ', 'é', '{{now}}', '{{memory.a', '{{input.a}}', 'env.', 'sk-', 'eyJ'],
+        ...['Bearer ', '-----BEGIN ', 'https://', '1234567890:', '0.1', '5s', 'string', '?', 'mcp'],
+      ),
+      fc.string({ minLength: 1, maxLength: 4 }),
+    );
+    const family = fc
+      .tuple(beginning, fc.array(piece, { minLength: 1, maxLength: 5 }), fc.boolean())
+      .map(([start, pieces, counts]) =>
+        fill(start, (index) => pieces.join('') + (counts ? index : '')),
+      );
+    fc.assert(
+      fc.property(family, (one) => {
+        expect(isLinear(one, (source) => isBounded(read(source)))).toBe(true);
+        expect(isLinear(one, formatSource)).toBe(true);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('work that is bounded by number', () => {
+  test('a word is compared with 128 names at most', () => {
+    let compared = 0;
+    function* names() {
+      for (; compared < 10_000; compared += 1) yield `name${compared}`;
+    }
+    expect(suggest('nmae', names())).toBeUndefined();
+    expect(compared).toBe(128);
+  });
+
+  test('long words and names are not compared', () => {
+    const name = 'n'.repeat(64);
+    expect(suggest(name, [name.slice(1)])).toBe(name.slice(1));
+    expect(suggest(`${name}n`, [name])).toBeUndefined();
+    expect(suggest(name, [`${name}n`])).toBeUndefined();
+  });
+
+  test('only the messages of listed problems are made', () => {
+    const { report, list } = createDiagnostics(createSource('a'.repeat(20_000)));
+    let made = 0;
+    for (let offset = 0; offset < 20_000; offset += 1)
+      report('syntax', offset, () => {
+        made += 1;
+        return 'wrong';
+      });
+    expect(list().at(-1)?.message).toBe('19900 more problems are not listed');
+    expect(made).toBe(MAX_DIAGNOSTICS);
+  });
+
+  test('problems that are not kept are counted, also where those kept become one', () => {
+    const { report, list } = createDiagnostics(createSource('a'.repeat(6_000)));
+    for (let offset = 0; offset < 6_000; offset += 1) report('unterminated-string', offset, 'open');
+    expect(list().map(({ code, message }) => [code, message])).toEqual([
+      ['unterminated-string', 'open'],
+      ['too-many-problems', '1000 more problems are not listed'],
+    ]);
+  });
+});
