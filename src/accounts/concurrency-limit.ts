@@ -17,7 +17,7 @@ export const CONCURRENCY_LIMITS: Record<Plan, ConcurrencyLimits> = {
   FREE: { activeRuns: 10, backgroundRuns: 1, queuedRuns: 100, streams: 100 },
   PRO: { activeRuns: 50, backgroundRuns: 4, queuedRuns: 1_000, streams: 400 },
   BUSINESS: { activeRuns: 200, backgroundRuns: 8, queuedRuns: 10_000, streams: 1_000 },
-  ENTERPRISE: { activeRuns: 1_000, backgroundRuns: 16, queuedRuns: 100_000, streams: 2_000 },
+  ENTERPRISE: { activeRuns: 1_000, backgroundRuns: 16, queuedRuns: 100_000, streams: 5_000 },
 };
 
 /**
