@@ -30,7 +30,18 @@ function forgetful(prisma: PrismaClient): PrismaClient {
     const isMeant = losing.of !== '' && String(statement).includes(losing.of);
     return isMeant ? lost(answer) : answer;
   };
-  return withMember(withMember(prisma, '$transaction', transaction), '$queryRaw', queryRaw);
+  const { memoryEntry } = prisma;
+  const upsert = async (...fact: Parameters<typeof memoryEntry.upsert>) => {
+    const entry = await memoryEntry.upsert(...fact);
+    if (losing.of !== 'memory' || losing.left < 1) return entry;
+    return lost(entry);
+  };
+  const members: [keyof PrismaClient, unknown][] = [
+    ['$transaction', transaction],
+    ['$queryRaw', queryRaw],
+    ['memoryEntry', withMember(memoryEntry, 'upsert', upsert)],
+  ];
+  return members.reduce((client, member) => withMember(client, ...member), prisma);
 }
 
 beforeAll(async () => {
@@ -144,6 +155,16 @@ describe('what is stored though the answer was lost', () => {
       say('Hello.');
       end();
     });
+  });
+
+  test('is a fact that a bot keeps', async () => {
+    const bot = await tenant.bot();
+    lose('memory');
+    const { data } = await tenant.graphql(`mutation {
+      setMemory(botId: "${bot}", sessionId: "known", name: "name", value: "Ada") { memory { name value } }
+    }`);
+    expect(losing.left).toBe(0);
+    expect(data.setMemory.memory).toEqual([{ name: 'name', value: 'Ada' }]);
   });
 
   test('is a session that is forgotten', async () => {

@@ -62,7 +62,7 @@ const toolFinishedFrame = z
 /** A frame of a streamed reply. Source: the API document, "Events". */
 export const replyFrame = z
   .union([textFrame, errorFrame, doneFrame])
-  .meta({ id: 'ReplyFrame', description: 'Text frames, and then one done frame, always.' });
+  .meta({ id: 'ReplyFrame', description: 'Text frames, and then one done frame.' });
 
 /** A frame of a run's events: those, and what else happens. */
 export const eventFrame = z
