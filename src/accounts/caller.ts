@@ -1,5 +1,11 @@
 import { GatewayError } from '../errors.ts';
-import type { Account, ApiKey, Environment, KeyScope } from '../generated/prisma/client.ts';
+import type {
+  Account,
+  ApiKey,
+  Environment,
+  KeyScope,
+  Session,
+} from '../generated/prisma/client.ts';
 
 /** One conversation of one bot: all that a browser may take part in. */
 export type SessionGrant = { botId: string; sessionId: string; environment: Environment };
@@ -53,6 +59,19 @@ export function assertOwnSession(
     return;
   const message = 'A session token is for one session in one environment alone.';
   throw new GatewayError('insufficient_scope', message);
+}
+
+/** Whether a session is the one that a token is for. */
+export function isOwnSession(
+  grant: SessionGrant | undefined,
+  { botId, sessionId, environment }: Pick<Session, 'botId' | 'sessionId' | 'environment'>,
+): boolean {
+  return (
+    grant !== undefined &&
+    grant.botId === botId &&
+    grant.sessionId === sessionId &&
+    grant.environment === environment
+  );
 }
 
 /** Whether a key can do nothing that the caller's own cannot. */

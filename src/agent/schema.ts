@@ -237,8 +237,9 @@ function requestOf(
   };
 }
 
-/** Tells the client which run answers it, and whether that is an earlier one. */
-function answeredBy(run: StartedRun, { setHeader }: Context): StartedRun {
+/** Tells the client which run answers it, and whether that is an earlier one; the operation may read all of it. */
+function answeredBy(run: StartedRun, { setHeader, openRun }: Context): StartedRun {
+  openRun(run.id);
   setHeader('X-Run-Id', run.id);
   if (run.isReplayed) setHeader('Idempotency-Replayed', 'true');
   return run;

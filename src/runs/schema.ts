@@ -56,6 +56,10 @@ const Trace = builder.simpleObject('Trace', {
 
 const NO_TRACE_ID = '0'.repeat(32);
 
+/** For the fields that hold a run's data, whichever way leads to the run. */
+const MAY_READ = ({ id }: { id: string }) => ({ run: id });
+const SCOPE = 'Scope RUNS, but in the answer of the operation that began the run.';
+
 const seenRun = seenBy((ids, { prisma, caller }) =>
   prisma.run.findMany({
     where: { id: { in: ids }, bot: visibleBots(caller()) },
@@ -84,14 +88,20 @@ builder.prismaNode('Run', {
       description: 'The end user: the session id.',
     }),
     sessionId: t.exposeString('sessionId', { nullable: true }),
-    input: t.exposeString('input', { description: 'What the bot was told.' }),
+    input: t.exposeString('input', {
+      description: `What the bot was told. ${SCOPE}`,
+      authScopes: MAY_READ,
+    }),
     response: t.exposeString('response', {
       nullable: true,
-      description: 'What it said; of a run that was cut short, so much as it had said.',
+      description: `What it said; of a run that was cut short, so much as it had said. ${SCOPE}`,
+      authScopes: MAY_READ,
     }),
     error: t.field({
       type: RunError,
       nullable: true,
+      description: `Why it failed; null where it did not. ${SCOPE}`,
+      authScopes: MAY_READ,
       select: { errorCode: true, errorMessage: true },
       resolve: ({ errorCode, errorMessage }) =>
         errorCode === null ? null : { code: errorCode.toUpperCase(), message: errorMessage ?? '' },
@@ -103,7 +113,8 @@ builder.prismaNode('Run', {
     metadata: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'What the caller noted of it.',
+      description: `What the caller noted of it. ${SCOPE}`,
+      authScopes: MAY_READ,
       select: { metadata: true },
       resolve: ({ metadata }) => (isJsonObject(metadata) ? metadata : null),
     }),
@@ -130,6 +141,8 @@ builder.prismaNode('Run', {
     }),
     trace: t.field({
       type: Trace,
+      description: `How it went, step by step. ${SCOPE}`,
+      authScopes: MAY_READ,
       select: { traceId: true, spans: true, finishedAt: true },
       resolve: ({ traceId, spans, finishedAt }) => ({
         traceId: traceId ?? NO_TRACE_ID,
@@ -201,12 +214,14 @@ builder.mutationField('cancelRun', (t) =>
   t.prismaField({
     type: 'Run',
     description:
-      'Stops a run that is queued or at work, and answers it as it is then; one that is over stays as it is. What was said until then is kept. Scope CHAT or RUNS. Error: RUN_NOT_FOUND.',
+      'Stops a run that is queued or at work, and answers it as it is then; one that is over stays as it is. What was said until then is kept. Scope CHAT or RUNS; what the run holds needs RUNS. Error: RUN_NOT_FOUND.',
     authScopes: (_root, { botId }) =>
       botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
     args: { id: t.arg.id({ required: true }), botId: t.arg.id() },
     resolve: async (query, _root, { id, botId }, context) => {
       await findFollowed(id, botId ?? undefined, context);
+      // A token finds the runs of its own session alone.
+      if (context.session()) context.openRun(id);
       await context.cancel.cancel(id);
       return context.prisma.run.findUniqueOrThrow({ ...query, where: { id } });
     },

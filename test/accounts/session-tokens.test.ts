@@ -105,6 +105,65 @@ describe('a session token', () => {
     expect(errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
   });
 
+  const MESSAGES = `query ($botId: ID!, $id: String!, $environment: Environment) {
+    bot(id: $botId) {
+      session(id: $id, environment: $environment) {
+        sessionId
+        messages(first: 10) { edges { node { role text } } pageInfo { hasNextPage } }
+      }
+    }
+  }`;
+
+  test('reads what was said in its session, but not what tools answered', async () => {
+    const id = 'user-3';
+    const token = await tokenFor({ sessionId: id });
+    const { data } = await chat(token);
+    const where = { runId: data.chat.runId };
+    const { sessionKey } = await app.prisma.message.findFirstOrThrow({ where });
+    await app.prisma.message.create({
+      data: {
+        id: 'msg_tool',
+        sessionKey,
+        ...where,
+        turn: 2,
+        position: 0,
+        role: 'TOOL',
+        text: 'A whole customer record',
+      },
+    });
+    const read = await app.graphql(token, MESSAGES, { botId: bot, id });
+    expect(read.data.bot.session).toEqual({
+      sessionId: id,
+      messages: {
+        edges: [
+          { node: { role: 'user', text: 'Hi' } },
+          { node: { role: 'assistant', text: data.chat.response } },
+        ],
+        pageInfo: { hasNextPage: false },
+      },
+    });
+    const byKey = await tenant.graphql(MESSAGES, { botId: bot, id });
+    expect(byKey.data.bot.session.messages.edges).toHaveLength(3);
+  });
+
+  test.each([
+    ['another session', { id: 'user-9' }],
+    ['its session in another environment', { environment: 'STAGING' }],
+  ])('reads nothing of %s', async (_what, other) => {
+    await chat(tenant.apiKey, bot, { sessionId: 'user-9' });
+    const token = await tokenFor({ sessionId: 'user-3' });
+    const read = await app.graphql(token, MESSAGES, { botId: bot, id: 'user-3', ...other });
+    expect(codeOf(read)).toBe('INSUFFICIENT_SCOPE');
+    expect(read.data?.bot?.session).toBeFalsy();
+  });
+
+  test('reads nothing of what a bot keeps of its user', async () => {
+    const query = `{ bot(id: "${bot}") { session(id: "user-1") { memory { value } } } }`;
+    const { data, errors } = await app.graphql(await tokenFor(), query);
+    expect(data).toBeUndefined();
+    expect(errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
+  });
+
   test('counts against the account', async () => {
     const small = await app.tenant({ requestsPerMinute: 3, requestsPerDay: 3 });
     const botId = await small.bot();
