@@ -1,4 +1,4 @@
-import { assertOwnSession } from '../accounts/caller.ts';
+import { assertOwnSession, contextOf } from '../accounts/caller.ts';
 import { namespaceOf } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
 import { OnDisconnect } from '../generated/prisma/client.ts';
@@ -44,7 +44,8 @@ const ChatInput = builder.inputType('ChatInput', {
     }),
     context: t.field({
       type: 'JSON',
-      description: 'An object whose keys and values the model is told.',
+      description:
+        'An object whose keys and values the model is told. With a session token, only where that allows it.',
       validate: { schema: jsonObject },
     }),
     environment: t.field({ type: EnvironmentEnum, description: 'PRODUCTION by default.' }),
@@ -184,8 +185,9 @@ async function startChat(
   const session = context.session();
   const environment = input.environment ?? session?.environment;
   if (session) assertOwnSession(session, sessionId, environment);
+  const sent = isJsonObject(input.context) ? input.context : undefined;
   const request = {
-    ...requestOf(botId, { ...input, environment }, context),
+    ...requestOf(botId, { ...input, environment, context: contextOf(session, sent) }, context),
     message,
     sessionId: sessionId ?? session?.sessionId,
     onBusy: onBusy ?? undefined,
