@@ -35,6 +35,14 @@ export const jsonObject = z
     }
   }, ofObject);
 
+/** The same of a bounded size, as JSON in UTF-8. */
+export function jsonObjectUpTo(kibibytes: number) {
+  return jsonObject.refine(
+    (object) => Buffer.byteLength(JSON.stringify(object)) <= kibibytes * 1024,
+    { error: `must not be larger than ${kibibytes} KiB`, ...ofObject },
+  );
+}
+
 /** A text that is JSON, read. */
 export const jsonText = z.string().transform((text, context): unknown => {
   try {

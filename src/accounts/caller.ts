@@ -1,8 +1,23 @@
 import { GatewayError } from '../errors.ts';
-import type { Account, ApiKey, Environment, KeyScope } from '../generated/prisma/client.ts';
+import type {
+  Account,
+  ApiKey,
+  Environment,
+  KeyScope,
+  Session,
+} from '../generated/prisma/client.ts';
+import type { JsonObject } from '../json.ts';
 
 /** One conversation of one bot: all that a browser may take part in. */
-export type SessionGrant = { botId: string; sessionId: string; environment: Environment };
+export type SessionGrant = {
+  botId: string;
+  sessionId: string;
+  environment: Environment;
+  /** The context of each of its messages, by the maker of the token. */
+  context?: JsonObject | undefined;
+  /** Whether the page may send context of its own besides. */
+  allowContext?: boolean | undefined;
+};
 
 /** Who asks: an account, by one of its keys, or by a token that one of its keys has made for one session. */
 export type Caller = {
@@ -53,6 +68,38 @@ export function assertOwnSession(
     return;
   const message = 'A session token is for one session in one environment alone.';
   throw new GatewayError('insufficient_scope', message);
+}
+
+/**
+ * The context of a message: what a page sends where its token allows that, and over it what the maker of the token has put
+ * into it.
+ *
+ * @throws GatewayError `invalid_request` for context of a page that may not send any.
+ */
+export function contextOf(
+  session: SessionGrant | undefined,
+  sent: JsonObject | undefined,
+): JsonObject | undefined {
+  if (!session) return sent;
+  if (sent && !session.allowContext) {
+    const message = 'is fixed by the session token, whose maker has not set allowContext';
+    const details = [{ path: 'input.context', message }];
+    throw new GatewayError('invalid_request', `context: ${message}`, { details });
+  }
+  return sent || session.context ? { ...sent, ...session.context } : undefined;
+}
+
+/** Whether a session is the one that a token is for. */
+export function isOwnSession(
+  grant: SessionGrant | undefined,
+  { botId, sessionId, environment }: Pick<Session, 'botId' | 'sessionId' | 'environment'>,
+): boolean {
+  return (
+    grant !== undefined &&
+    grant.botId === botId &&
+    grant.sessionId === sessionId &&
+    grant.environment === environment
+  );
 }
 
 /** Whether a key can do nothing that the caller's own cannot. */

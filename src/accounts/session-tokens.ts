@@ -1,15 +1,18 @@
 import { hkdfSync } from 'node:crypto';
-import { errors, jwtVerify, SignJWT } from 'jose';
+import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import { Environment } from '../generated/prisma/client.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 import { type Caller, mayUseBot, type SessionGrant } from './caller.ts';
 import type { Keys } from './keys.ts';
 
 /** Seconds that a token holds at most, and where nothing else is asked. */
 export const MAX_TOKEN_SECONDS = 3_600;
 
-const ALGORITHM = 'HS256';
+/** The secret key encrypts the token itself, with AES-256 in Galois/Counter Mode (RFC 7518, sections 4.5 and 5.3). */
+const KEY_MANAGEMENT = 'dir';
+const ENCRYPTION = 'A256GCM';
 const AUDIENCE = 'parley-session';
 
 /** A token just made. */
@@ -36,10 +39,13 @@ const claims = z.object({
   bot: z.string(),
   session: z.string(),
   environment: z.enum(Environment),
+  context: z.custom<JsonObject>(isJsonObject).optional(),
+  allowContext: z.boolean().optional(),
 });
 
 /**
- * JSON Web Tokens (RFC 7519), signed with HMAC-SHA256 under a key derived from the secret key.
+ * JSON Web Tokens (RFC 7519), encrypted and authenticated under a key derived from the secret key: a page that holds one
+ * can neither read nor change it.
  *
  * @param secretKeys the present one first, then those before it, whose tokens still hold.
  */
@@ -52,24 +58,25 @@ export function createSessionTokens({
   keys: Pick<Keys, 'find'>;
   now?: (() => number) | undefined;
 }): SessionTokens {
-  const signingKeys = secretKeys.map(
-    (key) => new Uint8Array(hkdfSync('sha256', key, '', 'parley session tokens', 32)),
+  const encryptionKeys = secretKeys.map(
+    (key) => new Uint8Array(hkdfSync('sha256', key, '', 'parley encrypted session tokens', 32)),
   );
-  const [present] = signingKeys;
+  const [present] = encryptionKeys;
   if (present === undefined) throw new Error('There is no secret key.');
 
   const read = async (token: string) => {
-    for (const key of signingKeys) {
+    for (const key of encryptionKeys) {
       try {
         const options = {
-          algorithms: [ALGORITHM],
+          keyManagementAlgorithms: [KEY_MANAGEMENT],
+          contentEncryptionAlgorithms: [ENCRYPTION],
           audience: AUDIENCE,
           currentDate: new Date(now()),
         };
-        const { payload } = await jwtVerify(token, key, { ...options, requiredClaims: ['exp'] });
+        const { payload } = await jwtDecrypt(token, key, { ...options, requiredClaims: ['exp'] });
         return claims.parse(payload);
       } catch (error) {
-        if (error instanceof errors.JWSSignatureVerificationFailed) continue;
+        if (error instanceof errors.JWEDecryptionFailed) continue;
         if (error instanceof errors.JOSEError) throw invalidToken();
         throw error;
       }
@@ -78,16 +85,16 @@ export function createSessionTokens({
   };
 
   return {
-    async issue({ key }, { botId, sessionId, environment }, expiresIn) {
+    async issue({ key }, { botId, sessionId, ...grant }, expiresIn) {
       const end = now() + expiresIn * 1_000;
       // Whole seconds, rounded down: it never outlives its key.
       const seconds = Math.floor(Math.min(end, key.expiresAt?.getTime() ?? end) / 1_000);
-      const token = await new SignJWT({ bot: botId, session: sessionId, environment })
-        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
+      const token = await new EncryptJWT({ bot: botId, session: sessionId, ...grant })
+        .setProtectedHeader({ alg: KEY_MANAGEMENT, enc: ENCRYPTION, typ: 'JWT' })
         .setAudience(AUDIENCE)
         .setSubject(key.id)
         .setExpirationTime(seconds)
-        .sign(present);
+        .encrypt(present);
       return { token, expiresAt: new Date(seconds * 1_000) };
     },
 
@@ -100,7 +107,7 @@ export function createSessionTokens({
 
 /** What a token lets its page do: no more than its issuer's key lets its holder do now. */
 function callerOf(claimed: z.output<typeof claims>, issuer: Caller): Caller {
-  const { exp, bot, session, environment } = claimed;
+  const { exp, bot, session, environment, context, allowContext } = claimed;
   if (!issuer.key.scopes.includes('CHAT') || !mayUseBot(issuer, bot)) throw invalidToken();
   const { reading } = issuer;
   return {
@@ -112,7 +119,7 @@ function callerOf(claimed: z.output<typeof claims>, issuer: Caller): Caller {
       botIds: [bot],
       expiresAt: new Date(exp * 1_000),
     },
-    session: { botId: bot, sessionId: session, environment },
+    session: { botId: bot, sessionId: session, environment, context, allowContext },
     ...(reading && {
       reading: {
         version: reading.version,

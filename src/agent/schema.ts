@@ -1,4 +1,4 @@
-import { assertOwnSession } from '../accounts/caller.ts';
+import { assertOwnSession, contextOf } from '../accounts/caller.ts';
 import { namespaceOf } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
 import { OnDisconnect } from '../generated/prisma/client.ts';
@@ -45,7 +45,8 @@ const ChatInput = builder.inputType('ChatInput', {
     }),
     context: t.field({
       type: 'JSON',
-      description: 'An object whose keys and values the model is told.',
+      description:
+        'An object whose keys and values the model is told. With a session token, only where that allows it.',
       validate: { schema: jsonObject },
     }),
     environment: t.field({ type: EnvironmentEnum, description: 'PRODUCTION by default.' }),
@@ -193,8 +194,9 @@ async function startChat(
   const session = context.session();
   const environment = input.environment ?? session?.environment;
   if (session) assertOwnSession(session, sessionId, environment);
+  const sent = isJsonObject(input.context) ? input.context : undefined;
   const request = {
-    ...requestOf(botId, { ...input, environment }, context),
+    ...requestOf(botId, { ...input, environment, context: contextOf(session, sent) }, context),
     message,
     sessionId: sessionId ?? session?.sessionId,
     onBusy: onBusy ?? undefined,
@@ -248,8 +250,9 @@ function requestOf(
   };
 }
 
-/** Tells the client which run answers it, and whether that is an earlier one. */
-function answeredBy(run: StartedRun, { setHeader }: Context): StartedRun {
+/** Tells the client which run answers it, and whether that is an earlier one; the operation may read all of it. */
+function answeredBy(run: StartedRun, { setHeader, openRun }: Context): StartedRun {
+  openRun(run.id);
   setHeader('X-Run-Id', run.id);
   if (run.isReplayed) setHeader('Idempotency-Replayed', 'true');
   return run;

@@ -85,7 +85,9 @@ const DeploymentNode = builder.prismaNode('Deployment', {
 builder.prismaObjectField('Run', 'deployment', (t) =>
   t.relation('deployment', {
     nullable: true,
-    description: 'The deployment that it runs, or ran, on.',
+    description:
+      'The deployment that it runs, or ran, on. Scope RUNS, but in the answer of the operation that began the run.',
+    authScopes: ({ id }) => ({ run: id }),
   }),
 );
 

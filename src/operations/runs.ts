@@ -94,16 +94,19 @@ export type RunData = {
   };
 };
 
+/** The fields that hold what was said and done, which a key without the scope RUNS may not read. */
+type RunContents = 'deployment' | 'input' | 'response' | 'error' | 'trace';
+
+/** A run as REST tells it of to a key that may not read what it holds. */
+export type RunFacts = Omit<RunData, RunContents> & Partial<Pick<RunData, RunContents>>;
+
 type RunStatusName = 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
 type ChannelName = 'API' | 'WEB' | 'TELEGRAM';
 
-const RUN = /* GraphQL */ `
-  fragment RunData on Run {
+const FACTS = /* GraphQL */ `
+  fragment RunFacts on Run {
     id
     bot {
-      id
-    }
-    deployment {
       id
     }
     environment
@@ -111,12 +114,6 @@ const RUN = /* GraphQL */ `
     status
     channel
     sessionId
-    input
-    response
-    error {
-      code
-      message
-    }
     model
     startedAt
     finishedAt
@@ -125,6 +122,21 @@ const RUN = /* GraphQL */ `
     promptTokens
     completionTokens
     toolsCalled
+  }
+`;
+
+const RUN = /* GraphQL */ `
+  fragment RunData on Run {
+    ...RunFacts
+    deployment {
+      id
+    }
+    input
+    response
+    error {
+      code
+      message
+    }
     trace {
       traceId
       spans {
@@ -138,6 +150,7 @@ const RUN = /* GraphQL */ `
       }
     }
   }
+  ${FACTS}
 `;
 
 export type ListRunsVariables = {
@@ -195,7 +208,7 @@ export const readRun = operation<{ botId: string; runId: string }, { run: RunDat
 /** Stops a run. */
 export const cancelRun = operation<
   { botId: string; runId: string },
-  { cancelRun: RunData }
+  { cancelRun: RunFacts }
 >(/* GraphQL */ `
   mutation CancelRun($botId: ID!, $runId: ID!) {
     cancelRun(botId: $botId, id: $runId) {
@@ -203,4 +216,17 @@ export const cancelRun = operation<
     }
   }
   ${RUN}
+`);
+
+/** Stops a run for a key that may not read what it holds. */
+export const stopRun = operation<
+  { botId: string; runId: string },
+  { cancelRun: RunFacts }
+>(/* GraphQL */ `
+  mutation StopRun($botId: ID!, $runId: ID!) {
+    cancelRun(botId: $botId, id: $runId) {
+      ...RunFacts
+    }
+  }
+  ${FACTS}
 `);

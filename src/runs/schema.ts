@@ -59,6 +59,10 @@ const Trace = builder.simpleObject('Trace', {
 
 const NO_TRACE_ID = '0'.repeat(32);
 
+/** For the fields that hold a run's data, whichever way leads to the run. */
+const MAY_READ = ({ id }: { id: string }) => ({ run: id });
+const SCOPE = 'Scope RUNS, but in the answer of the operation that began the run.';
+
 const seenRun = seenBy((ids, { prisma, caller }) =>
   prisma.run.findMany({
     where: { id: { in: ids }, bot: visibleBots(caller()) },
@@ -88,14 +92,16 @@ builder.prismaNode('Run', {
     }),
     sessionId: t.exposeString('sessionId', { nullable: true }),
     input: t.string({
-      description: 'What the bot was told.',
+      description: `What the bot was told. ${SCOPE}`,
+      authScopes: MAY_READ,
       select: { id: true },
       resolve: async (run, _args, context, info) =>
         z.string().parse(await RUN_TEXTS.read(run, 'input', context, info)),
     }),
     response: t.string({
       nullable: true,
-      description: 'What it said; of a run that was cut short, so much as it had said.',
+      description: `What it said; of a run that was cut short, so much as it had said. ${SCOPE}`,
+      authScopes: MAY_READ,
       select: { id: true },
       resolve: async (run, _args, context, info) =>
         z
@@ -106,6 +112,8 @@ builder.prismaNode('Run', {
     error: t.field({
       type: RunError,
       nullable: true,
+      description: `Why it failed; null where it did not. ${SCOPE}`,
+      authScopes: MAY_READ,
       select: { errorCode: true, errorMessage: true },
       resolve: ({ errorCode, errorMessage }) =>
         errorCode === null ? null : { code: errorCode.toUpperCase(), message: errorMessage ?? '' },
@@ -117,7 +125,8 @@ builder.prismaNode('Run', {
     metadata: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'What the caller noted of it.',
+      description: `What the caller noted of it. ${SCOPE}`,
+      authScopes: MAY_READ,
       select: { id: true },
       resolve: async (run, _args, context, info) => {
         const metadata = await RUN_TEXTS.read(run, 'metadata', context, info);
@@ -147,6 +156,8 @@ builder.prismaNode('Run', {
     }),
     trace: t.field({
       type: Trace,
+      description: `How it went, step by step. ${SCOPE}`,
+      authScopes: MAY_READ,
       select: { id: true, traceId: true, finishedAt: true },
       resolve: async (run, _args, context, info) => {
         const spans = await RUN_TEXTS.read(run, 'trace', context, info);
@@ -221,12 +232,14 @@ builder.mutationField('cancelRun', (t) =>
   t.prismaField({
     type: 'Run',
     description:
-      'Stops a run that is queued or at work, and answers it as it is then; one that is over stays as it is. What was said until then is kept. Scope CHAT or RUNS. Error: RUN_NOT_FOUND.',
+      'Stops a run that is queued or at work, and answers it as it is then; one that is over stays as it is. What was said until then is kept. Scope CHAT or RUNS; what the run holds needs RUNS. Error: RUN_NOT_FOUND.',
     authScopes: (_root, { botId }) =>
       botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
     args: { id: t.arg.id({ required: true }), botId: t.arg.id() },
     resolve: async (query, _root, { id, botId }, context) => {
       await findFollowed(id, botId ?? undefined, context);
+      // A token finds the runs of its own session alone.
+      if (context.session()) context.openRun(id);
       await context.cancel.cancel(id);
       const find = () => context.prisma.run.findUniqueOrThrow({ ...query, where: { id } });
       return retry(find, { limitMs: REQUEST_LIMIT_MS });

@@ -39,6 +39,8 @@ export const builder = new SchemaBuilder<{
     scope: RequiredScope;
     /** A key that may use this bot, and has this scope where one is named. */
     bot: { id: string; scope?: RequiredScope };
+    /** A caller that may read what the run with this id holds. */
+    run: string;
   };
 }>({
   defaultFieldNullability: false,
@@ -72,7 +74,7 @@ export const builder = new SchemaBuilder<{
   scopeAuth: {
     authorizeOnSubscribe: true,
     cacheKey: (scope) => JSON.stringify(scope),
-    authScopes: ({ caller, authorizeBot }) => ({
+    authScopes: ({ caller, authorizeBot, authorizeRun }) => ({
       authenticated: () => caller() !== undefined,
       scope: (scope) => {
         authorizeScope(caller(), scope);
@@ -80,6 +82,10 @@ export const builder = new SchemaBuilder<{
       },
       bot: async ({ id, scope }) => {
         await authorizeBot(id, scope);
+        return true;
+      },
+      run: (id) => {
+        authorizeRun(id);
         return true;
       },
     }),

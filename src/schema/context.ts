@@ -76,6 +76,14 @@ export type Context = Domains &
      * @throws GatewayError as `Bots.authorize`, then `insufficient_scope`.
      */
     authorizeBot(botId: string, scope?: RequiredScope): Promise<void>;
+    /** Opens what a run holds to this operation, which has begun it, joined it or found it in the token's own session. */
+    openRun(runId: string): void;
+    /**
+     * Allows reading what a run holds: what was said, what went wrong, the trace, the metadata, the deployment.
+     *
+     * @throws GatewayError `insufficient_scope` without the scope RUNS, unless the run is open to this operation.
+     */
+    authorizeRun(runId: string): void;
     /**
      * Counts the operation before it runs. Parley's own documents are not counted: the request that asks for
      * them is.
@@ -107,6 +115,11 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
       await known;
       if (scope) authorizeScope(caller(), scope);
     };
+    const openRuns = new Set<string>();
+    const openRun = (runId: string) => void openRuns.add(runId);
+    const authorizeRun = (runId: string) => {
+      if (!openRuns.has(runId)) authorizeScope(caller(), 'RUNS');
+    };
     let counted: Quota | undefined;
     const charge = async (cost: number) => {
       const { renewed = authentication, ...quota } = await take(cost);
@@ -123,6 +136,8 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
       isAuthenticated,
       session,
       authorizeBot,
+      openRun,
+      authorizeRun,
       charge,
       quota,
       botVersion,

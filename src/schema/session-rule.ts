@@ -2,8 +2,8 @@ import { type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeIn
 import { GatewayError } from '../errors.ts';
 
 /**
- * All that a browser with a session token may ask for: to chat, and its runs' events and end. Of a run it sees
- * what its user has said and was answered, and no way on from there to the bot.
+ * All that a browser with a session token may ask for: to chat, its runs' events and end, and the messages of its session.
+ * Of a run it sees what its user has said and was answered, and no way on from there to the bot.
  */
 const OPEN = new Set([
   'Query.__schema',
@@ -12,6 +12,12 @@ const OPEN = new Set([
   'Mutation.cancelRun',
   'Subscription.chat',
   'Subscription.runEvents',
+  'Query.bot',
+  'Bot.session',
+  ...['id', 'sessionId', 'environment', 'lastSeenAt', 'messages'].map(
+    (field) => `Session.${field}`,
+  ),
+  ...['id', 'role', 'text', 'createdAt'].map((field) => `Message.${field}`),
   ...['id', 'kind', 'status', 'channel', 'environment', 'sessionId', 'input', 'response', 'error']
     .concat(['createdAt', 'startedAt', 'finishedAt', 'latencyMs', 'toolsCalled'])
     .concat(['promptTokens', 'completionTokens', 'tokensUsed', 'tokensEstimated'])
@@ -20,6 +26,7 @@ const OPEN = new Set([
 
 /** Types of which all may be asked for: none leads out of the session. */
 const OPEN_TYPES = new Set([
+  ...['MessageConnection', 'MessageEdge', 'PageInfo'],
   ...['ChatReply', 'RunError', 'RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
   ...['ChatDone', 'ChatFailed', 'ChatCancelled'],
 ]);

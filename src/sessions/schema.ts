@@ -1,10 +1,11 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import { z } from 'zod';
-import { authorizeScope } from '../accounts/caller.ts';
+import { authorizeScope, isOwnSession } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
-import { type Environment, Prisma } from '../generated/prisma/client.ts';
+import { type Environment, Prisma, type Session } from '../generated/prisma/client.ts';
 import { factName, factValue, sessionId } from '../input.ts';
 import { builder } from '../schema/builder.ts';
+import type { Context } from '../schema/context.ts';
 import { readWithin } from '../schema/long-columns.ts';
 import { listsOf, nodesQuery, seenBy, selectNodes } from '../schema/nodes.ts';
 import { budgetOf, createReadBudget } from '../schema/read-budget.ts';
@@ -64,9 +65,13 @@ function byName(one: Fact, other: Fact): number {
   return one.name < other.name ? -1 : 1;
 }
 
+/** A page sees what its user said and was answered. What tools answer is for the model. */
+const SHOWN_TO_PAGES = [Prisma.sql`role <> 'TOOL'`];
+
 const messagesOf = listsOf(
   MESSAGES,
-  ({ prisma }, sessionKeys, page) => readLists(prisma, MESSAGES, sessionKeys, page),
+  ({ prisma, session }, sessionKeys, page) =>
+    readLists(prisma, MESSAGES, sessionKeys, page, session() && SHOWN_TO_PAGES),
   ({ prisma }, query: { select: { id: true } }) => prisma.message.findMany(query),
   MESSAGE_TEXTS,
 );
@@ -96,8 +101,14 @@ const seenSession = seenBy((ids, { prisma, caller }) =>
   }),
 );
 
+type SessionName = Pick<Session, 'botId' | 'sessionId' | 'environment'>;
+
+/** Without the scope RUNS, a token reads the messages of its own session alone. */
+const mayReadMessages = (session: SessionName, context: Context) =>
+  isOwnSession(context.session(), session) || { scope: 'RUNS' as const };
+
 const SessionNode = builder.prismaNode('Session', {
-  description: 'The conversation of one end user with one bot in one environment. Scope RUNS.',
+  description: 'The conversation of one end user with one bot in one environment.',
   id: { resolve: ({ id }) => id },
   nullable: true,
   findUnique: (id, context) => {
@@ -110,7 +121,9 @@ const SessionNode = builder.prismaNode('Session', {
     messages: t.connection(
       {
         type: MessageObject,
-        description: 'What was said, the oldest first.',
+        description:
+          'What was said, the oldest first. Scope RUNS, or a token of this very session, which sees no messages of tools.',
+        authScopes: (session, _args, context) => mayReadMessages(session, context),
         resolve: ({ id }, args, context, info) =>
           messagesOf(id, args, selectNodes('Message', { id: true }, context, info), context, info),
       },
@@ -119,7 +132,8 @@ const SessionNode = builder.prismaNode('Session', {
     ),
     memory: t.field({
       type: [MemoryEntryObject],
-      description: 'What the bot keeps of the user, by name.',
+      description: 'What the bot keeps of the user, by name. Scope RUNS.',
+      authScopes: { scope: 'RUNS' },
       resolve: ({ id }, _args, context, info) => memoryOf(id, null, context, info),
     }),
     lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime' }),
@@ -141,8 +155,10 @@ builder.prismaObjectFields('Bot', (t) => ({
   session: t.field({
     type: SessionNode,
     nullable: true,
-    description: 'One conversation, by the name that the caller gave it. Scope RUNS.',
-    authScopes: { scope: 'RUNS' },
+    description:
+      'One conversation, by the name that the caller gave it. Scope RUNS, or a token of this very session.',
+    authScopes: ({ id: botId }, { id: sessionId, environment }, context) =>
+      mayReadMessages({ botId, sessionId, environment: environment ?? 'PRODUCTION' }, context),
     args: {
       id: t.arg.string({ required: true, validate: { schema: sessionId } }),
       environment: t.arg({ type: EnvironmentEnum, defaultValue: 'PRODUCTION' }),
@@ -164,7 +180,8 @@ const sessionArguments = builder.args((t) => ({
 builder.mutationField('setMemory', (t) =>
   t.field({
     type: SessionNode,
-    description: 'Keeps a fact of a session’s user; a value of null forgets it. Scope CHAT.',
+    description:
+      'Keeps a fact of a session’s user; a value of null forgets it. Scope CHAT; the session’s messages and memory need RUNS.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: {
       ...sessionArguments,

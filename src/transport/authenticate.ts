@@ -16,8 +16,8 @@ export type Authenticate = (
   address: string | undefined,
 ) => Promise<Caller | GatewayError>;
 
-/** How a session token looks. Source: RFC 7519. */
-const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+/** How a JSON Web Token looks, signed or encrypted. Source: RFC 7515 and 7516, section 7.1. */
+const JWT = /^[\w-]+(\.[\w-]*){2,4}$/;
 
 /** The one authentication for every entrance. Source: RFC 6750, section 2.1. */
 export function createAuthenticate({

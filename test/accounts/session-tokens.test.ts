@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createClient } from 'graphql-ws';
-import { decodeJwt, SignJWT } from 'jose';
+import { EncryptJWT, SignJWT } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/accounts/caller.ts';
 import { createSessionTokens } from '../../src/accounts/session-tokens.ts';
@@ -105,6 +105,65 @@ describe('a session token', () => {
     expect(errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
   });
 
+  const MESSAGES = `query ($botId: ID!, $id: String!, $environment: Environment) {
+    bot(id: $botId) {
+      session(id: $id, environment: $environment) {
+        sessionId
+        messages(first: 10) { edges { node { role text } } pageInfo { hasNextPage } }
+      }
+    }
+  }`;
+
+  test('reads what was said in its session, but not what tools answered', async () => {
+    const id = 'user-3';
+    const token = await tokenFor({ sessionId: id });
+    const { data } = await chat(token);
+    const where = { runId: data.chat.runId };
+    const { sessionKey } = await app.prisma.message.findFirstOrThrow({ where });
+    await app.prisma.message.create({
+      data: {
+        id: 'msg_tool',
+        sessionKey,
+        ...where,
+        turn: 2,
+        position: 0,
+        role: 'TOOL',
+        text: 'A whole customer record',
+      },
+    });
+    const read = await app.graphql(token, MESSAGES, { botId: bot, id });
+    expect(read.data.bot.session).toEqual({
+      sessionId: id,
+      messages: {
+        edges: [
+          { node: { role: 'user', text: 'Hi' } },
+          { node: { role: 'assistant', text: data.chat.response } },
+        ],
+        pageInfo: { hasNextPage: false },
+      },
+    });
+    const byKey = await tenant.graphql(MESSAGES, { botId: bot, id });
+    expect(byKey.data.bot.session.messages.edges).toHaveLength(3);
+  });
+
+  test.each([
+    ['another session', { id: 'user-9' }],
+    ['its session in another environment', { environment: 'STAGING' }],
+  ])('reads nothing of %s', async (_what, other) => {
+    await chat(tenant.apiKey, bot, { sessionId: 'user-9' });
+    const token = await tokenFor({ sessionId: 'user-3' });
+    const read = await app.graphql(token, MESSAGES, { botId: bot, id: 'user-3', ...other });
+    expect(codeOf(read)).toBe('INSUFFICIENT_SCOPE');
+    expect(read.data?.bot?.session).toBeFalsy();
+  });
+
+  test('reads nothing of what a bot keeps of its user', async () => {
+    const query = `{ bot(id: "${bot}") { session(id: "user-1") { memory { value } } } }`;
+    const { data, errors } = await app.graphql(await tokenFor(), query);
+    expect(data).toBeUndefined();
+    expect(errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
+  });
+
   test('counts against the account', async () => {
     const small = await app.tenant({ requestsPerMinute: 3, requestsPerDay: 3 });
     const botId = await small.bot();
@@ -137,8 +196,12 @@ describe('a session token', () => {
 
   test('never outlives the key that made it', async () => {
     const expiresAt = new Date(Date.now() + 60_000);
-    const token = await tokenFor({}, await tenant.key({ expiresAt }));
-    expect(decodeJwt(token).exp).toBe(Math.floor(expiresAt.getTime() / 1_000));
+    const { data } = await app.graphql(await tenant.key({ expiresAt }), CREATE, {
+      input: { botId: bot, sessionId: 'user-1' },
+    });
+    expect(Date.parse(data.createSessionToken.expiresAt)).toBe(
+      Math.floor(expiresAt.getTime() / 1_000) * 1_000,
+    );
   });
 
   test.each([
@@ -159,24 +222,94 @@ describe('a session token', () => {
     expect(answer.errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
   });
 
-  test('is refused when it is changed, or signed by somebody else', async () => {
+  test('is refused when it is changed, or made by somebody else', async () => {
     const token = await tokenFor();
-    const [header, payload = '', signature] = token.split('.');
-    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
-    const changed = Buffer.from(JSON.stringify({ ...claims, session: 'user-9' })).toString(
-      'base64url',
-    );
+    const [header = '', key = '', vector = '', text = '', tag = ''] = token.split('.');
+    const flipped = (part: string) => (part.startsWith('A') ? 'B' : 'A') + part.slice(1);
     const none = Buffer.from('{"alg":"none"}').toString('base64url');
-    const forged = await new SignJWT(claims)
+    const claims = { bot, session: 'user-1', environment: 'PRODUCTION' };
+    const forged = await new EncryptJWT(claims)
+      .setAudience('parley-session')
+      .setExpirationTime('1h')
+      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+      .encrypt(randomBytes(32));
+    const signed = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'HS256' })
       .sign(randomBytes(32));
-    for (const text of [
-      `${header}.${changed}.${signature}`,
-      `${none}.${payload}.x`,
+    for (const changed of [
+      [header, key, vector, flipped(text), tag].join('.'),
+      [header, key, flipped(vector), text, tag].join('.'),
+      [header, key, vector, text, flipped(tag)].join('.'),
+      [none, key, vector, text, tag].join('.'),
       forged,
+      signed,
+      `${none}.e30.`,
       'a.b.c',
+      'a..b.c.d',
     ])
-      expect(codeOf(await chat(text))).toBe('INVALID_API_KEY');
+      expect(codeOf(await chat(changed))).toBe('INVALID_API_KEY');
+  });
+});
+
+describe('the context of a session token', () => {
+  /** The context that the model is told. */
+  const toldOf = async (runId: string) =>
+    (await app.prisma.run.findUniqueOrThrow({ where: { id: runId } })).context;
+  const signed = { customer_id: 'c-1', plan: { name: 'gold' } };
+
+  test('goes with every message, and its page can neither send nor read any', async () => {
+    const token = await tokenFor({ context: signed });
+    const { data } = await chat(token);
+    expect(await toldOf(data.chat.runId)).toEqual(signed);
+    const parts = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());
+    expect(parts.join()).not.toMatch(/customer_id|user-1/);
+    const sent = await chat(token, bot, { context: { customer_id: 'c-2' } });
+    expect(sent.errors?.[0]?.extensions).toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: [{ path: 'input.context', message: expect.stringContaining('session token') }],
+    });
+  });
+
+  test('is the only one where none was given', async () => {
+    const token = await tokenFor();
+    expect(codeOf(await chat(token, bot, { context: { customer_id: 'c-2' } }))).toBe(
+      'INVALID_REQUEST',
+    );
+    const { data } = await chat(token, bot, { context: null });
+    expect(await toldOf(data.chat.runId)).toBeNull();
+  });
+
+  test('wins over what its page sends where that is allowed', async () => {
+    const token = await tokenFor({ context: signed, allowContext: true });
+    const context = { customer_id: 'c-2', plan: { name: 'none', trial: true }, page: '/cart' };
+    const { data } = await chat(token, bot, { context });
+    expect(await toldOf(data.chat.runId)).toEqual({ ...signed, page: '/cart' });
+    const open = await tokenFor({ allowContext: true });
+    const other = await chat(open, bot, { context: { page: '/cart' } });
+    expect(await toldOf(other.data.chat.runId)).toEqual({ page: '/cart' });
+  });
+
+  test('reaches the model in place of the page’s', async () => {
+    const templated = await tenant.bot('prompt "Customer {{context.customer_id}}."');
+    const token = await tokenFor({ botId: templated, context: signed, allowContext: true });
+    await chat(token, templated, { context: { customer_id: 'c-2' } });
+    const system = app.upstream.requests.at(-1)?.body.messages[0]?.content;
+    expect(system).toContain('Customer c-1.');
+    expect(system).not.toContain('c-2');
+  });
+
+  test('is an object of at most 4 KiB', async () => {
+    const make = (context: unknown) =>
+      tenant.graphql(CREATE, { input: { botId: bot, sessionId: 'user-1', context } });
+    const ofSize = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+    expect((await make(ofSize(4_096))).errors).toBeUndefined();
+    for (const context of [ofSize(4_097), 'text', ['list']])
+      expect(codeOf(await make(context))).toBe('INVALID_REQUEST');
+    const largest = await tokenFor({
+      sessionId: '𝕏'.repeat(256),
+      context: { a: '𝕏'.repeat(1_000) },
+    });
+    expect(codeOf(await chat(largest))).toBeUndefined();
   });
 });
 

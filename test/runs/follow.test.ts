@@ -213,6 +213,34 @@ describe('a run is cancelled', () => {
     expect(data.cancelRun.status).toBe('COMPLETED');
   });
 
+  test('by a key that may not read it, which is told how the run stands and nothing that it holds', async () => {
+    const { runId, finish, response } = await begin();
+    const key = await tenant.key({ scopes: ['CHAT'] });
+    const answer = await fetch(`${app.url}/v1/bots/${bot}/runs/${runId}/cancel`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({
+      run_id: runId,
+      bot_id: bot,
+      status: 'cancelled',
+      deployment_id: null,
+      input: null,
+      response: null,
+      error: null,
+      trace: null,
+    });
+    const stop = (fields: string) =>
+      app.graphql(key, `mutation { cancelRun(id: "${runId}") { ${fields} } }`);
+    expect((await stop('id status latencyMs tokensUsed')).data.cancelRun).toMatchObject({
+      status: 'CANCELLED',
+    });
+    expect((await stop('response')).errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
+    finish();
+    await response.text();
+  });
+
   test('only by a key that may talk or watch', async () => {
     const { runId, finish, response } = await begin();
     const key = await tenant.key({ scopes: ['DEPLOY'] });

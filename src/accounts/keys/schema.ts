@@ -4,7 +4,7 @@ import { KeyScope } from '../../generated/prisma/client.ts';
 import { botId, displayName } from '../../input.ts';
 import { builder } from '../../schema/builder.ts';
 import { together } from '../../schema/together.ts';
-import { authorizeScope } from '../caller.ts';
+import { authorizeScope, mayUseBot } from '../caller.ts';
 
 const KeyScopeEnum = builder.enumType('KeyScope', {
   description: 'What a key may do.',
@@ -17,14 +17,14 @@ const KeyScopeEnum = builder.enumType('KeyScope', {
   },
 });
 
-/** The bots of an account that its keys are limited to. */
-const botsOfKeys = together(
-  async (ids, { accountId, query }: { accountId: string; query: object }, { prisma }) => {
-    const bots = await prisma.bot.findMany({ ...query, where: { id: { in: ids }, accountId } });
-    const byId = new Map(bots.map((bot) => [bot.id, bot]));
-    return (id) => byId.get(id) ?? null;
-  },
-);
+/** The bots that keys are limited to, as far as the caller may see them: of its own account alone. */
+const botsOfKeys = together(async (ids, { query }: { query: object }, { prisma, caller }) => {
+  const seen = ids.filter((id) => mayUseBot(caller(), id));
+  const accountId = caller().account.id;
+  const bots = await prisma.bot.findMany({ ...query, where: { id: { in: seen }, accountId } });
+  const byId = new Map(bots.map((bot) => [bot.id, bot]));
+  return (id) => byId.get(id) ?? null;
+});
 
 export const ApiKeyNode = builder.prismaNode('ApiKey', {
   description: 'An API key. Its secret is shown once, when it is made.',
@@ -43,10 +43,11 @@ export const ApiKeyNode = builder.prismaNode('ApiKey', {
     bots: t.field({
       type: [getRefFromModel('Bot', builder)],
       nullable: true,
-      description: 'The bots that it is limited to; null where it may use all of the account.',
-      resolve: async ({ restricted, botIds, accountId }, _args, context, info) => {
+      description:
+        'The bots that it is limited to, as far as the own key may use them; null where it may use all of the account.',
+      resolve: async ({ restricted, botIds }, _args, context, info) => {
         if (!restricted) return null;
-        const question = { accountId, query: queryFromInfo({ context, info }) };
+        const question = { query: queryFromInfo({ context, info }) };
         const bots = await Promise.all(botIds.map((id) => botsOfKeys(id, question, context, info)));
         return bots.filter((bot) => bot !== null);
       },

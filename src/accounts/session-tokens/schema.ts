@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { sessionId } from '../../input.ts';
+import { isJsonObject, jsonObjectUpTo } from '../../json.ts';
 import { builder } from '../../schema/builder.ts';
 import { EnvironmentEnum } from '../../schema/shared.ts';
 import { MAX_TOKEN_SECONDS } from '../session-tokens.ts';
@@ -23,6 +24,16 @@ const CreateSessionTokenInput = builder.inputType('CreateSessionTokenInput', {
           .max(MAX_TOKEN_SECONDS, `must be at most ${MAX_TOKEN_SECONDS}`),
       },
     }),
+    context: t.field({
+      type: 'JSON',
+      description:
+        'The context of each message that the page sends: an object of at most 4 KiB, which the page can neither change nor read.',
+      validate: { schema: jsonObjectUpTo(4) },
+    }),
+    allowContext: t.boolean({
+      description:
+        'Whether the page may send context of its own, too; what stands in this one wins. By default it is refused with INVALID_REQUEST.',
+    }),
   }),
 });
 
@@ -33,7 +44,7 @@ builder.mutationField('createSessionToken', (t) =>
       fields: (payload) => ({
         token: payload.string({
           description:
-            'Sent in place of an API key, on GraphQL alone: to `chat`, and to follow and stop what it began.',
+            'Sent in place of an API key, on GraphQL alone: to `chat`, to follow and stop what it began, and to read the messages of its session. It is encrypted.',
         }),
         expiresAt: payload.field({
           type: 'DateTime',
@@ -46,8 +57,14 @@ builder.mutationField('createSessionToken', (t) =>
     authScopes: (_root, { input }) => ({ bot: { id: input.botId, scope: 'CHAT' } }),
     args: { input: t.arg({ type: CreateSessionTokenInput, required: true }) },
     resolve: (_root, { input }, { caller, sessionTokens }) => {
-      const { botId, sessionId, environment, expiresIn } = input;
-      const session = { botId, sessionId, environment: environment ?? 'PRODUCTION' };
+      const { botId, sessionId, environment, expiresIn, context, allowContext } = input;
+      const session = {
+        botId,
+        sessionId,
+        environment: environment ?? 'PRODUCTION',
+        context: isJsonObject(context) ? context : undefined,
+        allowContext: allowContext ?? undefined,
+      };
       return sessionTokens.issue(caller(), session, expiresIn ?? MAX_TOKEN_SECONDS);
     },
   }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RequiredScope } from '../../accounts/caller.ts';
 import { type ErrorCode, invalidRequest } from '../../errors.ts';
+import type { KeyScope } from '../../generated/prisma/client.ts';
 import type { StreamedEvent } from '../../operations/chat.ts';
 import type { Operation } from '../../operations/operation.ts';
 import type { LoggedEvent } from '../../operations/runs.ts';
@@ -59,6 +60,8 @@ type Row<Input extends Shape, Variables, Data, Reply, Receipt> = {
   /** Where the route answers as JSON: the operation, what the body is, and the body made of its data. */
   json?: {
     operation: Operation<Variables, Data>;
+    /** The operation for a key without a scope that the data of the other one need. */
+    limited?: { without: KeyScope; operation: Operation<Variables, Data> };
     schema: z.ZodType<Reply>;
     reply(data: Data): NoInfer<Reply>;
   };
@@ -133,8 +136,8 @@ export function route<
     acceptedSchema: accepted?.schema,
     streams: stream?.form,
     prepare(engine) {
-      for (const operation of [json?.operation, accepted?.operation, stream?.operation])
-        if (operation) engine.prepare(operation);
+      for (const form of [json, json?.limited, accepted, stream])
+        if (form) engine.prepare(form.operation);
     },
     read(wire) {
       const parsed = input.safeParse(wire);
@@ -152,8 +155,12 @@ export function route<
       return {
         stream: false,
         status: later ? 202 : 200,
-        execute: async (engine, context) =>
-          answer.reply(await engine.execute(answer.operation, variables, context)),
+        execute: async (engine, context) => {
+          const limited = answer === json ? json?.limited : undefined;
+          const isLimited = limited && !context.caller().key.scopes.includes(limited.without);
+          const { operation } = isLimited ? limited : answer;
+          return answer.reply(await engine.execute(operation, variables, context));
+        },
       };
     },
   };

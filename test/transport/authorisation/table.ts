@@ -134,7 +134,8 @@ export const TABLE: Record<string, Row> = {
     rest: { cancelRun: {} },
   },
   'Mutation.setMemory': {
-    ask: ({ bot }) => `setMemory(botId: "${bot}", sessionId: "u", name: "a", value: "b") { id }`,
+    ask: ({ bot }) =>
+      `setMemory(botId: "${bot}", sessionId: "user-1", name: "a", value: "b") { id }`,
     scopes: ['CHAT'],
     ...DENIED,
   },

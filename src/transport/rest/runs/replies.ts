@@ -113,6 +113,15 @@ export const runReply = z
   })
   .meta({ id: 'Run' });
 
+/** What a stopped run is for a key that may not read it. */
+export const stoppedRunReply = runReply
+  .extend({ input: runReply.shape.input.nullable(), trace: runReply.shape.trace.nullable() })
+  .meta({
+    id: 'StoppedRun',
+    description:
+      'The run; where the key lacks the scope `runs`, null in place of `deployment_id`, `input`, `response`, `error` and `trace`.',
+  });
+
 export const runsReply = z
   .object({
     runs: z.array(runReply).meta({ description: 'Newest first.' }),

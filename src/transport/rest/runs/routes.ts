@@ -1,8 +1,8 @@
-import { cancelRun, listRuns, readRun, runEvents } from '../../../operations/runs.ts';
+import { cancelRun, listRuns, readRun, runEvents, stopRun } from '../../../operations/runs.ts';
 import { route } from '../route.ts';
 import { botParams } from '../wire.ts';
-import { runReply, runsReply } from './replies.ts';
-import { toRunReply } from './run-reply.ts';
+import { runReply, runsReply, stoppedRunReply } from './replies.ts';
+import { toRunReply, toStoppedRunReply } from './run-reply.ts';
 import { eventsHeaders, eventsQuery, runParams, runsQuery } from './wire.ts';
 
 /** What shows, follows and stops runs. Source: the decisions, section 6. */
@@ -75,7 +75,8 @@ export const runRoutes = [
     id: 'cancelRun',
     tag: 'Runs',
     summary: 'Stop a run',
-    description: 'A run that is over is answered as it is.',
+    description:
+      'A run that is over is answered as it is. What it holds is null where the key lacks the scope `runs`.',
     scope: ['CHAT', 'RUNS'],
     emptyBody: true,
     errors: ['run_not_found'],
@@ -83,8 +84,9 @@ export const runRoutes = [
     toVariables: ({ params }) => ({ variables: { botId: params.id, runId: params.run_id } }),
     json: {
       operation: cancelRun,
-      schema: runReply,
-      reply: ({ cancelRun }) => toRunReply(cancelRun),
+      limited: { without: 'RUNS', operation: stopRun },
+      schema: stoppedRunReply,
+      reply: ({ cancelRun }) => toStoppedRunReply(cancelRun),
     },
   }),
 ];

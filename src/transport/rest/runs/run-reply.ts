@@ -1,8 +1,13 @@
-import type { RunData } from '../../../operations/runs.ts';
+import type { RunData, RunFacts } from '../../../operations/runs.ts';
 import { toLowerCase } from '../../../text.ts';
 
 /** A run as documented, with its trace. */
 export function toRunReply(run: RunData) {
+  return { ...toStoppedRunReply(run), input: run.input, trace: toTrace(run.trace) };
+}
+
+/** The same of a run that the key may have stopped and not read: null in place of what it holds. */
+export function toStoppedRunReply(run: RunFacts) {
   return {
     run_id: run.id,
     bot_id: run.bot.id,
@@ -12,9 +17,9 @@ export function toRunReply(run: RunData) {
     status: toLowerCase(run.status),
     channel: toLowerCase(run.channel),
     session_id: run.sessionId,
-    input: run.input,
-    response: run.response,
-    error: run.error && { code: run.error.code.toLowerCase(), message: run.error.message },
+    input: run.input ?? null,
+    response: run.response ?? null,
+    error: run.error ? { code: run.error.code.toLowerCase(), message: run.error.message } : null,
     model: run.model,
     started_at: run.startedAt?.toISOString() ?? null,
     finished_at: run.finishedAt?.toISOString() ?? null,
@@ -23,17 +28,21 @@ export function toRunReply(run: RunData) {
     prompt_tokens: run.promptTokens,
     completion_tokens: run.completionTokens,
     tools_called: run.toolsCalled,
-    trace: {
-      trace_id: run.trace.traceId,
-      spans: run.trace.spans.map((span) => ({
-        span_id: span.spanId,
-        parent_id: span.parentId,
-        name: span.name,
-        started_at: span.startedAt.toISOString(),
-        duration_ms: span.durationMs,
-        status: span.status,
-        attributes: span.attributes,
-      })),
-    },
+    trace: run.trace ? toTrace(run.trace) : null,
+  };
+}
+
+function toTrace({ traceId, spans }: RunData['trace']) {
+  return {
+    trace_id: traceId,
+    spans: spans.map((span) => ({
+      span_id: span.spanId,
+      parent_id: span.parentId,
+      name: span.name,
+      started_at: span.startedAt.toISOString(),
+      duration_ms: span.durationMs,
+      status: span.status,
+      attributes: span.attributes,
+    })),
   };
 }

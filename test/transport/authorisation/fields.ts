@@ -1,0 +1,76 @@
+import type { KeyScope } from '../../../src/generated/prisma/client.ts';
+
+/** The fields that want a scope, whichever way leads to them. */
+export const GUARDED: Record<string, KeyScope> = {
+  'Account.apiKeys': 'ADMIN',
+  'Bot.runs': 'RUNS',
+  'Bot.sessions': 'RUNS',
+  'Bot.session': 'RUNS',
+  'Bot.stats': 'RUNS',
+  'Deployment.source': 'DEPLOY',
+  'Run.deployment': 'RUNS',
+  'Run.input': 'RUNS',
+  'Run.response': 'RUNS',
+  'Run.error': 'RUNS',
+  'Run.metadata': 'RUNS',
+  'Run.trace': 'RUNS',
+  'Session.messages': 'RUNS',
+  'Session.memory': 'RUNS',
+};
+
+/** The nodes that want a scope where they are found by their id. */
+export const GUARDED_NODES: Record<string, KeyScope> = {
+  ApiKey: 'ADMIN',
+  Run: 'RUNS',
+  Session: 'RUNS',
+};
+
+/** The ways to a run that the operation itself has begun, which it may read whole. */
+export const OWN_RUNS = ['Mutation.chat ChatReply.run', 'Mutation.execute'];
+
+/** The fields that whoever has reached their object may read. */
+const OPEN: Record<string, string> = {
+  Account: 'id name plan bots',
+  ApiKey: 'id name prefix scopes bots createdAt lastUsedAt expiresAt revokedAt',
+  Bot: 'id name createdAt activeDeployment deployments',
+  ChatReply: 'response sessionId run runId latencyMs tokensUsed toolsCalled',
+  CreateAccountPayload: 'account apiKey secret',
+  CreateApiKeyPayload: 'apiKey secret',
+  CreateSessionTokenPayload: 'token expiresAt',
+  Deployment:
+    'id bot environment status message envNames channels diagnostics active createdAt deployedAt rolledBackTo',
+  MemoryEntry: 'name value updatedAt',
+  Message: 'id role text run createdAt',
+  RateLimit: 'perMinute perDay remainingMinute remainingDay resetAt',
+  Run:
+    'id bot environment kind status channel user sessionId model createdAt startedAt finishedAt latencyMs ' +
+    'promptTokens completionTokens tokensUsed tokensEstimated toolsCalled',
+  Session: 'id sessionId environment lastSeenAt',
+  Viewer: 'account apiKey rateLimit',
+};
+
+/** Types whose fields are all read together: parts of what holds them. */
+export const PARTS = [
+  ...['BotStats', 'DayStats', 'DefinitionReport', 'Diagnostic', 'PageInfo'],
+  ...['RunError', 'Span', 'Trace'],
+  ...['RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
+  ...['ChatDone', 'ChatFailed', 'ChatCancelled'],
+];
+
+export const OPEN_FIELDS = Object.entries(OPEN).flatMap(([type, fields]) =>
+  fields.split(' ').map((field) => `${type}.${field}`),
+);
+
+/** What a session token may ask for, of its own session alone. */
+export const TOKEN_FIELDS = [
+  ...['Query.bot', 'Mutation.chat', 'Mutation.cancelRun'],
+  ...['Subscription.chat', 'Subscription.runEvents'],
+  'Bot.session',
+  ...['id', 'sessionId', 'environment', 'lastSeenAt', 'messages'].map((name) => `Session.${name}`),
+  ...['id', 'role', 'text', 'createdAt'].map((name) => `Message.${name}`),
+  ...OPEN_FIELDS.filter((field) => field.startsWith('ChatReply.')),
+  ...['id', 'environment', 'kind', 'status', 'channel', 'sessionId', 'createdAt', 'startedAt']
+    .concat(['finishedAt', 'latencyMs', 'promptTokens', 'completionTokens', 'tokensUsed'])
+    .concat(['tokensEstimated', 'toolsCalled', 'input', 'response', 'error'])
+    .map((name) => `Run.${name}`),
+];
