@@ -12,8 +12,8 @@ import type { Log } from '../log.ts';
 import type { PubSub } from '../storage/pubsub.ts';
 import { authorizeScope, type Caller, covers, mayUseBot } from './caller.ts';
 import { apiKeyPrefix, hashApiKey, isApiKey, makeApiKey } from './key-format.ts';
+import { createKeyLookup, type KeyOrigin } from './key-lookup.ts';
 import { createKeyWatchers } from './key-watchers.ts';
-import { createSharedLookup } from './shared-lookup.ts';
 
 /** Where the hashes of revoked keys are said. */
 const REVOKED = 'keys:revoked';
@@ -40,18 +40,10 @@ export type NewApiKey = {
 /** A key just made, with the secret that is never shown again. */
 export type IssuedApiKey = { apiKey: ApiKey; secret: string };
 
-export type VerifyOptions = {
-  /**
-   * Whether the look-up of a key that is not cached shares a statement with others, up to 100 ms later: for an address
-   * beyond its limit, which most likely guesses. A valid key works from there all the same.
-   */
-  isShared?: boolean;
-};
-
 /** The API keys of accounts: issued, verified, revoked. */
 export type Keys = {
   /** @throws GatewayError `invalid_api_key` for a key that is mistyped, unknown, expired or revoked. */
-  verify(secret: string, options?: VerifyOptions): Promise<Caller>;
+  verify(secret: string, origin?: KeyOrigin): Promise<Caller>;
   /** The same by a key's id, for what was made with it. */
   find(id: string): Promise<Caller>;
   /**
@@ -87,22 +79,23 @@ export function createKeys({ prisma, pubsub, log, now = Date.now }: Parts): Keys
     return { account, key };
   };
 
-  const shared = createSharedLookup(async (hashes) => {
-    const where = { hash: { in: hashes } };
-    const rows = await prisma.apiKey.findMany({ where, include: { account: true } });
-    return new Map(rows.map((row) => [row.hash, row]));
+  const include = { account: true };
+  const lookUp = createKeyLookup({
+    findOne: (hash) => prisma.apiKey.findUnique({ where: { hash }, include }),
+    findMany: async (hashes) => {
+      const rows = await prisma.apiKey.findMany({ where: { hash: { in: hashes } }, include });
+      return new Map(rows.map((row) => [row.hash, row]));
+    },
   });
 
-  const callers = new LRUCache<string, Caller, VerifyOptions>({
+  const callers = new LRUCache<string, Caller, KeyOrigin>({
     max: CACHE_SIZE,
     ttl: CACHE_TTL_MS,
     // Who asks while a key is revoked is answered as it was found, and nobody after.
     ignoreFetchAbort: true,
-    fetchMethod: async (hash, _stale, { context: { isShared } }) => {
-      const row = isShared
-        ? await shared(hash)
-        : await prisma.apiKey.findUnique({ where: { hash }, include: { account: true } });
-      return row ? toCaller(row) : undefined;
+    fetchMethod: async (hash, _stale, { context }) => {
+      const row = await lookUp(hash, context);
+      return row && toCaller(row);
     },
   });
 
@@ -133,8 +126,8 @@ export function createKeys({ prisma, pubsub, log, now = Date.now }: Parts): Keys
     fetchMethod: async (id) => (await prisma.apiKey.findUnique({ where: { id } }))?.hash,
   });
 
-  const valid = async (hash: string | undefined, options: VerifyOptions = {}) => {
-    const caller = hash && (await callers.fetch(hash, { context: options }));
+  const valid = async (hash: string | undefined, origin: KeyOrigin = {}) => {
+    const caller = hash && (await callers.fetch(hash, { context: origin }));
     if (!caller) throw invalidKey();
     const { revokedAt, expiresAt } = caller.key;
     if (revokedAt || (expiresAt && expiresAt.getTime() <= now())) throw invalidKey();
@@ -150,7 +143,7 @@ export function createKeys({ prisma, pubsub, log, now = Date.now }: Parts): Keys
   pubsub.subscribe(ACCOUNT_CHANGED, () => callers.clear());
 
   return {
-    verify: (secret, options) => valid(isApiKey(secret) ? hashApiKey(secret) : undefined, options),
+    verify: (secret, origin) => valid(isApiKey(secret) ? hashApiKey(secret) : undefined, origin),
 
     find: async (id) => valid(await hashes.fetch(id)),
 
