@@ -2,16 +2,11 @@ import { LRUCache } from 'lru-cache';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { REMEMBER_MS } from '../storage/versions.ts';
 import type { Caller } from './caller.ts';
-import { createSharedLookup } from './shared-lookup.ts';
+import { createKeyLookup, type KeyOrigin } from './key-lookup.ts';
 
-export type FindOptions = {
+export type FindOptions = KeyOrigin & {
   /** The account's current version, where the request knows it: nothing older is found, now and later. */
   version?: string;
-  /**
-   * Whether the look-up of a key that is not cached shares a statement with others, up to 100 ms later: for an address
-   * beyond its limit, which most likely guesses. A valid key works from there all the same.
-   */
-  isShared?: boolean;
 };
 
 /** The accounts and keys of callers by the keys' hashes, remembered for a second. */
@@ -38,23 +33,24 @@ export function createCallerCache({
   /** By hash: the account's version at the last request; none where the account has not changed lately. */
   const readUnder = new LRUCache<string, string>({ max: CACHE_SIZE });
 
-  const lookUpShared = createSharedLookup(async (hashes) => {
-    const where = { hash: { in: hashes } };
-    const rows = await prisma.apiKey.findMany({ where, include: { account: true } });
-    return new Map(rows.map((row) => [row.hash, row]));
+  const include = { account: true };
+  const lookUp = createKeyLookup({
+    findOne: (hash) => prisma.apiKey.findUnique({ where: { hash }, include }),
+    findMany: async (hashes) => {
+      const rows = await prisma.apiKey.findMany({ where: { hash: { in: hashes } }, include });
+      return new Map(rows.map((row) => [row.hash, row]));
+    },
   });
 
   /** By hash and version, so that no request finds under a version what was read before it. */
-  const callers = new LRUCache<string, Caller, Pick<FindOptions, 'isShared'>>({
+  const callers = new LRUCache<string, Caller, KeyOrigin>({
     max: CACHE_SIZE,
     ttl: REMEMBER_MS,
     // Requests that arrived before a key is revoked get it as it was found; later ones read it anew.
     ignoreFetchAbort: true,
-    fetchMethod: async (name, _stale, { context: { isShared } }) => {
+    fetchMethod: async (name, _stale, { context: origin }) => {
       const [hash = '', version = ''] = name.split(' ');
-      const row = isShared
-        ? await lookUpShared(hash)
-        : await prisma.apiKey.findUnique({ where: { hash }, include: { account: true } });
+      const row = await lookUp(hash, origin);
       if (!row) return undefined;
       const { account, ...key } = row;
       const reading = { version, renew: (current: string) => renew(hash, current) };
@@ -67,10 +63,10 @@ export function createCallerCache({
   const nameOf = (hash: string) => `${hash} ${readUnder.get(hash) ?? ''}`;
 
   return {
-    find(hash, { version, isShared = false }) {
+    find(hash, { version, ...origin }) {
       if (version) readUnder.set(hash, version);
       else if (version === '') readUnder.delete(hash);
-      return callers.fetch(nameOf(hash), { context: { isShared } });
+      return callers.fetch(nameOf(hash), { context: origin });
     },
 
     forget(hash) {

@@ -8,6 +8,7 @@ import { createMemoryVersions, type Versions } from '../storage/versions.ts';
 import { authorizeScope, type Caller, covers, mayUseBot } from './caller.ts';
 import { createCallerCache, type FindOptions } from './caller-cache.ts';
 import { apiKeyPrefix, hashApiKey, isApiKey, makeApiKey } from './key-format.ts';
+import type { KeyOrigin } from './key-lookup.ts';
 import { createKeyWatchers } from './key-watchers.ts';
 import { accountVersionName } from './limits.ts';
 
@@ -31,12 +32,10 @@ export type NewApiKey = {
 /** A key just made, with the secret that is never shown again. */
 export type IssuedApiKey = { apiKey: ApiKey; secret: string };
 
-export type VerifyOptions = Pick<FindOptions, 'isShared'>;
-
 /** The API keys of accounts: issued, verified, revoked. */
 export type Keys = {
   /** @throws GatewayError `invalid_api_key` for a key that is mistyped, unknown, expired or revoked. */
-  verify(secret: string, options?: VerifyOptions): Promise<Caller>;
+  verify(secret: string, origin?: KeyOrigin): Promise<Caller>;
   /** The same by a key's id, for what was made with it. */
   find(id: string): Promise<Caller>;
   /**
@@ -127,7 +126,7 @@ export function createKeys({
   });
 
   return {
-    verify: (secret, options) => valid(isApiKey(secret) ? hashApiKey(secret) : undefined, options),
+    verify: (secret, origin) => valid(isApiKey(secret) ? hashApiKey(secret) : undefined, origin),
 
     find: async (id) => valid(await hashes.fetch(id)),
 

@@ -1,13 +1,13 @@
 import type { Caller } from '../accounts/caller.ts';
 import type { Keys } from '../accounts/keys.ts';
-import type { Limits } from '../accounts/limits.ts';
+import { type Limits, networkOf } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
 import { GatewayError } from '../errors.ts';
 
 /**
  * Finds the caller, from the value of an `Authorization` header.
  *
- * @param address the client's. Beyond its limit keys that are not cached are looked up together, a little later.
+ * @param address the client's. Beyond its limit, keys that are not cached are looked up together, up to 100 ms later.
  * @returns the caller, or the refusal (`missing_api_key`, `invalid_api_key`) for the transport to use where
  *   its interface wants it.
  */
@@ -40,7 +40,8 @@ export function createAuthenticate({
     }
     try {
       if (JWT.test(secret)) return await sessionTokens.verify(secret);
-      return await keys.verify(secret, { isShared: limits.isSpent(address) });
+      const origin = { address: networkOf(address), isSpent: limits.isSpent(address) };
+      return await keys.verify(secret, origin);
     } catch (error) {
       if (error instanceof GatewayError) return error;
       throw error;

@@ -5,7 +5,7 @@ import type { OpenAnswers } from './answers.ts';
 
 /** What one client may hold of the server. */
 export type ConnectionLimits = {
-  /** Milliseconds in which a request has to arrive, with its body; so long a connection may also wait for its first. */
+  /** Milliseconds in which a request has to arrive with its body, and a new connection has to send its first request. */
   requestMs: number;
   /** Milliseconds that a client may take nothing of what waits for it. */
   stallMs: number;
@@ -47,7 +47,7 @@ export function timeoutsFor({ requestMs, stallMs }: ConnectionLimits) {
 
 /**
  * Bounds what the clients of a server hold. Where an address has too many connections without a key, a new one
- * replaces the oldest: whoever shares the address with a flood still gets in with a key.
+ * replaces the oldest: a client with a key still connects from an address that floods the server.
  *
  * @param proxies addresses and networks whose connections carry the requests of many clients; they have no bound here.
  */

@@ -16,7 +16,7 @@ export async function serveHealth(app: FastifyInstance, { dependencies, isClosin
     return names.filter((_name, index) => answers[index]?.status === 'rejected');
   };
   let underWay: Promise<string[]> | undefined;
-  /** Requests at the same time share one probe: a flood of them is none of the database. */
+  /** Concurrent requests share one probe, so that a flood costs the database one query at a time. */
   const findMissing = () => {
     underWay ??= probe().finally(() => {
       underWay = undefined;

@@ -40,7 +40,7 @@ export type HttpOptions = {
   logger: FastifyServerOptions['logger'];
   /** Addresses of proxies whose `X-Forwarded-For` counts. */
   trustProxy: string[];
-  /** Those of the tests are shorter. */
+  /** The limits that differ from `CONNECTION_LIMITS`. */
   connectionLimits?: Partial<ConnectionLimits>;
 };
 

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createKeyLookup } from '../../src/accounts/key-lookup.ts';
+
+/** Look-ups of keys of which only "known" has a row, and the keys of each statement. */
+function lookups() {
+  const statements: string[][] = [];
+  const single: string[] = [];
+  const answered = Promise.withResolvers<void>();
+  const find = createKeyLookup({
+    async findOne(key) {
+      single.push(key);
+      await answered.promise;
+      return key === 'known' ? 'row' : null;
+    },
+    async findMany(keys) {
+      statements.push(keys);
+      return new Map(keys.includes('known') ? [['known', 'row']] : []);
+    },
+  });
+  const findFrom = (isSpent: boolean) => (key: string) =>
+    find(key, { address: '192.0.2.1', isSpent });
+  return { find: findFrom(true), findUnspent: findFrom(false), single, statements, answered };
+}
+
+describe('the look-ups of keys from an address beyond its limit', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('send the first at once, and one statement in 100 ms for all others', async () => {
+    const { find, statements } = lookups();
+    await find('a');
+    const others = Promise.all(['b', 'known', 'c', 'known'].map(find));
+    await vi.advanceTimersByTimeAsync(99);
+    expect(statements).toEqual([['a']]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await others).toEqual([undefined, 'row', undefined, 'row']);
+    expect(statements).toEqual([['a'], ['b', 'known', 'c']]);
+    await vi.advanceTimersByTimeAsync(100);
+    await find('d');
+    expect(statements).toHaveLength(3);
+  });
+
+  test('ask for 1,000 keys at a time', async () => {
+    const { find, statements } = lookups();
+    await find('first');
+    const many = Array.from({ length: 2_500 }, (_, index) => find(String(index)));
+    await vi.advanceTimersByTimeAsync(300);
+    await Promise.all(many);
+    expect(statements.map(({ length }) => length)).toEqual([1, 1_000, 1_000, 500]);
+  });
+
+  test('tell each why its statement failed, and go on', async () => {
+    let fails = true;
+    const find = createKeyLookup({
+      findOne: async () => null,
+      async findMany(keys) {
+        if (fails) throw new Error('gone');
+        return new Map(keys.map((key) => [key, 'row']));
+      },
+    });
+    const origin = { address: '192.0.2.1', isSpent: true };
+    await expect(find('a', origin)).rejects.toThrow('gone');
+    fails = false;
+    const found = find('a', origin);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await found).toBe('row');
+  });
+
+  test('have a bound before the address is known to be spent', async () => {
+    const { findUnspent, single, statements, answered } = lookups();
+    const found = Array.from({ length: 100 }, (_, index) => findUnspent(String(index)));
+    found.push(findUnspent('known'));
+    await vi.advanceTimersByTimeAsync(200);
+    expect(single).toHaveLength(30);
+    expect(statements.map(({ length }) => length)).toEqual([1, 70]);
+    answered.resolve();
+    expect((await Promise.all(found)).filter(Boolean)).toEqual(['row']);
+    expect(await findUnspent('known')).toBe('row');
+    expect(single).toHaveLength(31);
+  });
+});
