@@ -159,9 +159,10 @@ export function createDeployments({
     tx: Prisma.TransactionClient,
     id: string | undefined,
   ): Promise<VariableUse> => {
-    if (id === undefined) return { source: '', variables: {} };
     const select = { id: true, source: true, envVars: true };
-    const deployment = await tx.deployment.findUniqueOrThrow({ where: { id }, select });
+    const deployment =
+      id === undefined ? null : await tx.deployment.findUnique({ where: { id }, select });
+    if (deployment === null) return { source: '', variables: {} };
     return { source: deployment.source, variables: variablesOf(deployment) };
   };
 

@@ -25,9 +25,7 @@ export type Patterns = {
  */
 export function createPatterns(variables: EnvironmentVariables): Patterns | undefined {
   const entries = Object.entries(variables).filter(([, value]) => value.length >= MIN_LENGTH);
-  const forms = entries.flatMap(([name, value]) =>
-    [...new Set([value, JSON.stringify(value).slice(1, -1)])].map((form) => ({ name, form })),
-  );
+  const forms = entries.flatMap(([name, value]) => formsOf(value).map((form) => ({ name, form })));
   if (forms.length === 0) return undefined;
   const begins = new Uint8Array(256);
   for (const { form } of forms) begins[Buffer.from(form.slice(0, 2))[0] ?? 0] = 1;
@@ -38,6 +36,12 @@ export function createPatterns(variables: EnvironmentVariables): Patterns | unde
     begins,
     beginnings: [0, 2, 4, 6].map((bits) => beginningsOf(begins, bits)),
   };
+}
+
+/** A value, and how JSON writes it, but for values that are hardly text: they would take too much memory. */
+function formsOf(value: string): string[] {
+  const json = JSON.stringify(value).slice(1, -1);
+  return json === value || json.length > 2 * value.length ? [value] : [value, json];
 }
 
 function beginningsOf(begins: Uint8Array, bits: number): Set<number> {
