@@ -81,18 +81,29 @@ export class StartupError extends Error {
   override readonly name = 'StartupError';
 }
 
+/** How many issues of one request its answer names. */
+const MAX_DETAILS = 20;
+/** Characters of the path and of the message of one issue: both may quote the request. */
+const MAX_DETAIL_LENGTH = 300;
+
 /**
- * The one mapping of failed validation: every issue with its path.
+ * The one mapping of failed validation: each issue with its path, at most 20 of them.
  *
  * @param skip how many of a path's first segments the caller does not know.
  */
 export function invalidRequest({ issues }: ZodError, skip = 0): GatewayError {
-  const details = issues.map(({ path, message }) => ({
-    path: path.slice(skip).join('.'),
-    message,
+  const details = issues.slice(0, MAX_DETAILS).map(({ path, message }) => ({
+    path: cut(path.slice(skip).join('.')),
+    message: cut(message),
   }));
   const summary = details.map(({ path, message }) => (path ? `${path}: ${message}` : message));
+  if (issues.length > MAX_DETAILS) summary.push(`and ${issues.length - MAX_DETAILS} more`);
   return new GatewayError('invalid_request', summary.join('; '), { details });
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_DETAIL_LENGTH) return text;
+  return `${text.slice(0, MAX_DETAIL_LENGTH - 1)}…`.toWellFormed();
 }
 
 /**

@@ -131,6 +131,46 @@ describe.each(Object.entries(WAYS))('over %s', (_name, ask) => {
   });
 });
 
+describe.each(Object.entries(WAYS))('wrong variables over %s', (_name, ask) => {
+  test.each([
+    [
+      'a long list',
+      'query ($names: [String!]) { checkDefinition(source: "", envNames: $names) { valid } }',
+      times(50_000, () => '!'),
+      1,
+    ],
+    [
+      'a long list in an object',
+      'mutation ($names: DeployInput!) { deploy(botId: "x", input: $names) { id } }',
+      { source: '', unsetEnvVars: times(50_000, () => '!') },
+      1,
+    ],
+    [
+      'a list of many mistakes',
+      'query ($names: [String!]) { checkDefinition(source: "", envNames: $names) { valid } }',
+      times(1_000, () => '!'),
+      1,
+    ],
+    [
+      'a list of many wrong types',
+      'query ($names: [String!]) { checkDefinition(source: "", envNames: $names) { valid } }',
+      times(1_000, () => ({})),
+      51,
+    ],
+    [
+      'a long text of another type',
+      'query ($names: Int) { bots(first: $names) { edges { cursor } } }',
+      'x'.repeat(500_000),
+      1,
+    ],
+  ])('are refused with a short answer: %s', async (_what, query, names, most) => {
+    const [result] = await ask(app, tenant.apiKey, { query, variables: { names } });
+    expect(result?.errors?.[0]).toMatchObject({ extensions: { code: 'INVALID_REQUEST' } });
+    expect(result?.errors?.length).toBeLessThanOrEqual(most);
+    expect(JSON.stringify(result).length).toBeLessThan(16_000);
+  });
+});
+
 describe('variables', () => {
   test.each([
     ['an array in an array', nested('[', ']', 20_000, '')],

@@ -156,3 +156,69 @@ describe('closing the server', () => {
     expect(await closed).toBe('closed with 1005 ');
   });
 });
+
+describe('a message', () => {
+  const large = 'x'.repeat(16 * 1024);
+  const CLOSED = 'closed with 4400 Invalid message received';
+
+  test.each([
+    ['that says who asks', { type: 'connection_init', payload: { Authorization: large } }],
+    ['that is a ping', { type: 'ping', payload: { large } }],
+    ['that begins an operation', { id: '1', type: 'subscribe', payload: { query: large } }],
+  ])(
+    'of more than 16 KiB %s is refused before the connection is acknowledged',
+    async (_what, message) => {
+      const { closed, send } = await open(await startApp());
+      send(message);
+      expect(await closed).toBe(CLOSED);
+    },
+  );
+
+  test.each([
+    ['a ping', { type: 'ping', payload: { large } }],
+    ['a pong', { type: 'pong', payload: { large } }],
+    ['the end of an operation', { type: 'complete', id: large }],
+    ['of no type', { large }],
+  ])('of more than 16 KiB is an operation, and not %s', async (_what, message) => {
+    const app = await startApp();
+    const { closed, send } = await connect(app, await app.tenant());
+    send(message);
+    expect(await closed).toBe(CLOSED);
+  });
+
+  test('may be a long operation', async () => {
+    const app = await startApp();
+    const { socket, send } = await connect(app, await app.tenant());
+    const query = 'query ($source: String!) { checkDefinition(source: $source) { valid } }';
+    const source = '#\n'.repeat(100_000);
+    send({ id: '1', type: 'subscribe', payload: { query, variables: { source } } });
+    expect(JSON.parse(String((await once(socket, 'message'))[0]))).toMatchObject({
+      type: 'next',
+      payload: { data: { checkDefinition: { valid: false } } },
+    });
+  });
+
+  test('is read in little time before the connection is acknowledged', async () => {
+    const app = await startApp();
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => open(app)));
+    const message = `{"type": "ping", "payload": [${'0,'.repeat(500_000)}0]}`;
+    const before = process.cpuUsage();
+    for (const { socket } of sockets) socket.send(message);
+    await Promise.all(sockets.map(({ closed }) => closed));
+    const { user, system } = process.cpuUsage(before);
+    // To read each number through a function takes 6 seconds of them.
+    expect(user + system).toBeLessThan(2_000_000);
+  });
+
+  test('that its client does not read the answers of ends the connection', async () => {
+    const app = await startApp();
+    const { socket, send } = await connect(app, await app.tenant());
+    socket.pause();
+    const payload = { text: 'x'.repeat(15 * 1024) };
+    const tick = setInterval(() => {
+      for (let sent = 0; sent < 100; sent += 1) send({ type: 'ping', payload });
+    }, 1);
+    onTestFinished(() => clearInterval(tick));
+    await expect.poll(() => app.openSockets()).toBe(0);
+  });
+});

@@ -4,6 +4,7 @@ import type { Context } from '../../schema/context.ts';
 import { costOf } from '../../schema/cost.ts';
 import type { ReadDocument } from '../../schema/document.ts';
 import { assertSessionMayAsk } from '../../schema/session-rule.ts';
+import { assertShortLists } from '../../schema/variables.ts';
 import { assertReadable } from '../../schema/weight.ts';
 import type { Documents } from './documents.ts';
 import type { GraphQLRequest } from './request.ts';
@@ -56,6 +57,7 @@ export function createAdmission({
         throw new GatewayError('invalid_request', 'Could not determine what operation to execute.');
       }
       assertReadable(schema, document, operationName, variables);
+      assertShortLists(schema, document, operationName, variables);
       if (contextValue.session()) assertSessionMayAsk(schema, document);
       const operation = {
         schema,

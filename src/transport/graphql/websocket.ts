@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
 import type { Keys } from '../../accounts/keys.ts';
 import { GatewayError, toGatewayError } from '../../errors.ts';
-import { isJsonObject, jsonText } from '../../json.ts';
+import { isJsonObject, type JsonObject } from '../../json.ts';
 import type { Context, Origin } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
 import { CONNECTION_LIMITS, type Connections } from '../connections.ts';
@@ -91,11 +91,10 @@ export async function serveWebSocket(
       throw new GatewayError('insufficient_scope', message);
     },
     handler: (_request, reply) => reply.callNotFound(),
-    wsHandler: quietly(
+    wsHandler: guarded(
       makeHandler({
         // Else clients would read of our own faults as they are.
         isProd: true,
-        jsonMessageReviver: readMessage,
         connectionInitWaitTimeout: INIT_LIMIT_MS,
         execute,
         subscribe,
@@ -116,6 +115,7 @@ export async function serveWebSocket(
             connections.trust(request.raw.socket);
             const unwatch = keys.watch(authentication, () => socket.close(4403, 'Forbidden'));
             socket.once('close', unwatch);
+            acknowledged.add(socket);
             return true;
           }
           await limiter.take(authentication, request.ip, 1);
@@ -141,14 +141,10 @@ export async function serveWebSocket(
           return operation ?? errors;
         },
         onComplete: ({ extra }, id) => operationsOf(extra.socket).end(id),
-        onNext: ({ extra: { socket } }, _id, _payload, _arguments, result) => {
-          // Whoever does not keep up is cut off; the operations of one connection would wait without end.
-          if (socket.bufferedAmount > MOST_UNSENT) socket.terminate();
-          return {
-            ...result,
-            ...(result.errors && { errors: result.errors.map(maskError) }),
-          };
-        },
+        onNext: (_connection, _id, _payload, _arguments, result) => ({
+          ...result,
+          ...(result.errors && { errors: result.errors.map(maskError) }),
+        }),
         // What is refused never comes to its completion.
         onError: ({ extra }, id, _payload, errors) => {
           operationsOf(extra.socket).end(id);
@@ -159,9 +155,6 @@ export async function serveWebSocket(
     ),
   });
 }
-
-/** Source: the protocol of graphql-ws, "Complete". */
-const completeMessage = jsonText.pipe(z.object({ type: z.literal('complete'), id: z.string() }));
 
 /** How a connection is closed for the reason why nobody is let in. */
 const REFUSALS = new Map([
@@ -174,6 +167,9 @@ function refuse(socket: WebSocket, { extensions }: GraphQLError): void {
   socket.close(code, reason);
 }
 
+/** The connections that have said who they are. */
+const acknowledged = new WeakSet<WebSocket>();
+
 /** The operations of each connection. */
 const connections = new WeakMap<WebSocket, Operations>();
 
@@ -183,51 +179,93 @@ function operationsOf(socket: WebSocket): Operations {
   const operations = createOperations();
   if (socket.readyState >= socket.CLOSING) operations.cancelAll();
   socket.once('close', operations.cancelAll);
-  // The library ends what has begun; what still waits to begin only hears of it here.
-  socket.on('message', (data) => {
-    const text = String(data);
-    const { data: complete } = text.includes('"complete"') ? completeMessage.safeParse(text) : {};
-    if (complete) operations.cancel(complete.id);
-  });
   connections.set(socket, operations);
   return operations;
 }
 
-/** The library prints a broken socket's error to the console; ours belongs in the log. */
-function quietly(handler: WebsocketHandler, stallMs: number): WebsocketHandler {
+/**
+ * Stands between a socket and the library: messages are bounded before it reads them, a client that does not read is cut
+ * off whatever is sent to it, and errors go to the log, where the library prints them to the console.
+ */
+function guarded(handler: WebsocketHandler, stallMs: number): WebsocketHandler {
   return function (socket, request) {
-    // It prints what cannot be sent any more, too: that the socket has closed tells all that is to be known.
+    const cutOff = () => {
+      if (socket.bufferedAmount <= MOST_UNSENT) return false;
+      socket.terminate();
+      return true;
+    };
     const send = socket.send.bind(socket);
+    const on = socket.on.bind(socket);
     const stall = watchStall(socket, stallMs);
     Object.assign(socket, {
+      // A message that cannot be sent is no error: that the socket has closed says enough.
       send(data: string, sent: () => void) {
+        if (cutOff()) return sent();
         stall.queued();
         send(data, () => {
           stall.sent();
           sent();
         });
       },
+      on: (event: string, listener: (data: unknown) => void) =>
+        on(event, event === 'message' ? reading(socket, listener) : listener),
     });
     handler.call(this, socket, request);
+    Object.assign(socket, { on });
+    socket.on('ping', cutOff);
     socket.removeAllListeners('error');
     socket.on('error', ({ message }) => request.log.warn(`The WebSocket broke: ${message}`));
   };
 }
 
-/** What only servers say: the library takes it for a fault of ours. Source: the protocol of graphql-ws. */
+/** Bytes of a message before the connection is acknowledged, and of one that is no operation. */
+const MAX_SMALL_MESSAGE = 16 * 1024;
+
+/** Hands each message on to the library as a text, and closes the connection with 4400 for one that is not valid. */
+function reading(socket: WebSocket, listener: (data: unknown) => void) {
+  return (data: unknown) => {
+    if (socket.readyState !== socket.OPEN) return;
+    try {
+      const text = String(data);
+      const isSmall = text.length <= MAX_SMALL_MESSAGE;
+      if (!isSmall && !acknowledged.has(socket)) throw new Error('The message is too long.');
+      const message: unknown = JSON.parse(text);
+      if (!isSmall && !isSubscribe(message)) throw new Error('The message is too long.');
+      const { data: complete } = completeMessage.safeParse(message);
+      // The library ends operations that run; those that still wait to begin are cancelled here.
+      if (complete) connections.get(socket)?.cancel(complete.id);
+      const read = readMessage(message);
+      listener(read === message ? text : JSON.stringify(read));
+    } catch {
+      socket.close(4400, 'Invalid message received');
+    }
+  };
+}
+
+/** Source: the protocol of graphql-ws, "Complete". */
+const completeMessage = z.object({ type: z.literal('complete'), id: z.string() });
+
+function isSubscribe(message: unknown): message is JsonObject {
+  return isJsonObject(message) && message.type === 'subscribe';
+}
+
+/** The messages of servers: the library takes them for a fault of ours. Source: the protocol of graphql-ws. */
 const FROM_SERVERS: unknown[] = ['connection_ack', 'next', 'error'];
 
 /**
- * Reads a message of a WebSocket; where it throws, the library closes the connection with 4400. The library lets none
- * through that has no text for a query: with an id alone, an empty one stands in for it.
+ * Reads a message. The library lets none through that has no text for a query: with an id alone, an empty one stands in
+ * for it.
+ *
+ * @throws Error for a message that is not valid.
  */
-function readMessage(key: string, value: unknown): unknown {
-  if (key !== '' || !isJsonObject(value)) return value;
-  const { type, id, payload } = value;
-  if (FROM_SERVERS.includes(type)) throw new Error('Only servers say this.');
-  if (type !== 'subscribe') return value;
+function readMessage(message: unknown): unknown {
+  if (!isJsonObject(message)) return message;
+  if (FROM_SERVERS.includes(message.type)) throw new Error('Only servers send this.');
+  if (!isSubscribe(message)) return message;
+  const { id, payload } = message;
   if (String(id).length > MAX_ID_LENGTH) throw new Error('The id of the operation is too long.');
-  if (!isJsonObject(payload) || payload.query !== undefined || payload.documentId == null)
-    return value;
-  return { ...value, payload: { ...payload, query: '' } };
+  if (!isJsonObject(payload) || payload.query !== undefined || payload.documentId == null) {
+    return message;
+  }
+  return { ...message, payload: { ...payload, query: '' } };
 }
