@@ -576,7 +576,7 @@ describe('checkDefinition', () => {
   });
 
   test('refuses a list of over 200 variables without looking at each', async () => {
-    const envNames = Array.from({ length: 50_000 }, () => 'no name');
+    const envNames = Array.from({ length: 999 }, () => 'no name');
     const { errors } = await tenant.graphql(
       'query ($envNames: [String!]) { checkDefinition(source: "", envNames: $envNames) { valid } }',
       { envNames },
