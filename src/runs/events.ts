@@ -37,7 +37,7 @@ export type EventLog = {
   append(event: Unnumbered<RunEvent>): void;
   /** Says that no event follows. */
   end(): void;
-  /** Says that the run's end cannot be stored at the moment: its impatient readers leave. */
+  /** Marks the log as stalled: the end of the run cannot be stored at the moment, and impatient readers leave. */
   stall(): void;
   /**
    * Reads all events behind a `seq`, from the first by default, then follows until the log ends, the reader

@@ -21,8 +21,8 @@ export type Claim = Repeatable & {
  */
 export type Idempotency = {
   /**
-   * Claims a key. While another request with it is about to begin its run, this one waits; so it does while the process
-   * of its run may have died, until the run has failed or the process is heard.
+   * Claims a key. While another request with it is about to begin its run, this one waits. It also waits while the
+   * owner of the run may be dead, until the run has failed or the owner has a fresh heartbeat.
    *
    * @returns the run that answers; or a claim, where this request is the first: it has to `release` it or begin a run.
    * @throws GatewayError `idempotency_conflict` where the key was used for something else; `session_busy` when the
@@ -48,8 +48,8 @@ export type Idempotency = {
 
 const MAX_WAIT_MS = 120_000;
 /**
- * Longer than a request waits for its turn. A claim may outlive its request: a statement that stood still in the network
- * may take a key after the request was answered and the key was given back. As PostgreSQL says it.
+ * Longer than a request waits for its turn. A claim may outlive its request: a statement that was delayed in the network
+ * may take a key after the request has been answered. In PostgreSQL's notation.
  */
 const CLAIMED_FOR = '90 seconds';
 

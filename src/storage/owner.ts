@@ -107,7 +107,7 @@ export function isOwnerless(column: string): string {
   return `(SELECT count(*) FROM owners WHERE owners.id = ${column}) = 0`;
 }
 
-/** SQL for that the process that has the id in a column may have died: it is no owner, or has missed a heartbeat. */
+/** SQL that is true when the process whose id is in a column may be dead: it is no owner, or has missed a heartbeat. */
 export function isSilent(column: string): string {
   return `(SELECT count(*) FROM owners WHERE owners.id = ${column}
     AND heartbeat_at > now() - interval '${SILENT_AFTER_MS} milliseconds') = 0`;

@@ -1,6 +1,6 @@
 import { isOutage } from '../outage.ts';
 
-/** How long a request repeats what the database does not answer: its client gets an answer within 10 seconds. */
+/** How long a request repeats a statement in an outage, so that its client gets an answer within 10 seconds. */
 export const REQUEST_LIMIT_MS = 7_000;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
@@ -10,11 +10,11 @@ const LONG_PAUSE_MS = 60_000;
 export type RetryOptions = {
   /** Which errors are worth another try: outages of the database by default. */
   when?: (error: unknown) => boolean;
-  /** How long to wait for the result; a try that is under way then goes on unseen. Without end by default. */
+  /** How long to wait for the result, without limit by default. The result of a try still under way then is dropped. */
   limitMs?: number;
   /** Ends the tries: the last error is thrown. */
   signal?: AbortSignal | undefined;
-  /** Whether nobody waits for the work: after 600 tries the pause is a minute. */
+  /** Whether no request waits for the work: after 600 tries the pause is a minute. */
   isBackground?: boolean;
 };
 

@@ -1,24 +1,24 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 
-/** Watches whether a server that is asked something still speaks. */
+/** Detects a server that has fallen silent. */
 export type SilenceWatch = {
-  /** Makes the sockets that are watched; for node-postgres. */
+  /** Opens a watched socket, for node-postgres. */
   stream(): Socket;
-  /** @param pools say whether anybody waits for the server. */
+  /** @param pools whose connections in use mean that an answer is awaited. */
   begin(pools: pg.Pool[]): void;
   end(): void;
 };
 
 const LOOK_EVERY_MS = 1_000;
-/** After so many looks without a byte from the server it is probed. */
+/** Checks without a byte from the server before it is probed. */
 const SILENT_LOOKS = 3;
 const PROBE_LIMIT_MS = 2_000;
 
 /**
- * Cuts all connections to a server that has fallen silent, so that nobody waits for the time limit of statements, which
- * is meant for slow ones. A server is silent when it sends no byte on any connection for 3 seconds, though it is asked
- * something, and then accepts no new connection within 2 seconds.
+ * Cuts all connections to a silent server, so that requests do not wait for the statement timeout, which is meant for
+ * slow statements. A server is silent when it sends no byte on any connection for 3 seconds while an answer is awaited,
+ * and then accepts no new connection within 2 seconds.
  *
  * @param config how to connect for the probe.
  */
@@ -29,11 +29,11 @@ export function createSilenceWatch(
   const sockets = new Set<Socket>();
   let timer: NodeJS.Timeout | undefined;
   let received = 0;
-  /** Counts looks, not time: a process that stands still itself hears nothing meanwhile. */
+  /** Counts checks, not time: while the event loop is blocked, no byte can be read. */
   let silentLooks = 0;
   let isProbing = false;
 
-  const speaks = async () => {
+  const isAlive = async () => {
     const probe = new pg.Client({ ...config, connectionTimeoutMillis: PROBE_LIMIT_MS });
     probe.on('error', () => {});
     try {
@@ -48,7 +48,7 @@ export function createSilenceWatch(
   };
 
   const cutIfSilent = async () => {
-    if (await speaks()) return;
+    if (await isAlive()) return;
     const silence = Object.assign(new Error('The database is silent.'), { code: 'ETIMEDOUT' });
     for (const socket of sockets) socket.destroy(silence);
   };

@@ -96,7 +96,7 @@ describe('the end of a run', () => {
     }
   });
 
-  test('is told as the row has it, whoever ended it', async () => {
+  test('is the one that the row has, also when another process stored it', async () => {
     const cancelled = {
       type: 'ChatCancelled',
       runId: 'run_1',

@@ -89,7 +89,7 @@ async function expectToldAsStored(app: TestApp, other: TestApp) {
 }
 
 describe('a run whose end was stored though the answer was lost', () => {
-  test('is told as it is stored, to its client and to all readers', async () => {
+  test('ends for its client and for all readers as its row says', async () => {
     const known = new Set<string>();
     const database = withSql(await testDatabase(), async ({ statement, json, run }) => {
       const rows = await run();
@@ -104,7 +104,7 @@ describe('a run whose end was stored though the answer was lost', () => {
     expect(known.size).toBe(CHATS);
   });
 
-  test.skipIf(!inject('databaseUrl'))('is told so where the network cuts the answer', async () => {
+  test.skipIf(!inject('databaseUrl'))('does so when the network cuts the answer', async () => {
     const link = await linkPostgres();
     const app = await startApp({ database: link.database });
     const lost = link.loseAnswers(END.name);
@@ -116,7 +116,7 @@ describe('a run whose end was stored though the answer was lost', () => {
     expect(await runs()).toMatchObject([{ status: 'COMPLETED', messages: [{}, {}] }]);
   });
 
-  test('is told so where the driver breaks in a way that nobody knows', async () => {
+  test('does so when the driver fails with an unknown error', async () => {
     let broken = 0;
     const database = withSql(await testDatabase(), async ({ statement, run }) => {
       const rows = await run();
@@ -177,7 +177,7 @@ describe('an outage of the database around the end of a run', () => {
 });
 
 describe('a run that lost its owner in an outage', () => {
-  test('is told as interrupted, as recovery stores it', async () => {
+  test('ends as interrupted, as recovery stores it', async () => {
     const app = await startApp();
     const { stream, run } = await talkTo(app);
     const { script, said, finish } = held();

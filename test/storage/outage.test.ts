@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
+import { isOutage } from '../../src/outage.ts';
+import { statement } from '../../src/storage/sql.ts';
 import { startApp } from '../helpers/app.ts';
+import { linkPostgres } from '../helpers/postgres.ts';
 import { testRandom } from '../helpers/random.ts';
 
 const databaseUrl = inject('databaseUrl');
@@ -98,5 +101,38 @@ describe.skipIf(!databaseUrl)('a database that cuts its connections at any momen
       const answer = await tenant.chat(bot, { message: 'Again' }, { 'x-session-id': sessionId });
       expect(answer.status).toBe(200);
     }
+  });
+});
+
+describe.skipIf(!databaseUrl)('an error of the database', () => {
+  test('is an outage when the connection broke, and none when the statement is wrong', async () => {
+    const link = await linkPostgres();
+    const { prisma, sql } = link.database;
+    const ask = statement('SELECT 1 AS one FROM json_to_record($1) AS asked (key text)');
+    const asked = (): PromiseLike<unknown>[] => [
+      sql(ask, ['{}']),
+      prisma.owner.findMany(),
+      prisma.$queryRaw`SELECT 1`,
+      prisma.$transaction(async (tx) => tx.owner.findMany()),
+    ];
+    const verdicts = async (answers: PromiseLike<unknown>[]) => {
+      const settled = await Promise.allSettled(answers);
+      return settled.map((answer) => answer.status === 'rejected' && isOutage(answer.reason));
+    };
+    link.loseAnswers('');
+    expect(await verdicts(asked())).toEqual([true, true, true, true]);
+    link.mend();
+    link.cut();
+    expect(await verdicts(asked())).toEqual([true, true, true, true]);
+    link.mend();
+    const terminate = prisma.$queryRaw`SELECT pg_terminate_backend(pg_backend_pid())`;
+    expect(await verdicts([terminate])).toEqual([true]);
+    const wrong = [
+      sql(ask, ['{']),
+      prisma.owner.findUnique({ where: { id: 'a\u0000' } }),
+      prisma.bot.create({ data: { id: 'b', accountId: 'none', name: 'Bot' } }),
+      prisma.$queryRaw`SELECT nothing`,
+    ];
+    expect(await verdicts(wrong)).toEqual([false, false, false, false]);
   });
 });

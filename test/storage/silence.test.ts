@@ -40,7 +40,7 @@ describe.skipIf(!inject('databaseUrl'))('PostgreSQL', () => {
     expect(await slow).toHaveLength(1);
   });
 
-  test('that falls silent is told of in clear words', async () => {
+  test('that falls silent leads to a clear error', async () => {
     const link = await linkPostgres(options);
     const app = await startApp({ database: link.database });
     const tenant = await app.tenant();

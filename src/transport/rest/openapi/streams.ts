@@ -26,7 +26,8 @@ const WRITTEN: Record<StreamForm, string> = {
   events:
     'Server-Sent Events. Each frame is a line `id: <number>`, a line `data: <JSON>` and an empty line; a client ' +
     'that comes back sends the number of the last one as `Last-Event-ID`. The frame of an error has no number of ' +
-    'its own. The last frame is a done frame. A connection that closes without one says nothing of how the run ends: its events can still be read.',
+    'its own. The last frame is a done frame. When the connection closes without one, the end of the run is not known: ' +
+    'read its events again.',
 };
 
 const SCHEMA: Record<StreamForm, string> = { reply: 'ReplyFrame', events: 'EventFrame' };
