@@ -44,7 +44,10 @@ export function assertReadable(
   );
 }
 
-/** How many objects an operation asks for at most, edges and pages counted as they are written. */
+/**
+ * How many objects an operation asks for at most, edges and pages counted as they are written. A field without pages counts
+ * as one object, or as the `entries` of its extensions.
+ */
 export function objectsOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -82,7 +85,7 @@ export function objectsOf(
     const value = (name: string) => numberOf(given.find((one) => one.name.value === name)?.value);
     const names = field.args.map(({ name }) => name);
     if (names.includes('ids')) return value('ids') ?? 1;
-    if (!names.includes('first')) return 1;
+    if (!names.includes('first')) return Number(field.extensions.entries ?? 1);
     const entries = value('first') ?? value('last') ?? PAGE;
     return Math.min(Math.max(entries, 1), LARGEST_PAGE);
   };
