@@ -8,6 +8,8 @@ import { createMemoryVersions, type Versions } from '../storage/versions.ts';
 import { authorizeScope, type Caller, covers, mayUseBot } from './caller.ts';
 import { createCallerCache, type FindOptions } from './caller-cache.ts';
 import { apiKeyPrefix, hashApiKey, isApiKey, makeApiKey } from './key-format.ts';
+import { findDescendants, lockAccount, makeRoom } from './key-lineage.ts';
+import { createKeyLists, type KeyLists } from './key-lists.ts';
 import type { KeyOrigin } from './key-lookup.ts';
 import { createKeyWatchers } from './key-watchers.ts';
 import { accountVersionName } from './limits.ts';
@@ -32,8 +34,8 @@ export type NewApiKey = {
 /** A key just made, with the secret that is never shown again. */
 export type IssuedApiKey = { apiKey: ApiKey; secret: string };
 
-/** The API keys of accounts: issued, verified, revoked. */
-export type Keys = {
+/** The API keys of accounts: issued, verified, listed, revoked. */
+export type Keys = KeyLists & {
   /** @throws GatewayError `invalid_api_key` for a key that is mistyped, unknown, expired or revoked. */
   verify(secret: string, origin?: KeyOrigin): Promise<Caller>;
   /** The same by a key's id, for what was made with it. */
@@ -45,22 +47,17 @@ export type Keys = {
    */
   watch(caller: Caller, ended: () => void): () => void;
   /**
-   * @throws GatewayError where the new key would be able to do what the caller's own is not, or is limited to
-   *   what is no bot of the account.
+   * @throws GatewayError where the new key could do what the caller's own cannot, where it is limited to what is no bot of
+   *   the account, or where the account has as many keys as it may have.
    */
   issue(caller: Caller, input: NewApiKey): Promise<IssuedApiKey>;
   /**
-   * The keys of accounts that the caller's own covers, the newest first, revoked ones too.
+   * Revokes a key: from then on no request with it is served, on any replica. A key that is revoked already stays as it is.
    *
-   * @returns those of one of these accounts.
-   */
-  list(caller: Caller, accountIds: string[]): Promise<(accountId: string) => ApiKey[]>;
-  /**
-   * Stops a key at once. A key that is revoked already stays as it is.
-   *
+   * @param withCreated whether also all keys that it made, directly or by keys that it made: all of them or none.
    * @throws GatewayError `not_found`, also for a key that can do what the caller's own cannot.
    */
-  revoke(caller: Caller, id: string): Promise<ApiKey>;
+  revoke(caller: Caller, id: string, withCreated?: boolean): Promise<ApiKey>;
 };
 
 type Parts = {
@@ -126,6 +123,8 @@ export function createKeys({
   });
 
   return {
+    ...createKeyLists({ prisma }),
+
     verify: (secret, origin) => valid(isApiKey(secret) ? hashApiKey(secret) : undefined, origin),
 
     find: async (id) => valid(await hashes.fetch(id)),
@@ -136,31 +135,35 @@ export function createKeys({
       const secret = makeApiKey();
       const granted = grant(caller, input);
       await assertBots(caller, granted.botIds ?? []);
-      const data = newApiKey(caller.account.id, secret, granted);
-      return { apiKey: await prisma.apiKey.create({ data }), secret };
-    },
-
-    async list(caller, accountIds) {
-      const keys = await prisma.apiKey.findMany({
-        where: { accountId: { in: accountIds } },
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      const { account, key } = caller;
+      const data = { ...newApiKey(account.id, secret, granted), createdById: key.id };
+      const apiKey = await prisma.$transaction(async (tx) => {
+        await lockAccount(tx, account.id);
+        // A key that is revoked meanwhile leaves none behind.
+        if (!(await tx.apiKey.findFirst({ where: { id: key.id, revokedAt: null } })))
+          throw invalidKey();
+        await makeRoom(tx, account.id);
+        return tx.apiKey.create({ data });
       });
-      const covered = keys.filter((key) => covers(caller, key));
-      return (accountId) => covered.filter((key) => key.accountId === accountId);
+      return { apiKey, secret };
     },
 
-    async revoke(caller, id) {
+    async revoke(caller, id, withCreated = false) {
       const accountId = caller.account.id;
-      const found = await prisma.apiKey.findFirst({ where: { id, accountId } });
-      if (found === null || !covers(caller, found)) {
-        throw new GatewayError('not_found', `There is no API key "${id}".`);
-      }
-      const revoked = found.revokedAt
-        ? found
-        : await prisma.apiKey.update({ where: { id }, data: { revokedAt: new Date() } });
-      pubsub.publish(REVOKED, revoked.hash);
+      const revoked = await prisma.$transaction(async (tx) => {
+        await lockAccount(tx, accountId);
+        const found = await tx.apiKey.findFirst({ where: { id, accountId } });
+        if (found === null || !covers(caller, found)) throw unknownKey(id);
+        const where = { id: { in: [id, ...(withCreated ? await findDescendants(tx, id) : [])] } };
+        const data = { revokedAt: new Date() };
+        await tx.apiKey.updateMany({ where: { ...where, revokedAt: null }, data });
+        return tx.apiKey.findMany({ where });
+      });
+      for (const { hash } of revoked) pubsub.publish(REVOKED, hash);
       await versions.renew(accountVersionName(accountId));
-      return revoked;
+      const key = revoked.find((one) => one.id === id);
+      if (!key) throw unknownKey(id);
+      return key;
     },
   };
 }
@@ -209,6 +212,10 @@ function grant(caller: Caller, input: NewApiKey): NewApiKey {
 
 function noAccess(botId: string): GatewayError {
   return new GatewayError('bot_access_denied', `This API key has no access to the bot "${botId}".`);
+}
+
+function unknownKey(id: string): GatewayError {
+  return new GatewayError('not_found', `There is no API key "${id}".`);
 }
 
 function invalidKey(): GatewayError {

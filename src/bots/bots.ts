@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Caller, mayUseBot } from '../accounts/caller.ts';
+import { lockAccount } from '../accounts/key-lineage.ts';
 import { GatewayError } from '../errors.ts';
 import { type Bot, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
@@ -17,7 +18,10 @@ export type Bots = {
    *   is limited to other bots. Source: the API document, "Authentication".
    */
   authorize(caller: Caller, botId: string): Promise<void>;
-  /** @throws GatewayError `invalid_request` for an id that is taken, or was: that of a deleted bot is no other's. */
+  /**
+   * @throws GatewayError `invalid_request` for an id that is taken, or was: that of a deleted bot is no other's; and for more
+   *   bots than an account may have.
+   */
   create(caller: Caller, input: { id?: string | null; name: string }): Promise<Bot>;
   /**
    * Deletes a bot with its deployments, conversations and runs. When it breaks off, the bot is still there, with what is
@@ -50,6 +54,9 @@ export function visibleInList({ account, key }: Caller): Prisma.Sql[] {
 export function botVersionName(botId: string): string {
   return `bot:${botId}`;
 }
+
+/** How many bots an account has at most. */
+export const MAX_BOTS = 1_000;
 
 /** Where the ids of bots that are no more are said. */
 export const REMOVED = 'bots:removed';
@@ -107,6 +114,9 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
       const data = { id: id ?? makeId('bot'), name, accountId: account.id };
       try {
         return await prisma.$transaction(async (tx) => {
+          await lockAccount(tx, account.id);
+          if ((await tx.bot.count({ where: { accountId: account.id } })) >= MAX_BOTS)
+            throw tooMany();
           const bot = await tx.bot.create({ data });
           // Only now: where the bot that has the id is being deleted, its row has held this one up until that is told.
           const { id } = bot;
@@ -129,6 +139,11 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
       await versions.renew(botVersionName(botId));
     },
   };
+}
+
+function tooMany(): GatewayError {
+  const message = `An account has at most ${MAX_BOTS.toLocaleString('en')} bots. Delete one first.`;
+  return new GatewayError('invalid_request', message);
 }
 
 function taken(id: string): GatewayError {

@@ -150,7 +150,7 @@ export function weigh(
     if (names.includes('from') && names.includes('to')) {
       return daysBetween(argument('from'), argument('to'));
     }
-    if (!names.includes('first')) return 1;
+    if (!names.includes('first')) return Number(field.extensions.entries ?? 1);
     const entries = numberOf('first') ?? numberOf('last') ?? PAGE;
     return Math.min(Math.max(entries, 1), LARGEST_PAGE);
   };

@@ -17,6 +17,11 @@ const KeyScopeEnum = builder.enumType('KeyScope', {
   },
 });
 
+/** How many entries a list without pages counts as: see `assertReadable`. */
+const LIST = { entries: 20 };
+/** The keys that one key has made, and that key by each of them, would multiply in circles: there and back is too much. */
+const MAKER = { entries: 25 };
+
 /** The bots that keys are limited to, as far as the caller may see them: of its own account alone. */
 const botsOfKeys = together(async (ids, { query }: { query: object }, { prisma, caller }) => {
   const seen = ids.filter((id) => mayUseBot(caller(), id));
@@ -43,6 +48,7 @@ export const ApiKeyNode = builder.prismaNode('ApiKey', {
     bots: t.field({
       type: [getRefFromModel('Bot', builder)],
       nullable: true,
+      extensions: LIST,
       description:
         'The bots that it is limited to, as far as the own key may use them; null where it may use all of the account.',
       resolve: async ({ restricted, botIds }, _args, context, info) => {
@@ -63,6 +69,32 @@ export const ApiKeyNode = builder.prismaNode('ApiKey', {
   }),
 });
 
+const keyById = together((ids, _question, { caller, keys }) => keys.listByIds(caller(), ids));
+const keysCreatedBy = together((ids, _question, { caller, keys }) =>
+  keys.listCreated(caller(), ids),
+);
+
+builder.prismaObjectFields('ApiKey', (t) => ({
+  createdBy: t.field({
+    type: ApiKeyNode,
+    nullable: true,
+    description:
+      'The key that made it; null of the first key of an account, and where the own key can do less. Scope ADMIN.',
+    authScopes: { scope: 'ADMIN' },
+    extensions: MAKER,
+    resolve: ({ createdById }, _args, context, info) =>
+      createdById === null ? null : keyById(createdById, {}, context, info),
+  }),
+  createdKeys: t.field({
+    type: [ApiKeyNode],
+    description:
+      'The keys that it made itself, the newest first, revoked ones too: they outlive it unless they are revoked with it. Scope ADMIN.',
+    authScopes: { scope: 'ADMIN' },
+    extensions: LIST,
+    resolve: ({ id }, _args, context, info) => keysCreatedBy(id, {}, context, info),
+  }),
+}));
+
 const keysOf = together((accountIds, _question, { caller, keys }) =>
   keys.list(caller(), accountIds),
 );
@@ -72,6 +104,7 @@ builder.prismaObjectField('Account', 'apiKeys', (t) =>
     type: [ApiKeyNode],
     description: 'Those that can do nothing more than this key, the newest first. Scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
+    extensions: LIST,
     resolve: ({ id }, _args, context, info) => keysOf(id, {}, context, info),
   }),
 );
@@ -118,9 +151,18 @@ builder.mutationField('createApiKey', (t) =>
 builder.mutationField('revokeApiKey', (t) =>
   t.field({
     type: ApiKeyNode,
-    description: 'Stops a key of the own account for good. Scope ADMIN.',
+    description:
+      'Revokes a key of the own account for good. The keys that it made go on, unless withCreated revokes them with it; createdKeys names them. Scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
-    args: { id: t.arg.id({ required: true }) },
-    resolve: (_root, { id }, { caller, keys }) => keys.revoke(caller(), id),
+    args: {
+      id: t.arg.id({ required: true }),
+      withCreated: t.arg.boolean({
+        defaultValue: false,
+        description:
+          'Whether to revoke all keys, too, that it made, directly or by keys that it made.',
+      }),
+    },
+    resolve: (_root, { id, withCreated }, { caller, keys }) =>
+      keys.revoke(caller(), id, withCreated ?? false),
   }),
 );

@@ -3,6 +3,8 @@ import type { KeyScope } from '../../../src/generated/prisma/client.ts';
 /** The fields that want a scope, whichever way leads to them. */
 export const GUARDED: Record<string, KeyScope> = {
   'Account.apiKeys': 'ADMIN',
+  'ApiKey.createdBy': 'ADMIN',
+  'ApiKey.createdKeys': 'ADMIN',
   'Bot.runs': 'RUNS',
   'Bot.sessions': 'RUNS',
   'Bot.session': 'RUNS',

@@ -1,0 +1,168 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { hashApiKey, makeApiKey } from '../../src/accounts/key-format.ts';
+import { MAX_KEYS } from '../../src/accounts/key-lineage.ts';
+import { newApiKey } from '../../src/accounts/keys.ts';
+import { MAX_BOTS } from '../../src/bots/bots.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+
+const CREATE = `mutation ($input: CreateApiKeyInput!) {
+  createApiKey(input: $input) { secret apiKey { id createdBy { id } createdKeys { id } } }
+}`;
+const REVOKE = `mutation ($id: ID!, $withCreated: Boolean) {
+  revokeApiKey(id: $id, withCreated: $withCreated) {
+    id
+    revokedAt
+    createdKeys { name revokedAt createdKeys { name revokedAt } }
+  }
+}`;
+
+let app: TestApp;
+let tenant: Tenant;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+});
+
+type Made = { secret: string; id: string };
+
+const idOf = async (secret: string) => {
+  const where = { hash: hashApiKey(secret) };
+  return (await app.prisma.apiKey.findUniqueOrThrow({ where })).id;
+};
+
+const make = async (by: string, name: string, input: object = {}): Promise<Made> => {
+  const { data, errors } = await app.graphql(by, CREATE, {
+    input: { name, scopes: ['ADMIN', 'CHAT'], ...input },
+  });
+  expect(errors).toBeUndefined();
+  const { secret, apiKey } = data.createApiKey;
+  expect(apiKey.createdKeys).toEqual([]);
+  return { secret, id: apiKey.id };
+};
+
+const works = async (secret: string) =>
+  (await app.graphql(secret, '{ viewer { apiKey { id } } }')).errors === undefined;
+
+/** A key, one that it made, and one that that one made. */
+const chain = async () => {
+  const first = await make(tenant.apiKey, 'First');
+  const second = await make(first.secret, 'Second');
+  const third = await make(second.secret, 'Third');
+  return { first, second, third, secrets: [first, second, third].map(({ secret }) => secret) };
+};
+
+describe('a key that made others', () => {
+  test('is known as the one that made them', async () => {
+    const { first, second } = await chain();
+    const { data } = await tenant.graphql(
+      `{ node(id: "${second.id}") { ... on ApiKey { createdBy { id createdKeys { id } } } } }`,
+    );
+    expect(data.node.createdBy).toEqual({ id: first.id, createdKeys: [{ id: second.id }] });
+  });
+
+  test('names them when it is revoked, and they go on', async () => {
+    const { first, secrets } = await chain();
+    const { data } = await tenant.graphql(REVOKE, { id: first.id });
+    expect(data.revokeApiKey.createdKeys).toEqual([
+      { name: 'Second', revokedAt: null, createdKeys: [{ name: 'Third', revokedAt: null }] },
+    ]);
+    expect(await Promise.all(secrets.map(works))).toEqual([false, true, true]);
+  });
+
+  test('takes them with it where that is asked, however they came from it, and no others', async () => {
+    const { first, second, third, secrets } = await chain();
+    const other = await make(tenant.apiKey, 'Other');
+    await tenant.graphql(REVOKE, { id: second.id });
+    const { data } = await tenant.graphql(REVOKE, { id: first.id, withCreated: true });
+    const { createdKeys } = data.revokeApiKey;
+    expect(createdKeys[0].createdKeys[0].revokedAt).toMatch(/Z$/);
+    const tried = [...secrets, other.secret, tenant.apiKey];
+    expect(await Promise.all(tried.map(works))).toEqual([false, false, false, true, true]);
+    // Once more changes nothing.
+    const again = await tenant.graphql(REVOKE, { id: first.id, withCreated: true });
+    expect(again.data).toEqual(data);
+    expect(await app.prisma.apiKey.count({ where: { id: third.id, revokedAt: null } })).toBe(0);
+  });
+
+  test('is not shown to one that can do less, though that made it', async () => {
+    const bot = await tenant.bot();
+    const limited = await make(tenant.apiKey, 'Limited', { botIds: [bot] });
+    const { data } = await app.graphql(
+      limited.secret,
+      '{ viewer { apiKey { createdBy { id } } } }',
+    );
+    expect(data.viewer.apiKey.createdBy).toBeNull();
+  });
+
+  test('leaves none behind that it makes while it is revoked', async () => {
+    const issuer = await make(tenant.apiKey, 'Issuer');
+    await app.graphql(issuer.secret, '{ viewer { apiKey { id } } }');
+    const [{ errors }] = await Promise.all([
+      tenant.graphql(REVOKE, { id: issuer.id, withCreated: true }),
+      ...Array.from({ length: 10 }, () =>
+        app.graphql(issuer.secret, CREATE, { input: { name: 'Late' } }),
+      ),
+    ]);
+    expect(errors).toBeUndefined();
+    const where = { createdById: issuer.id, revokedAt: null };
+    expect(await app.prisma.apiKey.count({ where })).toBe(0);
+  });
+
+  test('is not asked for in circles', async () => {
+    const { errors } = await tenant.graphql(
+      '{ viewer { account { apiKeys { createdBy { createdKeys { id } } } } } }',
+    );
+    expect(errors?.[0]?.message).toMatch(/asks for up to \d+ objects/);
+  });
+});
+
+describe('an account', () => {
+  test(`has at most ${MAX_KEYS} keys that work, and forgets those first that have ended`, async () => {
+    const full = await app.tenant();
+    const { accountId } = full;
+    const row = () => newApiKey(accountId, makeApiKey(), { name: 'One of many' });
+    const fill = Array.from({ length: MAX_KEYS - 1 }, row);
+    await app.prisma.apiKey.createMany({ data: fill });
+    const create = () => full.graphql(CREATE, { input: { name: 'One more' } });
+    expect((await create()).errors?.[0]?.message).toBe(
+      'An account has at most 1,000 API keys. Revoke one first.',
+    );
+    const [ended, later] = fill;
+    const creator = await idOf(full.apiKey);
+    const made = fill.at(-1)?.id ?? '';
+    await app.prisma.apiKey.update({
+      where: { id: ended?.id ?? '' },
+      data: { revokedAt: new Date(1), createdById: creator },
+    });
+    await app.prisma.apiKey.update({
+      where: { id: later?.id ?? '' },
+      data: { expiresAt: new Date(2) },
+    });
+    await app.prisma.apiKey.update({
+      where: { id: made },
+      data: { createdById: ended?.id ?? '' },
+    });
+    expect((await create()).errors).toBeUndefined();
+    const left = await app.prisma.apiKey.findMany({ where: { accountId } });
+    expect(left).toHaveLength(MAX_KEYS);
+    const ids = left.map(({ id }) => id);
+    expect([ended?.id, later?.id].map((id) => ids.includes(id ?? ''))).toEqual([false, true]);
+    // What it made counts as made by its own maker.
+    expect(left.find(({ id }) => id === made)?.createdById).toBe(creator);
+  });
+
+  test(`has at most ${MAX_BOTS} bots, though several are made at once`, async () => {
+    const full = await app.tenant();
+    const { accountId } = full;
+    const data = Array.from({ length: MAX_BOTS - 1 }, (_, index) => ({
+      id: `${accountId.slice(4)}-${index}`,
+      accountId,
+      name: 'One of many',
+    }));
+    await app.prisma.bot.createMany({ data });
+    const create = () => full.graphql('mutation { createBot(input: { name: "B" }) { id } }');
+    const answers = await Promise.all([create(), create(), create()]);
+    const messages = answers.flatMap(({ errors }) => errors?.map(({ message }) => message) ?? []);
+    expect(messages).toEqual(Array(2).fill('An account has at most 1,000 bots. Delete one first.'));
+  });
+});
