@@ -41,7 +41,7 @@ builder.queryField('checkDefinition', (t) =>
   t.field({
     type: DefinitionReportObject,
     description:
-      'Reads a definition and says everything that is to be said of it. Deploys nothing. It weighs 2,000 at each place of a document, of the 10,000 that an operation may weigh.',
+      'Reads a definition and says everything that is to be said of it. Deploys nothing. It takes 20 points of work at each place of a document, of the 100 that an operation may take.',
     authScopes: { authenticated: true },
     args: {
       source: t.arg.string({ required: true, validate: { schema: definitionSource } }),

@@ -98,7 +98,7 @@ builder.addScalarType('JSON', JSONResolver);
 
 builder.queryType({
   description:
-    'Reads. Every field needs an API key. An operation counts 1 for each field at its root, and may weigh 10,000 at most: 1 for each object that its pages can hold, and for each place in the document 200 for a list, 300 for runs, 2,000 for stats, 2,000 for checkDefinition and 50 to 1,000 for other fields that read anew. Its long texts may take 8 MiB together.',
+    'Reads. Every field needs an API key. An operation counts 1 for each field at its root. It may ask for 10,000 objects, for 8 MiB of long texts, and for 100 points of work: each place in the document takes 2 for a list, 3 for runs, 20 for stats, 20 for checkDefinition, and 1 to 10 for other fields that read anew. One that asks for more is refused with INVALID_REQUEST.',
 });
 builder.mutationType({ description: 'Writes.' });
 builder.subscriptionType({ description: 'Streams.' });

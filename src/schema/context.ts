@@ -21,6 +21,7 @@ import type { RunList } from '../runs/list.ts';
 import type { Replay } from '../runs/replay.ts';
 import type { RunStats } from '../runs/stats.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import { createLongReads } from './long-reads.ts';
 
 /** The parts of the domain that the schema's resolvers call. */
 export type Domains = {
@@ -93,12 +94,15 @@ export type Context = Domains &
     charge(cost: number): Promise<void>;
     /** The version of a bot as this request has found it; none where nothing must be remembered. */
     botVersion(id: string): string | undefined;
+    /** Runs a read of long texts when it is the account's turn. */
+    longRead<Result>(read: () => Promise<Result>): Promise<Result>;
     /** What is left to the caller, as this operation's count has found it. */
     quota(): Promise<Quota>;
   };
 
 /** @returns a function that makes the context of one operation. */
 export function createContextFactory(domains: Domains): (origin: Origin) => Context {
+  const longReads = createLongReads();
   return ({ authentication: remembered, take, bot, ...origin }) => {
     let authentication = remembered;
     const caller = () => {
@@ -120,6 +124,7 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
     const authorizeRun = (runId: string) => {
       if (!openRuns.has(runId)) authorizeScope(caller(), 'RUNS');
     };
+    const longRead = <Result>(read: () => Promise<Result>) => longReads(caller().account.id, read);
     let counted: Quota | undefined;
     const charge = async (cost: number) => {
       const { renewed = authentication, ...quota } = await take(cost);
@@ -139,6 +144,7 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
       openRun,
       authorizeRun,
       charge,
+      longRead,
       quota,
       botVersion,
     };

@@ -3,6 +3,7 @@ import { createContextCache } from '@pothos/core';
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Context } from './context.ts';
+import { LONG_READ_BYTES } from './long-reads.ts';
 import { budgetOf, type ReadBudget } from './read-budget.ts';
 import { countFields } from './selection.ts';
 
@@ -82,7 +83,7 @@ export function longColumns<Field extends string>(
 }
 
 async function readRows(
-  { prisma }: Context,
+  context: Context,
   table: Prisma.Sql,
   asked: Batch['asked'],
   budget: ReadBudget,
@@ -100,7 +101,7 @@ async function readRows(
     FROM ${table} JOIN unnest(
       ${ids}::text[], ${Prisma.join(columns.map((column) => Prisma.sql`${countsOf(column)}::int[]`))}
     ) AS asked(asked_id, ${Prisma.join(columns.map((_, index) => count(index)))}) ON asked_id = id`;
-  const found = await readWithin<Row & { id: string }>(prisma, budget, rows);
+  const found = await readWithin<Row & { id: string }>(context, budget, rows);
   return new Map(found.map((row) => [row.id, row]));
 }
 
@@ -116,19 +117,25 @@ function bytesOf(column: string, count: Prisma.Sql): Prisma.Sql {
  * @throws GatewayError `invalid_request`
  */
 export async function readWithin<Found extends Row>(
-  prisma: Context['prisma'],
+  { prisma, longRead }: Context,
   budget: ReadBudget,
   rows: Prisma.Sql,
 ): Promise<Found[]> {
-  const found = await prisma.$queryRaw<(Found & { total: number; count: number })[]>`
-    WITH asked AS MATERIALIZED (${rows}),
-      whole AS (SELECT COALESCE(sum(bytes), 0)::float8 AS total, count(*)::int AS count FROM asked)
-    SELECT whole.*, asked.* FROM whole
-    LEFT JOIN asked ON
-      total <= CASE count WHEN 1 THEN ${budget.left(1)}::float8 ELSE ${budget.left(2)}::float8 END`;
-  const { total = 0, count = 0 } = found[0] ?? {};
-  budget.spend(total, count);
-  return count > 0 ? found : [];
+  const read = async (limits: { one: number; many: number }) => {
+    const found = await prisma.$queryRaw<(Found & { total: number; count: number })[]>`
+      WITH asked AS MATERIALIZED (${rows}),
+        whole AS (SELECT COALESCE(sum(bytes), 0)::float8 AS total, count(*)::int AS count FROM asked)
+      SELECT whole.*, asked.* FROM whole LEFT JOIN asked ON
+        total <= CASE count WHEN 1 THEN ${limits.one}::float8 ELSE ${limits.many}::float8 END`;
+    const { total = 0, count = 0 } = found[0] ?? {};
+    return { found: count > 0 ? found : [], total, count };
+  };
+  const limits = { one: budget.left(1), many: budget.left(2) };
+  const atOnce = (bytes: number) => Math.min(bytes, LONG_READ_BYTES);
+  const first = await read({ one: atOnce(limits.one), many: atOnce(limits.many) });
+  budget.spend(first.total, first.count);
+  if (first.total <= LONG_READ_BYTES) return first.found;
+  return (await longRead(() => read(limits))).found;
 }
 
 function isName(key: string | number): key is string {

@@ -10,6 +10,7 @@ import {
 } from '../storage/keyset.ts';
 import type { Context } from './context.ts';
 import type { LongColumns } from './long-columns.ts';
+import { LONG_READ_BYTES } from './long-reads.ts';
 import { budgetOf, type ReadBudget } from './read-budget.ts';
 import { together } from './together.ts';
 
@@ -94,9 +95,15 @@ export function listsOf<
       (page) => find(context, owners, { ...page, bytes }, args),
       budget && fitIn(budget, timesOf),
     );
-    const ids = owners.map(pageOf).flatMap(({ edges }) => edges.map(({ node }) => node.id));
-    const where = { id: { in: ids } };
-    const rows = ids.length > 0 ? await read(context, { ...query, where }) : [];
+    const shown = owners.map(pageOf).flatMap(({ edges }) => edges.map(({ node }) => node));
+    const readRows = async () =>
+      read(context, { ...query, where: { id: { in: shown.map(({ id }) => id) } } });
+    const isLong = shown.reduce((sum, { bytes }) => sum + bytes, 0) > LONG_READ_BYTES;
+    const rows = isLong
+      ? await context.longRead(readRows)
+      : shown.length > 0
+        ? await readRows()
+        : [];
     const byId = new Map(rows.map((row) => [row.id, row]));
     return (owner): Page<Row> => {
       const { edges, pageInfo } = pageOf(owner);

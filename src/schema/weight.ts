@@ -19,66 +19,38 @@ import {
   type ValueNode,
 } from 'graphql';
 import { GatewayError } from '../errors.ts';
+import { LIST_POINTS, POINTS } from './points.ts';
 
-/** What one operation may weigh. */
-const MOST_WEIGHT = 10_000;
+/** How many objects one operation may ask for. */
+const MOST_OBJECTS = 10_000;
+/** How many points of work one operation may take. */
+const MOST_POINTS = 100;
 /** How many fields an operation may ask about the schema: the usual question of tools is 31,000. */
 const MOST_INTROSPECTED = 50_000;
 /** How many entries a page has where the document does not say, and at most. */
 const PAGE = 20;
 const LARGEST_PAGE = 100;
-/** What a page weighs besides its entries. */
-const LIST = 200;
-
-/**
- * What a field weighs besides its objects, each time that a document asks for it: it reads or computes anew, once for all
- * parents together. What stands here makes an operation too heavy before it makes the server slow.
- */
-export const PRICES: Readonly<Record<string, number>> = {
-  'Account.apiKeys': 200,
-  'ApiKey.bots': 100,
-  'Bot.activeDeployment': 100,
-  'Bot.runs': 300,
-  'Bot.session': 100,
-  'Bot.stats': 2_000,
-  'ChatReply.run': 50,
-  'DefinitionReport.formatted': 1_000,
-  'Deployment.bot': 50,
-  'Deployment.diagnostics': 50,
-  'Deployment.rolledBackTo': 50,
-  'Deployment.source': 50,
-  'Message.run': 50,
-  'Mutation.deploy': 500,
-  'Mutation.promote': 500,
-  'Mutation.rollback': 500,
-  'Query.checkDefinition': 2_000,
-  'Query.node': 100,
-  'Query.nodes': 200,
-  'Query.run': 50,
-  'Query.runs': 300,
-  'Run.bot': 50,
-  'Run.deployment': 50,
-  'Run.input': 50,
-  'Run.metadata': 50,
-  'Run.response': 50,
-  'Run.trace': 50,
-  'Session.memory': 100,
-};
-
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const MOST_DAYS = 366;
 
 type Variables = Readonly<Record<string, unknown>> | null | undefined;
 
-/** What a selection weighs for each of its parents, what for all together, and how much it asks about the schema. */
-type Weight = { each: number; once: number; introspected: number };
+/** What an operation asks for. */
+type Weight = {
+  /** Objects that its pages can have at most, and days of statistics. */
+  objects: number;
+  /** Points of work. */
+  points: number;
+  /** Fields about the schema. */
+  introspected: number;
+};
 
 /**
  * Refuses an operation that asks for more than anybody reads at once: pages within pages multiply.
  *
  * @param document one that is valid.
  * @param variables as the client sent them.
- * @throws GatewayError `invalid_request` that names the weight and the bound.
+ * @throws GatewayError `invalid_request` that names what there is too much of, and the bound.
  */
 export function assertReadable(
   schema: GraphQLSchema,
@@ -86,11 +58,17 @@ export function assertReadable(
   operationName: string | null | undefined,
   variables: Variables,
 ): void {
-  const { weight, introspected } = weigh(schema, document, operationName, variables);
-  if (weight > MOST_WEIGHT) {
+  const { objects, points, introspected } = weigh(schema, document, operationName, variables);
+  if (objects > MOST_OBJECTS) {
     throw new GatewayError(
       'invalid_request',
-      `The operation weighs ${weight}; at most ${MOST_WEIGHT} is allowed. Each object weighs 1, each list ${LIST} more, stats ${PRICES['Bot.stats']} more. Ask for smaller pages, or divide the operation.`,
+      `The operation asks for up to ${objects} objects; at most ${MOST_OBJECTS} are allowed. Ask for smaller pages.`,
+    );
+  }
+  if (points > MOST_POINTS) {
+    throw new GatewayError(
+      'invalid_request',
+      `The operation takes ${points} points of work; at most ${MOST_POINTS} are allowed. Each place in it takes ${LIST_POINTS} for a list, ${POINTS['Bot.stats']} for stats or checkDefinition, and 1 to 10 for other fields that read anew. Divide it.`,
     );
   }
   if (introspected > MOST_INTROSPECTED) {
@@ -101,18 +79,15 @@ export function assertReadable(
   }
 }
 
-/**
- * Weighs an operation as it is written, whatever `@skip` and `@include` say: 1 for each object that its pages can have at
- * most and for each day of statistics, and the price of each field that reads anew.
- */
+/** Weighs an operation as it is written, whatever `@skip` and `@include` say. */
 export function weigh(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName: string | null | undefined,
   variables: Variables,
-): { weight: number; introspected: number } {
+): Weight {
   const operation = getOperationAST(document, operationName);
-  if (!operation) return { weight: 0, introspected: 0 };
+  if (!operation) return sum([]);
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) {
@@ -157,20 +132,23 @@ export function weigh(
 
   const ofField = (node: FieldNode, type: GraphQLNamedType | undefined): Weight => {
     const field = fieldOf(type, node.name.value);
-    if (!field) return { each: 0, once: 0, introspected: 0 };
+    if (!field) return sum([]);
     const fieldType = getNamedType(field.type);
     const below = node.selectionSet ? within(node.selectionSet, fieldType) : undefined;
     if (isIntrospectionType(fieldType) || (type && isIntrospectionType(type))) {
       const entries = INTROSPECTED[node.name.value]?.(schema) ?? 1;
-      return { each: 0, once: 0, introspected: entries * (1 + (below?.introspected ?? 0)) };
+      return { ...sum([]), introspected: entries * (1 + (below?.introspected ?? 0)) };
     }
-    const price = PRICES[`${type?.name}.${field.name}`];
     const isList = field.args.some(({ name }) => name === 'first');
-    const once = (price ?? (isList ? LIST : 0)) + (below?.once ?? 0);
-    if (!below) return { each: 0, once, introspected: 0 };
+    const own = POINTS[`${type?.name}.${field.name}`] ?? (isList ? LIST_POINTS : 0);
+    if (!below) return { ...sum([]), points: own };
     const entries = entriesOf(field, node.arguments);
-    const each = field.name === 'stats' ? 1 + entries * below.each : entries * (1 + below.each);
-    return { each, once, introspected: below.introspected };
+    const isStats = field.name === 'stats';
+    return {
+      objects: isStats ? 1 + entries * below.objects : entries * (1 + below.objects),
+      points: own + below.points,
+      introspected: below.introspected,
+    };
   };
 
   const within = ({ selections }: SelectionSetNode, type: GraphQLNamedType | undefined): Weight =>
@@ -204,15 +182,14 @@ export function weigh(
   };
 
   const root = schema.getRootType(operation.operation) ?? undefined;
-  const { each, once, introspected } = within(operation.selectionSet, root);
-  return { weight: each + once, introspected };
+  return within(operation.selectionSet, root);
 }
 
 function sum(weights: Weight[]): Weight {
-  const whole = { each: 0, once: 0, introspected: 0 };
-  for (const { each, once, introspected } of weights) {
-    whole.each += each;
-    whole.once += once;
+  const whole = { objects: 0, points: 0, introspected: 0 };
+  for (const { objects, points, introspected } of weights) {
+    whole.objects += objects;
+    whole.points += points;
     whole.introspected += introspected;
   }
   return whole;

@@ -48,7 +48,7 @@ const MemoryEntryObject = builder.objectRef<Fact>('MemoryEntry').implement({
 });
 
 /** What bots keep of the users of sessions, by name. */
-const memoryOf = together(async (keys, _question: null, { prisma }, { timesOf, info }) => {
+const memoryOf = together(async (keys, _question: null, context, { timesOf, info }) => {
   const times = keys.map(timesOf);
   const rows = Prisma.sql`
     SELECT session_key AS "sessionKey", name, value, updated_at AS "updatedAt",
@@ -56,7 +56,7 @@ const memoryOf = together(async (keys, _question: null, { prisma }, { timesOf, i
     FROM memory_entries JOIN unnest(${keys}::text[], ${times}::int[]) AS session(key, times)
       ON session_key = session.key`;
   const budget = info ? budgetOf(info) : createReadBudget();
-  const facts = await budget.inTurn(() => readWithin<Fact>(prisma, budget, rows));
+  const facts = await budget.inTurn(() => readWithin<Fact>(context, budget, rows));
   const bySession = Map.groupBy(facts.toSorted(byName), ({ sessionKey }) => sessionKey);
   return (key) => bySession.get(key) ?? [];
 });

@@ -1,8 +1,10 @@
 import { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { makeId } from '../../src/ids.ts';
+import { createLongReads } from '../../src/schema/long-reads.ts';
 import { createReadBudget, MAX_READ_BYTES } from '../../src/schema/read-budget.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { testDatabase } from '../helpers/database.ts';
 import { WAYS } from '../helpers/transports.ts';
 
 const KIB = 1024;
@@ -254,6 +256,63 @@ function deliveredBytes() {
     return Buffer.byteLength(JSON.stringify(results));
   };
 }
+
+describe('long reads', () => {
+  test('of one account come one after the other, and four at a time of all', async () => {
+    const longReads = createLongReads();
+    const reads = Array.from({ length: 12 }, (_, index) => ({
+      account: `acc_${Math.floor(index / 2)}`,
+      end: Promise.withResolvers<void>(),
+    }));
+    const begun: number[] = [];
+    const done = reads.map(({ account, end }, index) =>
+      longReads(account, () => {
+        begun.push(index);
+        return end.promise;
+      }),
+    );
+    const settled = () => new Promise((resolve) => setImmediate(resolve));
+    await settled();
+    expect(begun).toEqual([0, 2, 4, 6]);
+    reads[2]?.end.reject(new Error('gone'));
+    await expect(done[2]).rejects.toThrow('gone');
+    await settled();
+    expect(begun).toEqual([0, 2, 4, 6, 8]);
+    for (const { end } of reads) end.resolve();
+    await Promise.allSettled(done);
+    expect(begun.toSorted((a, b) => a - b)).toEqual(reads.map((_, index) => index));
+  });
+
+  test('of an account never run beside each other', async () => {
+    const { prisma } = app;
+    let atWork = 0;
+    let most = 0;
+    const findMany = async (query: Parameters<typeof prisma.run.findMany>[0]) => {
+      atWork += 1;
+      most = Math.max(most, atWork);
+      const found = await prisma.run.findMany(query);
+      atWork -= 1;
+      return found;
+    };
+    const run = new Proxy(prisma.run, {
+      get: (model, name) => (name === 'findMany' ? findMany : Reflect.get(model, name)),
+    });
+    const other = await startApp({
+      database: {
+        ...(await testDatabase()),
+        prisma: new Proxy(prisma, {
+          get: (client, name) => (name === 'run' ? run : Reflect.get(client, name)),
+        }),
+      },
+    });
+    const query = `{ runs(botId: "${bot}", first: 4) { edges { node { input } } } }`;
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => other.graphql(tenant.apiKey, query)),
+    );
+    expect(answers.map(({ data }) => data.runs.edges.length)).toEqual([4, 4, 4, 4, 4, 4]);
+    expect(most).toBe(1);
+  });
+});
 
 describe('what an operation may read', () => {
   test('is shared evenly by lists, of which each shows one entry at least', () => {

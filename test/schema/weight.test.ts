@@ -1,7 +1,8 @@
 import { getIntrospectionQuery, isInterfaceType, isObjectType, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/schema/index.ts';
-import { assertReadable, PRICES, weigh } from '../../src/schema/weight.ts';
+import { POINTS } from '../../src/schema/points.ts';
+import { assertReadable, weigh } from '../../src/schema/weight.ts';
 
 const times = (count: number, make: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => make(index)).join(' ');
@@ -56,10 +57,10 @@ describe('an operation that people need', () => {
 describe('an operation that reads one thing over and over', () => {
   test.each([
     ['statistics', bot(times(100, (i) => `a${i}: ${stats(1)}`))],
-    ['statistics five times', bot(times(5, (i) => `a${i}: ${stats(1)}`))],
+    ['statistics six times', bot(times(6, (i) => `a${i}: ${stats(1)}`))],
     [
       'statistics in a fragment',
-      `{ ${times(5, (i) => `a${i}: bot(id: "x") { ...f }`)} } fragment f on Bot { ${stats(1)} }`,
+      `{ ${times(6, (i) => `a${i}: bot(id: "x") { ...f }`)} } fragment f on Bot { ${stats(1)} }`,
     ],
     [
       'runs',
@@ -83,10 +84,10 @@ describe('an operation that reads one thing over and over', () => {
         ),
       ),
     ],
-    ['what runs now', bot(times(100, (i) => `a${i}: activeDeployment { id }`))],
+    ['what runs now', bot(times(51, (i) => `a${i}: activeDeployment { id }`))],
     [
       'checks of a definition',
-      `query ($s: String!) { ${times(5, (i) => `a${i}: checkDefinition(source: $s) { valid }`)} }`,
+      `query ($s: String!) { ${times(6, (i) => `a${i}: checkDefinition(source: $s) { valid }`)} }`,
     ],
     [
       'a definition laid out',
@@ -94,10 +95,12 @@ describe('an operation that reads one thing over and over', () => {
     ],
     [
       'deployments',
-      `mutation ($i: DeployInput!) { ${times(20, (i) => `a${i}: deploy(botId: "x", input: $i) { id }`)} }`,
+      `mutation ($i: DeployInput!) { ${times(21, (i) => `a${i}: deploy(botId: "x", input: $i) { id }`)} }`,
     ],
-  ])('is refused with its weight and the bound: %s', (_what, query) => {
-    expect(() => assert(query)).toThrow(/^The operation weighs \d+; at most 10000 is allowed\./);
+  ])('is refused with its points and the bound: %s', (_what, query) => {
+    expect(() => assert(query)).toThrow(
+      /^The operation takes \d+ points of work; at most 100 are allowed\./,
+    );
   });
 
   test.each([
@@ -107,7 +110,7 @@ describe('an operation that reads one thing over and over', () => {
   ])('is weighed by the days that are asked for: %s', (_what, variables, isRefused) => {
     const query = `query ($from: DateTime!, $to: DateTime!) { bots(first: 50) { edges { node { stats(from: $from, to: $to) { perDay { runs } } } } } }`;
     const ask = expect(() => assert(query, variables));
-    if (isRefused) ask.toThrow(/weighs/);
+    if (isRefused) ask.toThrow(/up to \d+ objects; at most 10000/);
     else ask.not.toThrow();
   });
 
@@ -131,12 +134,12 @@ describe('an operation that reads one thing over and over', () => {
   test('is counted without walking all of its fragments', () => {
     const chain = times(40, (i) => `fragment f${i} on Bot { ...f${i + 1} ...f${i + 1} }`);
     const document = parse(`${bot('...f0')} ${chain} fragment f40 on Bot { ${stats(1)} }`);
-    expect(weigh(schema, document, undefined, {}).weight).toBeGreaterThan(2 ** 40);
+    expect(weigh(schema, document, undefined, {}).points).toBeGreaterThan(2 ** 40);
   });
 });
 
-test('each price is that of a field', () => {
-  for (const name of Object.keys(PRICES)) {
+test('points are those of fields', () => {
+  for (const name of Object.keys(POINTS)) {
     const [typeName = '', fieldName = ''] = name.split('.');
     const type = schema.getType(typeName);
     expect(isObjectType(type) || isInterfaceType(type), name).toBe(true);

@@ -115,7 +115,7 @@ describe.each(Object.entries(WAYS))('over %s', (_name, ask) => {
     const ofSize = async (variables: Record<string, unknown>) =>
       (await ask(app, tenant.apiKey, { query, variables }))[0]?.errors?.[0]?.message;
     expect(await ofSize({ n: 10 })).toBeUndefined();
-    expect(await ofSize({})).toMatch(/weighs \d+; at most 10000/);
+    expect(await ofSize({})).toMatch(/up to \d+ objects; at most 10000/);
     expect(await ofSize({ n: 100 })).toMatch(/smaller pages/);
   });
 

@@ -452,7 +452,7 @@ describe('a GraphQL operation', () => {
     expect(errors?.[0]?.message).toMatch(/^The operation counts as 12 requests, more than the 10 /);
   });
 
-  test('whose fragments multiply is counted without walking them all', async () => {
+  test('whose fragments multiply is counted as often as they are spread', async () => {
     const tenant = await app.tenant({ plan: 'FREE' });
     const fragments = Array.from(
       { length: 9 },

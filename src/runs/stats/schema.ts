@@ -45,7 +45,7 @@ builder.prismaObjectField('Bot', 'stats', (t) =>
   t.field({
     type: BotStatsObject,
     description:
-      'What it did from one moment on and before another, 366 days later at most. It weighs 2,000 at each place of a document, of the 10,000 that an operation may weigh. Scope RUNS.',
+      'What it did from one moment on and before another, 366 days later at most. It takes 20 points of work at each place of a document, of the 100 that an operation may take. Scope RUNS.',
     authScopes: { scope: 'RUNS' },
     args: {
       from: t.arg({ type: 'DateTime', required: true }),

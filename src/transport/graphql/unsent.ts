@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Bytes that may wait for a reader who is slow; then it is cut off, and may come back for the rest. */
+/** Bytes that may wait for a slow reader when more is sent: then its connection is cut, and it may resume. */
 export const MOST_UNSENT = 4 * 1024 * 1024;
 /** Bytes that a subscription may have waiting; then it waits itself. */
 const ENOUGH_UNSENT = 256 * 1024;
@@ -27,8 +27,8 @@ export function createUnsent(): Unsent {
   return {
     add(reader, queued) {
       const queue = queueOf(reader);
-      queue.bytes += JSON.stringify(queued).length;
       if (waiting(reader, queue) > MOST_UNSENT) reader.destroy();
+      queue.bytes += JSON.stringify(queued).length;
     },
 
     sent: (reader) => tell(queueOf(reader)),

@@ -1,0 +1,31 @@
+/** The points of a list. */
+export const LIST_POINTS = 2;
+
+/**
+ * The points of other fields that read or compute anew, at each place where a document asks for them, for all parents
+ * there together: about one for each statement, 20 for work that can take hundreds of milliseconds.
+ */
+export const POINTS: Readonly<Record<string, number>> = {
+  'Account.apiKeys': 2,
+  'ApiKey.bots': 1,
+  'Bot.activeDeployment': 2,
+  'Bot.runs': 3,
+  'Bot.session': 2,
+  'Bot.stats': 20,
+  'ChatReply.run': 1,
+  'DefinitionReport.formatted': 10,
+  'Deployment.bot': 1,
+  'Deployment.rolledBackTo': 1,
+  'Message.run': 1,
+  'Mutation.deploy': 5,
+  'Mutation.promote': 5,
+  'Mutation.rollback': 5,
+  'Query.checkDefinition': 20,
+  'Query.node': 1,
+  'Query.nodes': 2,
+  'Query.run': 1,
+  'Query.runs': 3,
+  'Run.bot': 1,
+  'Run.deployment': 1,
+  'Session.memory': 1,
+};
