@@ -80,13 +80,16 @@ export class StartupError extends Error {
   override readonly name = 'StartupError';
 }
 
+/** How many problems of one request are named at most. */
+const MAX_DETAILS = 100;
+
 /**
- * The one mapping of failed validation: every issue with its path.
+ * The one mapping of failed validation: every issue with its path, as far as there are not too many.
  *
  * @param skip how many of a path's first segments the caller does not know.
  */
 export function invalidRequest({ issues }: ZodError, skip = 0): GatewayError {
-  const details = issues.map(({ path, message }) => ({
+  const details = issues.slice(0, MAX_DETAILS).map(({ path, message }) => ({
     path: path.slice(skip).join('.'),
     message,
   }));

@@ -7,6 +7,7 @@ import {
   envName,
   envValue,
   idempotencyKey,
+  listOf,
   MAX_ENV_VARS,
 } from '../input.ts';
 import { builder } from '../schema/builder.ts';
@@ -118,8 +119,8 @@ const DeployInput = builder.inputType('DeployInput', {
       validate: { maxLength: [MAX_ENV_VARS, { message: `must be at most ${MAX_ENV_VARS}` }] },
     }),
     unsetEnvVars: t.stringList({
-      description: 'Names that are taken out of them.',
-      validate: { items: { schema: envName } },
+      description: `Names that are taken out of them, at most ${MAX_ENV_VARS}.`,
+      validate: { schema: listOf(envName, MAX_ENV_VARS) },
     }),
     idempotencyKey: t.string({
       description: IDEMPOTENCY_KEY,

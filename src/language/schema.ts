@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { definitionSource, envName, MAX_ENV_VARS } from '../input.ts';
+import { definitionSource, envName, listOf, MAX_ENV_VARS } from '../input.ts';
 import { builder } from '../schema/builder.ts';
 import { ChannelEnum, DiagnosticObject } from '../schema/shared.ts';
 import { formatSource } from './format.ts';
@@ -49,7 +48,7 @@ builder.queryField('checkDefinition', (t) =>
       envNames: t.arg.stringList({
         description:
           'The variables that have a value; without them none is called unset or unused.',
-        validate: { schema: z.array(envName).max(MAX_ENV_VARS) },
+        validate: { schema: listOf(envName, MAX_ENV_VARS) },
       }),
     },
     resolve: (_root, { source, envNames }) => ({

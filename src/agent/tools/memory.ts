@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { GatewayError } from '../../errors.ts';
 import { factValue } from '../../input.ts';
 import type { Fact } from '../../language/definition.ts';
 import type { Memory } from '../../sessions/memory.ts';
 import { checkInput, jsonSchemaOf } from './check.ts';
-import type { Tool } from './tool.ts';
+import { type Tool, ToolError } from './tool.ts';
 
 /**
  * `memory.save` and `memory.forget`, for the facts that a definition declares, and none where it declares none.
@@ -25,7 +26,9 @@ export function createMemoryTools(facts: Fact[], memory: Memory, sessionKey: str
       inputSchema: jsonSchemaOf(save),
       call: async (input) => {
         const fact = checkInput(save, input);
-        await memory.save(sessionKey, fact.name, fact.value);
+        await memory.save(sessionKey, fact.name, fact.value).catch((error) => {
+          throw error instanceof GatewayError ? new ToolError(error.message) : error;
+        });
         return 'Kept.';
       },
     },
