@@ -81,13 +81,13 @@ export class StartupError extends Error {
   override readonly name = 'StartupError';
 }
 
-/** How many issues of one request its answer names. */
-const MAX_DETAILS = 20;
-/** Characters of the path and of the message of one issue: both may quote the request. */
+/** How many problems of one request its answer names. */
+const MAX_DETAILS = 100;
+/** Characters of the path and of the message of one problem: both may quote the request. */
 const MAX_DETAIL_LENGTH = 300;
 
 /**
- * The one mapping of failed validation: each issue with its path, at most 20 of them.
+ * The one mapping of failed validation: each problem with its path, at most 100 of them.
  *
  * @param skip how many of a path's first segments the caller does not know.
  */

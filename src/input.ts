@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonObjectUpTo } from './json.ts';
 import { isStorable } from './text.ts';
 
 /** The two ways in which a value can be none of its type, in words. */
@@ -19,6 +20,11 @@ const ofText = (error: string) => ({
   error,
   when: ({ value }: { value: unknown }) => typeof value === 'string',
 });
+
+/** A list of at most so many items. Those of a longer list are not checked, however wrong they are. */
+export function listOf<Item extends z.ZodType>(item: Item, most: number) {
+  return z.array(z.any()).max(most, `must not have more than ${most} items`).pipe(z.array(item));
+}
 
 /** What people call an account, a key or a bot: 1 to 200 characters. */
 export const displayName = text
@@ -67,21 +73,6 @@ export const envValue = text.refine(
 /** How many variables one deployment may have. */
 export const MAX_ENV_VARS = 200;
 
-/** A list of at most `max` items. Those of a longer list are not checked, so that the number of issues is bounded. */
-export function listOf<Item>(item: z.ZodType<Item>, max: number) {
-  return z.custom<Item[]>(Array.isArray, 'must be a list').superRefine((items, context) => {
-    if (items.length > max) {
-      context.addIssue(`must not have more than ${max} items`);
-      return;
-    }
-    for (const [index, value] of items.entries()) {
-      const { error } = item.safeParse(value);
-      for (const { path, message } of error?.issues ?? [])
-        context.addIssue({ code: 'custom', path: [index, ...path], message });
-    }
-  });
-}
-
 /** How many entries of a list make a page. */
 export const pageSize = z
   .int('must be a whole number')
@@ -116,6 +107,12 @@ export const factName = z
 export const factValue = text
   .min(1, ofText('must not be empty'))
   .max(4_000, ofText('must not be longer than 4,000 characters'));
+
+/** How many facts a bot keeps of the user of one session. */
+export const MAX_FACTS = 256;
+
+/** A caller's own notes on a run: at most 64 KiB. */
+export const runMetadata = jsonObjectUpTo(64);
 
 /** A caller's name for a request that it may repeat. */
 export const idempotencyKey = z

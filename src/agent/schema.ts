@@ -2,7 +2,7 @@ import { assertOwnSession, contextOf } from '../accounts/caller.ts';
 import { namespaceOf } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
 import { OnDisconnect } from '../generated/prisma/client.ts';
-import { chatMessage, idempotencyKey, sessionId } from '../input.ts';
+import { chatMessage, idempotencyKey, runMetadata, sessionId } from '../input.ts';
 import { isJsonObject, jsonObject } from '../json.ts';
 import { asQueued } from '../runs/queue.ts';
 import { builder } from '../schema/builder.ts';
@@ -76,8 +76,8 @@ const ExecuteInput = builder.inputType('ExecuteInput', {
     metadata: t.field({
       type: 'JSON',
       description:
-        "An object of the caller's own, stored with the run, which the model is not told.",
-      validate: { schema: jsonObject },
+        "An object of the caller's own of at most 64 KiB, stored with the run, which the model is not told.",
+      validate: { schema: runMetadata },
     }),
     onDisconnect: t.field({ type: OnDisconnectEnum, description: ON_DISCONNECT }),
     idempotencyKey: t.string({

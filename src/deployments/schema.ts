@@ -126,7 +126,7 @@ const DeployInput = builder.inputType('DeployInput', {
       validate: { maxLength: [MAX_ENV_VARS, { message: `must be at most ${MAX_ENV_VARS}` }] },
     }),
     unsetEnvVars: t.stringList({
-      description: 'Names that are taken out of them.',
+      description: `Names that are taken out of them, at most ${MAX_ENV_VARS}.`,
       validate: { schema: listOf(envName, MAX_ENV_VARS) },
     }),
     idempotencyKey: t.string({

@@ -63,7 +63,8 @@ const PRECISELY: Record<string, string> = {
   'Mutation.revokeApiKey.id': 'The key’s id, not the key.',
   'Mutation.rollback.deploymentId': 'A deployment of the bot that was deployed.',
   'Mutation.setMemory.name': 'What the fact is called: at most 64 letters, digits and "_".',
-  'Mutation.setMemory.value': 'The fact: 1 to 4,000 characters; null forgets it.',
+  'Mutation.setMemory.value':
+    'The fact: 1 to 4,000 characters; null forgets it. At most 100 facts are kept of a user.',
   'Subscription.runEvents.runId': 'The run that is followed.',
   'Subscription.runEvents.botId': 'The bot that the run must be of; any by default.',
   'Account.name': 'What people call it.',

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { type Environment, type Message, Prisma } from '../generated/prisma/client.ts';
+import { MAX_FACTS } from '../input.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
 import { MAX_INT } from '../storage/int.ts';
 import type { Lists } from '../storage/lists.ts';
 import { statement } from '../storage/sql.ts';
-import { type Facts, MAX_FACTS } from './memory.ts';
+import type { Facts } from './memory.ts';
 
 /** One message of a conversation as it is kept. */
 export type HistoryMessage =

@@ -1,10 +1,9 @@
-import { GatewayError } from '../errors.ts';
 import { Prisma, type PrismaClient, type Session } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
 import type { SessionRef } from './history.ts';
-import { MAX_FACTS, type Memory } from './memory.ts';
+import type { Memory } from './memory.ts';
 import type { Turns } from './turns.ts';
 
 /** The sessions of bots, the newest first. */
@@ -52,16 +51,8 @@ export function createSessions({
       update: { lastSeenAt: new Date() },
       select: { id: true },
     });
-    if (value === null) {
-      await memory.forget(key, name);
-    } else {
-      const where = { sessionKey: key, name: { not: name } };
-      if ((await prisma.memoryEntry.count({ where })) >= MAX_FACTS) {
-        const message = `A session keeps at most ${MAX_FACTS} facts: forget one first.`;
-        throw new GatewayError('invalid_request', message);
-      }
-      await memory.save(key, name, value);
-    }
+    if (value === null) await memory.forget(key, name);
+    else await memory.save(key, name, value);
     return prisma.session.findUniqueOrThrow({ where: { id: key } });
   };
 

@@ -68,7 +68,7 @@ describe('the memory of a session', () => {
     const { errors } = await tenant.graphql(SET, variables);
     expect(errors).toMatchObject([
       {
-        message: 'A session keeps at most 256 facts: forget one first.',
+        message: 'A bot keeps at most 256 facts of a user. Forget one first.',
         extensions: { code: 'INVALID_REQUEST' },
       },
     ]);

@@ -1,7 +1,7 @@
 import { getRefFromModel, queryFromInfo } from '@pothos/plugin-prisma';
 import { z } from 'zod';
 import { KeyScope } from '../../generated/prisma/client.ts';
-import { botId, displayName } from '../../input.ts';
+import { botId, displayName, listOf } from '../../input.ts';
 import { builder } from '../../schema/builder.ts';
 import { together } from '../../schema/together.ts';
 import { authorizeScope, mayUseBot } from '../caller.ts';
@@ -116,11 +116,14 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     scopes: t.field({
       type: [KeyScopeEnum],
       description: 'CHAT alone by default.',
-      validate: { minLength: [1, { message: 'must not be empty' }] },
+      validate: {
+        minLength: [1, { message: 'must not be empty' }],
+        maxLength: [20, { message: 'must be at most 20' }],
+      },
     }),
     botIds: t.idList({
-      description: 'The bots that it is limited to; all of the account by default.',
-      validate: { items: { schema: botId }, maxLength: [100, { message: 'must be at most 100' }] },
+      description: 'The bots that it is limited to, at most 100; all of the account by default.',
+      validate: { schema: listOf(botId, 100) },
     }),
     expiresAt: t.field({
       type: 'DateTime',

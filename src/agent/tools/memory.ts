@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Redactor } from '../../deployments/redact.ts';
+import { GatewayError } from '../../errors.ts';
 import { factValue } from '../../input.ts';
 import type { Fact } from '../../language/definition.ts';
 import type { Memory } from '../../sessions/memory.ts';
 import { checkInput, jsonSchemaOf } from './check.ts';
-import type { Tool } from './tool.ts';
+import { type Tool, ToolError } from './tool.ts';
 
 /**
  * `memory.save` and `memory.forget`, for the facts that a definition declares, and none where it declares none.
@@ -31,7 +32,9 @@ export function createMemoryTools(
         const given = checkInput(save, input);
         // What is kept returns in prompts and answers, so it is redacted as answers are.
         const fact = checkInput(save, { ...given, value: redactor.redact(given.value) });
-        await memory.save(sessionKey, fact.name, fact.value);
+        await memory.save(sessionKey, fact.name, fact.value).catch((error) => {
+          throw error instanceof GatewayError ? new ToolError(error.message) : error;
+        });
         return 'Kept.';
       },
     },

@@ -9,7 +9,9 @@ import { RUN_TEXTS } from '../../schema/texts.ts';
 import type { PageArguments } from '../../storage/keyset.ts';
 import { RUNS, type RunFilter } from '../list.ts';
 
-const NOT_EMPTY: [number, { message: string }] = [1, { message: 'must not be empty' }];
+type Length = [number, { message: string }];
+const NOT_EMPTY: Length = [1, { message: 'must not be empty' }];
+const NOT_MANY: Length = [20, { message: 'must be at most 20' }];
 
 const RunFilterInput = builder.inputType('RunFilter', {
   description: 'Which runs are wanted: those to which all of it applies.',
@@ -21,12 +23,12 @@ const RunFilterInput = builder.inputType('RunFilter', {
     status: t.field({
       type: [RunStatusEnum],
       description: 'Any of these.',
-      validate: { minLength: NOT_EMPTY },
+      validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
     }),
     channel: t.field({
       type: [ChannelEnum],
       description: 'Any of these.',
-      validate: { minLength: NOT_EMPTY },
+      validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
     }),
     kind: t.field({ type: RunKindEnum }),
     date: t.string({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { chatMessage, expected, sessionId } from '../../../input.ts';
+import { chatMessage, expected, runMetadata, sessionId } from '../../../input.ts';
 import { jsonObject, ofObject } from '../../../json.ts';
 import { conversation, environment, NOT_AN_OBJECT, oneOf, repeatHeaders } from '../wire.ts';
 
@@ -38,13 +38,16 @@ export const chatHeaders = z.object({
 
 const message = chatMessage.meta({ description: "The user's message.", examples: ['Hello!'] });
 
-const anyObject = jsonObject.meta({ override: { type: 'object', additionalProperties: true } });
+const ANY_OBJECT = { override: { type: 'object', additionalProperties: true } } as const;
 
-const context = anyObject.optional().meta({
-  description:
-    'What else the agent shall know: put into its prompt. It wins over what the bot remembers.',
-  examples: [{ plan: 'pro' }],
-});
+const context = jsonObject
+  .meta(ANY_OBJECT)
+  .optional()
+  .meta({
+    description:
+      'What else the agent shall know: put into its prompt. It wins over what the bot remembers.',
+    examples: [{ plan: 'pro' }],
+  });
 
 const stream = z.boolean(expected('a boolean')).default(false).meta({
   description:
@@ -73,10 +76,13 @@ export const executeBody = z
             '`X-On-Disconnect` means nothing then.',
         }),
       environment,
-      metadata: anyObject.optional().meta({
-        description: 'Your own notes on the run, stored with it.',
-        examples: [{ job: 'nightly' }],
-      }),
+      metadata: runMetadata
+        .meta(ANY_OBJECT)
+        .optional()
+        .meta({
+          description: 'Your own notes on the run, stored with it: at most 64 KiB.',
+          examples: [{ job: 'nightly' }],
+        }),
     },
     NOT_AN_OBJECT,
   )

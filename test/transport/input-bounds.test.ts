@@ -1,0 +1,122 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { MAX_FACTS } from '../../src/input.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+let bot: string;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+  bot = await tenant.bot();
+});
+
+const ofSize = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+const many = Array.from({ length: 50_000 }, () => '!');
+
+const CREATE_KEY =
+  'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }';
+const DEPLOY =
+  'mutation ($input: DeployInput!, $bot: ID!) { deploy(botId: $bot, input: $input) { id } }';
+const RUNS =
+  'query ($filter: RunFilter, $bot: ID!) { runs(botId: $bot, filter: $filter) { edges { cursor } } }';
+
+describe('a list that is too long', () => {
+  test.each<[string, string, object, string]>([
+    ['bots of a key', CREATE_KEY, { input: { name: 'K', botIds: many } }, 'input.botIds'],
+    [
+      'scopes of a key',
+      CREATE_KEY,
+      { input: { name: 'K', scopes: Array(21).fill('CHAT') } },
+      'input.scopes',
+    ],
+    [
+      'variables to take out',
+      DEPLOY,
+      { input: { source: '', unsetEnvVars: many } },
+      'input.unsetEnvVars',
+    ],
+    [
+      'names of variables',
+      'query ($names: [String!]) { checkDefinition(source: "", envNames: $names) { valid } }',
+      { names: many },
+      'envNames',
+    ],
+    ['statuses', RUNS, { filter: { status: Array(21).fill('FAILED') } }, 'filter.status'],
+    ['channels', RUNS, { filter: { channel: Array(21).fill('API') } }, 'filter.channel'],
+  ])('is one problem, however wrong its items are: %s', async (_what, query, variables, path) => {
+    const { errors } = await tenant.graphql(query, { bot, ...variables });
+    expect(errors?.[0]?.extensions).toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: [{ path, message: expect.stringMatching(/^must (be at most|not have more than) \d+( items)?$/) }],
+    });
+  });
+});
+
+describe('a request with many problems', () => {
+  test('is told a hundred of them', async () => {
+    const envVars = Array.from({ length: 150 }, () => ({ name: '!', value: '' }));
+    const { errors } = await tenant.graphql(DEPLOY, { bot, input: { source: '', envVars } });
+    expect(errors?.[0]?.extensions.details).toHaveLength(100);
+  });
+});
+
+describe('the notes on a run', () => {
+  const execute = (metadata: object) =>
+    fetch(`${app.url}/v1/bots/${bot}/execute`, {
+      method: 'POST',
+      headers: { ...tenant.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'Hi', metadata }),
+    });
+
+  test('are at most 64 KiB, by REST and GraphQL', async () => {
+    expect((await execute(ofSize(65_536))).status).toBe(200);
+    const refused = await execute(ofSize(65_537));
+    expect(await refused.json()).toMatchObject({
+      error: {
+        code: 'invalid_request',
+        details: [{ path: 'metadata', message: 'must not be larger than 64 KiB' }],
+      },
+    });
+    const { errors } = await tenant.graphql(
+      'mutation ($bot: ID!, $input: ExecuteInput!) { execute(botId: $bot, input: $input) { id } }',
+      { bot, input: { prompt: 'Hi', metadata: ofSize(65_537) } },
+    );
+    expect(errors?.[0]?.extensions.details).toEqual([
+      { path: 'input.metadata', message: 'must not be larger than 64 KiB' },
+    ]);
+  });
+});
+
+describe('what a bot keeps of a user', () => {
+  const keep = (name: string, value: string | null, sessionId = 'user-1') =>
+    tenant.graphql(
+      `mutation ($bot: ID!, $sessionId: String!, $name: String!, $value: String) {
+        setMemory(botId: $bot, sessionId: $sessionId, name: $name, value: $value) { memory { name } }
+      }`,
+      { bot, sessionId, name, value },
+    );
+
+  test(`is at most ${MAX_FACTS} facts, though several come at once`, async () => {
+    await keep('fact_0', 'x');
+    const session = await app.prisma.session.findFirstOrThrow({ where: { botId: bot } });
+    const data = Array.from({ length: MAX_FACTS - 2 }, (_, index) => ({
+      sessionKey: session.id,
+      name: `fact_${index + 1}`,
+      value: 'x',
+    }));
+    await app.prisma.memoryEntry.createMany({ data });
+    const answers = await Promise.all([keep('a', 'x'), keep('b', 'x'), keep('c', 'x')]);
+    const refusals = answers.flatMap(({ errors }) => errors ?? []);
+    expect(refusals.map(({ extensions, message }) => [extensions.code, message])).toEqual(
+      Array(2).fill([
+        'INVALID_REQUEST',
+        'A bot keeps at most 256 facts of a user. Forget one first.',
+      ]),
+    );
+    expect((await keep('fact_0', 'new')).errors).toBeUndefined();
+    expect((await keep('fact_1', null)).errors).toBeUndefined();
+    expect((await keep('d', 'x')).errors).toBeUndefined();
+    expect((await keep('e', 'x', 'user-2')).errors).toBeUndefined();
+  });
+});
