@@ -45,8 +45,8 @@ export function assertReadable(
 }
 
 /**
- * How many objects an operation asks for at most, edges and pages counted as they are written. A field without pages counts
- * as one object, or as the `entries` of its extensions.
+ * How many objects an operation asks for at most, edges and pages counted as they are written. A list without pages counts
+ * as one object, or as the `entries` of its field's extensions.
  */
 export function objectsOf(
   schema: GraphQLSchema,
