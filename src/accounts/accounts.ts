@@ -30,7 +30,8 @@ export type Accounts = {
   /** Makes an account and its first key. The caller has been found to be an operator. */
   create(input: NewAccount): Promise<IssuedApiKey & { account: Account }>;
   /**
-   * Changes an account; its next request, on whichever replica, goes by the new limits. The caller has been found to be an operator.
+   * Changes an account; its very next request, on any replica, goes by the new limits. The caller has been found to be an
+   * operator.
    *
    * @throws GatewayError `not_found`, or `invalid_request` for limits that do not go with the plan.
    */

@@ -25,7 +25,7 @@ export type Caller = {
   /** For a token: the key that made it, cut down to chatting with the one bot, for as long as the token holds. */
   key: ApiKey;
   session?: SessionGrant;
-  /** How the account and the key were read; none of those that are not remembered. */
+  /** How the account and the key were read from the database; absent where they are not cached. */
   reading?: {
     /** The account's version that was known then. */
     version: string;

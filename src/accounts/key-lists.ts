@@ -1,15 +1,29 @@
-import type { ApiKey, Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import { type ApiKey, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
 import { type Caller, covers } from './caller.ts';
 
-/** Keys that the caller's own covers, the newest first, revoked ones too. */
+/** Keys that the caller's own covers, revoked ones too. */
 export type KeyLists = {
-  /** @returns those of one of these accounts. */
+  /** @returns those of one of these accounts, the newest first. */
   list(caller: Caller, accountIds: string[]): Promise<(accountId: string) => ApiKey[]>;
   /** @returns the key with one of these ids; null where the caller's own key does not cover it. */
   listByIds(caller: Caller, ids: string[]): Promise<(id: string) => ApiKey | null>;
-  /** @returns those that one of these keys has made itself. */
-  listCreated(caller: Caller, creatorIds: string[]): Promise<(creatorId: string) => ApiKey[]>;
 };
+
+/** The keys that keys have made themselves, the newest first. */
+export const CREATED_KEYS: Lists = {
+  ...NEWEST_FIRST,
+  table: Prisma.sql`api_keys`,
+  owner: Prisma.sql`created_by_id`,
+};
+
+/** The keys that the caller's own covers, as conditions of a list. */
+export function coveredInList({ key }: Caller): Prisma.Sql[] {
+  return [
+    Prisma.sql`scopes::text[] <@ ${key.scopes}::text[]`,
+    ...(key.restricted ? [Prisma.sql`restricted AND bot_ids <@ ${key.botIds}::text[]`] : []),
+  ];
+}
 
 export function createKeyLists({ prisma }: { prisma: PrismaClient }): KeyLists {
   const find = async (caller: Caller, where: Prisma.ApiKeyWhereInput) => {
@@ -29,12 +43,6 @@ export function createKeyLists({ prisma }: { prisma: PrismaClient }): KeyLists {
     async listByIds(caller, ids) {
       const keys = new Map((await find(caller, { id: { in: ids } })).map((key) => [key.id, key]));
       return (id) => keys.get(id) ?? null;
-    },
-
-    async listCreated(caller, creatorIds) {
-      const keys = await find(caller, { createdById: { in: creatorIds } });
-      const byCreator = Map.groupBy(keys, ({ createdById }) => createdById);
-      return (creatorId) => byCreator.get(creatorId) ?? [];
     },
   };
 }

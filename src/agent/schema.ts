@@ -46,7 +46,7 @@ const ChatInput = builder.inputType('ChatInput', {
     context: t.field({
       type: 'JSON',
       description:
-        'An object whose keys and values the model is told. With a session token, only where that allows it.',
+        'An object whose keys and values reach the model. With a session token, only where the token allows it.',
       validate: { schema: jsonObject },
     }),
     environment: t.field({ type: EnvironmentEnum, description: 'PRODUCTION by default.' }),

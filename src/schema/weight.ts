@@ -79,7 +79,10 @@ export function assertReadable(
   }
 }
 
-/** Weighs an operation as it is written, whatever `@skip` and `@include` say. */
+/**
+ * Weighs an operation as it is written, whatever `@skip` and `@include` say. A list without pages counts as one object, or
+ * as the `entries` of its field's extensions.
+ */
 export function weigh(
   schema: GraphQLSchema,
   document: DocumentNode,

@@ -24,8 +24,8 @@ export type Count = Quota & { renewed?: Caller | GatewayError };
 /** The one count for every entrance: against the account of a valid key, else against the client's address. */
 export type Limiter = {
   /**
-   * Counts a request or an operation, against an account that has changed meanwhile as it is now. An outage costs nobody
-   * anything.
+   * Counts a request or an operation, by the account's current limits. A failed authentication counts against the address,
+   * unless our own fault made it fail.
    */
   take(
     authentication: Caller | GatewayError,
@@ -76,7 +76,7 @@ export function createLimiter({
     if (accountVersion === undefined || !reading || accountVersion === reading.version)
       return quota;
     const renewed = await reading.renew(accountVersion).catch(toGatewayError);
-    // What this one reads was stored before the request came: it counts, though the account may change again.
+    // Counted without the check of the version, so that an account that changes all the time is still served.
     const settled = renewed instanceof GatewayError ? renewed : { ...renewed, reading: undefined };
     return { ...(await take(settled, address, cost, bot)), renewed };
   };

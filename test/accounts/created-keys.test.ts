@@ -6,13 +6,15 @@ import { MAX_BOTS } from '../../src/bots/bots.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 
 const CREATE = `mutation ($input: CreateApiKeyInput!) {
-  createApiKey(input: $input) { secret apiKey { id createdBy { id } createdKeys { id } } }
+  createApiKey(input: $input) { secret apiKey { id createdKeys { edges { node { id } } } } }
 }`;
 const REVOKE = `mutation ($id: ID!, $withCreated: Boolean) {
   revokeApiKey(id: $id, withCreated: $withCreated) {
     id
     revokedAt
-    createdKeys { name revokedAt createdKeys { name revokedAt } }
+    createdKeys { edges { node {
+      name revokedAt createdKeys { edges { node { name revokedAt } } }
+    } } }
   }
 }`;
 
@@ -36,7 +38,7 @@ const make = async (by: string, name: string, input: object = {}): Promise<Made>
   });
   expect(errors).toBeUndefined();
   const { secret, apiKey } = data.createApiKey;
-  expect(apiKey.createdKeys).toEqual([]);
+  expect(apiKey.createdKeys.edges).toEqual([]);
   return { secret, id: apiKey.id };
 };
 
@@ -55,16 +57,25 @@ describe('a key that made others', () => {
   test('is known as the one that made them', async () => {
     const { first, second } = await chain();
     const { data } = await tenant.graphql(
-      `{ node(id: "${second.id}") { ... on ApiKey { createdBy { id createdKeys { id } } } } }`,
+      `{ node(id: "${second.id}") { ... on ApiKey { createdBy { id createdKeys { edges { node { id } } } } } } }`,
     );
-    expect(data.node.createdBy).toEqual({ id: first.id, createdKeys: [{ id: second.id }] });
+    expect(data.node.createdBy).toEqual({
+      id: first.id,
+      createdKeys: { edges: [{ node: { id: second.id } }] },
+    });
   });
 
   test('names them when it is revoked, and they go on', async () => {
     const { first, secrets } = await chain();
     const { data } = await tenant.graphql(REVOKE, { id: first.id });
-    expect(data.revokeApiKey.createdKeys).toEqual([
-      { name: 'Second', revokedAt: null, createdKeys: [{ name: 'Third', revokedAt: null }] },
+    expect(data.revokeApiKey.createdKeys.edges).toEqual([
+      {
+        node: {
+          name: 'Second',
+          revokedAt: null,
+          createdKeys: { edges: [{ node: { name: 'Third', revokedAt: null } }] },
+        },
+      },
     ]);
     expect(await Promise.all(secrets.map(works))).toEqual([false, true, true]);
   });
@@ -74,8 +85,8 @@ describe('a key that made others', () => {
     const other = await make(tenant.apiKey, 'Other');
     await tenant.graphql(REVOKE, { id: second.id });
     const { data } = await tenant.graphql(REVOKE, { id: first.id, withCreated: true });
-    const { createdKeys } = data.revokeApiKey;
-    expect(createdKeys[0].createdKeys[0].revokedAt).toMatch(/Z$/);
+    const [made] = data.revokeApiKey.createdKeys.edges;
+    expect(made.node.createdKeys.edges[0].node.revokedAt).toMatch(/Z$/);
     const tried = [...secrets, other.secret, tenant.apiKey];
     expect(await Promise.all(tried.map(works))).toEqual([false, false, false, true, true]);
     // Once more changes nothing.
@@ -108,9 +119,32 @@ describe('a key that made others', () => {
     expect(await app.prisma.apiKey.count({ where })).toBe(0);
   });
 
-  test('is not asked for in circles', async () => {
+  test('names to a limited key those alone that can do nothing more', async () => {
+    const [bot, other] = [await tenant.bot(), await tenant.bot()];
+    const issuer = await make(tenant.apiKey, 'Issuer');
+    await make(issuer.secret, 'Of the bot', { botIds: [bot] });
+    await make(issuer.secret, 'Of another', { botIds: [bot, other] });
+    await make(issuer.secret, 'Of all');
+    const { id } = issuer;
+    const limited = await tenant.key({ scopes: ['ADMIN', 'CHAT'], botIds: [bot] });
+    await app.prisma.apiKey.update({
+      where: { id },
+      data: { restricted: true, botIds: [bot] },
+    });
+    const names = async (key: string) => {
+      const { data } = await app.graphql(
+        key,
+        `{ node(id: "${id}") { ... on ApiKey { createdKeys { edges { node { name } } } } } }`,
+      );
+      return data.node.createdKeys.edges.map(({ node }: { node: { name: string } }) => node.name);
+    };
+    expect(await names(limited)).toEqual(['Of the bot']);
+    expect(await names(tenant.apiKey)).toEqual(['Of all', 'Of another', 'Of the bot']);
+  });
+
+  test('is not asked for in wide circles', async () => {
     const { errors } = await tenant.graphql(
-      '{ viewer { account { apiKeys { createdBy { createdKeys { id } } } } } }',
+      '{ viewer { account { apiKeys { createdBy { createdKeys(first: 100) { edges { cursor } } } } } } }',
     );
     expect(errors?.[0]?.message).toMatch(/asks for up to \d+ objects/);
   });

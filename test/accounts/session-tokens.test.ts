@@ -222,7 +222,7 @@ describe('a session token', () => {
     expect(answer.errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
   });
 
-  test('is refused when it is changed, or made by somebody else', async () => {
+  test('is refused when it is changed, or made under another key', async () => {
     const token = await tokenFor();
     const [header = '', key = '', vector = '', text = '', tag = ''] = token.split('.');
     const flipped = (part: string) => (part.startsWith('A') ? 'B' : 'A') + part.slice(1);
@@ -252,7 +252,7 @@ describe('a session token', () => {
 });
 
 describe('the context of a session token', () => {
-  /** The context that the model is told. */
+  /** The context of a run. */
   const toldOf = async (runId: string) =>
     (await app.prisma.run.findUniqueOrThrow({ where: { id: runId } })).context;
   const signed = { customer_id: 'c-1', plan: { name: 'gold' } };

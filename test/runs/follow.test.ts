@@ -213,7 +213,7 @@ describe('a run is cancelled', () => {
     expect(data.cancelRun.status).toBe('COMPLETED');
   });
 
-  test('by a key that may not read it, which is told how the run stands and nothing that it holds', async () => {
+  test('by a key that may not read it: the answer has its status, and null in place of its data', async () => {
     const { runId, finish, response } = await begin();
     const key = await tenant.key({ scopes: ['CHAT'] });
     const answer = await fetch(`${app.url}/v1/bots/${bot}/runs/${runId}/cancel`, {

@@ -182,7 +182,7 @@ const mistakesOf = async (secret: string, paths: Path[]) => {
   return mistakes;
 };
 
-/** A key that sees the bot that holds something, and none of those that others make; it was made by a key, and made one. */
+/** A key that is limited to the bot with data. Another key made it, and it made one. */
 const keyOf = async (scopes: KeyScope[]) => {
   const secret = await tenant.key({ scopes, botIds: [ids.bot] });
   const where = { hash: hashApiKey(secret) };

@@ -40,7 +40,7 @@ describe('a list that is too long', () => {
       'names of variables',
       'query ($names: [String!]) { checkDefinition(source: "", envNames: $names) { valid } }',
       { names: many },
-      'envNames',
+      'names',
     ],
     ['statuses', RUNS, { filter: { status: Array(21).fill('FAILED') } }, 'filter.status'],
     ['channels', RUNS, { filter: { channel: Array(21).fill('API') } }, 'filter.channel'],
@@ -59,7 +59,7 @@ describe('a list that is too long', () => {
 });
 
 describe('a request with many problems', () => {
-  test('is told a hundred of them', async () => {
+  test('gets a hundred of them in the answer', async () => {
     const envVars = Array.from({ length: 150 }, () => ({ name: '!', value: '' }));
     const { errors } = await tenant.graphql(DEPLOY, { bot, input: { source: '', envVars } });
     expect(errors?.[0]?.extensions.details).toHaveLength(100);

@@ -3,8 +3,11 @@ import { z } from 'zod';
 import { KeyScope } from '../../generated/prisma/client.ts';
 import { botId, displayName, listOf } from '../../input.ts';
 import { builder } from '../../schema/builder.ts';
+import { listsOf, nodesQuery } from '../../schema/nodes.ts';
 import { together } from '../../schema/together.ts';
+import { readLists } from '../../storage/lists.ts';
 import { authorizeScope, mayUseBot } from '../caller.ts';
+import { CREATED_KEYS, coveredInList } from '../key-lists.ts';
 
 const KeyScopeEnum = builder.enumType('KeyScope', {
   description: 'What a key may do.',
@@ -17,10 +20,8 @@ const KeyScopeEnum = builder.enumType('KeyScope', {
   },
 });
 
-/** How many entries a list without pages counts as: see `assertReadable`. */
-const LIST = { entries: 20 };
-/** The keys that one key has made, and that key by each of them, would multiply in circles: there and back is too much. */
-const MAKER = { entries: 25 };
+/** How many entries all keys of an account count as: see `assertReadable`. */
+const WEIGHT = { entries: 50 };
 
 /** The bots that keys are limited to, as far as the caller may see them: of its own account alone. */
 const botsOfKeys = together(async (ids, { query }: { query: object }, { prisma, caller }) => {
@@ -48,7 +49,6 @@ export const ApiKeyNode = builder.prismaNode('ApiKey', {
     bots: t.field({
       type: [getRefFromModel('Bot', builder)],
       nullable: true,
-      extensions: LIST,
       description:
         'The bots that it is limited to, as far as the own key may use them; null where it may use all of the account.',
       resolve: async ({ restricted, botIds }, _args, context, info) => {
@@ -70,8 +70,11 @@ export const ApiKeyNode = builder.prismaNode('ApiKey', {
 });
 
 const keyById = together((ids, _question, { caller, keys }) => keys.listByIds(caller(), ids));
-const keysCreatedBy = together((ids, _question, { caller, keys }) =>
-  keys.listCreated(caller(), ids),
+const createdKeysOf = listsOf(
+  CREATED_KEYS,
+  ({ prisma, caller }, creatorIds, page) =>
+    readLists(prisma, CREATED_KEYS, creatorIds, page, coveredInList(caller())),
+  ({ prisma }, query) => prisma.apiKey.findMany(query),
 );
 
 builder.prismaObjectFields('ApiKey', (t) => ({
@@ -81,18 +84,21 @@ builder.prismaObjectFields('ApiKey', (t) => ({
     description:
       'The key that made it; null of the first key of an account, and where the own key can do less. Scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
-    extensions: MAKER,
     resolve: ({ createdById }, _args, context, info) =>
       createdById === null ? null : keyById(createdById, {}, context, info),
   }),
-  createdKeys: t.field({
-    type: [ApiKeyNode],
-    description:
-      'The keys that it made itself, the newest first, revoked ones too: they outlive it unless they are revoked with it. Scope ADMIN.',
-    authScopes: { scope: 'ADMIN' },
-    extensions: LIST,
-    resolve: ({ id }, _args, context, info) => keysCreatedBy(id, {}, context, info),
-  }),
+  createdKeys: t.connection(
+    {
+      type: ApiKeyNode,
+      description:
+        'The keys that it made itself, the newest first, revoked ones too: they outlive it unless they are revoked with it. Scope ADMIN.',
+      authScopes: { scope: 'ADMIN' },
+      resolve: ({ id }, args, context, info) =>
+        createdKeysOf(id, args, nodesQuery('ApiKey', context, info), context, info),
+    },
+    { name: 'ApiKeyConnection' },
+    { name: 'ApiKeyEdge' },
+  ),
 }));
 
 const keysOf = together((accountIds, _question, { caller, keys }) =>
@@ -104,7 +110,7 @@ builder.prismaObjectField('Account', 'apiKeys', (t) =>
     type: [ApiKeyNode],
     description: 'Those that can do nothing more than this key, the newest first. Scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
-    extensions: LIST,
+    extensions: WEIGHT,
     resolve: ({ id }, _args, context, info) => keysOf(id, {}, context, info),
   }),
 );

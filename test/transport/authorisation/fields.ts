@@ -30,7 +30,7 @@ export const GUARDED_NODES: Record<string, KeyScope> = {
 /** The ways to a run that the operation itself has begun, which it may read whole. */
 export const OWN_RUNS = ['Mutation.chat ChatReply.run', 'Mutation.execute'];
 
-/** The fields that whoever has reached their object may read. */
+/** The fields that need no scope besides those of the way to their object. */
 const OPEN: Record<string, string> = {
   Account: 'id name plan bots',
   ApiKey: 'id name prefix scopes bots createdAt lastUsedAt expiresAt revokedAt',
