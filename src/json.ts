@@ -35,12 +35,13 @@ export const jsonObject = z
     }
   }, ofObject);
 
-/** The same of a bounded size, as JSON in UTF-8. */
+/** The same of a bounded size, as JSON in UTF-8. An object that breaks another rule is not measured: it may be too deep. */
 export function jsonObjectUpTo(kibibytes: number) {
-  return jsonObject.refine(
-    (object) => Buffer.byteLength(JSON.stringify(object)) <= kibibytes * 1024,
-    { error: `must not be larger than ${kibibytes} KiB`, ...ofObject },
-  );
+  return jsonObject.superRefine((object, context) => {
+    if (context.issues.length > 0) return;
+    if (Buffer.byteLength(JSON.stringify(object)) > kibibytes * 1024)
+      context.addIssue(`must not be larger than ${kibibytes} KiB`);
+  }, ofObject);
 }
 
 /** A text that is JSON, read. */
