@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ServerProcess, startServer, temporaryDirectory } from './helpers/server.ts';
+
+const ROOT = new URL('..', import.meta.url).pathname;
+const run = promisify(execFile);
+const PAGES = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs')).flatMap((name) =>
+    name.endsWith('.md') ? [`docs/${name}`] : [],
+  ),
+];
+/** The two lines that set Parley up: `.ci/run` runs them in a clean copy. */
+const BY_CI = /^npm ci/;
+
+type Block = { language: string; skip: boolean; text: string };
+
+function blocksOf(page: string): Block[] {
+  const blocks = readFileSync(join(ROOT, page), 'utf8').matchAll(
+    /^```(\w+)?( skip)?\n(.*?)^```$/gms,
+  );
+  return [...blocks].map(([, language = '', skip, text = '']) => ({
+    language,
+    skip: !!skip,
+    text,
+  }));
+}
+
+describe('the documentation', () => {
+  let server: ServerProcess;
+  let apiKey: string;
+
+  beforeAll(async () => {
+    server = await startServer({ dataDirectory: await temporaryDirectory() });
+    apiKey = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
+  });
+
+  afterAll(async () => {
+    await server.stop('SIGTERM');
+  });
+
+  test.each(PAGES)('has shell commands that work, in %s', async (page) => {
+    const commands = blocksOf(page)
+      .filter(({ language, skip, text }) => language === 'sh' && !skip && !BY_CI.test(text))
+      .map(({ text }) => text.replaceAll(/^export PARLEY_API_KEY=.*$/gm, ''));
+    if (commands.length === 0) return;
+    const script = [
+      'set -euo pipefail',
+      'curl() { command curl --silent --show-error --fail-with-body "$@" && echo; }',
+      ...commands,
+    ].join('\n');
+    await run('bash', ['-c', script.replaceAll('http://127.0.0.1:4000', server.url)], {
+      cwd: await temporaryDirectory(),
+      env: { ...process.env, PARLEY_API_KEY: apiKey },
+    });
+  });
+
+  const operations = PAGES.flatMap((page) =>
+    blocksOf(page)
+      .filter(({ language }) => language === 'graphql')
+      .map(({ text }) => ({ page, text })),
+  );
+  test.each(operations)('has GraphQL operations that work, in $page: $text', async ({ text }) => {
+    const response = await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: text }),
+    });
+    expect(await response.json()).toEqual({ data: expect.anything() });
+  });
+
+  const programs = PAGES.flatMap((page) =>
+    blocksOf(page)
+      .filter(({ language }) => language === 'js')
+      .map(({ text }) => ({ page, text })),
+  );
+  test.each(programs)('has programs that work, in $page', async ({ text }) => {
+    const file = join(await temporaryDirectory(), 'program.mjs');
+    const graphqlWs = import.meta.resolve('graphql-ws');
+    const here = text.replace("'graphql-ws'", `'${graphqlWs}'`);
+    writeFileSync(file, here.replaceAll('127.0.0.1:4000', new URL(server.url).host));
+    const { stdout } = await run(process.execPath, [file], {
+      env: { ...process.env, PARLEY_API_KEY: apiKey },
+    });
+    expect(stdout).not.toBe('');
+  });
+
+  test('has links that lead somewhere', () => {
+    const broken = PAGES.flatMap((page) => {
+      const text = readFileSync(join(ROOT, page), 'utf8');
+      const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)?(?:#([\w-]+))?\)/g)];
+      return links.flatMap(([link, path = '', anchor]) => {
+        const target = path ? join(ROOT, page, '..', path) : join(ROOT, page);
+        return leads(target, anchor) ? [] : [`${page}: ${link}`];
+      });
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test('is short enough to read: the README has 250 lines at most', () => {
+    expect(readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n').length).toBeLessThanOrEqual(
+      250,
+    );
+  });
+});
+
+/** Whether a file or folder exists, and has the heading. Source: GitHub's way to name headings. */
+function leads(target: string, anchor: string | undefined): boolean {
+  try {
+    if (!anchor)
+      return (
+        readdirSync(join(target, '..')).some((name) => target.endsWith(name)) ||
+        readdirSync(target).length > 0
+      );
+    const headings = readFileSync(target, 'utf8').matchAll(/^#+ (.*)$/gm);
+    return [...headings].some(
+      ([, heading = '']) =>
+        heading
+          .toLowerCase()
+          .replaceAll(/[^\w\s-]/g, '')
+          .replaceAll(' ', '-') === anchor,
+    );
+  } catch {
+    return false;
+  }
+}
