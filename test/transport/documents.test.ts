@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { StartupError } from '../../src/errors.ts';
@@ -95,13 +94,6 @@ describe('a document that the server knows', () => {
       type: 'next',
       payload: expected,
     });
-  });
-
-  test('runs as the README tells it', async () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-    const [, body = ''] = /-d '(\{"documentId".*\})'/.exec(readme) ?? [];
-    const answer = await post('/graphql', JSON.parse(body.replace('"demo"', JSON.stringify(bot))));
-    expect(await answer.json()).toMatchObject({ data: { chat: { response: 'Hello there.' } } });
   });
 
   test('costs what its text costs', async () => {
