@@ -14,15 +14,16 @@ describe('the playground', () => {
     await using browser = await openBrowser();
     const page = await browser.newPage();
     // What earlier versions kept.
-    await page.goto(`${app.url}/healthz`);
-    await page.evaluate(() => {
+    await page.addInitScript(() => {
       localStorage.setItem('graphiql:headers', 'Bearer parley_sk_old');
       localStorage.setItem('graphiql:tabState', '{"headers": "Bearer parley_sk_old"}');
     });
     const hosts = new Set<string>();
     const complaints: string[] = [];
     page.on('request', (request) => hosts.add(new URL(request.url()).host));
-    page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+    page.on('console', (message) =>
+      complaints.push(`${message.type()}: ${message.text()} ${message.location().url}`),
+    );
     page.on('pageerror', (error) => complaints.push(error.message));
     const query = `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename ... on TextDelta { seq delta } ... on ChatDone { tokensUsed } } }`;
     await page.goto(`${app.url}/graphql?query=${encodeURIComponent(query)}`);
