@@ -4,6 +4,8 @@ import closeWithGrace from 'close-with-grace';
 import { DEMO_BOT_ID, seed } from '../prisma/seed.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { openRedis, redisPrefix } from './coordination/redis.ts';
+import { forgetOwners } from './coordination/worker-lease.ts';
 import { createEnvironmentCipher } from './deployments/environment.ts';
 import { rotateSecretKey } from './deployments/rotation.ts';
 import { ERROR_LOGGING, errorForLog } from './error-log.ts';
@@ -12,8 +14,6 @@ import type { Model } from './model/model.ts';
 import { createOfflineModel } from './model/offline.ts';
 import { createOpenAIModel } from './model/openai.ts';
 import { openEmbedded, openPostgres } from './storage/database.ts';
-import { forgetOwners } from './storage/owner.ts';
-import { openRedis, redisPrefix } from './storage/redis.ts';
 import { assertSecretKey, generatedSecretKey, secretKeyCheck } from './storage/secret-key.ts';
 
 /** Milliseconds between two words of the offline model: streaming that a person can see. */

@@ -5,10 +5,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../src/accounts/key-format.ts';
+import { createPubSub } from '../src/coordination/pubsub.ts';
 import { makeId } from '../src/ids.ts';
 import { createQueue } from '../src/runs/queue.ts';
 import { type Database, openEmbedded } from '../src/storage/database.ts';
-import { createPubSub } from '../src/storage/pubsub.ts';
 import { freshDatabase } from './helpers/database.ts';
 import {
   dataDirectoryInUse,

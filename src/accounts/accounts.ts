@@ -1,7 +1,7 @@
+import type { Versions } from '../coordination/cache-versions.ts';
 import { GatewayError } from '../errors.ts';
 import type { Account, KeyScope, Plan, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
-import type { Versions } from '../storage/versions.ts';
 import { makeApiKey } from './key-format.ts';
 import { type IssuedApiKey, newApiKey } from './keys.ts';
 import { accountVersionName } from './limits.ts';

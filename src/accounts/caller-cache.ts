@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { REMEMBER_MS } from '../coordination/cache-versions.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import { REMEMBER_MS } from '../storage/versions.ts';
 import type { Caller } from './caller.ts';
 import { createKeyLookup, type KeyOrigin } from './key-lookup.ts';
 

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import { createMemoryVersions, type Versions } from '../coordination/cache-versions.ts';
+import type { PubSub } from '../coordination/pubsub.ts';
 import { GatewayError } from '../errors.ts';
 import type { ApiKey, KeyScope, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import type { PubSub } from '../storage/pubsub.ts';
-import { createMemoryVersions, type Versions } from '../storage/versions.ts';
 import { authorizeScope, type Caller, covers, mayUseBot } from './caller.ts';
 import { createCallerCache, type FindOptions } from './caller-cache.ts';
 import { apiKeyPrefix, hashApiKey, isApiKey, makeApiKey } from './key-format.ts';

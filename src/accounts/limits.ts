@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import type { WindowCount, WindowLimit, Windows } from '../coordination/fixed-window-counter.ts';
 import { GatewayError } from '../errors.ts';
 import type { Account, Plan } from '../generated/prisma/client.ts';
-import type { WindowCount, WindowLimit, Windows } from '../storage/windows.ts';
 
 /** What is left of a limit. Source: the API document, "Limits". */
 export type Quota = WindowLimit & {

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { type Caller, mayUseBot } from '../accounts/caller.ts';
 import { lockAccount } from '../accounts/key-lineage.ts';
+import type { Versions } from '../coordination/cache-versions.ts';
+import type { PubSub } from '../coordination/pubsub.ts';
 import { GatewayError } from '../errors.ts';
 import { type Bot, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { botId as botIdSchema } from '../input.ts';
 import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
-import type { PubSub } from '../storage/pubsub.ts';
-import type { Versions } from '../storage/versions.ts';
 
 /** The bots of accounts. */
 export type Bots = {

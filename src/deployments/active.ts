@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import { REMEMBER_MS } from '../coordination/cache-versions.ts';
 import { GatewayError } from '../errors.ts';
 import type { Environment, PrismaClient } from '../generated/prisma/client.ts';
 import type { Definition } from '../language/definition.ts';
 import { readDefinition } from '../language/read.ts';
-import { REMEMBER_MS } from '../storage/versions.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 

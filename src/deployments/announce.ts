@@ -1,8 +1,8 @@
 import { botVersionName } from '../bots/bots.ts';
-import type { Versions } from '../storage/versions.ts';
+import type { Versions } from '../coordination/cache-versions.ts';
+import type { AnsweringDeployment } from '../idempotency/deployments.ts';
 import type { DeploymentChanges } from './changes.ts';
 import type { Deployments } from './deployments.ts';
-import type { AnsweringDeployment } from './repeat.ts';
 
 /**
  * Answers no deploy before every replica goes by it, and tells those who watch. Source: the API document, "Deploy".

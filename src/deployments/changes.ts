@@ -1,5 +1,5 @@
-import { latest } from '../storage/latest.ts';
-import type { PubSub } from '../storage/pubsub.ts';
+import { latest } from '../coordination/latest.ts';
+import type { PubSub } from '../coordination/pubsub.ts';
 
 /** Words of a bot's deployments, for those who show them. */
 export type DeploymentChanges = {

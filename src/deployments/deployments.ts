@@ -1,6 +1,7 @@
-import { fingerprintOf, type IdempotencyKey, type Repeatable } from '../accounts/idempotency.ts';
 import { GatewayError } from '../errors.ts';
 import type { Deployment, Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import { type AnsweringDeployment, answerOnce, earlierAnswer } from '../idempotency/deployments.ts';
+import { fingerprintOf, type IdempotencyKey, type Repeatable } from '../idempotency/key.ts';
 import { makeId } from '../ids.ts';
 import { type Reading, readSource } from '../language/read.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
@@ -12,7 +13,6 @@ import {
   type EnvironmentVariables,
 } from './environment.ts';
 import { createInstall } from './install.ts';
-import { type AnsweringDeployment, answerOnce, earlierAnswer } from './repeat.ts';
 
 /** The key under which a request may be repeated. */
 type Repeats = { idempotency?: IdempotencyKey | undefined };

@@ -1,12 +1,12 @@
 import { REMOVED } from '../bots/bots.ts';
+import type { PubSub } from '../coordination/pubsub.ts';
+import type { Owner } from '../coordination/worker-lease.ts';
 import { GatewayError } from '../errors.ts';
 import { Prisma, type PrismaClient, type RunStatus } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
-import type { Owner } from '../storage/owner.ts';
-import type { PubSub } from '../storage/pubsub.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
+import type { LiveRuns } from './active-runs.ts';
 import type { TellOfRun } from './changes.ts';
-import type { LiveRuns } from './live.ts';
 import type { Replay } from './replay.ts';
 
 /** Stops runs, wherever they are at work. */

@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import { CONCURRENCY_LIMITS } from '../accounts/concurrency-limit.ts';
+import type { PubSub } from '../coordination/pubsub.ts';
+import type { Owner } from '../coordination/worker-lease.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import type { Plan, Prisma, PrismaClient, Run } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import type { Owner } from '../storage/owner.ts';
 import { undo } from '../storage/persist.ts';
-import type { PubSub } from '../storage/pubsub.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
 import type { TellOfRun } from './changes.ts';
-import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-record.ts';
+import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-codec.ts';
 import type { RunEvent } from './events.ts';
 import { type BegunRun, type NewRun, stillOf } from './runs.ts';
 import { createScheduler, type TakeOptions } from './scheduler.ts';

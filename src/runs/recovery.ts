@@ -1,7 +1,7 @@
+import type { PubSub } from '../coordination/pubsub.ts';
+import { isOwnerless } from '../coordination/worker-lease.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
-import { isOwnerless } from '../storage/owner.ts';
-import type { PubSub } from '../storage/pubsub.ts';
 import type { TellOfRun } from './changes.ts';
 import { MAX_ATTEMPTS, QUEUE_CHANNEL } from './queue.ts';
 
@@ -20,7 +20,7 @@ type Lost = { id: string; botId: string };
  * Ends the runs whose process died: they become `FAILED`, with the code `interrupted`. A background run becomes `QUEUED`
  * instead, unless somebody cancelled it or it had its last attempt: it may be what killed the process, so its next
  * attempt waits 5 seconds, then 25 (`scheduler.ts` takes one such run of an account at a time). Other processes
- * find a dead one within 10 seconds (`storage/owner.ts`), and its runs with the next look.
+ * find a dead one within 10 seconds (`coordination/worker-lease.ts`), and its runs with the next look.
  */
 export function startRecovery({
   prisma,

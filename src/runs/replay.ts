@@ -1,12 +1,12 @@
+import { looks } from '../coordination/poll-on-notify.ts';
+import type { PubSub } from '../coordination/pubsub.ts';
 import { GatewayError } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { createCoalesced } from '../storage/coalesce.ts';
-import { looks } from '../storage/looks.ts';
-import type { PubSub } from '../storage/pubsub.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
-import { EVENT_COLUMNS, readEvents } from './event-record.ts';
+import type { LiveRuns } from './active-runs.ts';
+import { EVENT_COLUMNS, readEvents } from './event-codec.ts';
 import type { ReadOptions, RunEvent } from './events.ts';
-import type { LiveRuns } from './live.ts';
 import { READ_CHANNEL, runChannel } from './run-channel.ts';
 
 /** Reads the events of any run, at work here, elsewhere, or over. */

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
+import { isOwnerless } from '../coordination/worker-lease.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
-import { isOwnerless } from '../storage/owner.ts';
 
 /** Sweeps out what is not kept any longer, until it is closed. */
 export type Retention = { close(): Promise<void> };

@@ -1,3 +1,5 @@
+import type { PubSub } from '../coordination/pubsub.ts';
+import type { Owner } from '../coordination/worker-lease.ts';
 import type { ErrorCode } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
@@ -14,12 +16,10 @@ import {
 import type { LeaseRow } from '../sessions/turns.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
-import type { Owner } from '../storage/owner.ts';
 import { undo } from '../storage/persist.ts';
-import type { PubSub } from '../storage/pubsub.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import type { TellOfRun } from './changes.ts';
-import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-record.ts';
+import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-codec.ts';
 import type { EndEvent } from './events.ts';
 import { runChannel } from './run-channel.ts';
 import type { StoredSpan } from './spans.ts';

@@ -8,12 +8,12 @@ import {
 import type { Keys } from '../accounts/keys.ts';
 import { type Quota, rateLimitExceeded } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
-import type { Chat } from '../agent/chat.ts';
-import type { Execute } from '../agent/execute.ts';
 import type { Bots } from '../bots/bots.ts';
 import type { DeploymentChanges } from '../deployments/changes.ts';
 import type { Deployments } from '../deployments/deployments.ts';
 import { GatewayError } from '../errors.ts';
+import type { Chat } from '../execution/start-chat.ts';
+import type { Execute } from '../execution/start-execute.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Cancel } from '../runs/cancel.ts';
 import type { Changes } from '../runs/changes.ts';

@@ -1,4 +1,4 @@
-import { createInOrder } from '../sessions/in-order.ts';
+import { createInOrder } from '../sessions/keyed-queue.ts';
 
 /** Bytes of texts that an operation reads at once without waiting for others. */
 export const LONG_READ_BYTES = 256 * 1024;

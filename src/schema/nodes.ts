@@ -8,11 +8,11 @@ import {
   readPages,
   type Standing,
 } from '../storage/keyset.ts';
+import { together } from './batch-loader.ts';
 import type { Context } from './context.ts';
 import type { LongColumns } from './long-columns.ts';
 import { LONG_READ_BYTES } from './long-reads.ts';
 import { budgetOf, type ReadBudget } from './read-budget.ts';
-import { together } from './together.ts';
 
 /** How a document asks for the nodes of a list. */
 const PATHS = [['edges', 'node']];

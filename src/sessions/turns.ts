@@ -1,16 +1,16 @@
+import { looks } from '../coordination/poll-on-notify.ts';
+import type { PubSub } from '../coordination/pubsub.ts';
+import { isOwnerless, type Owner } from '../coordination/worker-lease.ts';
 import { GatewayError } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
-import { looks } from '../storage/looks.ts';
-import { isOwnerless, type Owner } from '../storage/owner.ts';
 import { persist, undo } from '../storage/persist.ts';
-import type { PubSub } from '../storage/pubsub.ts';
 import { statement } from '../storage/sql.ts';
 import type { NewSession, SessionRef, SessionState } from './history.ts';
-import { createInOrder } from './in-order.ts';
+import { createInOrder } from './keyed-queue.ts';
 
 /** What becomes of a message to a session that is busy with another one: it waits, or is refused at once. */
 export type OnBusy = 'ENQUEUE' | 'REJECT';

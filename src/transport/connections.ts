@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import { networkOf } from '../accounts/limits.ts';
-import type { OpenAnswers } from './answers.ts';
+import type { OpenAnswers } from './connection-drain.ts';
 
 /** What one client may hold of the server. */
 export type ConnectionLimits = {

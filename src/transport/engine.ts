@@ -10,8 +10,8 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { mercurius } from 'mercurius';
 import { toGatewayError } from '../errors.ts';
 import type { Operation } from '../operations/operation.ts';
+import { readDocument } from '../schema/admission/document.ts';
 import type { Context } from '../schema/context.ts';
-import { readDocument } from '../schema/document.ts';
 
 /** Runs Parley's own documents in this process. It trusts them, and faces no client. */
 export type Engine = {

@@ -8,8 +8,9 @@ import Fastify, {
 } from 'fastify';
 import { ERROR_STATUS, GatewayError, toGatewayError } from '../errors.ts';
 import { makeId } from '../ids.ts';
-import { type OpenAnswers, trackAnswers } from './answers.ts';
 import { MAX_BODY_BYTES } from './arriving-bodies.ts';
+import { createRefuse, refuseBroken } from './client-error.ts';
+import { type OpenAnswers, trackAnswers } from './connection-drain.ts';
 import {
   boundConnections,
   CONNECTION_LIMITS,
@@ -19,8 +20,7 @@ import {
 } from './connections.ts';
 import { errorBody } from './error-body.ts';
 import { logInternal } from './error-mask.ts';
-import { assertAdmitted, type Limiter } from './limit.ts';
-import { createRefuse, refuseBroken } from './malformed.ts';
+import { assertAdmitted, type Limiter } from './rate-limit.ts';
 import { readBodies } from './read-body.ts';
 
 declare module 'fastify' {

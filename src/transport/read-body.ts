@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GatewayError } from '../errors.ts';
-import type { Limiter } from './limit.ts';
+import type { Limiter } from './rate-limit.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -1,12 +1,12 @@
 import { describe, expect, inject, test } from 'vitest';
 import { ADDRESS_LIMIT, createLimits, PLAN_LIMITS } from '../../src/accounts/limits.ts';
-import type { Account, Plan } from '../../src/generated/prisma/client.ts';
-import { makeId } from '../../src/ids.ts';
 import {
   createMemoryWindows,
   createSharedWindows,
   type Windows,
-} from '../../src/storage/windows.ts';
+} from '../../src/coordination/fixed-window-counter.ts';
+import type { Account, Plan } from '../../src/generated/prisma/client.ts';
+import { makeId } from '../../src/ids.ts';
 import { linkRedis } from '../helpers/redis.ts';
 
 const NOON = Date.UTC(2026, 10, 20, 12) / 1_000;

@@ -1,8 +1,8 @@
 import { createClient } from 'graphql-ws';
 import { describe, expect, inject, test } from 'vitest';
 import { createKeys } from '../../src/accounts/keys.ts';
+import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { KeyScope } from '../../src/generated/prisma/client.ts';
-import { createPubSub } from '../../src/storage/pubsub.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { linkRedis } from '../helpers/redis.ts';
 

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { hashApiKey } from '../../src/accounts/key-format.ts';
 import { createKeys } from '../../src/accounts/keys.ts';
 import { createBots } from '../../src/bots/bots.ts';
+import { createMemoryVersions } from '../../src/coordination/cache-versions.ts';
+import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { createActiveDeployments } from '../../src/deployments/active.ts';
-import { createPubSub } from '../../src/storage/pubsub.ts';
-import { createMemoryVersions } from '../../src/storage/versions.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { linkRedis } from '../helpers/redis.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createEgress } from '../../src/agent/egress.ts';
 import { createToolProbe } from '../../src/agent/mcp/probe.ts';
 import { createMcpServers } from '../../src/agent/mcp/servers.ts';
+import { createEgress } from '../../src/egress/egress.ts';
 import type { McpGroup } from '../../src/language/definition.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { type McpSite, startMcp, tool } from '../helpers/mcp.ts';

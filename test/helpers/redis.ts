@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { inject } from 'vitest';
-import { openRedis, type Redis, redisPrefix } from '../../src/storage/redis.ts';
+import { openRedis, type Redis, redisPrefix } from '../../src/coordination/redis.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
 

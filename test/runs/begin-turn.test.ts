@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { createPubSub } from '../../src/coordination/pubsub.ts';
+import { createOwner } from '../../src/coordination/worker-lease.ts';
 import { makeId } from '../../src/ids.ts';
 import { createRuns, type Runs } from '../../src/runs/runs.ts';
 import type { NewSession } from '../../src/sessions/history.ts';
-import { createOwner } from '../../src/storage/owner.ts';
-import { createPubSub } from '../../src/storage/pubsub.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { testDatabase } from '../helpers/database.ts';
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { expect, test, vi } from 'vitest';
+import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { makeId } from '../../src/ids.ts';
+import { createLiveRuns } from '../../src/runs/active-runs.ts';
 import { startCancel } from '../../src/runs/cancel.ts';
-import { createLiveRuns } from '../../src/runs/live.ts';
 import { createReplay } from '../../src/runs/replay.ts';
-import { createPubSub } from '../../src/storage/pubsub.ts';
 import { startApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { frames } from '../helpers/stream.ts';

@@ -1,6 +1,6 @@
 import { createClient } from 'graphql-ws';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { createRedisPubSub } from '../../src/storage/pubsub.ts';
+import { createRedisPubSub } from '../../src/coordination/pubsub.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { linkRedis } from '../helpers/redis.ts';
 

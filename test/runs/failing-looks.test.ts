@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createPubSub } from '../../src/coordination/pubsub.ts';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
 import { createReplay } from '../../src/runs/replay.ts';
-import { createPubSub } from '../../src/storage/pubsub.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { cutError, withMember } from '../helpers/lossy-database.ts';

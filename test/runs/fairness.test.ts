@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPubSub } from '../../src/coordination/pubsub.ts';
 import type { Plan } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
 import { createQueue } from '../../src/runs/queue.ts';
-import { createPubSub } from '../../src/storage/pubsub.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { GatewayError } from '../../src/errors.ts';
 import type { Prisma } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
 import { createQueue } from '../../src/runs/queue.ts';
 import { SETTLED_AFTER_MS } from '../../src/storage/database.ts';
-import { createPubSub } from '../../src/storage/pubsub.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { frames } from '../helpers/stream.ts';

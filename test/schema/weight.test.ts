@@ -1,8 +1,8 @@
 import { getIntrospectionQuery, isInterfaceType, isObjectType, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { POINTS } from '../../src/schema/admission/points.ts';
+import { assertReadable, weigh } from '../../src/schema/admission/weight.ts';
 import { schema } from '../../src/schema/index.ts';
-import { POINTS } from '../../src/schema/points.ts';
-import { assertReadable, weigh } from '../../src/schema/weight.ts';
 
 const times = (count: number, make: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => make(index)).join(' ');

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { createPubSub } from '../../src/coordination/pubsub.ts';
+import { createOwner, type Owner } from '../../src/coordination/worker-lease.ts';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
 import type { NewSession, SessionState } from '../../src/sessions/history.ts';
 import { createTurns } from '../../src/sessions/turns.ts';
-import { createOwner, type Owner } from '../../src/storage/owner.ts';
-import { createPubSub } from '../../src/storage/pubsub.ts';
 import type { Sql } from '../../src/storage/sql.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { hold, untilWaiting } from '../helpers/locks.ts';

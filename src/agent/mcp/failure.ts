@@ -1,6 +1,6 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { EgressError } from '../egress-error.ts';
+import { EgressError } from '../../egress/error.ts';
 
 /**
  * - `session-gone`: the server knows the session no more, and has done nothing.

@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import type { Egress } from '../../egress/egress.ts';
+import { EgressError } from '../../egress/error.ts';
 import { jsonText } from '../../json.ts';
 import { normalizeLineEnds } from '../../model/line-ends.ts';
-import type { Egress } from '../egress.ts';
-import { EgressError } from '../egress-error.ts';
 import { CONNECTION_CLOSED } from './failure.ts';
 
 /** Milliseconds between two streams on which the server speaks unasked: doubled each time, up to a minute. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import type { Egress } from '../../egress/egress.ts';
 import type { JsonObject } from '../../json.ts';
-import type { Egress } from '../egress.ts';
 import { connectTo, type McpConnection, type McpLimits, type McpTarget } from './connection.ts';
 import { McpFailure, type McpFailureCode, toMcpFailure } from './failure.ts';
 import type { Listing } from './listing.ts';

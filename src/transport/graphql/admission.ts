@@ -1,11 +1,11 @@
 import { type ExecutionArgs, GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql';
 import { GatewayError, toGatewayError } from '../../errors.ts';
+import { costOf } from '../../schema/admission/cost.ts';
+import type { ReadDocument } from '../../schema/admission/document.ts';
+import { assertSessionMayAsk } from '../../schema/admission/session-rule.ts';
+import { assertShortLists } from '../../schema/admission/variables.ts';
+import { assertReadable } from '../../schema/admission/weight.ts';
 import type { Context } from '../../schema/context.ts';
-import { costOf } from '../../schema/cost.ts';
-import type { ReadDocument } from '../../schema/document.ts';
-import { assertSessionMayAsk } from '../../schema/session-rule.ts';
-import { assertShortLists } from '../../schema/variables.ts';
-import { assertReadable } from '../../schema/weight.ts';
 import type { Documents } from './documents.ts';
 import type { GraphQLRequest } from './request.ts';
 

@@ -6,7 +6,7 @@ import * as chatOperations from '../../operations/chat.ts';
 import * as deploymentOperations from '../../operations/deployments.ts';
 import type { Operation } from '../../operations/operation.ts';
 import * as runOperations from '../../operations/runs.ts';
-import { type ReadDocument, readDocument } from '../../schema/document.ts';
+import { type ReadDocument, readDocument } from '../../schema/admission/document.ts';
 import type { GraphQLRequest } from './request.ts';
 
 /** Texts of documents by their ids, beside Parley's own. */

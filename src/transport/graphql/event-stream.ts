@@ -8,12 +8,12 @@ import { GatewayError, invalidRequest } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { Connections } from '../connections.ts';
-import { takeOver } from '../take-over.ts';
-import { type GraphQLOptions, refuseRequests } from './graphql.ts';
-import { MAX_ID_LENGTH } from './operations.ts';
+import { takeOver } from '../hijack.ts';
+import { createUnsent, type Unsent } from './backpressure.ts';
+import { MAX_ID_LENGTH } from './open-operations.ts';
 import { addressOf, readRequest } from './request.ts';
-import { createReserved, type EventStream } from './reserved.ts';
-import { createUnsent, type Unsent } from './unsent.ts';
+import { createReserved, type EventStream } from './single-connection.ts';
+import { type GraphQLOptions, refuseRequests } from './yoga.ts';
 
 /** The tokens that this server makes; the library looks up any other text unguarded. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

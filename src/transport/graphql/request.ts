@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { invalidRequest } from '../../errors.ts';
 import { expected } from '../../input.ts';
 import { isJsonObject, jsonText } from '../../json.ts';
-import { MAX_NAME_LENGTH } from '../../schema/document.ts';
+import { MAX_NAME_LENGTH } from '../../schema/admission/document.ts';
 
 const record = z.custom<Record<string, unknown>>(isJsonObject, 'must be an object').nullish();
 

@@ -12,13 +12,13 @@ import type { Authenticate } from '../authenticate.ts';
 import { CONNECTION_LIMITS, type Connections } from '../connections.ts';
 import type { ErrorMask } from '../error-mask.ts';
 import { WEBSOCKET_PATH } from '../http.ts';
-import type { Limiter } from '../limit.ts';
+import type { Limiter } from '../rate-limit.ts';
 import type { Admit } from './admission.ts';
-import { createOperations, MAX_ID_LENGTH, type Operations } from './operations.ts';
+import { MOST_UNSENT } from './backpressure.ts';
+import { createOperations, MAX_ID_LENGTH, type Operations } from './open-operations.ts';
 import type { Origins } from './origins.ts';
 import { watchStall } from './stall.ts';
 import type { Subscribe } from './subscriptions.ts';
-import { MOST_UNSENT } from './unsent.ts';
 
 const CONNECTIONS = {
   maxPayload: 1024 * 1024,

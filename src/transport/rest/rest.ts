@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GatewayError } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
-import type { OpenAnswers } from '../answers.ts';
 import type { Authenticate } from '../authenticate.ts';
+import type { OpenAnswers } from '../connection-drain.ts';
 import type { ContextOf } from '../context-of.ts';
 import type { Engine } from '../engine.ts';
 import { type AcquireStream, beginReading } from '../reading.ts';

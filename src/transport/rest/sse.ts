@@ -5,8 +5,8 @@ import type { StreamedEvent } from '../../operations/chat.ts';
 import type { LoggedEvent } from '../../operations/runs.ts';
 import { isOutage } from '../../outage.ts';
 import { errorBody } from '../error-body.ts';
+import { takeOver } from '../hijack.ts';
 import { refusalIn } from '../reading.ts';
-import { takeOver } from '../take-over.ts';
 import type { DoneFrame, Frame } from './frames.ts';
 
 /** What a subscription of a route tells, one after another. */

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createEgress, type Egress } from '../../../src/agent/egress.ts';
 import type { McpTarget } from '../../../src/agent/mcp/connection.ts';
 import {
   createMcpServers,
@@ -7,6 +6,7 @@ import {
   type McpServersLimits,
 } from '../../../src/agent/mcp/servers.ts';
 import { createRedactor } from '../../../src/deployments/redact.ts';
+import { createEgress, type Egress } from '../../../src/egress/egress.ts';
 import { type McpSite, says, startMcp, tool } from '../../helpers/mcp.ts';
 
 let mcp: McpSite;

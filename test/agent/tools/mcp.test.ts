@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createEgress, type Egress } from '../../../src/agent/egress.ts';
 import { createMcpServers, type McpServers } from '../../../src/agent/mcp/servers.ts';
 import { createMcpTools, type McpToolDependencies } from '../../../src/agent/tools/mcp.ts';
 import { ToolError } from '../../../src/agent/tools/tool.ts';
 import { createRedactor } from '../../../src/deployments/redact.ts';
+import { createEgress, type Egress } from '../../../src/egress/egress.ts';
 import type { McpGroup } from '../../../src/language/definition.ts';
 import { type McpSite, says, startMcp, tool } from '../../helpers/mcp.ts';
 import { type Site, startSite } from '../../helpers/site.ts';

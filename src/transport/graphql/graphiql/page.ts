@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { html } from '../../html.ts';
-import { assertAdmitted, type Limiter } from '../../limit.ts';
 import { pageHeaders } from '../../page-headers.ts';
+import { assertAdmitted, type Limiter } from '../../rate-limit.ts';
 import { createSharedText, type SendText } from '../../shared-text.ts';
 import { findGraphiQLFiles, type GraphiQLFiles } from './files.ts';
 

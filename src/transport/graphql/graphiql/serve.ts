@@ -1,6 +1,6 @@
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
-import type { Limiter } from '../../limit.ts';
+import type { Limiter } from '../../rate-limit.ts';
 import { GRAPHIQL_DIRECTORY } from './files.ts';
 
 /**

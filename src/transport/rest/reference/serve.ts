@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { assertAdmitted, type Limiter } from '../../limit.ts';
 import { pageHeaders } from '../../page-headers.ts';
+import { assertAdmitted, type Limiter } from '../../rate-limit.ts';
 import { createSharedText } from '../../shared-text.ts';
 import { describeApi } from '../openapi/document.ts';
 import { renderPage } from './page.ts';

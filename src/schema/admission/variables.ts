@@ -1,0 +1,53 @@
+import {
+  type DocumentNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNullableType,
+  getOperationAST,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  typeFromAST,
+} from 'graphql';
+import { GatewayError } from '../../errors.ts';
+import { isJsonObject } from '../../json.ts';
+
+/** How many entries a list of a variable may have: more than any list of the schema takes. */
+const MOST_ENTRIES = 1_000;
+
+/**
+ * Refuses variables with long lists, of which each entry that is wrong would be an error of its own. A value of type JSON
+ * is not looked at: it is checked as a whole.
+ *
+ * @param document one that is valid.
+ * @throws GatewayError `invalid_request`
+ */
+export function assertShortLists(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operationName: string | null | undefined,
+  variables: Readonly<Record<string, unknown>> | null | undefined,
+): void {
+  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
+  for (const { variable, type } of definitions) {
+    const name = variable.name.value;
+    const inputType = typeFromAST(schema, type);
+    if (isInputType(inputType)) assertShort(inputType, variables?.[name], name);
+  }
+}
+
+function assertShort(type: GraphQLInputType, value: unknown, path: string): void {
+  const nullable = getNullableType(type);
+  if (isListType(nullable) && Array.isArray(value)) {
+    if (value.length > MOST_ENTRIES) {
+      const message = `has ${value.length} entries; at most ${MOST_ENTRIES} are allowed`;
+      const details = [{ path, message }];
+      throw new GatewayError('invalid_request', `${path}: ${message}`, { details });
+    }
+    for (const entry of value) assertShort(nullable.ofType, entry, path);
+  } else if (isInputObjectType(nullable) && isJsonObject(value)) {
+    for (const field of Object.values(nullable.getFields())) {
+      assertShort(field.type, value[field.name], `${path}.${field.name}`);
+    }
+  }
+}

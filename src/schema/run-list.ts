@@ -1,0 +1,108 @@
+import { getRefFromModel } from '@pothos/plugin-prisma';
+import { GatewayError } from '../errors.ts';
+import { sessionId, text, utcDay } from '../input.ts';
+import { RUNS, type RunFilter } from '../runs/list.ts';
+import type { PageArguments } from '../storage/keyset.ts';
+import { builder } from './builder.ts';
+import type { Context } from './context.ts';
+import { listsOf, selectNodes } from './nodes.ts';
+import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from './shared.ts';
+import { RUN_TEXTS } from './texts.ts';
+
+type Length = [number, { message: string }];
+const NOT_EMPTY: Length = [1, { message: 'must not be empty' }];
+const NOT_MANY: Length = [20, { message: 'must be at most 20' }];
+
+const RunFilterInput = builder.inputType('RunFilter', {
+  description: 'Which runs are wanted: those to which all of it applies.',
+  fields: (t) => ({
+    user: t.string({
+      description: 'The end user: the session id.',
+      validate: { schema: sessionId },
+    }),
+    status: t.field({
+      type: [RunStatusEnum],
+      description: 'Any of these.',
+      validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
+    }),
+    channel: t.field({
+      type: [ChannelEnum],
+      description: 'Any of these.',
+      validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
+    }),
+    kind: t.field({ type: RunKindEnum }),
+    date: t.string({
+      description: 'The UTC day on which they were made: YYYY-MM-DD.',
+      validate: { schema: utcDay },
+    }),
+    from: t.field({ type: 'DateTime', description: 'Made at this moment or after it.' }),
+    to: t.field({ type: 'DateTime', description: 'Made before this moment.' }),
+    environment: t.field({ type: EnvironmentEnum }),
+    deploymentId: t.id({ validate: { schema: text } }),
+  }),
+});
+
+const RunConnection = builder.connectionObject({
+  type: getRefFromModel('Run', builder),
+  name: 'RunConnection',
+});
+
+const runsOf = listsOf(
+  RUNS,
+  ({ runList }, botIds, page, { filter }: PageArguments & { filter?: RunFilter | null }) =>
+    runList.find(botIds, filter ?? {}, page),
+  ({ prisma }, query: { select: { id: true } }) => prisma.run.findMany(query),
+  RUN_TEXTS,
+);
+
+builder.queryField('runs', (t) =>
+  t.connection(
+    {
+      type: getRefFromModel('Run', builder),
+      description: 'The runs of a bot, the newest first. Scope RUNS.',
+      authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'RUNS' } }),
+      args: { botId: t.arg.id({ required: true }), filter: t.arg({ type: RunFilterInput }) },
+      resolve: (_root, { botId, ...args }, context, info) =>
+        runsOf(botId, args, selectNodes('Run', { id: true }, context, info), context, info),
+    },
+    RunConnection,
+  ),
+);
+
+builder.prismaObjectField('Bot', 'runs', (t) =>
+  t.connection(
+    {
+      type: getRefFromModel('Run', builder),
+      description: 'What it has done, the newest first. Scope RUNS.',
+      authScopes: { scope: 'RUNS' },
+      args: { filter: t.arg({ type: RunFilterInput }) },
+      resolve: ({ id }, args, context, info) =>
+        runsOf(id, args, selectNodes('Run', { id: true }, context, info), context, info),
+    },
+    RunConnection,
+  ),
+);
+
+/** The runs of a bot as they change, so far as they are wanted then. */
+async function* changedRuns(botId: string, filter: RunFilter, context: Context) {
+  const { runChanges, runList, signal } = context;
+  for await (const id of runChanges.follow(botId, signal)) {
+    if (await runList.has(botId, filter, id)) yield id;
+  }
+}
+
+builder.subscriptionField('runChanged', (t) =>
+  t.prismaField({
+    type: 'Run',
+    description:
+      'The runs of a bot that wait, begin or end from now on, each as it is when it is sent. A reader who is slow gets the latest state of a run and not all those before; some may come twice. Scope RUNS.',
+    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'RUNS' } }),
+    args: { botId: t.arg.id({ required: true }), filter: t.arg({ type: RunFilterInput }) },
+    subscribe: (_root, { botId, filter }, context) => changedRuns(botId, filter ?? {}, context),
+    resolve: async (query, id, _args, { prisma }) => {
+      const run = await prisma.run.findUnique({ ...query, where: { id } });
+      if (run) return run;
+      throw new GatewayError('run_not_found', `There is no run "${id}" any more.`);
+    },
+  }),
+);

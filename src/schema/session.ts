@@ -1,0 +1,209 @@
+import { queryFromInfo } from '@pothos/plugin-prisma';
+import { z } from 'zod';
+import { authorizeScope, isOwnSession } from '../accounts/caller.ts';
+import { visibleBots } from '../bots/bots.ts';
+import { type Environment, Prisma, type Session } from '../generated/prisma/client.ts';
+import { factName, factValue, sessionId } from '../input.ts';
+import { MESSAGES } from '../sessions/history.ts';
+import { SESSIONS } from '../sessions/sessions.ts';
+import { readLists } from '../storage/lists.ts';
+import { together } from './batch-loader.ts';
+import { builder } from './builder.ts';
+import type { Context } from './context.ts';
+import { readWithin } from './long-columns.ts';
+import { listsOf, nodesQuery, seenBy, selectNodes } from './nodes.ts';
+import { budgetOf, createReadBudget } from './read-budget.ts';
+import { EnvironmentEnum } from './shared.ts';
+import { MESSAGE_TEXTS } from './texts.ts';
+
+const MessageObject = builder.prismaObject('Message', {
+  description: 'One message of a conversation. A turn is stored whole, or not at all.',
+  select: { id: true },
+  fields: (t) => ({
+    id: t.exposeID('id'),
+    role: t.string({
+      description: 'user, assistant or tool.',
+      select: { role: true },
+      resolve: ({ role }) => role.toLowerCase(),
+    }),
+    text: t.string({
+      select: { id: true },
+      resolve: async (message, _args, context, info) =>
+        z.string().parse(await MESSAGE_TEXTS.read(message, 'text', context, info)),
+    }),
+    run: t.relation('run', { description: 'The run that it was said in.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+  }),
+});
+
+type Fact = { sessionKey: string; name: string; value: string; updatedAt: Date };
+
+const MemoryEntryObject = builder.objectRef<Fact>('MemoryEntry').implement({
+  description: 'A fact that a bot keeps of the user of a session.',
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    value: t.exposeString('value'),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
+  }),
+});
+
+/** What bots keep of the users of sessions, by name. */
+const memoryOf = together(async (keys, _question: null, context, { timesOf, info }) => {
+  const times = keys.map(timesOf);
+  const rows = Prisma.sql`
+    SELECT session_key AS "sessionKey", name, value, updated_at AS "updatedAt",
+      (octet_length(name) + octet_length(value))::float8 * times AS bytes
+    FROM memory_entries JOIN unnest(${keys}::text[], ${times}::int[]) AS session(key, times)
+      ON session_key = session.key`;
+  const budget = info ? budgetOf(info) : createReadBudget();
+  const facts = await budget.inTurn(() => readWithin<Fact>(context, budget, rows));
+  const bySession = Map.groupBy(facts.toSorted(byName), ({ sessionKey }) => sessionKey);
+  return (key) => bySession.get(key) ?? [];
+});
+
+function byName(one: Fact, other: Fact): number {
+  return one.name < other.name ? -1 : 1;
+}
+
+/** A page sees what its user said and was answered. What tools answer is for the model. */
+const SHOWN_TO_PAGES = [Prisma.sql`role <> 'TOOL'`];
+
+const messagesOf = listsOf(
+  MESSAGES,
+  ({ prisma, session }, sessionKeys, page) =>
+    readLists(prisma, MESSAGES, sessionKeys, page, session() && SHOWN_TO_PAGES),
+  ({ prisma }, query: { select: { id: true } }) => prisma.message.findMany(query),
+  MESSAGE_TEXTS,
+);
+
+const sessionsOf = listsOf(
+  SESSIONS,
+  ({ prisma }, botIds, page) => readLists(prisma, SESSIONS, botIds, page),
+  ({ prisma }, query) => prisma.session.findMany(query),
+);
+
+type Question = { sessionId: string; environment: Environment; query: object };
+
+/** The sessions of one name that bots have. */
+const sessionOf = together(
+  async (botIds, { sessionId, environment, query }: Question, { prisma }) => {
+    const where = { botId: { in: botIds }, sessionId, environment };
+    const sessions = await prisma.session.findMany({ ...query, where });
+    const byId = new Map(sessions.map((session) => [session.botId, session]));
+    return (id) => byId.get(id) ?? null;
+  },
+);
+
+const seenSession = seenBy((ids, { prisma, caller }) =>
+  prisma.session.findMany({
+    where: { id: { in: ids }, bot: visibleBots(caller()) },
+    select: { id: true },
+  }),
+);
+
+type SessionName = Pick<Session, 'botId' | 'sessionId' | 'environment'>;
+
+/** Without the scope RUNS, a token reads the messages of its own session alone. */
+const mayReadMessages = (session: SessionName, context: Context) =>
+  isOwnSession(context.session(), session) || { scope: 'RUNS' as const };
+
+const SessionNode = builder.prismaNode('Session', {
+  description: 'The conversation of one end user with one bot in one environment.',
+  id: { resolve: ({ id }) => id },
+  nullable: true,
+  findUnique: (id, context) => {
+    authorizeScope(context.caller(), 'RUNS');
+    return seenSession(id, context);
+  },
+  fields: (t) => ({
+    sessionId: t.exposeString('sessionId', { description: "The caller's own name for it." }),
+    environment: t.expose('environment', { type: EnvironmentEnum }),
+    messages: t.connection(
+      {
+        type: MessageObject,
+        description:
+          'What was said, the oldest first. Scope RUNS, or a token of this very session, which sees no messages of tools.',
+        authScopes: (session, _args, context) => mayReadMessages(session, context),
+        resolve: ({ id }, args, context, info) =>
+          messagesOf(id, args, selectNodes('Message', { id: true }, context, info), context, info),
+      },
+      { name: 'MessageConnection' },
+      { name: 'MessageEdge' },
+    ),
+    memory: t.field({
+      type: [MemoryEntryObject],
+      description: 'What the bot keeps of the user, by name. Scope RUNS.',
+      authScopes: { scope: 'RUNS' },
+      resolve: ({ id }, _args, context, info) => memoryOf(id, null, context, info),
+    }),
+    lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime' }),
+  }),
+});
+
+builder.prismaObjectFields('Bot', (t) => ({
+  sessions: t.connection(
+    {
+      type: SessionNode,
+      description: 'The conversations with it, the newest first. Scope RUNS.',
+      authScopes: { scope: 'RUNS' },
+      resolve: ({ id }, args, context, info) =>
+        sessionsOf(id, args, nodesQuery('Session', context, info), context, info),
+    },
+    { name: 'SessionConnection' },
+    { name: 'SessionEdge' },
+  ),
+  session: t.field({
+    type: SessionNode,
+    nullable: true,
+    description:
+      'One conversation, by the name that the caller gave it. Scope RUNS, or a token of this very session.',
+    authScopes: ({ id: botId }, { id: sessionId, environment }, context) =>
+      mayReadMessages({ botId, sessionId, environment: environment ?? 'PRODUCTION' }, context),
+    args: {
+      id: t.arg.string({ required: true, validate: { schema: sessionId } }),
+      environment: t.arg({ type: EnvironmentEnum, defaultValue: 'PRODUCTION' }),
+    },
+    resolve: ({ id: botId }, { id, environment }, context, info) => {
+      const query = queryFromInfo({ context, info });
+      const question = { sessionId: id, environment: environment ?? 'PRODUCTION', query };
+      return sessionOf(botId, question, context, info);
+    },
+  }),
+}));
+
+const sessionArguments = builder.args((t) => ({
+  botId: t.id({ required: true }),
+  sessionId: t.string({ required: true, validate: { schema: sessionId } }),
+  environment: t.field({ type: EnvironmentEnum, defaultValue: 'PRODUCTION' }),
+}));
+
+builder.mutationField('setMemory', (t) =>
+  t.field({
+    type: SessionNode,
+    description:
+      'Keeps a fact of a session’s user; a value of null forgets it. Scope CHAT; the session’s messages and memory need RUNS.',
+    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
+    args: {
+      ...sessionArguments,
+      name: t.arg.string({ required: true, validate: { schema: factName } }),
+      value: t.arg.string({ validate: { schema: factValue } }),
+    },
+    resolve: (_root, { botId, sessionId, environment, name, value }, { sessions }) =>
+      sessions.setMemory(
+        { botId, sessionId, environment: environment ?? 'PRODUCTION' },
+        name,
+        value ?? null,
+      ),
+  }),
+);
+
+builder.mutationField('forgetSession', (t) =>
+  t.boolean({
+    description:
+      'Forgets a conversation: its history, its memory, and the text of its runs, which answer no idempotencyKey any more. True where there was any. Scope CHAT. Error: SESSION_BUSY.',
+    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
+    args: sessionArguments,
+    resolve: (_root, { botId, sessionId, environment }, { sessions, signal }) =>
+      sessions.forget({ botId, sessionId, environment: environment ?? 'PRODUCTION' }, signal),
+  }),
+);

@@ -1,0 +1,148 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
+import { ERROR_STATUS, readErrorCode, toGatewayError } from '../../errors.ts';
+import type { Context } from '../../schema/context.ts';
+import type { ContextOf } from '../context-of.ts';
+import type { ErrorMask } from '../error-mask.ts';
+import { fromHttp, setRetryAfter } from '../http.ts';
+import type { Limiter } from '../rate-limit.ts';
+import type { Admit, Operation } from './admission.ts';
+import type { Documents } from './documents.ts';
+import { createGraphiQLPage, isPageRequest } from './graphiql/page.ts';
+import type { Origins } from './origins.ts';
+import { readRequest } from './request.ts';
+import type { Subscribe } from './subscriptions.ts';
+
+/** What the GraphQL transports over HTTP are made of. */
+export type GraphQLOptions = {
+  schema: GraphQLSchema;
+  contextOf: ContextOf;
+  maskError: ErrorMask;
+  origins: Origins;
+  subscribe: Subscribe;
+  documents: Pick<Documents, 'textOf'>;
+  admit: Admit;
+};
+
+/** What yoga knows of each request. */
+type Server = { req: FastifyRequest; reply: FastifyReply };
+
+/** GraphQL over HTTP, and GraphiQL for browsers, at `/graphql`. */
+export async function serveGraphQL(
+  app: FastifyInstance,
+  {
+    schema,
+    contextOf,
+    maskError,
+    origins,
+    subscribe,
+    documents,
+    admit,
+    limiter,
+  }: GraphQLOptions & { limiter: Limiter },
+) {
+  const sendPage = createGraphiQLPage(limiter);
+  const admitted = new WeakMap<GraphQLParams, Operation>();
+  const yoga = createYoga<Server>({
+    schema,
+    context: ({ params }) => operationIn(admitted, params).contextValue,
+    graphiql: false,
+    landingPage: false,
+    cors: false,
+    batching: false,
+    // Its caches keep the documents and errors of anybody: `documents` keeps its own.
+    parserAndValidationCache: false,
+    maxRequestBodySize: false,
+    logging: false,
+    maskedErrors: { maskError },
+    plugins: [admitAlike({ contextOf, admit, maskError, admitted }), subscribeAlike(subscribe)],
+  });
+  origins.openTo(app, '/graphql');
+  app.setErrorHandler(refuseRequests({ contextOf, maskError }));
+  app.route({
+    url: '/graphql',
+    method: ['GET', 'POST'],
+    onRequest: async (request, reply) => {
+      if (isPageRequest(request)) return sendPage(request, reply);
+    },
+    preHandler: async (request) => {
+      documents.textOf(readRequest(request));
+    },
+    handler: (req, reply) => yoga.handleNodeRequestAndResponse(req, reply, { req, reply }),
+  });
+}
+
+/**
+ * Makes the error handler of a route: it answers a request that never became an operation in GraphQL's form, and counts
+ * it as 1, which may be refused too.
+ */
+export function refuseRequests({
+  contextOf,
+  maskError,
+}: Pick<GraphQLOptions, 'contextOf' | 'maskError'>) {
+  return async (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const error = await contextOf(request, reply)
+      .then((context) => context.charge(1))
+      .then(() => fromHttp(thrown), toGatewayError);
+    setRetryAfter(error, reply);
+    return reply.code(ERROR_STATUS[error.code]).send({ errors: [maskError(error)] });
+  };
+}
+
+/**
+ * Has yoga run the operations that `admit` lets through, of the documents that it read. What is refused is answered with
+ * its status to those who accept GraphQL's own media type, and with 200 to those who take plain JSON, as the
+ * specification has it (GraphQL over HTTP, 6.4).
+ */
+function admitAlike({
+  contextOf,
+  admit,
+  maskError,
+  admitted,
+}: Pick<GraphQLOptions, 'contextOf' | 'admit' | 'maskError'> & {
+  admitted: WeakMap<GraphQLParams, Operation>;
+}): Plugin<Context, Server> {
+  return {
+    onRequestParse: ({ serverContext: { req }, setRequestParser }) =>
+      setRequestParser(() => {
+        const { query, operationName, variables } = readRequest(req);
+        return {
+          query: query ?? '',
+          ...(operationName && { operationName }),
+          ...(variables && { variables }),
+        };
+      }),
+
+    async onParams({ params, context: { req, reply }, setResult }) {
+      const { operation, errors } = await admit(readRequest(req), await contextOf(req, reply));
+      if (operation) {
+        admitted.set(params, operation);
+        return;
+      }
+      setResult({
+        errors: errors.map((error) => {
+          const masked = maskError(error);
+          const status = ERROR_STATUS[readErrorCode(String(masked.extensions.code))];
+          Object.assign(masked.extensions, { http: { status, spec: true } });
+          return masked;
+        }),
+      });
+    },
+
+    onParse: ({ context: { params }, setParsedDocument }) =>
+      setParsedDocument(operationIn(admitted, params).document),
+    onValidate: ({ setResult }) => setResult([]),
+  };
+}
+
+function operationIn(admitted: WeakMap<GraphQLParams, Operation>, params: GraphQLParams) {
+  const operation = admitted.get(params);
+  if (!operation) throw new Error('The operation was not admitted.');
+  return operation;
+}
+
+/** Makes yoga's subscriptions those of the other transports. */
+function subscribeAlike(subscribe: Subscribe): Plugin<Context> {
+  return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe) };
+}

@@ -1,0 +1,264 @@
+import { describe, expect, inject, test, vi } from 'vitest';
+import { createPubSub } from '../../src/coordination/pubsub.ts';
+import { createOwner, type Owner } from '../../src/coordination/worker-lease.ts';
+import { makeId } from '../../src/ids.ts';
+import { createQueue } from '../../src/runs/queue.ts';
+import { startRecovery } from '../../src/runs/recovery.ts';
+import { createRuns } from '../../src/runs/runs.ts';
+import { openPostgres } from '../../src/storage/database.ts';
+import type { Sql } from '../../src/storage/sql.ts';
+import { testDatabase } from '../helpers/database.ts';
+import { hold, holdUp, untilWaiting } from '../helpers/locks.ts';
+
+const { prisma, sql } = await testDatabase();
+const log = { warn: () => {}, error: () => {} };
+const ids = async () => (await prisma.owner.findMany()).map(({ id }) => id);
+
+describe('a process that owns runs and turns', () => {
+  test('is among the owners until it leaves', async () => {
+    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    expect(await ids()).toContain(owner.id());
+    await owner.close();
+    expect(await ids()).not.toContain(owner.id());
+  });
+
+  test('ends also where the database is away, and is taken for dead then', async () => {
+    const deleteMany = () => Promise.reject(new Error('connect ECONNREFUSED'));
+    const away = { owner: { deleteMany } } as unknown as typeof prisma;
+    const error = vi.fn();
+    const own = await createOwner({ prisma: away, sql, log: { ...log, error }, onLost: () => {} });
+    await own.close();
+    expect(error).toHaveBeenCalledOnce();
+  });
+
+  // The embedded database has the clock of its process.
+  test.skipIf(!inject('databaseUrl'))('lives by the database’s clock, not by its own', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    vi.useRealTimers();
+    const { heartbeatAt } = await prisma.owner.findUniqueOrThrow({ where: { id: owner.id() } });
+    expect(heartbeatAt.getTime()).toBeGreaterThan(Date.now() - 60_000);
+    await owner.close();
+  });
+
+  test('takes out nobody where the clock of the database has made a step', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    let asked = 0;
+    let answered = 0;
+    const counted: Sql = async (statement, values) => {
+      asked += 1;
+      const rows = await sql<never>(statement, values);
+      answered += 1;
+      return rows;
+    };
+    const lost = vi.fn();
+    const first = await createOwner({ prisma, sql: counted, log, onLost: lost });
+    vi.advanceTimersByTime(500);
+    const second = await createOwner({ prisma, sql: counted, log, onLost: lost });
+    const where = { id: { in: [first.id(), second.id()] } };
+    const stepped = new Date(Date.now() - 3_600_000);
+    await prisma.owner.updateMany({ where, data: { heartbeatAt: stepped } });
+    // One after the other is heard, and takes out whoever it takes for dead.
+    for (const [milliseconds, heard] of [
+      [1_500, 3],
+      [500, 4],
+    ] as const) {
+      vi.advanceTimersByTime(milliseconds);
+      await expect.poll(() => asked >= heard && asked === answered).toBe(true);
+    }
+    await first.close();
+    await second.close();
+    vi.useRealTimers();
+    expect(lost).not.toHaveBeenCalled();
+  });
+
+  test('takes out those whose heart has stopped', async () => {
+    const id = makeId('own');
+    await prisma.owner.create({ data: { id, heartbeatAt: new Date(Date.now() - 9_000) } });
+    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    await expect.poll(ids).not.toContain(id);
+    expect(await ids()).toContain(owner.id());
+    await owner.close();
+  });
+
+  test('stops its runs and goes on as somebody new when it was taken for dead', async () => {
+    const lost = Promise.withResolvers<void>();
+    const owner = await createOwner({ prisma, sql, log, onLost: lost.resolve });
+    const id = owner.id();
+    await prisma.owner.delete({ where: { id } });
+    await lost.promise;
+    expect(owner.id()).not.toBe(id);
+    expect(await ids()).toContain(owner.id());
+    await owner.close();
+  });
+
+  test('is kept by the others after an outage that silenced all of them', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    let isAway = false;
+    let asked = 0;
+    let answered = 0;
+    const reached: Sql = async (statement, values) => {
+      if (isAway) throw new Error('connect ECONNREFUSED');
+      asked += 1;
+      try {
+        return await sql(statement, values);
+      } finally {
+        answered += 1;
+      }
+    };
+    const lost: string[] = [];
+    const owners: Owner[] = [];
+    for (const name of ['A', 'B', 'C']) {
+      const onLost = () => void lost.push(name);
+      owners.push(await createOwner({ prisma, sql: reached, log, onLost }));
+      await vi.advanceTimersByTimeAsync(500);
+    }
+    const where = { id: { in: owners.map((owner) => owner.id()) } };
+    isAway = true;
+    await vi.advanceTimersByTimeAsync(10_000);
+    const silentSince = new Date(Date.now() - 10_000);
+    await prisma.owner.updateMany({ where, data: { heartbeatAt: silentSince } });
+    isAway = false;
+    asked = 0;
+    answered = 0;
+    // One after the other is heard again, and takes out whoever it takes for dead.
+    for (const heard of [1, 2, 3]) {
+      await vi.advanceTimersByTimeAsync(500);
+      await expect.poll(() => asked >= heard && asked === answered).toBe(true);
+    }
+    const heard = { ...where, heartbeatAt: { gt: silentSince } };
+    await expect.poll(() => prisma.owner.count({ where: heard })).toBe(3);
+    for (const owner of owners) await owner.close();
+    vi.useRealTimers();
+    expect(lost).toEqual([]);
+  });
+
+  test.skipIf(!inject('databaseUrl'))(
+    'is heard while dashboards have all of Prisma’s connections',
+    async () => {
+      const [{ name = '' } = {}] = await prisma.$queryRaw<{ name: string }[]>`
+      SELECT current_database() AS name`;
+      const url = Object.assign(new URL(inject('databaseUrl')), { pathname: `/${name}` });
+      const busy = await openPostgres(url.href);
+      const owner = await createOwner({ ...busy, log, onLost: () => {} });
+      const beats = async () =>
+        (await prisma.owner.findUniqueOrThrow({ where: { id: owner.id() } })).heartbeatAt.getTime();
+      const joined = await beats();
+      const key = 4_712;
+      const free = await hold(
+        prisma,
+        (tx) => tx.$queryRaw`SELECT pg_advisory_xact_lock(${key})::text`,
+      );
+      const questions = Array.from(
+        { length: 10 },
+        async () => busy.prisma.$queryRaw`SELECT pg_advisory_xact_lock_shared(${key})::text`,
+      );
+      await untilWaiting(prisma, 10);
+      await expect.poll(beats).toBeGreaterThan(joined);
+      await free();
+      await Promise.all(questions);
+      await owner.close();
+      await busy.close();
+    },
+  );
+});
+
+/** Makes a bot of an account of its own. */
+async function makeBot() {
+  const accountId = makeId('acc');
+  const botId = makeId('bot');
+  await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
+  await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
+  return botId;
+}
+
+describe('a run whose beginning was stored, though the answer that said so was lost', () => {
+  test('is ended as interrupted', async () => {
+    const loser: Sql = async (statement, values) => {
+      await sql(statement, values);
+      throw new Error('The connection was cut.');
+    };
+    const botId = await makeBot();
+    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    const pubsub = createPubSub();
+    const tell = () => {};
+    const runs = createRuns({ prisma, sql: loser, owner, pubsub, tell, log });
+    const run = {
+      botId,
+      environment: 'PRODUCTION',
+      kind: 'CHAT',
+      channel: 'API',
+      input: 'Hi',
+    } as const;
+    await expect(runs.begin(run)).rejects.toThrow('The connection was cut.');
+    const recovery = startRecovery({ prisma, pubsub, tell, log });
+    await expect
+      .poll(() => prisma.run.findFirst({ where: { botId } }))
+      .toMatchObject({ status: 'FAILED', errorCode: 'interrupted' });
+    await recovery.close();
+    await owner.close();
+  });
+});
+
+describe('a run whose process has died', () => {
+  test('is ended as interrupted, and no other', async () => {
+    const botId = await makeBot();
+    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    const run = (ownerId: string) =>
+      prisma.run.create({
+        data: {
+          id: makeId('run'),
+          botId,
+          environment: 'PRODUCTION',
+          kind: 'CHAT',
+          status: 'RUNNING',
+          channel: 'API',
+          input: 'Hi',
+          ownerId,
+        },
+      });
+    const lost = await run(makeId('own'));
+    const alive = await run(owner.id());
+    const pubsub = createPubSub();
+    const recovery = startRecovery({ prisma, pubsub, tell: () => {}, log });
+    const find = (id: string) => prisma.run.findUniqueOrThrow({ where: { id } });
+    await expect
+      .poll(() => find(lost.id))
+      .toMatchObject({
+        status: 'FAILED',
+        errorCode: 'interrupted',
+        finishedAt: expect.any(Date),
+      });
+    await recovery.close();
+    expect(await find(alive.id)).toMatchObject({ status: 'RUNNING' });
+    await owner.close();
+  });
+
+  test.skipIf(!inject('databaseUrl'))('is left to whoever has taken it up meanwhile', async () => {
+    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    const lose = async (input: string) => {
+      const botId = await makeBot();
+      const { accountId } = await prisma.bot.findUniqueOrThrow({ where: { id: botId } });
+      const what = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API' } as const;
+      const begun = { status: 'RUNNING', ownerId: makeId('own'), background: true } as const;
+      const whose = { id: makeId('run'), botId, accountId };
+      return prisma.run.create({ data: { ...whose, input, ...what, ...begun } });
+    };
+    const [slow, other] = [await lose('slow'), await lose('other')];
+    const goOn = await holdUp(prisma, { before: 'UPDATE', of: 'runs', id: slow.id });
+    const [pubsub, tell] = [createPubSub(), () => {}];
+    const first = startRecovery({ prisma, pubsub, tell, log });
+    await untilWaiting(prisma, 1);
+    const second = startRecovery({ prisma, pubsub, tell, log });
+    const queue = createQueue({ prisma, owner, pubsub, tell, log });
+    const take = async () => (await queue.take())?.begun.id;
+    await expect.poll(take).toBe(other.id);
+    await goOn();
+    await expect.poll(take).toBe(slow.id);
+    await Promise.all([first.close(), second.close()]);
+    const row = await prisma.run.findUniqueOrThrow({ where: { id: other.id } });
+    expect(row).toMatchObject({ status: 'RUNNING', ownerId: owner.id() });
+    expect(await take()).toBeUndefined();
+    await owner.close();
+  });
+});

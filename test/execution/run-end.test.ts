@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createStoreEnd } from '../../src/execution/run-end.ts';
+import { readReply } from '../../src/execution/start.ts';
+import { NO_MORE_TIME } from '../../src/runs/active-runs.ts';
+import { createEventLog } from '../../src/runs/events.ts';
+import type { RunOutcome, Runs, StoredEnd } from '../../src/runs/runs.ts';
+import { cutError } from '../helpers/lossy-database.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => vi.useRealTimers());
+
+const OUTCOME: RunOutcome = {
+  status: 'COMPLETED',
+  response: 'Hello.',
+  latencyMs: 7,
+  promptTokens: 1,
+  completionTokens: 2,
+  tokensEstimated: false,
+  toolsCalled: [],
+  spans: [],
+  events: [],
+};
+const DONE = { type: 'ChatDone', runId: 'run_1', latencyMs: 7, tokensUsed: 3, toolsCalled: [] };
+const session = { key: 'ses_1', turns: 0, leaseId: 'trn_1' };
+
+/** Ends a run on a database that answers as the test says. */
+function ending(runs: Partial<Pick<Runs, 'end' | 'abandon'>>) {
+  const stop = new AbortController();
+  const stall = vi.fn();
+  const log = { warn: () => {}, error: () => {} };
+  const end = async (): Promise<StoredEnd> => 'asAsked';
+  const storeEnd = createStoreEnd({ runs: { end, abandon: end, ...runs }, log });
+  const run = {
+    begun: { id: 'run_1', botId: 'bot', ownerId: 'own_1', attempt: 1 },
+    trace: { finish: () => [] },
+    events: { stall },
+    outcome: OUTCOME,
+    said: [{ role: 'USER' as const, text: 'Hi' }],
+    turnOf: (_outcome: RunOutcome, messages: { role: 'USER'; text: string }[]) => ({
+      session,
+      messages,
+    }),
+    since: performance.now(),
+  };
+  const told = storeEnd(run as Parameters<typeof storeEnd>[0], stop.signal);
+  return { told, stall, stop: () => stop.abort(NO_MORE_TIME) };
+}
+
+describe('the end of a run', () => {
+  test('is stored again and again until the outage is over', async () => {
+    let isAway = true;
+    let tries = 0;
+    const { told, stall } = ending({
+      end: async () => {
+        tries += 1;
+        if (isAway) throw cutError();
+        return 'asAsked';
+      },
+    });
+    await vi.advanceTimersByTimeAsync(6_999);
+    expect(stall).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(stall).toHaveBeenCalledOnce();
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(tries).toBeGreaterThan(3_600);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await told).toEqual(DONE);
+  });
+
+  test('is left to recovery 3 seconds after the process has no more time', async () => {
+    const { told, stop } = ending({
+      end: async () => {
+        throw cutError();
+      },
+    });
+    stop();
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(await told).toBeUndefined();
+  });
+
+  test('is a failure without its messages where the database refuses it, or the turn is lost', async () => {
+    const refusal = Object.assign(new Error('duplicate key value'), { code: '23505' });
+    for (const end of [async () => Promise.reject(refusal), async () => 'held' as const]) {
+      const abandon = vi.fn(async (): Promise<StoredEnd> => 'asAsked');
+      const { told } = ending({ end, abandon });
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(await told).toMatchObject({ type: 'ChatFailed', code: 'internal_error' });
+      expect(abandon).toHaveBeenCalledExactlyOnceWith(
+        expect.anything(),
+        expect.objectContaining({ status: 'FAILED' }),
+        { session, messages: [] },
+      );
+    }
+  });
+
+  test('is the one that the row has, also when another process stored it', async () => {
+    const cancelled = {
+      type: 'ChatCancelled',
+      runId: 'run_1',
+      latencyMs: 5,
+      tokensUsed: 1,
+    } as const;
+    const ends: [StoredEnd, object][] = [
+      [{ ...cancelled, seq: 9 }, cancelled],
+      ['lost', { type: 'ChatFailed', code: 'interrupted' }],
+      ['gone', { type: 'ChatFailed', code: 'internal_error' }],
+    ];
+    for (const [stored, event] of ends) {
+      expect(await ending({ end: async () => stored }).told).toMatchObject(event);
+    }
+  });
+});
+
+describe('a run whose end cannot be stored at the moment', () => {
+  test('is waited for by streams alone: a whole reply says that its end is not known', async () => {
+    const log = createEventLog(() => {});
+    const { signal } = new AbortController();
+    const stream = Array.fromAsync(log.read(signal), ({ type }) => type);
+    const start = async () => ({
+      id: 'run_1',
+      isReplayed: false,
+      read: (reader: AbortSignal, options?: object) => log.read(reader, 0, options),
+    });
+    const reply = readReply(start, signal, () => {});
+    log.append({ type: 'RunStarted', runId: 'run_1', sessionId: null });
+    log.stall();
+    await expect(reply).rejects.toMatchObject({
+      code: 'internal_error',
+      runId: 'run_1',
+      message: expect.stringContaining('not known yet'),
+    });
+    log.append({ type: 'ChatDone', runId: 'run_1', latencyMs: 7, tokensUsed: 3, toolsCalled: [] });
+    log.end();
+    expect(await stream).toEqual(['RunStarted', 'ChatDone']);
+  });
+});

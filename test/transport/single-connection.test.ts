@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Caller } from '../../src/accounts/caller.ts';
+import { createReserved, type EventStream } from '../../src/transport/graphql/single-connection.ts';
+
+const TOKEN = 'token';
+const caller = { account: { id: 'acc_1' } } as Caller;
+
+/** A stream that never has anything to send, and what becomes of it. */
+function quietStream() {
+  const ended = Promise.withResolvers<string>();
+  const stream: EventStream = (async function* () {})();
+  stream.return = async () => {
+    ended.resolve('ended');
+    return { done: true, value: undefined };
+  };
+  return { stream, ended: ended.promise };
+}
+
+/** Somebody who reads. */
+async function reader(): Promise<ServerResponse> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const asked = once(server, 'request') as unknown as Promise<[unknown, ServerResponse]>;
+  fetch(`http://127.0.0.1:${port}`).catch(() => {});
+  const [, response] = await asked;
+  onTestFinished(() => {
+    response.destroy();
+    server.close();
+  });
+  return response;
+}
+
+function reserve() {
+  let endKey = () => {};
+  let isWatched = false;
+  const keys = {
+    watch(_caller: Caller, ended: () => void) {
+      endKey = ended;
+      isWatched = true;
+      return () => {
+        isWatched = false;
+      };
+    },
+  };
+  const reserved = createReserved({ keys });
+  const { stream, ended } = quietStream();
+  reserved.add(TOKEN, caller, stream);
+  const connection = reserved.find(TOKEN);
+  if (!connection) throw new Error('It was not added.');
+  return {
+    connection,
+    ended,
+    reserved,
+    endKey: () => endKey(),
+    isLeft: () => reserved.find(TOKEN) !== undefined || isWatched,
+  };
+}
+
+describe('a reserved connection', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('that nobody opens within a minute ends, with its operations, and is forgotten', async () => {
+    const { connection, ended, isLeft } = reserve();
+    const operation = connection.operations.begin('one');
+    vi.advanceTimersByTime(59_000);
+    expect(operation.aborted).toBe(false);
+    vi.advanceTimersByTime(1_000);
+    expect(await ended).toBe('ended');
+    expect(operation.aborted).toBe(true);
+    expect(await connection.opened).toBeUndefined();
+    expect(isLeft()).toBe(false);
+  });
+
+  test('that somebody reads outlasts that time, and ends with its reader', async () => {
+    const { connection, ended, isLeft } = reserve();
+    const response = await reader();
+    connection.open(response);
+    expect(await connection.opened).toBe(response);
+    const operation = connection.operations.begin('one');
+    vi.advanceTimersByTime(3_600_000);
+    expect(operation.aborted).toBe(false);
+    response.destroy();
+    expect(await ended).toBe('ended');
+    expect(operation.aborted).toBe(true);
+    expect(isLeft()).toBe(false);
+  });
+
+  test('ends at once with a reader who has gone before it is opened', async () => {
+    const { connection, ended, isLeft } = reserve();
+    const response = await reader();
+    const closed = once(response, 'close');
+    response.destroy();
+    await closed;
+    connection.open(response);
+    expect(await ended).toBe('ended');
+    expect(isLeft()).toBe(false);
+  });
+
+  test.each([
+    ['that nobody reads yet', false],
+    ['with its reader', true],
+  ])('%s ends with its key', async (_which, isOpen) => {
+    const { connection, ended, endKey, isLeft } = reserve();
+    const response = await reader();
+    if (isOpen) connection.open(response);
+    endKey();
+    expect(await ended).toBe('ended');
+    expect(response.destroyed).toBe(isOpen);
+    expect(isLeft()).toBe(false);
+  });
+
+  test('that is one too many for its account to wait is refused, until another is opened', async () => {
+    const { reserved, connection } = reserve();
+    for (let count = 1; count < 100; count += 1) {
+      reserved.add(`other ${count}`, caller, quietStream().stream);
+    }
+    const refused = quietStream();
+    expect(() => reserved.add('late', caller, refused.stream)).toThrow('wait to be opened');
+    expect(await refused.ended).toBe('ended');
+    const stranger = { account: { id: 'acc_2' } } as Caller;
+    reserved.add('stranger', stranger, quietStream().stream);
+    connection.open(await reader());
+    const granted = quietStream();
+    reserved.add('late', caller, granted.stream);
+    reserved.endAll();
+    expect(await granted.ended).toBe('ended');
+    expect(reserved.find(TOKEN)).toBeUndefined();
+  });
+});
