@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -98,6 +98,21 @@ describe('the documentation', () => {
       });
     });
     expect(broken).toEqual([]);
+  });
+
+  test('names, for every bound, files and tests that exist', () => {
+    const rows = readFileSync(join(ROOT, 'docs/security.md'), 'utf8').matchAll(
+      /^\| [^|]+ \| [^|]+ \| ([^|]+) \| ([^|]+) \|$/gm,
+    );
+    const named = [...rows].flatMap(([, sources = '', tests = '']) => [
+      ...sources.split(', ').map((file) => `src/${file}`),
+      ...tests.split(', ').map((file) => `test/${file}.test.ts`),
+    ]);
+    const known = ['src/enforced in', 'test/test.test.ts', 'src/Node.js'];
+    expect(named.length).toBeGreaterThan(200);
+    expect(named.filter((file) => !known.includes(file) && !existsSync(join(ROOT, file)))).toEqual(
+      [],
+    );
   });
 
   test('is short enough to read: the README has 250 lines at most', () => {
