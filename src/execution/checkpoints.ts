@@ -5,10 +5,10 @@ import type { BegunRun, Runs } from '../runs/runs.ts';
 import type { Trace } from '../runs/trace.ts';
 
 /**
- * Stores what has happened so far in a run at work, now and then: for those who read it elsewhere, and in case that the
- * process dies.
+ * Stores a running run's events and spans at intervals, so that other processes can stream them and a crash loses
+ * little.
  *
- * @returns ends it, once what is being stored is.
+ * @returns a function that stops the timer and waits for a write in progress.
  */
 export type KeepCheckpoints = (run: {
   begun: BegunRun;
@@ -16,9 +16,9 @@ export type KeepCheckpoints = (run: {
   trace: Trace;
 }) => () => Promise<void>;
 
-/** How far the stored events of a run at work may be behind. */
+/** The longest delay between an event and its checkpoint. */
 const CHECKPOINT_MS = 250;
-/** The same for a run that takes long to store: it rests so many times as long, not to store all the time. */
+/** The pause after a checkpoint, as a multiple of the duration of its write. Limits the load of slow writes. */
 const CHECKPOINT_REST = 4;
 
 export function createCheckpoints({
@@ -40,7 +40,7 @@ export function createCheckpoints({
         .checkpoint(begun, { ...recordEvents(events.events), spans: trace.interrupted() })
         .catch((err: unknown) => {
           stored = 0;
-          log.error({ runId: begun.id, err }, 'A run is not stored yet.');
+          log.error({ runId: begun.id, err }, 'Run checkpoint failed. It will be retried.');
         })
         .finally(() => {
           const endedAt = performance.now();

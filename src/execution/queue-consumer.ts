@@ -8,10 +8,10 @@ import { QUEUE_CHANNEL, type Queue, type TakenRun } from '../runs/queue.ts';
 import { persist } from '../storage/persist.ts';
 import type { Worker } from './run-executor.ts';
 
-/** Does the runs of the queue, until it is closed: takes none any more then, and leaves those at work to `LiveRuns`. */
+/** Executes queued runs until it is closed. `close` only stops taking runs: `LiveRuns` drains the active ones. */
 export type Background = { close(): Promise<void> };
 
-/** How many background runs are active in one process. */
+/** The most background runs that one process executes at a time. */
 const SLOTS = 20;
 
 export function startBackground({
@@ -32,14 +32,14 @@ export function startBackground({
   const closed = new AbortController();
   const active = new Set<TakenRun>();
 
-  /** An account takes no more slots than it leaves free: 10 alone, fewer beside others, and some are left for the next. */
+  /** An account holds at most as many slots as are free: 10 when it is alone, so that the next account finds one. */
   const fullAccounts = () => {
     const free = SLOTS - active.size;
     const byAccount = Map.groupBy(active, ({ accountId }) => accountId);
     return [...byAccount].flatMap(([id, runs]) => (runs.length < free ? [] : [id]));
   };
 
-  /** A run that may have killed its process has no other such run beside it. */
+  /** A retried run may have crashed its last process, so at most one retry is active here. */
   const takesRetries = () => ![...active].some(({ begun }) => begun.attempt > 1);
 
   const resume = async (place: Admission, run: TakenRun) => {
@@ -55,20 +55,19 @@ export function startBackground({
     });
   };
 
-  /** Does a run to its end. */
   const work = async (place: Admission, run: TakenRun) => {
     try {
       const { ended } = await resume(place, run);
       await ended;
     } catch (error) {
       place.leave();
-      log.error({ runId: run.begun.id, err: error }, 'A run could not be begun.');
+      log.error({ runId: run.begun.id, err: error }, 'Queued run could not be started.');
       const leave = () => queue.leave(run.begun, error);
-      await persist(leave, { log, what: `That nobody works on ${run.begun.id}` });
+      await persist(leave, { log, what: `The release of run ${run.begun.id}` });
     }
   };
 
-  /** @returns whether there was a run to take. */
+  /** @returns whether it took a run. */
   const takeNext = async (): Promise<boolean> => {
     const place = liveRuns.admit();
     const options = { fullAccounts: fullAccounts(), takesRetries: takesRetries() };
@@ -83,7 +82,7 @@ export function startBackground({
     active.add(run);
     void work(place, run).finally(() => {
       active.delete(run);
-      // Another process may have had no run but of this account, which was at its limit.
+      // This frees one of the account's slots: another process may hold back only runs of this account.
       pubsub.publish(QUEUE_CHANNEL, '');
     });
     return true;
@@ -94,7 +93,7 @@ export function startBackground({
       try {
         while (active.size < SLOTS && !closed.signal.aborted && (await takeNext()));
       } catch (err) {
-        log.error({ err }, 'The queue of runs could not be read.');
+        log.error({ err }, 'Run queue could not be read. It will be retried.');
       }
     }
   };

@@ -9,26 +9,26 @@ import type { Trace } from '../runs/trace.ts';
 import type { HistoryMessage, TurnEnd } from '../sessions/history.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 
-/** A run whose work is over. */
+/** A run whose work is finished and whose outcome is not stored yet. */
 export type EndingRun = {
   begun: BegunRun;
   trace: Pick<Trace, 'finish'>;
   events: Pick<EventLog, 'stall'>;
   outcome: RunOutcome;
-  /** What was said in it. */
+  /** The assistant's and tools' messages of the run. */
   said: HistoryMessage[];
-  /** How the session's turn ends that the run is, if it is one. */
+  /** The end of the session's turn; `undefined` for a run without a session. */
   turnOf(outcome: RunOutcome, said: HistoryMessage[]): TurnEnd | undefined;
-  /** When the end could first have been stored, by `performance.now()`. */
+  /** When the work finished, by `performance.now()`. */
   since: number;
 };
 
 /**
- * Stores the end of a run and of its turn: in an outage again and again, for as long as this attempt holds the run. An
- * end that the database refuses is stored as a failure, without its messages.
+ * Stores the outcome of a run and of its turn. Retries in an outage for as long as this attempt owns the run. If the
+ * database rejects the outcome, it stores a failure without messages instead.
  *
- * @param signal the run's own: a process that has no more time tries for 3 seconds.
- * @returns the event that ends the run, by the run's row; none where the row is not known to have ended.
+ * @param signal the run's signal. Once it aborts with `NO_MORE_TIME`, retries stop after 3 seconds.
+ * @returns the run's terminal event as its row holds it; `undefined` if the row may still be active.
  */
 export type StoreEnd = (
   run: EndingRun,
@@ -49,11 +49,11 @@ export function createStoreEnd({
     let failed: RunOutcome | undefined;
     let stalling: NodeJS.Timeout | undefined;
 
-    /** The same failure each time: which answer was lost is not known. */
+    /** Every retry stores the same failure, because an earlier try may have committed. */
     const fail = (err: unknown) => {
       log.error(
         { runId, err },
-        'The end of a run could not be stored. The run is stored as failed.',
+        'Run outcome was rejected by the database. The run will be stored as failed.',
       );
       const error = toGatewayError(err);
       const spans = trace.finish({ ...outcome, errorType: error.code });
@@ -66,9 +66,9 @@ export function createStoreEnd({
         const stored = await runs.end(begun, outcome, turnOf(outcome, said));
         if (stored !== 'held') return stored;
       }
-      const failure = failed ?? fail(new Error('The turn of the run is no longer its own.'));
+      const failure = failed ?? fail(new Error('The run no longer holds the turn of its session.'));
       const stored = await runs.abandon(begun, failure, turnOf(failure, []));
-      if (stored === 'held') throw new Error('The run is held and has not ended.');
+      if (stored === 'held') throw new Error('The run is still active after its end was stored.');
       return stored;
     };
 
@@ -77,7 +77,7 @@ export function createStoreEnd({
       if (signal.reason === NO_MORE_TIME && lateMs > LAST_TRIES_MS) return false;
       if (!failed && !isOutage(err)) fail(err);
       if (!stalling) {
-        log.error({ runId, err }, 'The end of a run is not stored yet.');
+        log.error({ runId, err }, 'Run outcome could not be stored. It will be retried.');
         stalling = setTimeout(events.stall, REQUEST_LIMIT_MS - lateMs).unref();
       }
       return true;
@@ -87,7 +87,7 @@ export function createStoreEnd({
       const stored = await retry(tryOnce, { when: isWorthwhile });
       return asEvent(stored, begun, failed ?? outcome);
     } catch (err) {
-      log.error({ runId, err }, 'The end of a run is left to recovery.');
+      log.error({ runId, err }, 'Run outcome could not be stored. Recovery will finish the run.');
       return undefined;
     } finally {
       clearTimeout(stalling);
@@ -104,9 +104,9 @@ function asEvent(
     ({ type: 'ChatFailed', runId, latencyMs, code, message }) as const;
   if (stored === 'gone')
     return failure({ code: 'internal_error', message: 'The run was deleted.' });
-  // As recovery stores it.
+  // The failure that recovery stores.
   if (stored === 'lost') return failure({ code: 'interrupted', message: INTERRUPTED });
-  if (stored === 'held') throw new Error('The run has not ended.');
+  if (stored === 'held') throw new Error('The run has no terminal event.');
   if (stored !== 'asAsked') {
     const { seq: _, ...event } = stored;
     return event;

@@ -21,46 +21,45 @@ import { MAX_INT } from '../storage/int.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { createStoreEnd, type EndingRun } from './run-end.ts';
 
-/** A run to do. */
+/** A run to execute. */
 export type Job = {
   run: Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'sessionId'>;
   deployment: RunningDeployment;
   task: Omit<AgentTask, 'deployment' | 'trace'>;
-  /** The caller's own trace, as it came. */
+  /** The request's `traceparent` header, unchecked. */
   traceparent: unknown;
-  /** When the caller asked, by `performance.now()`. */
+  /** When the request arrived, by `performance.now()`. */
   startedAt: number;
-  /** What the run leaves elsewhere; nothing by default. */
+  /** None by default. */
   effects?: RunEffects;
 };
 
-/** A run of the queue to do. */
+/** A queued run to execute. */
 export type TakenJob = Omit<Job, 'run'> & { run: TakenRun };
 
-/** What a run leaves beside its own row. */
+/** Effects of a run outside its own row. */
 export type RunEffects = {
-  /** What is written along with its beginning, if anything is. */
+  /** Writes for the transaction that creates the run. */
   begin?: ((runId: string) => Prisma.PrismaPromise<unknown>[]) | undefined;
-  /** In place of its end, where the process has no more time for it. @returns false: it is to be ended. */
+  /** Requeues the run at shutdown instead of finishing it. @returns false if the run must be finished. */
   putBack?(run: BegunRun, record: EventRecord): Promise<boolean>;
-  /** What the session's turn that it is adds to the conversation, if anything. */
+  /** The messages that the run's turn adds to the conversation; `undefined` adds none. */
   turn?(outcome: RunOutcome, said: HistoryMessage[]): HistoryMessage[] | undefined;
-  /** After the end of its turn is stored. */
+  /** Called after the end of the turn is stored. */
   ended?(session: SessionState): void;
 };
 
-/** Does the work of runs, of every kind. */
+/** Executes runs of every kind. */
 export type Worker = {
   /**
-   * Stores that a run has begun, and leaves it to itself. Its end is stored whatever happens, and its readers get the
-   * end that its row has.
+   * Stores a new run and executes it in the background. The run always gets a terminal event, and its readers receive
+   * the one that its row holds.
    */
   start(place: Admission, job: Job): Promise<LiveRun>;
   /**
-   * The same for a run that is the turn of a session.
+   * As `start`, for a run that is a session's turn. Acquires the turn under `leaseId`.
    *
-   * @param session the turn is its, under a lease of this id.
-   * @returns nothing where the turn is not free; then no run has begun.
+   * @returns `undefined` if the turn is not free; then no run was created.
    */
   startTurn(
     place: Admission,
@@ -68,13 +67,13 @@ export type Worker = {
     session: NewSession,
     leaseId: string,
   ): Promise<{ run: LiveRun; session: SessionState } | undefined>;
-  /** The same for a run that has waited, in the first attempt or a further one. */
+  /** As `start`, for the first or a further attempt at a queued run. */
   resume(place: Admission, job: TakenJob): Promise<LiveRun>;
 };
 
 const NO_USAGE = { promptTokens: 0, completionTokens: 0, tokensEstimated: false };
 
-/** A run under way. */
+/** A run in progress. */
 type Work = Omit<Job, 'run' | 'traceparent'> & {
   begun: BegunRun;
   trace: Trace;
@@ -132,17 +131,17 @@ export function createWorker({
     if (end) events.append(end);
   };
 
-  /** Where it cannot be told whether that is done, the run is left to be found without its owner. */
+  /** If we cannot tell whether the requeue committed, leave the run to recovery. */
   const putBack = async ({ begun, effects }: Work, { response, events }: RunOutcome) => {
     try {
       return await effects?.putBack?.(begun, { response, events });
     } catch (err) {
-      log.error({ runId: begun.id, err }, 'A run could not be put back.');
+      log.error({ runId: begun.id, err }, 'Run could not be requeued. Recovery will handle it.');
       return true;
     }
   };
 
-  /** Begins the trace of a run. @returns it, and what it makes known of the run. */
+  /** @returns the new trace, and the run's columns that depend on it and on the deployment. */
   const beginTrace = (
     { botId, environment, channel }: Pick<NewRun, 'botId' | 'environment' | 'channel'>,
     { deployment, task, traceparent }: Pick<Job, 'deployment' | 'task' | 'traceparent'>,

@@ -14,23 +14,23 @@ import {
   type StartedRun,
 } from './start.ts';
 
-/** One message to a bot, checked. */
+/** A validated message to a bot. */
 export type ChatRequest = RunRequest & {
   message: string;
-  /** A new session is made where it is left out. */
+  /** `undefined` creates a session. */
   sessionId: string | undefined;
-  /** Whether to wait for the session's turn, as by default, or not. */
+  /** Default: `ENQUEUE`. */
   onBusy: OnBusy | undefined;
 };
 
 /** Conversations with bots. Source: the API document, "Chat". */
 export type Chat = {
   /**
-   * Takes the session's turn and begins a run, which goes on by itself.
+   * Acquires the session's turn and starts a run in the background.
    *
-   * @param signal says that the caller has gone while it waits for the turn.
+   * @param signal aborts the wait for the turn when the caller disconnects.
    * @throws GatewayError `bot_not_deployed`, `session_busy`, `idempotency_conflict` or `rate_limit_exceeded`; then no
-   *   run has begun.
+   *   run was created.
    */
   start(request: ChatRequest, signal: AbortSignal): Promise<StartedRun>;
 };
@@ -72,7 +72,7 @@ export function createChat({
       },
     };
     let begun: LiveRun | undefined;
-    /** Where the turn is free, the run begins along with it; unless more belongs to its beginning. */
+    /** Acquires the turn and creates the run in one statement. Not used if the run needs further writes. */
     const takeFree: TakeFree = async (session, leaseId) => {
       const turn = await worker.startTurn(place, job, session, leaseId);
       begun = turn?.run;
@@ -103,7 +103,7 @@ export function createChat({
   };
 }
 
-/** A finished turn is kept whole, a cancelled one as far as it was said, a failed one not at all. */
+/** A completed turn stores all its messages, a cancelled one its partial response, a failed one nothing. */
 function messagesOf(
   message: string,
   { status, response }: RunOutcome,

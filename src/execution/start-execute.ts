@@ -12,18 +12,20 @@ import {
   type StartedRun,
 } from './start.ts';
 
-/** A prompt to a bot outside of any conversation, checked. */
+/** A validated prompt to a bot, outside any conversation. */
 export type ExecuteRequest = RunRequest & {
   prompt: string;
-  /** The caller's own notes on the run, stored with it. */
+  /** The caller's annotations, stored with the run. */
   metadata: JsonObject | undefined;
-  /** Whether it waits in the queue and nobody for it; `onDisconnect` says nothing then. */
+  /** Whether to enqueue the run and answer at once. `onDisconnect` has no effect then. */
   background: boolean;
 };
 
 /** Runs without a session: no history, no memory. Source: the API document, "Execute". */
 export type Execute = {
-  /** @throws GatewayError `bot_not_deployed`, `idempotency_conflict` or `rate_limit_exceeded`; then no run has begun. */
+  /**
+   * @throws GatewayError `bot_not_deployed`, `idempotency_conflict` or `rate_limit_exceeded`; then no run was created.
+   */
   start(request: ExecuteRequest, signal: AbortSignal): Promise<StartedRun>;
 };
 
@@ -42,7 +44,7 @@ export function createExecute({
   queue: Pick<Queue, 'add'>;
   replay: Replay;
 }): Execute {
-  /** The run is done by what is deployed when its turn comes; that something is, is asked already. */
+  /** Only checks that the bot is deployed: the run uses the deployment that is active when a worker takes it. */
   const enqueue = (request: ExecuteRequest, signal: AbortSignal) =>
     once(repeatableOf(request), signal, async (also) => {
       const { accountId, plan, botId, botVersion, environment, channel, prompt } = request;

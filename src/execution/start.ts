@@ -14,60 +14,60 @@ import type { Admission, LiveRun, LiveRuns } from '../runs/active-runs.ts';
 import type { ReadOptions, RunEvent } from '../runs/events.ts';
 import type { Replay } from '../runs/replay.ts';
 
-/** What every request for a run says, checked. */
+/** The validated fields that every request for a run has. */
 export type RunRequest = {
   accountId: string;
-  /** The account's, which limits how many runs it has at once. */
+  /** The account's plan, which limits its active runs. */
   plan: Plan;
   botId: string;
-  /** The bot's version, where the caller knows it. */
+  /** The cache version of the bot, if the caller has read it. */
   botVersion?: string | undefined;
   environment: Environment;
   channel: Channel;
   context: JsonObject | undefined;
-  /** By default the run goes on without its client where there is an idempotency key, and stops otherwise. */
+  /** Default: `CONTINUE` with an idempotency key, else `CANCEL`. */
   onDisconnect: OnDisconnect | undefined;
-  /** The same request again is answered by the first one's run, for 24 hours. */
+  /** For 24 hours, a repeat of the request gets the first request's run. */
   idempotencyKey: string | undefined;
-  /** The callers that share the key, as `namespaceOf` names them. */
+  /** The scope of the key, from `namespaceOf`. */
   idempotencyNamespace: string;
-  /** The caller's own trace, which the run's goes on with; as it came. */
+  /** The request's `traceparent` header, unchecked. The run's trace continues it. */
   traceparent: unknown;
 };
 
-/** A run that answers a request: begun for it, or by the same request before. */
+/** The run that answers a request: a new one, or that of an earlier request with the same idempotency key. */
 export type StartedRun = {
   id: string;
-  /** Whether an earlier request with the same idempotency key began it. */
+  /** Whether an earlier request created the run. */
   isReplayed: boolean;
-  /** Its events from the first on. */
+  /** Reads the run's events from the first. */
   read(signal: AbortSignal, options?: ReadOptions): AsyncIterable<RunEvent>;
 };
 
-/** The reply of a run as a whole. */
+/** The complete reply of a run. */
 export type Reply = {
   response: string;
-  /** None of a run outside of conversations. */
+  /** `null` for a run without a session. */
   sessionId: string | null;
   runId: string;
-  /** Milliseconds from taking the request, waiting for the turn included, to the end of the reply. */
+  /** Milliseconds from the request to the end of the reply. Includes the wait for the turn. */
   latencyMs: number;
   tokensUsed: number;
   /** In call order, without repeats. */
   toolsCalled: string[];
 };
 
-/** The writes that belong to a run's beginning, for its transaction where that is one of several steps. */
+/** Builds the writes for the transaction that creates a run. `tx` is set if that transaction is interactive. */
 export type BeginningWrites = (
   runId: string,
   tx?: Prisma.TransactionClient,
 ) => Prisma.PrismaPromise<unknown>[];
 
 /**
- * Begins a run for a request, once however often it is sent.
+ * Creates one run for a request, however often the client repeats it.
  *
- * @param begin begins it, with the writes that belong to its beginning.
- * @throws whatever `begin` does, and as `Idempotency.claim`; then no run has begun, and the key is free again.
+ * @param begin creates the run, with the given writes in the same transaction.
+ * @throws the errors of `begin` and of `Idempotency.claim`; then no run was created, and the key is free again.
  */
 export type Once = (
   repeatable: Repeatable | undefined,
@@ -101,7 +101,7 @@ export function createOnce({
   };
 }
 
-/** The same for a run that begins at once and here: with a place among those at work. */
+/** As `Once`, for a run that this process executes at once. Acquires a slot for it. */
 export type Start = (
   account: Pick<RunRequest, 'accountId' | 'plan'>,
   repeatable: Repeatable | undefined,
@@ -123,7 +123,7 @@ export function createStart({ liveRuns, once }: { liveRuns: LiveRuns; once: Once
     });
 }
 
-/** A run with an idempotency key goes on without its client, who may come back for it. */
+/** By default, a run with an idempotency key outlives its client, because the client may fetch it with a retry. */
 export function onDisconnectOf({
   onDisconnect,
   idempotencyKey,
@@ -135,11 +135,11 @@ export function onDisconnectOf({
 }
 
 /**
- * Starts a run and reads it to its end. One that answers a repeated request and is interrupted has released its
- * idempotency key: the request then starts anew.
+ * Starts a run and reads its reply. An interrupted run releases its idempotency key, so if the key returned such a run,
+ * the request starts another one: 3 starts at most.
  *
- * @param onAnswer called with the run that answers.
- * @throws GatewayError with the run's id where it failed or was stopped, or its end is not known.
+ * @param onAnswer called with the run that answers the request.
+ * @throws GatewayError with the run's id if the run failed, was cancelled, or its outcome is unknown.
  */
 export async function readReply(
   start: () => Promise<StartedRun>,
@@ -159,7 +159,7 @@ export async function readReply(
 
 const MAX_STARTS = 3;
 
-/** @returns the reply, or why there is none. */
+/** @returns the reply, or the error that explains its absence. */
 async function readEnd(
   { id: runId, read }: StartedRun,
   signal: AbortSignal,
@@ -183,7 +183,7 @@ async function readEnd(
         case 'ChatFailed':
           return new GatewayError(event.code, event.message, { runId });
         case 'ChatCancelled':
-          return new GatewayError('internal_error', 'The run was stopped.', { runId });
+          return new GatewayError('internal_error', 'The run was cancelled.', { runId });
       }
     }
   } catch (cause) {
@@ -195,6 +195,6 @@ async function readEnd(
 
 function endUnknown(runId: string, cause?: unknown): GatewayError {
   const message =
-    'The database did not answer in time, so the end of the run is not known yet. Read the run again in a few seconds.';
+    'The database did not answer in time, so the outcome of the run is unknown. Read the run again in a few seconds.';
   return new GatewayError('internal_error', message, { runId, cause });
 }

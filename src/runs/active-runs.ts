@@ -5,85 +5,89 @@ import type { OnDisconnect, Plan } from '../generated/prisma/client.ts';
 import { createEventLog, type EventLog, type RunEvent } from './events.ts';
 import { READ_CHANNEL, runChannel } from './run-channel.ts';
 
-/** A run at work in this process. */
+/** A run that this process executes. */
 export type LiveRun = Pick<EventLog, 'read'> & {
   id: string;
   botId: string;
-  /** Whether another process may begin it again: then its readers are to get only what is stored. */
+  /** Whether another process may retry the run. Its readers must then get only stored events. */
   isRepeatable: boolean;
-  /** Stops the work; what was said until then is stored. */
+  /** Cancels the run. Its partial response is stored. */
   stop(): void;
-  /** Settles when the work is over. */
+  /** Resolves when the work is finished. */
   ended: Promise<void>;
 };
 
-/** Why runs are stopped that nobody wished to stop: their process is on its way out, or has lost them. */
-export const NO_MORE_TIME = new DOMException('The process has no more time.', 'AbortError');
+/** The abort reason of runs that no client cancelled: their process shuts down or has lost its lease. */
+export const NO_MORE_TIME = new DOMException(
+  'The process is shutting down or has lost its lease.',
+  'AbortError',
+);
 
-/** Why nothing begins or goes on in a process that is on its way out. */
+/** The error for requests that arrive or wait during shutdown. */
 export function stopping(): GatewayError {
   return new GatewayError('internal_error', 'The server is stopping. Send the request again.');
 }
 
-/** How a run is started. */
 export type StartOptions = {
   id: string;
   botId: string;
-  /** What becomes of it when its last reader leaves, here or elsewhere; by default it stops. */
+  /** What happens when the last reader on any replica leaves. Default: `CANCEL`. */
   onDisconnect?: OnDisconnect | undefined;
-  /** What happened in earlier attempts, of a run that may be begun again. */
+  /** The events of earlier attempts; set for every run that may be retried. */
   earlier?: readonly RunEvent[] | undefined;
 };
 
-/** The place of a run among those at work, taken before the run begins. */
+/** A slot among the active runs, acquired before the run starts. */
 export type Admission = {
-  /** Aborted when the run is to stop: its last reader has left, or the process has no more time. */
+  /** Aborts when the run is cancelled, or with `NO_MORE_TIME`. */
   signal: AbortSignal;
   /**
-   * Starts the work of the run, which goes on by itself and gives the place back at its end.
+   * Starts the work in the background and releases the slot when it is finished.
    *
-   * @param work appends the run's events and never rejects.
+   * @param work appends the run's events. It must not reject.
    */
   start(
     options: StartOptions,
     work: (log: EventLog, signal: AbortSignal) => Promise<void>,
   ): LiveRun;
-  /** Gives the place back where no run has begun. */
+  /** Releases the slot if no run was started. */
   leave(): void;
 };
 
-/** The runs at work in this process, those that wait for their turn included. */
+/** The active runs of this process, including those that wait for their session's turn. */
 export type LiveRuns = {
   /**
-   * @param account against whose limit of active runs it counts; none for a background run.
-   * @throws GatewayError `rate_limit_exceeded` when the account has as many active runs as its plan allows, or
-   *   `internal_error` when the process is on its way out.
+   * Acquires a slot.
+   *
+   * @param account whose limit of active runs applies; `undefined` for a background run.
+   * @throws GatewayError `rate_limit_exceeded` if the account is at its plan's limit, or `internal_error` during
+   *   shutdown.
    */
   admit(account?: { accountId: string; plan: Plan }): Admission;
-  /** A run that has begun and not ended. */
+  /** Finds a run that has started and not finished. */
   find(id: string): LiveRun | undefined;
-  /** Stops every run. */
+  /** Aborts every run with `NO_MORE_TIME`. */
   stopAll(): void;
-  /** Stops those of a bot. */
+  /** Cancels all runs of a bot. */
   stopOf(botId: string): void;
   /**
-   * Admits nobody any more, and waits until no run is at work; stops those that still are after `limitMs`, and
-   * waits for their end.
+   * Rejects new runs and waits until no run is active. After `limitMs`, aborts the remaining runs and waits for them to
+   * finish.
    */
   drain(limitMs: number): Promise<void>;
 };
 
-/** How long those who read a run elsewhere have to say so, when its last reader here has left. */
+/** After the last local reader has left, how long readers on other replicas have to announce themselves. */
 const ANSWER_MS = 500;
 
 export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
-  /** The runs, and what releases the slot of each. */
+  /** The release function of each active run. */
   const live = new Map<AbortController, () => void>();
   const acquireSlot = createConcurrencyLimit(
     (max) => `This account has ${max} active runs, the limit of its plan. Try again when one ends.`,
   );
   const begun = new Map<string, LiveRun>();
-  /** Those that are read elsewhere, as far as that was said lately. */
+  /** Runs with a recently announced reader on another replica. */
   const readElsewhere = new Set<string>();
   let draining = false;
   let onEmpty = () => {};
@@ -127,7 +131,7 @@ export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
             clearTimeout(asking);
             if (log.isRead()) return;
             if (!readElsewhere.delete(id)) return stop();
-            // Whoever reads it looks at once, and says so again.
+            // A remote reader answers this notification by announcing itself again.
             pubsub.publish(runChannel(id), '');
             asking = setTimeout(stopUnread, ANSWER_MS);
           };

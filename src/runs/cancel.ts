@@ -9,23 +9,23 @@ import type { LiveRuns } from './active-runs.ts';
 import type { TellOfRun } from './changes.ts';
 import type { Replay } from './replay.ts';
 
-/** Stops runs, wherever they are at work. */
+/** Cancels runs on any replica. */
 export type Cancel = {
   /**
-   * Stops a queued or running run and waits for its end, 10 seconds at most; one that is over stays as it is. What
-   * was said until then is kept, with its tokens and its trace.
+   * Cancels a queued or running run and waits up to 10 seconds for it to finish. Its partial response, token counts and
+   * trace are kept. Does nothing to a finished run.
    */
   cancel(runId: string): Promise<void>;
-  /** The same for all runs of a bot. */
+  /** As `cancel`, for all runs of a bot. */
   cancelAll(botId: string): Promise<void>;
   close(): Promise<void>;
 };
 
 const CHANNEL = 'cancel';
-/** How often a process looks for runs of its own that are to be stopped: the word of it may be lost. */
+/** How often a process polls for cancelled runs of its own: a notification may be lost. */
 const LOOK_EVERY_MS = 1_000;
 const MAX_WAIT_MS = 10_000;
-/** How many waiting runs of a bot are cancelled by one statement: a bot may have 100,000. */
+/** The most queued runs that one statement cancels: a bot may have 100,000. */
 const BATCH = 500;
 
 export function startCancel({
@@ -48,7 +48,7 @@ export function startCancel({
   const stop = (runId: string) => liveRuns.find(runId)?.stop();
   const unsubscribe = [
     pubsub.subscribe(CHANNEL, stop),
-    // What has begun while its bot was deleted, whose rows are gone, nobody else can stop.
+    // A run that started while its bot was deleted has no row, so only this notification can cancel it.
     pubsub.subscribe(REMOVED, liveRuns.stopOf),
   ];
 
@@ -62,7 +62,7 @@ export function startCancel({
   };
   const timer = setInterval(() => {
     looking ??= look()
-      .catch((err: unknown) => log.error({ err }, 'Runs to stop could not be looked for.'))
+      .catch((err: unknown) => log.error({ err }, 'Cancelled runs could not be polled.'))
       .finally(() => {
         looking = undefined;
       });
@@ -109,7 +109,7 @@ export function startCancel({
     return cancelled.length === BATCH;
   };
 
-  /** Waits for the end of a run, or until it is gone. */
+  /** Waits until a run is finished or deleted. */
   const endOf = async (runId: string, signal: AbortSignal) => {
     try {
       for await (const _ of replay.read(runId, 0, signal, { isImpatient: true }));

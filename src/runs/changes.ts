@@ -3,17 +3,17 @@ import type { PubSub } from '../coordination/pubsub.ts';
 import { runChannel } from './run-channel.ts';
 
 /**
- * Tells that a run waits, has begun, or has ended: those who follow it, and those who watch its bot.
+ * Notifies subscribers of a run and of its bot that the run was queued, started or finished.
  *
- * @param options a run that `isNew` is followed by nobody yet: its id is not known to anybody.
+ * @param options `isNew` skips the run's own channel: no client knows the id of a new run.
  */
 export type TellOfRun = (run: { id: string; botId: string }, options?: { isNew?: boolean }) => void;
 
 export type Changes = {
   tell: TellOfRun;
   /**
-   * The ids of a bot's runs as they change, until the signal says that the reader has left. Whoever is told reads
-   * the run as it is then; of changes that come while the reader is busy, a run's last one is told.
+   * Yields the id of each of the bot's runs that changes, until the signal aborts. The subscriber reads the run itself.
+   * Several changes of one run while the subscriber is busy yield its id once.
    */
   follow(botId: string, signal: AbortSignal): AsyncIterable<string>;
 };

@@ -4,13 +4,13 @@ import type { Prisma, Run } from '../generated/prisma/client.ts';
 import type { EndEvent, RunEvent } from './events.ts';
 
 /**
- * The events of a run as its row has them. A delta is only where it ends in the run's response; the one that ends
- * the run is what the row says anyway. Those of attempts before the last one, whose text is no part of the response,
- * are written in full.
+ * The events of a run as its row stores them. A `TextDelta` of the last attempt is the offset in `response` at which it
+ * ends; deltas of earlier attempts are stored in full, because `response` does not contain them. The terminal event is
+ * not stored: the row's other columns hold it.
  */
 export type EventRecord = { response: string; events: Prisma.InputJsonValue[] };
 
-/** Writes the events of a run that has not ended. */
+/** Encodes the events of a run, without a terminal event. */
 export function recordEvents(events: readonly RunEvent[]): EventRecord {
   let response = '';
   const beginning = events.findLastIndex(({ type }) => type === 'RunStarted');
@@ -25,7 +25,7 @@ export function recordEvents(events: readonly RunEvent[]): EventRecord {
   return { response, events: recorded };
 }
 
-/** What the events of a run are read from. */
+/** The columns that `readEvents` needs. */
 export const EVENT_COLUMNS = {
   id: true,
   sessionId: true,
@@ -64,8 +64,8 @@ const recordedEvents = z.array(
 );
 
 /**
- * Reads the events of a run as far as they are stored, and the one that ends it where it is over. Those of a run
- * whose text was forgotten are only its beginning and its end; one that never began has no beginning.
+ * Decodes a run's stored events, and its terminal event if the run is finished. A run whose text was erased has only
+ * `RunStarted` and its terminal event. A run that never started has no `RunStarted`.
  */
 export function readEvents(row: EventRow): { events: RunEvent[]; end: EndEvent | undefined } {
   const text = row.response ?? '';

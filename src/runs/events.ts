@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../errors.ts';
 
 /**
- * What happens in a run, in order: `RunStarted`, any number of deltas and calls of tools, and one of the three ends. The names
- * are those of the GraphQL union `ChatEvent`. Where a run of the queue is begun again, `RunStarted` comes again: what was
- * said before it is no part of the reply.
+ * The events of a run, in order: `RunStarted`, any number of text deltas and tool events, and one terminal event. The
+ * names are those of the GraphQL union `ChatEvent`. Each attempt at a background run emits its own `RunStarted`: text
+ * before the last one is not part of the reply.
  */
 export type RunEvent = { seq: number } & (
   | { type: 'RunStarted'; runId: string; sessionId: string | null }
@@ -21,42 +21,42 @@ export type RunEvent = { seq: number } & (
   | { type: 'ChatCancelled'; runId: string; latencyMs: number; tokensUsed: number }
 );
 
-/** The three that end a run. */
+/** A terminal event. */
 export type EndEvent = Extract<RunEvent, { type: 'ChatDone' | 'ChatFailed' | 'ChatCancelled' }>;
 
 export type Unnumbered<Event> = Event extends RunEvent ? Omit<Event, 'seq'> : never;
 
 export type ReadOptions = {
-  /** Whether the reader leaves when the database does not answer for 7 seconds: its client sees no pings meanwhile. */
+  /** Whether the read ends when the database does not answer for 7 seconds. For clients that receive no pings. */
   isImpatient?: boolean;
 };
 
-/** The events of one run: written by the run, read by everybody who listens, each at their own pace. */
+/** The events of one run. The run appends; any number of readers follow at their own pace. */
 export type EventLog = {
-  /** Adds an event under the next `seq`, counted from 1 without gaps. */
+  /** Appends an event with the next `seq`, counted from 1 without gaps. */
   append(event: Unnumbered<RunEvent>): void;
-  /** Says that no event follows. */
+  /** Closes the log: no event follows. */
   end(): void;
-  /** Marks the log as stalled: the end of the run cannot be stored at the moment, and impatient readers leave. */
+  /** Marks the log as stalled: the run's outcome cannot be stored now. Ends the reads of impatient readers. */
   stall(): void;
   /**
-   * Reads all events behind a `seq`, from the first by default, then follows until the log ends, the reader
-   * leaves, or the signal says that it has left. Leaving answers at once, also while the next event is awaited.
+   * Yields all events after a `seq` (default 0), then new ones until the log closes, the reader returns, or the signal
+   * aborts. `return()` settles at once, even while `next()` is pending.
    */
   read(
     signal: AbortSignal,
     after?: number,
     options?: ReadOptions,
   ): AsyncIterableIterator<RunEvent, undefined>;
-  /** Whether anybody reads. */
+  /** Whether the log has a reader. */
   isRead(): boolean;
-  /** What has happened so far. */
+  /** All events so far. */
   events: readonly RunEvent[];
 };
 
 /**
- * @param onAbandoned called when the last reader leaves before the log has ended.
- * @param earlier the events that the log goes on behind.
+ * @param onAbandoned called when the last reader leaves before the log closes.
+ * @param earlier the events that the log starts with.
  */
 export function createEventLog(
   onAbandoned: () => void,
@@ -124,7 +124,7 @@ export function createEventLog(
             }
             if (ended) {
               leave();
-              // Who asked from behind the end is told of it.
+              // A reader that starts past the end still gets the terminal event.
               const last = position > events.length ? events.at(-1) : undefined;
               return last ? { done: false, value: last } : done;
             }

@@ -16,9 +16,9 @@ import {
   withinBounds,
 } from '../storage/lists.ts';
 
-/** Which runs are wanted: those to which all of it applies. */
+/** Selects the runs that match every given field. */
 export type RunFilter = {
-  /** The session id. */
+  /** A session id. */
   user?: string | null | undefined;
   /** Any of these. */
   status?: readonly RunStatus[] | null | undefined;
@@ -27,25 +27,25 @@ export type RunFilter = {
   kind?: RunKind | null | undefined;
   environment?: Environment | null | undefined;
   deploymentId?: string | null | undefined;
-  /** The UTC day on which they were made, `YYYY-MM-DD`. */
+  /** The UTC day of creation, `YYYY-MM-DD`. */
   date?: string | null | undefined;
-  /** When they were made, this moment included. */
+  /** The earliest time of creation, inclusive. */
   from?: Date | null | undefined;
-  /** When they were made, this moment not included. */
+  /** The latest time of creation, exclusive. */
   to?: Date | null | undefined;
 };
 
-/** The lists of bots' runs. */
+/** Lists the runs of bots. */
 export type RunList = {
-  /** One page of each bot's runs. What a filter finds costs the same however few runs there are of its kind. */
+  /** Reads one page per bot. The cost depends on the page's size only, not on how rare the matching runs are. */
   find(botIds: string[], filter: RunFilter, page: PageQuery): Promise<Standing[]>;
-  /** Whether a run is one of those. */
+  /** Whether a run belongs to the bot and matches the filter. */
   has(botId: string, filter: RunFilter, runId: string): Promise<boolean>;
 };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** The runs of bots, the newest first. */
+/** Runs per bot, newest first. */
 export const RUNS: Lists = {
   ...NEWEST_FIRST,
   table: Prisma.sql`runs`,
@@ -84,16 +84,16 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
   };
 }
 
-/** Whether a filter leaves nothing out but by time: then the whole list is one range of an index. */
+/** Whether a filter selects by time only: then the matching runs are one range of an index. */
 function isWhole({ user, kind, environment, channel, status, deploymentId }: RunFilter): boolean {
   const limits = [user, kind, environment, channel, status, deploymentId];
   return limits.every((limit) => limit == null);
 }
 
 /**
- * The combinations of kind, environment, channel and status that a filter lets through, 60 at most. Each is a
- * range of an index in the order of the list, and a page is merged of their first rows: the database never has
- * to walk past runs that the filter leaves out, which may be all but a few of a million.
+ * The combinations of kind, environment, channel and status that match a filter, 60 at most. Each is one index range in
+ * list order, and a page merges their first rows. So the database never scans runs that do not match, which may be
+ * nearly all of a million.
  */
 function branchesOf({ kind, environment, channel, status }: RunFilter): Prisma.Sql {
   const branches = (kind ? [kind] : Object.values(RunKind)).flatMap((kind) =>
@@ -108,7 +108,7 @@ function branchesOf({ kind, environment, channel, status }: RunFilter): Prisma.S
       ),
     ),
   );
-  // One list and not one for each column: of several the planner expects so many rows that it compiles the query.
+  // One `unnest` for all columns: with one per column, the planner overestimates the rows and JIT-compiles the query.
   return Prisma.sql`
     unnest(
       ${branches.map(({ kind }) => kind)}::text[]::"RunKind"[],
@@ -125,7 +125,7 @@ const SAME_BRANCH = [
   Prisma.sql`runs.status = branch.status`,
 ];
 
-/** What a filter says besides. */
+/** The conditions for the fields that `branchesOf` does not cover. */
 function conditionsOf({ user, deploymentId }: RunFilter): Prisma.Sql[] {
   return [
     ...(user == null ? [] : [Prisma.sql`session_id = ${user}`]),
@@ -133,7 +133,7 @@ function conditionsOf({ user, deploymentId }: RunFilter): Prisma.Sql[] {
   ];
 }
 
-/** The bounds that a filter sets by time. Every id comes behind the empty one. */
+/** The filter's time range as bounds. The empty id sorts before every id. */
 function daysOf({ date, from, to }: RunFilter): PageQuery['bounds'] {
   const day = date == null ? [] : [Date.parse(date)];
   const since = [...day, ...(from ? [from.getTime()] : [])];

@@ -8,25 +8,25 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Log } from '../log.ts';
 
-/** Sends traces to a collector. */
+/** Exports traces to an OpenTelemetry collector. */
 export type TraceExport = {
-  /** Gets the spans. No run waits for it. */
+  /** Queues finished spans without blocking a run. */
   processor: SpanProcessor;
-  /** Sends what is left, within a limit. */
+  /** Flushes queued spans, for 2 seconds at most. */
   close(): Promise<void>;
 };
 
-/** Spans that wait to be sent, at most: what comes beyond them is dropped. */
+/** The most queued spans. Further ones are dropped. */
 const MAX_WAITING = 8_192;
 const SEND_LIMIT_MS = 5_000;
 const CLOSE_LIMIT_MS = 2_000;
 
 /**
- * Sends traces by OTLP over HTTP as JSON, in batches every 5 seconds and as they fill up. A collector that is down
- * costs the runs nothing, and the log one line until it is there again.
+ * Exports traces as OTLP/HTTP JSON, in batches that leave every 5 seconds or when full. An unreachable collector does
+ * not slow down runs and is logged once until it recovers.
  *
- * @param endpoint the collector's base, such as `http://127.0.0.1:4318`. The library itself reads how the requests
- *   are to look (`OTEL_EXPORTER_OTLP_HEADERS`, `…_COMPRESSION`, `…_CERTIFICATE`).
+ * @param endpoint the collector's base URL, such as `http://127.0.0.1:4318`. The library itself reads
+ *   `OTEL_EXPORTER_OTLP_HEADERS`, `…_COMPRESSION` and `…_CERTIFICATE`.
  */
 export function createTraceExport({
   endpoint,
@@ -47,7 +47,7 @@ export function createTraceExport({
     processor,
     async close() {
       const limit = new AbortController();
-      // What could not be sent has been logged.
+      // The exporter has logged its failures.
       const sent = processor.shutdown().catch(() => {});
       const late = setTimeout(closeLimitMs, undefined, { signal: limit.signal }).catch(() => {});
       await Promise.race([sent, late]);
@@ -56,7 +56,7 @@ export function createTraceExport({
   };
 }
 
-/** The same exporter, which says when it begins to fail. */
+/** Wraps an exporter: logs its first failure after a success. */
 function warning(exporter: SpanExporter, log: Log): SpanExporter {
   let isDown = false;
   return {
@@ -66,7 +66,7 @@ function warning(exporter: SpanExporter, log: Log): SpanExporter {
         if (failed && !isDown) {
           log.warn(
             { err: result.error },
-            'Traces cannot be exported. They are stored all the same.',
+            'Trace export failed. Traces are still stored with their runs.',
           );
         }
         isDown = failed;

@@ -15,15 +15,15 @@ import { type BegunRun, type NewRun, stillOf } from './runs.ts';
 import { createScheduler, type TakeOptions } from './scheduler.ts';
 import { traceIdOf } from './trace.ts';
 
-/** A run that begins later. */
+/** A background run to enqueue. */
 export type QueuedRun = Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'onDisconnect'> & {
   accountId: string;
-  /** The account's, which limits how many of its runs wait. */
+  /** The account's plan, which limits its queued runs. */
   plan: Plan;
   traceparent?: string | undefined;
 };
 
-/** What a run says of itself that waits for its first attempt, whatever has become of it since. */
+/** The fields of a run as they were when it was enqueued, whatever its state is now. */
 export function asQueued({ traceparent }: { traceparent: unknown }) {
   return {
     status: 'QUEUED' as const,
@@ -44,10 +44,10 @@ export function asQueued({ traceparent }: { traceparent: unknown }) {
   };
 }
 
-/** A run that this process takes up, and when: it does not know yet whether that is committed. */
+/** A run that this process takes, while the commit is not yet known. */
 type HeldRun = BegunRun & { startedAt: Date | null };
 
-/** What a run of the queue is done from. */
+/** The columns that the execution of a queued run needs. */
 const WORK_COLUMNS = {
   ...EVENT_COLUMNS,
   botId: true,
@@ -60,51 +60,51 @@ const WORK_COLUMNS = {
   attempt: true,
 } satisfies Prisma.RunSelect;
 
-/** A run of the queue that this process has taken up. */
+/** A queued run that this process has taken. */
 export type TakenRun = Pick<Run, 'environment' | 'channel' | 'input' | 'context' | 'createdAt'> & {
   begun: BegunRun;
   accountId: string;
   traceparent: string | null;
-  /** What happened in earlier attempts, as far as it is stored and anybody can have read it. */
+  /** The stored events of earlier attempts: clients may have read them. */
   earlier: RunEvent[];
 };
 
 /**
- * Background runs. The queue is the rows of the runs themselves: a run with the status `QUEUED` waits. One process at a
- * time works on a run. When that process dies, another attempt follows after a delay, up to `MAX_ATTEMPTS`
- * (`recovery.ts`). `scheduler.ts` decides which run is next.
+ * The queue of background runs. It has no table of its own: a run with the status `QUEUED` is in the queue. One process
+ * at a time executes a run. If that process dies, the next attempt follows after a delay, up to `MAX_ATTEMPTS`
+ * (`recovery.ts`). `scheduler.ts` chooses the next run.
  */
 export type Queue = {
   /**
-   * Enqueues a run, in one transaction with what it leaves elsewhere.
+   * Enqueues a run, in one transaction with the writes of `also`.
    *
-   * @returns its id.
-   * @throws GatewayError `rate_limit_exceeded` when as many runs of the account wait as its plan allows.
+   * @returns the run's id.
+   * @throws GatewayError `rate_limit_exceeded` if the account has as many queued runs as its plan allows.
    */
   add(
     run: QueuedRun,
     also?: (runId: string, tx: Prisma.TransactionClient) => Prisma.PrismaPromise<unknown>[],
   ): Promise<string>;
-  /** Takes the next run. @returns nothing where no run may begin here now. */
+  /** Takes the next run. @returns `undefined` if no run may start in this process now. */
   take(options?: TakeOptions): Promise<TakenRun | undefined>;
   /**
-   * Has a run wait again that this process has no more time for; that is no failed attempt.
+   * Requeues a run during shutdown. It does not count as an attempt.
    *
-   * @returns whether it does: not one that is to be stopped anyway, nor one that is no longer this attempt's.
+   * @returns whether the run is queued again. False if it is being cancelled or this attempt no longer owns it.
    */
   putBack(run: BegunRun, record: EventRecord): Promise<boolean>;
   /**
-   * Lets go of a run that was taken up and not begun: it fails where that was refused; where something broke it is found
-   * without its owner, unless this was its last attempt.
+   * Releases a run that was taken but could not start. After a `GatewayError` or its last attempt the run fails;
+   * otherwise it loses its owner, and recovery requeues it.
    */
   leave(run: BegunRun, reason: unknown): Promise<void>;
 };
 
-/** Notifies that a run waits, or that the end of one has made room. */
+/** Notifies workers that a run was enqueued or that a slot is free. */
 export const QUEUE_CHANNEL = 'queue';
-/** How many attempts a background run has: a run that kills its process kills no more of them. */
+/** The attempts that a background run has. Limits how many processes a run can crash. */
 export const MAX_ATTEMPTS = 3;
-/** How long the number of an account's waiting runs is remembered, so that a long queue is not counted for each run. */
+/** How long the count of an account's queued runs is cached, so that a long queue is not counted for each new run. */
 const COUNTED_FOR_MS = 1_000;
 const MAX_COUNTED = 1_000;
 
@@ -127,7 +127,7 @@ export function createQueue({
 
   const scheduler = createScheduler();
 
-  /** @param hold called with the run once it is taken, if the transaction is committed. */
+  /** @param hold called with the run before the transaction commits. */
   const takeRow = (ownerId: string, options: TakeOptions, hold: (run: HeldRun) => void) =>
     prisma.$transaction(async (tx) => {
       const next = await scheduler.take(tx, ownerId, options);
@@ -140,7 +140,7 @@ export function createQueue({
       return { ...rest, begun, accountId };
     }, TRANSACTION);
 
-  /** Takes a run up; where that fails, nobody holds it, and it is found without its owner. */
+  /** Takes a run. If the outcome of the transaction is unknown, releases the run to recovery. */
   const takeNext = async (options: TakeOptions): Promise<TakenRun | undefined> => {
     let held: HeldRun | undefined;
     try {
@@ -152,7 +152,7 @@ export function createQueue({
       return { ...rest, earlier: events === null ? [] : readEvents(taken).events };
     } catch (error) {
       const run = held;
-      if (run) await undo(() => letGo(run), { log, what: `That nobody works on ${run.id}` });
+      if (run) await undo(() => letGo(run), { log, what: `The release of run ${run.id}` });
       throw error;
     }
   };
@@ -160,7 +160,7 @@ export function createQueue({
   const disown = (run: BegunRun) =>
     prisma.run.updateMany({ where: stillOf(run), data: { ownerId: null } });
 
-  /** The same for this taking alone: where it was rolled back, the next one may be of the same attempt. */
+  /** `startedAt` matches this transaction only: after a rollback, another process may take the same attempt. */
   const letGo = ({ startedAt, ...run }: HeldRun) =>
     prisma.run.updateMany({ where: { ...stillOf(run), startedAt }, data: { ownerId: null } });
 
@@ -186,7 +186,7 @@ export function createQueue({
     },
   });
 
-  /** By a number that is at most a second old, and includes what this process has added since. */
+  /** Checks against a count that is at most a second old and includes the runs that this process has added since. */
   const assertRoom = async (accountId: string, plan: Plan) => {
     const max = CONCURRENCY_LIMITS[plan].queuedRuns;
     const count = await counts.fetch(accountId);
@@ -214,7 +214,7 @@ export function createQueue({
           try {
             await prisma.$transaction(addOnce, TRANSACTION);
           } catch (error) {
-            // A repeat fails where the answer of an earlier try was lost.
+            // A retry fails on the unique id if an earlier try committed and its response was lost.
             if (tries === 1 || !(await isAdded())) throw error;
           }
         },
@@ -226,7 +226,7 @@ export function createQueue({
     },
 
     async take(options = { fullAccounts: [], takesRetries: true }) {
-      // Mostly none waits, and a transaction costs more than this question.
+      // The queue is empty most of the time, and this query costs less than a transaction.
       const waiting = await prisma.$queryRaw<unknown[]>`
         SELECT 1 FROM runs WHERE status = 'QUEUED' LIMIT 1`;
       const taken = waiting.length > 0 ? await takeNext(options) : undefined;

@@ -5,11 +5,11 @@ import type { Log } from '../log.ts';
 import type { TellOfRun } from './changes.ts';
 import { MAX_ATTEMPTS, QUEUE_CHANNEL } from './queue.ts';
 
-/** Looks for runs that have lost their owner, until it is closed. */
+/** Recovers runs without a live owner, until it is closed. */
 export type Recovery = { close(): Promise<void> };
 
 const LOOK_EVERY_MS = 2_000;
-/** The delay before the next attempt is this to the power of how many attempts there were. */
+/** The delay before the next attempt is this base to the power of the attempts so far. */
 const RETRY_SECONDS = 5;
 
 const LOST = Prisma.raw(isOwnerless('runs.owner_id'));
@@ -17,10 +17,10 @@ const LOST = Prisma.raw(isOwnerless('runs.owner_id'));
 type Lost = { id: string; botId: string };
 
 /**
- * Ends the runs whose process died: they become `FAILED`, with the code `interrupted`. A background run becomes `QUEUED`
- * instead, unless somebody cancelled it or it had its last attempt: it may be what killed the process, so its next
- * attempt waits 5 seconds, then 25 (`scheduler.ts` takes one such run of an account at a time). Other processes
- * find a dead one within 10 seconds (`coordination/worker-lease.ts`), and its runs with the next look.
+ * Finishes the runs of dead processes: they become `FAILED` with the code `interrupted`. A background run becomes
+ * `QUEUED` instead, unless it was cancelled or had its last attempt. It may have crashed the process, so its next
+ * attempt waits 5 seconds, then 25, and `scheduler.ts` starts one such run per account at a time. Other processes
+ * detect a dead one within 10 seconds (`coordination/worker-lease.ts`) and recover its runs with the next poll.
  */
 export function startRecovery({
   prisma,
@@ -62,7 +62,9 @@ export function startRecovery({
   let looking: Promise<void> | undefined;
   const lookAgain = () => {
     looking ??= look()
-      .catch((err: unknown) => log.error({ err }, 'Interrupted runs could not be looked for.'))
+      .catch((err: unknown) =>
+        log.error({ err }, 'Recovery of interrupted runs failed. It will be retried.'),
+      )
       .finally(() => {
         looking = undefined;
       });

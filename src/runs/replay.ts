@@ -9,15 +9,15 @@ import { EVENT_COLUMNS, readEvents } from './event-codec.ts';
 import type { ReadOptions, RunEvent } from './events.ts';
 import { READ_CHANNEL, runChannel } from './run-channel.ts';
 
-/** Reads the events of any run, at work here, elsewhere, or over. */
+/** Streams the events of any run: active in this process, active on another replica, or finished. */
 export type Replay = {
   /**
-   * All events behind a `seq`, then those that follow, until the run ends or the signal says that the reader has
-   * left: none lost and none twice. The end of a run that was interrupted reaches every reader, also one who asks
-   * from behind it: what it had read of the run's last moments may not be stored.
+   * Yields all events after a `seq`, then new ones, each exactly once, until the run finishes or the signal aborts. The
+   * terminal event of an interrupted run reaches every reader, even one whose `after` is past it: the reader may have
+   * seen events that were never stored.
    *
-   * @throws GatewayError `run_not_found`, also of a run that is deleted meanwhile; the database's own error when it has
-   *   not answered for a minute, or 7 seconds where the reader is impatient.
+   * @throws GatewayError `run_not_found`, also if the run is deleted during the read; the database's error if it has
+   *   not answered for 60 seconds, or 7 seconds for an impatient reader.
    */
   read(
     runId: string,
@@ -27,7 +27,7 @@ export type Replay = {
   ): AsyncIterable<RunEvent>;
 };
 
-/** How long a reader of a stream waits for a database that does not answer. */
+/** How long a patient reader waits for a database that does not answer. */
 const PATIENT_MS = 60_000;
 
 export function createReplay({
@@ -39,13 +39,13 @@ export function createReplay({
   liveRuns: Pick<LiveRuns, 'find'>;
   pubsub: PubSub;
 }): Replay {
-  /** However many read a run, its row is read and decoded once for all of them. */
+  /** All readers of a run share one query and one decoding of its row. */
   const lookAt = createCoalesced(async (id: string) => {
     const row = await prisma.run.findUnique({ where: { id }, select: EVENT_COLUMNS });
     return row && { row, ...readEvents(row) };
   });
 
-  /** Follows a run by its row, which whoever works on it brings up to date and tells of. */
+  /** Follows a run by its row: its owner stores checkpoints and notifies `runChannel`. */
   async function* follow(
     runId: string,
     after: number,
@@ -55,7 +55,7 @@ export function createReplay({
     let position = after;
     const limitMs = isImpatient ? REQUEST_LIMIT_MS : PATIENT_MS;
     const answer = () => pubsub.publish(READ_CHANNEL, runId);
-    // At once, however slow the database or the reader is.
+    // Announces the reader as soon as the owner notifies, even while the database or the reader is slow.
     const stopAnswering = pubsub.subscribe(runChannel(runId), answer);
     try {
       for await (const _ of looks(pubsub, runChannel(runId), signal)) {
@@ -79,7 +79,8 @@ export function createReplay({
   return {
     read(runId, after, signal, options = {}) {
       const run = liveRuns.find(runId);
-      // Who has read what is then lost with this process would miss as much of the next attempt.
+      // Events that are not stored are lost if this process dies. A reader that had seen them would skip as many events
+      // of the next attempt.
       if (run && !run.isRepeatable) return run.read(signal, after, options);
       return follow(runId, after, signal, options);
     },

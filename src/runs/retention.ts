@@ -3,25 +3,25 @@ import { isOwnerless } from '../coordination/worker-lease.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 
-/** Sweeps out what is not kept any longer, until it is closed. */
+/** Deletes expired rows, until it is closed. */
 export type Retention = { close(): Promise<void> };
 
 const SWEEP_EVERY_MS = 10 * 60 * 1_000;
-/** How long the events of a run replay at least, as PostgreSQL says it. */
+/** The shortest time for which a finished run's events can be replayed, as a PostgreSQL interval. */
 const REPLAYED_FOR = '24 hours';
 const BATCH = 500;
-/** Between two batches, so that requests come first. */
+/** The pause between two batches, so that requests have priority. */
 const REST_MS = 50;
-/** Of the sweep among the advisory locks of a database: "prly" in ASCII. */
+/** The sweep's advisory lock: "prly" in ASCII. */
 const LOCK = 0x70726c79;
 
 /**
- * Deletes in small batches, now and every ten minutes: idempotency records that are past their day; and where a number
- * of days is set, runs that are older and have been over for a day (their messages and traces go with them), and
- * sessions not seen for so long that have neither a message nor a memory left. What a bot remembers of its users is
- * kept until it is forgotten. One process at a time sweeps a batch; the others leave it to that one.
+ * Sweeps at once and every ten minutes, in small batches. Deletes expired idempotency records. If `days` is set, also
+ * deletes runs older than that which finished at least a day ago, with their messages and traces, and sessions not seen
+ * for as long that have no messages and no memory. Memory never expires. One process at a time sweeps a batch; the
+ * others skip it.
  *
- * @param days how long runs are kept; for good where it is not said.
+ * @param days how long runs are kept; for ever by default.
  */
 export function startRetention({
   prisma,
@@ -34,7 +34,11 @@ export function startRetention({
 }): Retention {
   const closed = new AbortController();
 
-  /** @param rows which rows of a table may go, by the names of their keys. @returns whether there may be more. */
+  /**
+   * @param keys the columns that identify a row.
+   * @param rows the condition for rows to delete.
+   * @returns whether more rows may match.
+   */
   const sweepBatch = async (table: Prisma.Sql, keys: Prisma.Sql, rows: Prisma.Sql) => {
     const deleted = await prisma.$executeRaw`
       WITH swept AS MATERIALIZED (
@@ -78,7 +82,7 @@ export function startRetention({
   let sweeping: Promise<void> | undefined;
   const sweepAgain = () => {
     sweeping ??= sweep()
-      .catch((err: unknown) => log.error({ err }, 'What is old could not be swept out.'))
+      .catch((err: unknown) => log.error({ err }, 'Retention sweep failed. It will be retried.'))
       .finally(() => {
         sweeping = undefined;
       });

@@ -1,7 +1,7 @@
-/** Where it is told that a run's row has changed. */
+/** The channel that notifies of changes to a run's row. */
 export function runChannel(runId: string): string {
   return `run:${runId}`;
 }
 
-/** Where those who read a run elsewhere than it is at work say so, by its id, as often as they look at its row. */
+/** The channel on which a reader on another replica announces itself with the run's id, at each poll. */
 export const READ_CHANNEL = 'runs:read';

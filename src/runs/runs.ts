@@ -25,7 +25,7 @@ import { runChannel } from './run-channel.ts';
 import type { StoredSpan } from './spans.ts';
 import { BEGIN, BEGIN_TURN, CHECKPOINT, END } from './statements.ts';
 
-/** What a run begins with. */
+/** The columns of a new run. */
 export type NewRun = Pick<
   Prisma.RunUncheckedCreateInput,
   | 'botId'
@@ -42,10 +42,10 @@ export type NewRun = Pick<
   | 'onDisconnect'
 >;
 
-/** How a run ended. */
+/** The outcome of a run. */
 export type RunOutcome = {
   status: 'COMPLETED' | 'FAILED' | 'CANCELLED';
-  /** What was said, whole or in part. */
+  /** The reply's text, partial if the run did not complete. */
   response: string;
   error?: { code: ErrorCode; message: string };
   latencyMs: number;
@@ -55,69 +55,70 @@ export type RunOutcome = {
   tokensEstimated: boolean;
   /** In call order, without repeats. */
   toolsCalled: string[];
-  /** All of the run's trace. */
+  /** The run's complete trace. */
   spans: StoredSpan[];
-  /** Where its text was said and what else happened, as `event-record.ts` writes it. */
+  /** Encoded by `event-codec.ts`. */
   events: EventRecord['events'];
 };
 
-/** What has happened in a run so far. */
+/** The events and spans of a run so far. */
 export type Checkpoint = EventRecord & Pick<RunOutcome, 'spans'>;
 
-/** A run at work: whoever began this attempt may end it, and nobody else. */
+/** One attempt at a run. Only the owner that started the attempt may finish it. */
 export type BegunRun = { id: string; botId: string; ownerId: string; attempt: number };
 
-/** A run that is a session's turn, and what it begins with, where that was found at once. */
+/** A run that is a session's turn. `recollection` is `undefined` if the statement may have read an outdated one. */
 export type BegunTurn = {
   begun: BegunRun;
   session: SessionState;
   recollection: Recollection | undefined;
 };
 
-/** The life of runs: written before the work begins, now and then while it goes on, and when it has ended. */
+/** Stores runs: before the work starts, at each checkpoint, and when the work is finished. */
 export type Runs = {
-  /** @param also what it leaves elsewhere, in the same transaction. */
+  /** @param also further writes for the same transaction. */
   begin(run: NewRun, also?: (runId: string) => Prisma.PrismaPromise<unknown>[]): Promise<BegunRun>;
   /**
-   * Begins a run along with the turn of a session that it is, all or nothing.
+   * Acquires a session's turn and creates its run in one statement.
    *
-   * @param turn its session, under a key that is new; under which lease to take it; and how many of the last messages
-   *   to recall.
-   * @returns nothing where the turn is not free.
+   * @param turn the session, with the key that it gets if it is new; the id of the lease; and the number of messages to
+   *   recall.
+   * @returns `undefined` if the turn is not free.
    */
   beginTurn(
     run: NewRun,
     turn: { session: NewSession; leaseId: string; limit: number },
   ): Promise<BegunTurn | undefined>;
   /**
-   * Notes what a run that waited is done by.
+   * Stores the deployment, the model and the trace of an attempt at a queued run.
    *
-   * @throws an error when it is no longer the caller's.
+   * @throws an error if the attempt no longer owns the run.
    */
   resume(
     run: BegunRun,
     columns: Pick<NewRun, 'deploymentId' | 'model' | 'traceId' | 'sessionId'>,
   ): Promise<void>;
-  /** Stores what has happened so far, for those who read the run elsewhere, and in case that its process dies. */
+  /** Stores the run so far, for readers on other replicas and in case that this process dies. */
   checkpoint(run: BegunRun, soFar: Checkpoint): Promise<void>;
   /**
-   * Stores a run's end together with that of the session's turn that it was, all or nothing. Safe to repeat when its
-   * answer is lost.
+   * Stores a run's outcome and the end of its session's turn in one statement. Safe to repeat when its response is
+   * lost.
    *
-   * @returns how the run ended, by its row.
+   * @returns the state of the run's row afterwards.
    */
   end(run: BegunRun, outcome: RunOutcome, turn?: TurnEnd): Promise<StoredEnd>;
-  /** The same where the turn may be over already, or gone: whatever of the two is still the caller's is ended. */
+  /** As `end`, but finishes the run even if its turn is already released or its session is deleted. */
   abandon(run: BegunRun, outcome: RunOutcome, turn?: TurnEnd): Promise<StoredEnd>;
 };
 
 /**
- * What a run's row holds after an attempt to end it: the outcome `asAsked`, or another end. A run without an end is
- * still `held` by the attempt (its turn is not), or `lost` to another one or to recovery; a deleted one is `gone`.
+ * The state of a run's row after its end was stored: `asAsked` if it holds the given outcome, or the terminal event
+ * that it holds instead. Without a terminal event, the run is still `held` by this attempt (which has lost its turn) or
+ * `lost` to another attempt or to recovery. `gone`: deleted.
  */
 export type StoredEnd = 'asAsked' | EndEvent | 'held' | 'lost' | 'gone';
 
-/** The next checkpoint holds what the last one did, and the end of a run is repeated for longer than a request. */
+/** No repeats: the next checkpoint replaces a failed one, and the caller of `end` retries for longer than a request. */
 const CALLER_REPEATS = { repeats: false };
 
 export function createRuns({
@@ -149,7 +150,7 @@ export function createRuns({
         try {
           await prisma.$transaction([create(run), ...also(id)]);
         } catch (error) {
-          // A repeat fails where the answer of an earlier try was lost.
+          // A retry fails on the unique id if an earlier try committed and its response was lost.
           if (tries === 1 || !(await hasBegun())) throw error;
         }
       },
@@ -157,7 +158,7 @@ export function createRuns({
     );
   };
 
-  /** Leaves a run that may have begun though the answer was lost to those who look for lost ones. */
+  /** Releases a run to recovery. */
   const disown = (run: BegunRun) =>
     prisma.run.updateMany({ where: stillOf(run), data: { ownerId: null } });
 
@@ -168,11 +169,12 @@ export function createRuns({
     attempt: 1,
   });
 
+  /** If it is unknown whether the run was created, releases the run to recovery. */
   const sure = async <T>(run: BegunRun, beginning: Promise<T>): Promise<T> => {
     try {
       return await beginning;
     } catch (error) {
-      await undo(() => disown(run), { log, what: `The end of ${run.id}` });
+      await undo(() => disown(run), { log, what: `The release of run ${run.id}` });
       throw error;
     }
   };
@@ -183,7 +185,7 @@ export function createRuns({
     return ended.length > 0 ? 'asAsked' : endOfRow(run);
   };
 
-  /** Reads how a run ended. By itself: a statement that waited for the one that ended it does not see that end. */
+  /** A query of its own: the statement before it does not see an outcome that another one committed meanwhile. */
   const endOfRow = async ({ id, ownerId, attempt }: BegunRun): Promise<StoredEnd> => {
     const select = { ...EVENT_COLUMNS, ownerId: true, attempt: true };
     const row = await prisma.run.findUnique({ where: { id }, select });
@@ -216,7 +218,7 @@ export function createRuns({
     },
 
     async resume(run, columns) {
-      // What is stored of an earlier attempt's trace is of another one.
+      // The stored spans belong to an earlier attempt, which has another trace.
       const data = { ...columns, spans: Prisma.DbNull };
       await prisma.run.update({ where: stillOf(run), data, select: { id: true } });
     },
@@ -231,7 +233,7 @@ export function createRuns({
   };
 }
 
-/** The run where it is still this attempt's. */
+/** Matches the run's row while this attempt owns it. */
 export function stillOf(run: BegunRun) {
   return { ...run, status: 'RUNNING' as const };
 }
@@ -251,7 +253,7 @@ type EndEntry = Omit<RunOutcome, 'error'> &
     leaseId: string | undefined;
     turn: number | undefined;
     messages: (HistoryMessage & { id: string; position: number })[] | undefined;
-    /** Whether the run ends only along with its turn. */
+    /** Whether the run may finish only if it still holds its turn. */
     together: boolean;
   };
 

@@ -2,23 +2,23 @@ import { LRUCache } from 'lru-cache';
 import { CONCURRENCY_LIMITS } from '../accounts/concurrency-limit.ts';
 import { type Plan, Prisma } from '../generated/prisma/client.ts';
 
-/** What a process leaves to others: what it has no slot for. */
+/** The limits of the process that takes a run. */
 export type TakeOptions = {
-  /** Accounts of which no run is to begin here now. */
+  /** Accounts whose runs must not start in this process now. */
   fullAccounts: readonly string[];
-  /** Whether a run may begin here whose process died in an earlier attempt. */
+  /** Whether a run whose process died in an earlier attempt may start in this process. */
   takesRetries: boolean;
 };
 
-/** Chooses which run of the queue begins next, and marks it as begun by an owner. */
+/** Chooses the next queued run and assigns it to an owner. */
 export type Scheduler = {
   /**
-   * Takes the run of the account with the fewest active background runs, and in turn among those with as many; of an
-   * account the oldest run of each bot in turn. A run whose process died comes first once its delay is over, and only one
-   * of an account at a time. No account exceeds its plan's `backgroundRuns` limit.
+   * Takes a run of the account with the fewest active background runs, round-robin among equal accounts. Within an
+   * account, takes the oldest run of each bot, round-robin. A run whose process died has priority once its delay has
+   * passed, one per account at a time. No account exceeds its plan's `backgroundRuns` limit.
    *
-   * @param tx holds a lock that lets one process choose at a time: what it sees is all that is active. Keep it short.
-   * @returns nothing where no run may begin.
+   * @param tx gets a lock that lets one process choose at a time, so that it sees all active runs. Keep it short.
+   * @returns `undefined` if no run may start.
    */
   take(
     tx: Prisma.TransactionClient,
@@ -27,9 +27,9 @@ export type Scheduler = {
   ): Promise<{ id: string; accountId: string } | undefined>;
 };
 
-/** Of the queue among the advisory locks of a database: "prlq" in ASCII. */
+/** The queue's advisory lock: "prlq" in ASCII. */
 const LOCK = 0x70726c71;
-/** So many accounts whose last bot is remembered. One that is forgotten begins with its first bot again. */
+/** The most accounts with a remembered last bot. An evicted account restarts at its first bot. */
 const MAX_CURSORS = 1_000;
 
 const FIRST_ATTEMPT = Prisma.sql`status = 'QUEUED' AND attempt = 0`;
@@ -38,7 +38,7 @@ type Active = { accountId: string; plan: Plan; count: number; hasRetry: boolean 
 type Taken = { id: string; accountId: string; botId: string };
 
 export function createScheduler(): Scheduler {
-  /** Where the turns stand: which account was served last here, and which bot of an account. */
+  /** Round-robin cursors of this process: the account served last, and the bot served last per account. */
   let lastAccount = '';
   const lastBots = new LRUCache<string, string>({ max: MAX_CURSORS });
 
@@ -48,7 +48,7 @@ export function createScheduler(): Scheduler {
     WHERE status = 'RUNNING' AND background
     GROUP BY account_id, plan`;
 
-  /** Locked rows are passed over: they are being cancelled or deleted. */
+  /** Skips locked rows: they are being cancelled or deleted. */
   const begin = async (tx: Prisma.TransactionClient, ownerId: string, ...waiting: Prisma.Sql[]) => {
     const firstOf = waiting.map(
       (which) => Prisma.sql`(SELECT id FROM runs WHERE ${which} LIMIT 1 FOR UPDATE SKIP LOCKED)`,
@@ -67,7 +67,7 @@ export function createScheduler(): Scheduler {
   const oldestOf = (accountId: string, after: string) => Prisma.sql`
     ${FIRST_ATTEMPT} AND account_id = ${accountId} AND bot_id > ${after} ORDER BY bot_id, id`;
 
-  /** Steps from account to account in the index, however many runs of each wait. */
+  /** A loose index scan: one step per account, however many runs each has in the queue. */
   const nextAccount = async (
     tx: Prisma.TransactionClient,
     fullAccounts: string[],

@@ -1,6 +1,6 @@
 /**
- * Names of OpenTelemetry's semantic conventions, as of version 1.45.0. Those for generative AI are unstable, and the
- * package that has them asks to copy what is used rather than to import it. A test holds them to that package.
+ * Attribute names of the OpenTelemetry semantic conventions, version 1.45.0. The names for generative AI are unstable,
+ * and their package asks users to copy them instead of importing them. A test compares them with that package.
  * Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/
  */
 export const ATTRIBUTE = {
@@ -27,17 +27,17 @@ export const ATTRIBUTE = {
   toolType: 'gen_ai.tool.type',
 } as const;
 
-/** The values of `gen_ai.operation.name`, which are also how the names of such spans begin. */
+/** The values of `gen_ai.operation.name`. A span's name starts with its operation. */
 export const OPERATION = {
   chat: 'chat',
   executeTool: 'execute_tool',
   invokeAgent: 'invoke_agent',
 } as const;
 
-/** The value of `gen_ai.provider.name`: the wire format that every model of ours speaks, whoever serves it. */
+/** The value of `gen_ai.provider.name`: the wire format of every model, whichever server runs it. */
 export const PROVIDER = 'openai';
 
-/** What the conventions have no name for. */
+/** Attributes that the conventions do not define. */
 export const OWN_ATTRIBUTE = {
   runId: 'parley.run.id',
   environment: 'parley.environment',
@@ -45,14 +45,14 @@ export const OWN_ATTRIBUTE = {
   historyMessages: 'parley.history.messages',
   memoryFacts: 'parley.memory.facts',
   contextKeys: 'parley.context.keys',
-  /** The first 20 that servers of tools should have and do not: `<group>.*` where one could not be reached, else `<group>.<tool>`. */
+  /** The first 20 missing tools: `<group>.*` if the tool server is unreachable, else `<group>.<tool>`. */
   toolsMissing: 'parley.tools.missing',
-  /** How many tools servers offer beyond the limits, or broken. */
+  /** How many tools of tool servers are left out because they exceed a limit or are malformed. */
   toolsLeftOut: 'parley.tools.left_out',
-  /** How many calls of an answer exceed the definition's `tool_calls`: they have no span and no events. */
+  /** How many tool calls of a response exceed the definition's `tool_calls`. They have no span and no events. */
   toolCallsRefused: 'parley.tool_calls.refused',
-  /** The first 20 dotted paths of what a template was to place, and there was neither a value nor a default. */
+  /** The first 20 dotted paths in a template that had neither a value nor a default. */
   templateMissing: 'parley.template.missing',
-  /** `true` where the tokens are not what the model's server counted. */
+  /** `true` if the model's server reported no usage, so that the counts are estimates. */
   tokensEstimated: 'parley.usage.estimated',
 } as const;

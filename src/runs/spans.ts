@@ -9,7 +9,7 @@ import { ATTRIBUTE } from './semconv.ts';
 const storedSpan = z.object({
   /** 16 hex digits. */
   spanId: z.string(),
-  /** None of the first, unless the caller's own trace goes on in it. */
+  /** `null` for the root span, unless it continues the caller's trace. */
   parentId: z.string().nullable(),
   name: z.string(),
   /** Milliseconds since 1970. */
@@ -19,12 +19,12 @@ const storedSpan = z.object({
   attributes: z.custom<JsonObject>(isJsonObject),
 });
 
-/** A span as it is stored with its run. Plain JSON. */
+/** A span as stored with its run, in plain JSON. */
 export type StoredSpan = z.infer<typeof storedSpan>;
 
 const storedSpans = z.array(storedSpan);
 
-/** Reads the spans of a stored run. */
+/** Parses a run's `spans` column. */
 export function readSpans(stored: unknown): StoredSpan[] {
   return storedSpans.parse(stored ?? []);
 }
@@ -35,7 +35,7 @@ const STATUS = {
   [SpanStatusCode.ERROR]: 'error',
 } as const;
 
-/** The duration of one that is open is that so far. */
+/** An open span gets its duration so far. */
 export function toStoredSpan(span: ReadableSpan): StoredSpan {
   const startedAt = hrTimeToMilliseconds(span.startTime);
   return {
@@ -51,7 +51,7 @@ export function toStoredSpan(span: ReadableSpan): StoredSpan {
   };
 }
 
-/** The same span as one that failed. */
+/** Copies a span with the status `error`. */
 export function asFailed(span: StoredSpan, errorType: string): StoredSpan {
   const attributes = { ...span.attributes, [ATTRIBUTE.errorType]: errorType };
   return { ...span, status: 'error', attributes };
@@ -63,7 +63,7 @@ function toStoredAttributes(attributes: Attributes): JsonObject {
   return stored;
 }
 
-/** A text that OpenTelemetry has cut may end in half a character. */
+/** OpenTelemetry truncates strings, possibly within a surrogate pair, which PostgreSQL would reject. */
 function toStoredValue(value: unknown): JsonValue {
   if (typeof value === 'number' || typeof value === 'boolean') return value;
   return Array.isArray(value) ? value.map(toStoredValue) : toStorable(String(value));

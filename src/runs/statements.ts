@@ -5,7 +5,7 @@ import { statement } from '../storage/sql.ts';
 const RUN_COLUMNS = `key text, "deploymentId" text, kind text, channel text, input text, context jsonb,
   model text, metadata jsonb, "traceId" text, "onDisconnect" text, attempt int`;
 
-/** Begins the runs of `asked`, those in a turn's place that have taken theirs. */
+/** Inserts the runs of `asked`. `BEGIN_TURN` restricts it to runs that acquired their turn. */
 const BEGIN_ASKED = `
   INSERT INTO runs (id, bot_id, deployment_id, environment, kind, status, channel, session_id, input, context,
     model, metadata, trace_id, on_disconnect, owner_id, attempt, started_at)
@@ -24,9 +24,9 @@ export const BEGIN = statement(`
   RETURNING id AS key`);
 
 /**
- * Takes the turns of sessions where they are free, begins the runs that are these turns, and recalls what they begin
- * with. That is as the statement found it when it began: where the turn before was given back only then, it `isCurrent`
- * no more. Done again, because its answer was lost, it answers the same.
+ * Acquires free turns of sessions, inserts their runs, and recalls their history and memory. The recalled data is that
+ * of the statement's snapshot: if the previous turn was released after the snapshot, `isCurrent` is false. A repeat
+ * after a lost response returns the same.
  */
 export const BEGIN_TURN = statement(`
   WITH asked AS MATERIALIZED (
@@ -46,8 +46,8 @@ export const BEGIN_TURN = statement(`
   FROM asked JOIN taken ON taken.key = "leaseId"`);
 
 /**
- * The run of `asked` where it is in a status and this attempt's. It is found by its id: `IS TRUE` keeps PostgreSQL from
- * the index by status and owner, which has all that its process has ever done.
+ * Matches the run of `asked` if it has the status and belongs to this attempt. `IS TRUE` makes PostgreSQL use the
+ * primary key instead of the index on status and owner, which holds all runs that the process ever executed.
  */
 function isStill(status: string): string {
   return `runs.id = key
@@ -61,8 +61,8 @@ export const CHECKPOINT = statement(`
   WHERE ${isStill("'RUNNING'")}`);
 
 /**
- * The rows of sessions are locked in the order in which they are taken, so that nobody waits in a circle. Done again,
- * because its answer was lost, it answers the same.
+ * Stores outcomes of runs and ends of turns. Locks the sessions in the same order as `TAKE_ASKED`, to avoid deadlocks.
+ * A repeat after a lost response returns the same.
  */
 export const END = statement(`
   WITH asked AS MATERIALIZED (

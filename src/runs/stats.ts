@@ -2,43 +2,44 @@ import { GatewayError } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { moment } from '../storage/moment.ts';
 
-/** How much a bot has done, of what was begun in some time. */
+/** Totals of a bot's runs that were created in a period. */
 export type Counts = {
   runs: number;
   failed: number;
-  /** Of prompts and completions together. */
+  /** Prompt and completion tokens together. */
   tokens: number;
 };
 
-/** The counts of one UTC day, `YYYY-MM-DD`, so far as it lies within the time that was asked for. */
+/** The totals of the part of one UTC day, `YYYY-MM-DD`, that lies in the period. */
 export type DayCounts = Counts & { date: string };
 
 export type BotStats = Counts & {
-  /** Milliseconds that half of the runs that have ended took at most; nothing where none has. */
+  /** The median latency of finished runs in milliseconds; `null` if there are none. */
   latencyP50: number | null;
-  /** The same of 95 in 100. */
+  /** The 95th percentile. */
   latencyP95: number | null;
-  /** Every day of that time in order, those without runs too. */
+  /** All days of the period in order, including days without runs. */
   perDay: DayCounts[];
 };
 
 export type RunStats = {
   /**
-   * Sums up the runs of each bot that were made from one moment on and before another.
+   * Computes the statistics of each bot's runs that were created in a period.
    *
-   * @returns what one of these bots did.
-   * @throws GatewayError `invalid_request` where that is no time, more than 366 days, or not of the years 1 to 9999
-   *   of UTC.
+   * @param from inclusive.
+   * @param to exclusive.
+   * @returns a function from a bot's id to its statistics.
+   * @throws GatewayError `invalid_request` if the period is empty, longer than 366 days, or outside the years 1 to 9999
+   *   UTC.
    */
   sumUp(botIds: string[], from: Date, to: Date): Promise<(botId: string) => BotStats>;
 };
 
-/** Which bot a row is of. */
 type OfBot = { botId: string };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const MAX_DAYS = 366;
-/** The years whose days are written `YYYY-MM-DD`. */
+/** The range of dates that `YYYY-MM-DD` can express. */
 const CALENDAR = { from: Date.parse('0001-01-01'), to: Date.parse('+010000-01-01') };
 
 export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
@@ -95,7 +96,7 @@ function refusal(path: 'from' | 'to', message: string): GatewayError {
   });
 }
 
-/** The UTC days that a time touches. */
+/** The UTC days that overlap a period. */
 function datesOf(from: Date, to: Date): string[] {
   const dates: string[] = [];
   const first = Math.floor(from.getTime() / DAY_MS) * DAY_MS;

@@ -22,37 +22,37 @@ import type { NewRun, RunOutcome } from './runs.ts';
 import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE, PROVIDER } from './semconv.ts';
 import { asFailed, type StoredSpan, toStoredSpan } from './spans.ts';
 
-/** What a span says of what it stands for: names and counts, never what was said or sent, and never a secret. */
+/** Attributes of a span: names and counts. They never contain message text, request bodies or secrets. */
 export type SpanAttributes = Record<string, string | number | boolean | string[] | undefined>;
 
-/** A part of a run that takes time. */
+/** A timed step of a run. */
 export type Span = {
-  /** Begins a part of it. `remote`: a call of another server. */
+  /** Starts a child span. `remote`: a call to another server. */
   begin(name: string, attributes?: SpanAttributes, kind?: 'remote'): Span;
-  /** Does a part of it; where that fails, its span ends with the run, for the run's reason. */
+  /** Runs work in a child span. If the work throws, the span stays open and ends with the run, with the run's error. */
   step<Result>(name: string, work: (span: Span) => Result | Promise<Result>): Promise<Result>;
   set(attributes: SpanAttributes): void;
-  /** @param errorType why it failed, in a word of our own. */
+  /** @param errorType a low-cardinality error class of Parley's own; `undefined` on success. */
   end(errorType?: string): void;
 };
 
-/** What happened in a run, from its beginning on. */
+/** The trace of a run. Its own methods apply to the root span. */
 export type Trace = Omit<Span, 'end'> & {
   /** 32 hex digits. */
   id: string;
-  /** All spans so far, as they are to be read if they are the last that is known: what is open was interrupted. */
+  /** All spans so far. Open spans are marked as interrupted, for the case that the process dies. */
   interrupted(): StoredSpan[];
   /**
-   * Ends all that is still open.
+   * Ends all open spans.
    *
-   * @param end its `errorType` says why the run did not come to its end. Where that is known only the second
-   *   time, because the run could not be stored, it is in what is answered then; what has been exported stays.
-   * @returns all spans in the order in which they began, the run's own first.
+   * @param end `errorType`: why the run failed or was cancelled. A second call with another `errorType`, after the
+   *   outcome could not be stored, changes the returned root span but not spans that are already exported.
+   * @returns all spans in the order of their start, the root span first.
    */
   finish(end: RunUsage & { errorType?: string | undefined }): StoredSpan[];
 };
 
-/** What a trace says of the run that it is of. */
+/** The fields of a run that its root span has as attributes. */
 export type TracedRun = Pick<
   NewRun,
   'botId' | 'deploymentId' | 'environment' | 'channel' | 'sessionId' | 'model'
@@ -60,23 +60,23 @@ export type TracedRun = Pick<
 
 type RunUsage = Pick<RunOutcome, 'promptTokens' | 'completionTokens' | 'tokensEstimated'>;
 
-/** Traces of runs, by OpenTelemetry. */
+/** Traces runs with OpenTelemetry. */
 export type Tracing = {
-  /** @param traceparent the caller's, as it came: its trace goes on in this one. What is not valid is ignored. */
+  /** @param traceparent the request's unchecked header. The trace continues it if it is valid. */
   begin(run: TracedRun, traceparent: unknown): Trace;
 };
 
-/** What others choose may be long. */
+/** In characters. Clients and model servers choose some of the values. */
 const MAX_ATTRIBUTE_LENGTH = 256;
 
 /**
- * Every trace is recorded whole, because it is stored with its run. Where the caller's `traceparent` says that a
- * trace is not sampled, it is not exported.
+ * Records every trace completely, because it is stored with its run. A trace is not exported if the caller's
+ * `traceparent` marks it as not sampled.
  *
- * No `traceparent` goes out to models' servers and tools: they are strangers, whom it would tell which of their
- * calls belong together, and the ids that our own callers use.
+ * Sends no `traceparent` to model servers and tools: these third parties could correlate calls and learn the callers'
+ * trace ids.
  *
- * @param exporter gets every span that has ended, besides.
+ * @param exporter also receives every finished span.
  */
 export function createTracing({ exporter }: { exporter: SpanProcessor | undefined }): Tracing {
   const provider = new TracerProvider({
@@ -159,14 +159,14 @@ function attributesOf({ agentName, ...run }: TracedRun): SpanAttributes {
 /** The most names that one attribute of a span lists. */
 export const MAX_LISTED = 20;
 
-/** The first 20 paths that a template was to place and could not, dotted; nothing where there was everything. */
+/** The first 20 dotted paths that a template could not resolve, as an attribute; no attribute if it resolved all. */
 export function missingValues(paths: string[]): SpanAttributes {
   return paths.length > 0 ? { [OWN_ATTRIBUTE.templateMissing]: paths.slice(0, MAX_LISTED) } : {};
 }
 
 type RecordedSpan = OpenTelemetrySpan & ReadableSpan;
 
-/** Where a trace's context keeps the trace's spans. */
+/** The context key of the list of a trace's spans. */
 const SPANS = createContextKey('the spans of a run');
 
 const recorder: SpanProcessor = {
@@ -179,7 +179,7 @@ const recorder: SpanProcessor = {
   shutdown: async () => {},
 };
 
-/** The id of the trace that a caller's `traceparent` goes on with, as it came; none of one that is not valid. */
+/** The trace id of an unchecked `traceparent` header; `undefined` if the header is not valid. */
 export function traceIdOf(traceparent: unknown): string | undefined {
   return readTraceParent(traceparent)?.traceId;
 }

@@ -96,7 +96,7 @@ describe('a collector of traces', () => {
       await flush();
     }
     expect(collector.requests).toHaveLength(3);
-    expect(lines).toEqual(['Traces cannot be exported. They are stored all the same.']);
+    expect(lines).toEqual(['Trace export failed. Traces are still stored with their runs.']);
     collector.handle((_request, response) => response.end('{}'));
     trace();
     await flush();
