@@ -4,21 +4,21 @@ import { LRUCache } from 'lru-cache';
 import type { Redis } from './redis.ts';
 
 /**
- * Versions of what is remembered outside the database. Whoever changes it makes a new version, and whoever
- * remembers it under another version than the present one forgets it.
+ * Versions of cached data. Each change renews the version, and a cache entry with another version than the current one
+ * is stale.
  */
 export type Versions = {
-  /** To be called after the change. Settles when nothing that begins from then on goes by what was before. */
+  /** Call it after the change. Once it resolves, no new request uses the data from before the change. */
   renew(name: string): Promise<void>;
 };
 
-/** How long anything may be remembered at all, whatever its version. */
+/** The longest time that a cache entry may be used, whatever its version. */
 export const REMEMBER_MS = 1_000;
-/** Nothing that is remembered is older than a version that has been forgotten. */
+/** How long Redis keeps a version. It must exceed `REMEMBER_MS`, so that no cache entry outlives its version. */
 const KEEP_S = 60;
 const MAX_NAMES = 100_000;
 
-/** The versions of this process, and how it reads them. */
+/** The versions of a single process. */
 export type MemoryVersions = Versions & { current(name: string): string };
 
 export function createMemoryVersions(): MemoryVersions {
@@ -31,13 +31,13 @@ export function createMemoryVersions(): MemoryVersions {
   };
 }
 
-/** The versions of all replicas together. They are read along with what is counted: see `createSharedWindows`. */
+/** The versions that all replicas share in Redis. `createSharedWindows` reads them in its own round trip. */
 export function createSharedVersions({ client, prefix }: Redis): Versions {
   return {
     async renew(name) {
       await client
         .set(versionKey(prefix, name), randomUUID(), 'EX', KEEP_S)
-        // Other replicas may still reach Redis, and learn nothing there. They forget by themselves.
+        // Other replicas may still read the old version from Redis. Wait until their cache entries expire.
         .catch(() => setTimeout(REMEMBER_MS));
     },
   };

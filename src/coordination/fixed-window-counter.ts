@@ -4,35 +4,34 @@ import type { Log } from '../log.ts';
 import { versionKey } from './cache-versions.ts';
 import type { Redis } from './redis.ts';
 
-/** How much may be counted in one UTC minute and in one UTC day. */
+/** The most that a name may count in one UTC minute and in one UTC day. */
 export type WindowLimit = { perMinute: number; perDay: number };
 
-/** What the windows hold after a count. */
+/** The state of the windows after a count. */
 export type WindowCount = {
   taken: boolean;
   inMinute: number;
   inDay: number;
-  /** The moment of it, in Unix seconds. */
+  /** The time of the count, in Unix seconds. */
   now: number;
-  /** The current version of what the limit was read from; none where it is not known. */
+  /** The current version of `CountedVersions.limit`; `undefined` if unknown. */
   limitVersion: string | undefined;
-  /** The current version of what was asked for along with it; none where it is not known. */
+  /** The current version of `CountedVersions.also`; `undefined` if unknown. */
   version: string | undefined;
 };
 
-/** The versions that a count reads in its own round trip, by their names. */
+/** The versions to read in the same round trip as the count. */
 export type CountedVersions = {
-  /** What the limit was read from, and under which version: under any other one nothing is counted. */
+  /** The source of the limit, with the version under which it was read. With another version nothing is counted. */
   limit?: { name: string; version: string } | undefined;
-  /** Anything else to tell the version of. */
+  /** The name of a further version to read. */
   also?: string | undefined;
 };
 
 /** Counts by name in fixed windows: the UTC minute and the UTC day. */
 export type Windows = {
   /**
-   * Adds the cost to both windows in one step, or to neither where it does not fit in both or where the limit is out of
-   * date.
+   * Atomically adds the cost to both windows, or to neither if it exceeds one of them or the limit is outdated.
    */
   take(
     name: string,
@@ -47,9 +46,9 @@ const DAY_S = 86_400;
 const MAX_NAMES = 100_000;
 
 /**
- * The windows of this process.
+ * Counts in the memory of this process.
  *
- * @param versionOf tells versions, where this process is the only one that makes them.
+ * @param versionOf returns the current version of a name, if this process is the only one that renews versions.
  */
 export function createMemoryWindows(
   clock: () => number = Date.now,
@@ -77,7 +76,7 @@ export function createMemoryWindows(
   };
 }
 
-/** The same, in one round trip. The time is the server's, so that replicas agree when a window ends. */
+/** As `createMemoryWindows`, in one round trip. Uses the server's time, so that replicas agree when a window ends. */
 const SCRIPT = `
 local now = tonumber(redis.call('TIME')[1])
 local minute, day = math.floor(now / ${MINUTE_S}), math.floor(now / ${DAY_S})
@@ -120,8 +119,8 @@ declare module 'ioredis' {
 }
 
 /**
- * The windows of all replicas together. While Redis is away each replica counts by itself, from nothing: who is
- * served is never kept waiting for it.
+ * Counts for all replicas in Redis. While Redis is unavailable, each replica counts in its own memory from zero, so
+ * that requests are served without delay.
  */
 export function createSharedWindows({ client, prefix }: Redis, log: Log): Windows {
   const own = createMemoryWindows();
@@ -131,7 +130,7 @@ export function createSharedWindows({ client, prefix }: Redis, log: Log): Window
     async take(name, cost, limit, versions = {}) {
       try {
         const { perMinute, perDay } = limit;
-        // Nothing has the empty name, nor therefore a version other than the empty one.
+        // No data has the empty name, so its version is always the empty one.
         const readFrom = versions.limit ?? { name: '', version: '' };
         const [taken, inMinute, inDay, now, limitVersion, version] = await client.takeFromWindows(
           `${prefix}windows:${name}`,
@@ -145,10 +144,13 @@ export function createSharedWindows({ client, prefix }: Redis, log: Log): Window
         refused = false;
         return { taken: taken === 1, inMinute, inDay, now, limitVersion, version };
       } catch (err) {
-        // That Redis is away is on the log already.
+        // A lost connection is already logged by `Redis.logTo`.
         if (client.status === 'ready' && !refused) {
           refused = true;
-          log.error({ err }, 'Redis does not count. Limits are counted by this process alone.');
+          log.error(
+            { err },
+            'Redis rejected a rate limit command. This process counts limits in its own memory.',
+          );
         }
         return own.take(name, cost, limit);
       }

@@ -1,11 +1,11 @@
 import type { PubSub } from './pubsub.ts';
 
-/** Of a reader who is slow, so many messages are kept; those that came first go. */
+/** The most pending messages of a slow reader. The oldest are dropped first. */
 const MAX_PENDING = 1_000;
 
 /**
- * The messages of a channel, until the signal is aborted. One that comes again while the reader is busy is read
- * once, so that a slow reader gets the latest of each and not all that was missed.
+ * Yields the messages of a channel until the signal aborts. Equal messages that arrive while the reader is busy are
+ * yielded once.
  */
 export async function* latest(
   pubsub: PubSub,

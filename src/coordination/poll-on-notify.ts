@@ -1,14 +1,14 @@
 import type { PubSub } from './pubsub.ts';
 
-/** How often one who waits looks by itself: a word may be lost. */
+/** The poll interval without notifications: a notification may be lost. */
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * When to look whether what one waits for has come: at once, at each word on the channel, and every second; ends
- * when the signal is aborted, or the time is over. A word that comes during a look is followed by another look.
+ * Yields whenever the caller must poll: at once, at each notification on the channel, and every second. Returns when
+ * the signal aborts or the limit passes. A notification during a poll causes another poll.
  *
- * @param limitMs how long to wait; for ever by default. The timer ends with the wait: the one of an
- *   `AbortSignal.timeout` would stay until it is over, with all that hangs on its signal.
+ * @param limitMs how long to wait; for ever by default. Use it instead of `AbortSignal.timeout`, whose timer would keep
+ *   the signal's listeners in memory after the wait.
  */
 export async function* looks(
   pubsub: PubSub,

@@ -2,18 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from './redis.ts';
 
 /**
- * Words from one part of Parley to all that wait for them. They only wake: a word may be lost, and whoever waits
- * for one looks again by itself after a while.
+ * Best-effort notifications. A message may be lost, so subscribers must also poll.
  */
 export type PubSub = {
   publish(channel: string, message: string): void;
-  /** @returns ends the subscription. */
+  /** @returns a function that cancels the subscription. */
   subscribe(channel: string, listener: (message: string) => void): () => void;
-  /** Settles when what was published has left. */
+  /** Resolves when all published messages are sent. */
   flush(): Promise<void>;
 };
 
-/** Words within this process. */
+/** Notifications within this process. */
 export function createPubSub(): PubSub {
   const listeners = new Map<string, Set<(message: string) => void>>();
   return {
@@ -34,20 +33,19 @@ export function createPubSub(): PubSub {
   };
 }
 
-/** How long a word waits for others: the way to Redis costs more than the words. */
+/** How long a message waits for others to share its write: a round trip to Redis costs more than the messages. */
 const LEAVE_AFTER_MS = 5;
 
 /**
- * Words between all replicas of an installation. Those of this process reach it at once, whether or not Redis
- * is there; those of others are lost while it is away, and for the moment that a new subscription takes to get
- * there.
+ * Notifications between all replicas of an installation. Local subscribers receive messages at once, even while Redis
+ * is unavailable. Remote messages are lost while Redis is unavailable and until a new subscription reaches it.
  */
 export function createRedisPubSub({ client, subscriber, prefix }: Redis): PubSub {
   const local = createPubSub();
   const self = `${randomUUID()} `;
-  /** How many listen to each channel. */
+  /** The number of listeners per channel. */
   const counts = new Map<string, number>();
-  // Away, nothing is sent: what is listened to then is told to the server when it is back.
+  // Ignores failures: `ready` subscribes again after a reconnect.
   const quietly = (sent: Promise<unknown>) => sent.catch(() => {});
 
   subscriber.on('ready', () => {
@@ -59,14 +57,14 @@ export function createRedisPubSub({ client, subscriber, prefix }: Redis): PubSub
     local.publish(name.slice(prefix.length), text.slice(self.length));
   });
 
-  /** Channels and their words, about to leave. */
+  /** Messages for the next write. */
   const leaving: [channel: string, text: string][] = [];
   let timer: NodeJS.Timeout | undefined;
   let sent: Promise<unknown> = Promise.resolve();
   const leave = () => {
     clearTimeout(timer);
     timer = undefined;
-    // What is sent in one moment leaves in one write.
+    // The client pipelines commands of the same tick into one write.
     const words = leaving.splice(0).map((word) => quietly(client.publish(...word)));
     sent = Promise.all([sent, ...words]).then(() => {});
   };

@@ -3,19 +3,19 @@ import { StartupError } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 
-/** What the replicas of one installation share for a while. Nothing that must last is kept here. */
+/** The Redis connections of one installation. Redis holds only short-lived shared state. */
 export type Redis = {
-  /** Commands fail at once while the server is away, and after a second where it is silent. */
+  /** Commands fail at once while disconnected, and after 1 second without a response. */
   client: Client;
-  /** The connection that hears of what is published. */
+  /** The connection for subscriptions. */
   subscriber: Client;
-  /** What every key and every channel of this installation begins with. */
+  /** The prefix of all keys and channels of this installation. */
   prefix: string;
-  /** From now on, says when the server has gone, once, and when it is back. */
+  /** Logs when the connection is lost, once, and when it is restored. */
   logTo(log: Log): void;
   /** One round trip to the server; rejects when it cannot be reached. */
   ping(): Promise<void>;
-  /** Sends what is under way, for a second at most, and hangs up. */
+  /** Flushes pending commands for up to 1 second, then disconnects. */
   close(): Promise<void>;
 };
 
@@ -24,8 +24,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
- * Nothing waits for a server that is away, and nothing is sent twice: a request that was counted would count
- * again. A silent server is taken for one that is away until it answers again.
+ * Commands neither wait for a connection nor are resent: a resent command could count a request twice. A server that
+ * does not respond counts as disconnected until it responds again.
  */
 const OPTIONS: RedisOptions = {
   lazyConnect: true,
@@ -33,7 +33,7 @@ const OPTIONS: RedisOptions = {
   commandTimeout: TIMEOUT_MS,
   socketTimeout: TIMEOUT_MS,
   enableOfflineQueue: false,
-  // What is asked in the same moment leaves in one write.
+  // Commands of the same tick leave in one write.
   enableAutoPipelining: true,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
@@ -44,9 +44,9 @@ const OPTIONS: RedisOptions = {
 /**
  * Connects to Redis.
  *
- * @param url `redis://…` or `rediss://…`; may hold a password, which no message repeats.
- * @param prefix as `redisPrefix` has it.
- * @throws StartupError when the server is not there, or does not let us in.
+ * @param url `redis://…` or `rediss://…`. It may contain a password, which no error message shows.
+ * @param prefix from `redisPrefix`.
+ * @throws StartupError if the server is unreachable or rejects the credentials.
  */
 export async function openRedis(url: string, prefix: string): Promise<Redis> {
   const client = new Client(url, OPTIONS);
@@ -70,11 +70,12 @@ export async function openRedis(url: string, prefix: string): Promise<Redis> {
     logTo(log) {
       let away = false;
       client.on('close', () => {
-        if (!away && !closing) log.error({}, 'Redis is away. This process goes on by itself.');
+        if (!away && !closing)
+          log.error({}, 'Redis connection lost. This process continues without Redis.');
         away = true;
       });
       client.on('ready', () => {
-        if (away) log.warn({}, 'Redis is back.');
+        if (away) log.warn({}, 'Redis connection restored.');
         away = false;
       });
     },
@@ -90,8 +91,8 @@ export async function openRedis(url: string, prefix: string): Promise<Redis> {
 }
 
 /**
- * Tells installations on one Redis apart, and is the same for all replicas of one: the id of the database's
- * first migration, which no other database has.
+ * Separates installations that share a Redis server: the prefix contains the unique id of the first migration in the
+ * installation's database, so all replicas have the same one.
  */
 export async function redisPrefix(prisma: PrismaClient): Promise<string> {
   const [first] = await prisma.$queryRaw<{ id: string }[]>`
@@ -100,9 +101,9 @@ export async function redisPrefix(prisma: PrismaClient): Promise<string> {
   return `parley:${first.id}:`;
 }
 
-/** Connects for the first time. @throws what the server, or the way to it, says. */
+/** Opens the first connection. @throws the error of the server or of the network. */
 async function connect(client: Client): Promise<void> {
-  // The library's own promise may only say that the connection was closed.
+  // The promise may reject with "Connection is closed" only. The `error` event has the cause.
   let reason: unknown;
   client.on('error', (error) => {
     reason = error;

@@ -5,23 +5,22 @@ import type { Database } from '../storage/database.ts';
 import { statement } from '../storage/sql.ts';
 
 /**
- * This process, as one of those that work on a database: what it holds there (turns of sessions, runs) is its own
- * for so long as its heart beats.
+ * This process as an owner of turns and runs in the database. It keeps them as long as it stores heartbeats.
  */
 export type Owner = {
-  /** `own_…`. Another one once this process was taken for dead: what it held is lost then. */
+  /** `own_…`. Changes after the process was declared dead and lost its turns and runs. */
   id(): string;
-  /** Leaves the owners, and what is still held with it; where the database is away, it is taken for dead instead. */
+  /** Deletes the owner, which releases all that it holds. If the database is unavailable, the heartbeat expires. */
   close(): Promise<void>;
 };
 
 const HEARTBEAT_MS = 2_000;
-/** A process whose heartbeat is older may have died. */
+/** A process with an older heartbeat may be dead. */
 const SILENT_AFTER_MS = 3_000;
-/** A process that has been silent for so long is taken for dead by the others. */
+/** Other processes declare a process with an older heartbeat dead. */
 const DEAD_AFTER_MS = 8_000;
 
-/** By the clock of the database alone: those of its processes may differ. */
+/** All times are the database's: the clocks of the processes may differ. */
 const JOIN = statement(`
   INSERT INTO owners (id, heartbeat_at)
   SELECT asked.id, now() FROM json_to_record($1) AS asked (id text) RETURNING owners.id`);
@@ -37,11 +36,11 @@ const TAKE_OUT = statement(`
   WHERE heartbeat_at < now() - interval '${DEAD_AFTER_MS} milliseconds' AND owners.id <> asked.id`);
 
 /**
- * Joins the owners, and takes out those who are dead. No question of a dashboard comes before a heartbeat. Where the
- * database was away, or its clock has made a step, everybody was silent: nobody is taken out before all have had the
- * time to be heard again.
+ * Registers this process as an owner, stores its heartbeats, and deletes dead owners. Heartbeats use the pool of `sql`,
+ * so slow dashboard queries do not delay them. After a database outage or a clock step all heartbeats are old: deletion
+ * then pauses until every live process had time to store one.
  *
- * @param onLost called when this process was taken for dead, and goes on as somebody new.
+ * @param onLost called after other processes declared this one dead. It has a new id then.
  */
 export async function createOwner({
   prisma,
@@ -69,7 +68,10 @@ export async function createOwner({
     if (silentMs > DEAD_AFTER_MS / 2) othersHeardAt = now;
     beatenAt = now;
     if (alive === undefined) {
-      log.error({ owner: id }, 'This process was silent for so long that it lost its runs.');
+      log.error(
+        { owner: id },
+        'This process stored no heartbeat in time and lost its runs and turns.',
+      );
       id = await join();
       onLost();
     }
@@ -79,7 +81,7 @@ export async function createOwner({
   const timer = setInterval(() => {
     beating ??= beat()
       .catch((err: unknown) => {
-        log.error({ err }, 'The heartbeat of this process could not be stored.');
+        log.error({ err }, 'Heartbeat could not be stored. It will be retried.');
       })
       .finally(() => {
         beating = undefined;
@@ -92,28 +94,31 @@ export async function createOwner({
       clearInterval(timer);
       await beating;
       await prisma.owner.deleteMany({ where: { id } }).catch((err: unknown) => {
-        log.error({ err }, 'This process could not leave. It will be taken for dead.');
+        log.error(
+          { err },
+          'Owner could not be deleted. Other processes will delete it when its heartbeat expires.',
+        );
       });
     },
   };
 }
 
 /**
- * SQL for that no process that lives has the id in a column. Not by NOT EXISTS: PostgreSQL makes an anti-join of that,
- * which is passed blindly where a row is looked at again that the statement has waited for, and would be taken from its
- * new owner.
+ * SQL that is true if the id in a column belongs to no live process. It avoids NOT EXISTS, which PostgreSQL plans as an
+ * anti-join: after a wait for a row lock the anti-join is not checked again, so the row would be taken from its new
+ * owner.
  */
 export function isOwnerless(column: string): string {
   return `(SELECT count(*) FROM owners WHERE owners.id = ${column}) = 0`;
 }
 
-/** SQL that is true when the process whose id is in a column may be dead: it is no owner, or has missed a heartbeat. */
+/** SQL that is true if the process whose id is in a column may be dead: it is no owner, or its heartbeat is late. */
 export function isSilent(column: string): string {
   return `(SELECT count(*) FROM owners WHERE owners.id = ${column}
     AND heartbeat_at > now() - interval '${SILENT_AFTER_MS} milliseconds') = 0`;
 }
 
-/** Takes all owners out: for a database that nobody else can be working on. */
+/** Deletes all owners. Only for a database that no other process can use. */
 export async function forgetOwners(prisma: PrismaClient): Promise<void> {
   await prisma.owner.deleteMany();
 }

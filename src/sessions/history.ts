@@ -8,46 +8,51 @@ import type { Lists } from '../storage/lists.ts';
 import { statement } from '../storage/sql.ts';
 import type { Facts } from './memory.ts';
 
-/** One message of a conversation as it is kept. */
+/** A stored message of a conversation. */
 export type HistoryMessage =
   | { role: 'USER'; text: string }
   | { role: 'ASSISTANT'; text: string; toolCalls: ToolCall[] }
   | { role: 'TOOL'; text: string; toolCallId: string };
 
-/** A call of a tool, by the tool's own name `<group>.<capability>`. */
+/** A tool call. The name is `<group>.<capability>`. */
 export type ToolCall = { id: string; name: string; arguments: string };
 
 const toolCalls = z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() }));
 
-/** What names a conversation: a session id means nothing outside its bot and environment. */
+/** Identifies a conversation. A session id is unique only within its bot and environment. */
 export type SessionRef = { botId: string; environment: Environment; sessionId: string };
 
-/** A session that may be new: then it gets this id of Parley's own. */
+/** A session that may not exist yet: then `key` becomes its primary key. */
 export type NewSession = SessionRef & { key: string };
 
-/** The conversation as a turn found it: what the turn is stored on top of, so long as its lease holds. */
+/**
+ * The session of a turn. The turn is stored only if `turns`, the number of stored turns, and the lease are unchanged.
+ */
 export type SessionState = { key: string; turns: number; leaseId: string };
 
-/** How a turn ends: it is given back, with what is added to the conversation, if anything is. */
+/** The end of a turn: releases it and appends the messages, if any. */
 export type TurnEnd = { session: SessionState; messages: HistoryMessage[] | undefined };
 
-/** What a turn begins with. */
+/** The history and memory that a turn starts with. */
 export type Recollection = {
-  /** Oldest first, without the part of a turn that the limit cuts. */
+  /** Oldest first. Starts at a user's message, so a turn that the limit cuts is left out. */
   messages: HistoryMessage[];
   facts: Facts;
 };
 
-/** The stored conversations. */
+/** Reads stored conversations. */
 export type History = {
-  /** The last `limit` messages, 4 MiB at most, and what the bot keeps of the user, in one query. */
+  /** Reads the last `limit` messages, up to 4 MiB, and the user's facts, in one query. */
   recall(session: SessionState, limit: number): Promise<Recollection>;
 };
 
-/** The most bytes of the messages that are recalled: the latest that fit, 4 MiB in all. */
 const MAX_RECALLED_BYTES = 4 * 1024 * 1024;
 
-/** What is recalled of a session, for a statement that has a `limit`: by the expression that is the session's key. */
+/**
+ * Builds the SQL columns `messages` and `facts` of a session. The statement must have a column `limit`.
+ *
+ * @param key an SQL expression for the session's key.
+ */
 export const recalled = (key: string) => `
   (SELECT json_agg(message ORDER BY turn, position) FROM (
     SELECT turn, position, role, text, "toolCalls", "toolCallId" FROM (
@@ -70,7 +75,7 @@ const RECALL = statement(
 
 type StoredMessage = Pick<Message, 'role' | 'text' | 'toolCalls' | 'toolCallId'>;
 
-/** What is recalled, as it is stored. */
+/** A row of the columns of `recalled`. */
 export type RecalledRow = { messages: StoredMessage[] | null; facts: Facts | null };
 
 export function createHistory({ sql }: Pick<Database, 'sql'>): History {
@@ -87,7 +92,7 @@ export function readRecalled({ messages, facts }: RecalledRow): Recollection {
   return { messages: fromAUserOn((messages ?? []).map(readMessage)), facts: facts ?? {} };
 }
 
-/** The messages of sessions by turn, and by their place in it. */
+/** Messages per session, by turn and by position in the turn. */
 export const MESSAGES: Lists = {
   direction: 'asc',
   isPlace: ([turn, position]) => turn <= MAX_INT && /^\d{1,9}$/.test(position),
@@ -114,7 +119,7 @@ function readMessage({
   }
 }
 
-/** The latest messages that fit in so many bytes, from a user's message on. */
+/** The latest messages that fit in `maxBytes`, starting at a user's message. */
 export function latestThatFit(messages: HistoryMessage[], maxBytes: number): HistoryMessage[] {
   let left = maxBytes;
   const last = messages.findLastIndex((message) => {
@@ -132,7 +137,7 @@ function byteLengthOf(message: HistoryMessage): number {
   );
 }
 
-/** A model refuses the answer of a tool without its call. */
+/** Drops messages before the first user's message: a model rejects a tool result without its call. */
 function fromAUserOn(messages: HistoryMessage[]): HistoryMessage[] {
   const first = messages.findIndex(({ role }) => role === 'USER');
   return first < 0 ? [] : messages.slice(first);

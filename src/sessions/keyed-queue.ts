@@ -1,4 +1,4 @@
-/** Does pieces of work of one name one after another, in the order in which they came. */
+/** Runs work with the same name serially, in call order. */
 export type InOrder = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 export function createInOrder(): InOrder {

@@ -2,18 +2,18 @@ import { GatewayError } from '../errors.ts';
 import { MAX_FACTS } from '../input.ts';
 import type { Database } from '../storage/database.ts';
 
-/** What a bot keeps of the user of a session, by name. */
+/** Facts about a session's user, by name. */
 export type Facts = Record<string, string>;
 
-/** The facts of sessions. */
+/** Stores the facts of sessions. */
 export type Memory = {
   /**
-   * Keeps a fact under a name, in place of what was there.
+   * Sets a fact. Replaces the previous value.
    *
-   * @throws GatewayError `invalid_request` where the session has as many others as it may have.
+   * @throws GatewayError `invalid_request` if the session already has `MAX_FACTS` other facts.
    */
   save(sessionKey: string, name: string, value: string): Promise<void>;
-  /** Forgets a fact. One that is not there is forgotten already. */
+  /** Deletes a fact, if it exists. */
   forget(sessionKey: string, name: string): Promise<void>;
 };
 
@@ -21,7 +21,7 @@ export function createMemory({ prisma }: Pick<Database, 'prisma'>): Memory {
   return {
     async save(sessionKey, name, value) {
       await prisma.$transaction(async (tx) => {
-        // Facts of one session are counted and kept one after the other.
+        // Locks the session, so that concurrent saves cannot exceed the limit.
         await tx.$executeRaw`SELECT 1 FROM sessions WHERE id = ${sessionKey} FOR NO KEY UPDATE`;
         const others = await tx.memoryEntry.count({ where: { sessionKey, name: { not: name } } });
         if (others >= MAX_FACTS) throw tooManyFacts();

@@ -6,33 +6,33 @@ import type { SessionRef } from './history.ts';
 import type { Memory } from './memory.ts';
 import type { Turns } from './turns.ts';
 
-/** The sessions of bots, the newest first. */
+/** Sessions per bot, newest first. */
 export const SESSIONS: Lists = {
   ...NEWEST_FIRST,
   table: Prisma.sql`sessions`,
   owner: Prisma.sql`bot_id`,
 };
 
-/** What may be done to a conversation from outside of it. */
+/** Operations on a session outside its turns. */
 export type Sessions = {
   /**
-   * Keeps a fact of a session's user, or forgets it. A session that nobody has talked in yet is made.
+   * Sets or deletes a fact about a session's user. Creates the session if it does not exist.
    *
-   * @param value `null` forgets.
-   * @throws GatewayError `invalid_request` where the session has as many other facts as it may have.
+   * @param value `null` deletes the fact.
+   * @throws GatewayError `invalid_request` if the session already has `MAX_FACTS` other facts.
    */
   setMemory(session: SessionRef, name: string, value: string | null): Promise<Session>;
   /**
-   * Forgets a session: its history, its memory, the text of its runs, and which requests they answer: the same again is a
-   * new one. It waits for the session's turn. When it breaks off, the session is still there; the same again goes on.
+   * Erases a session: its history, its memory, the text of its runs, and their idempotency records. Waits for the
+   * session's turn. After a failure the session still exists; a repeat continues.
    *
-   * @returns whether there was anything to forget.
+   * @returns whether the session existed.
    * @throws GatewayError `session_busy`
    */
   forget(session: SessionRef, signal: AbortSignal): Promise<boolean>;
 };
 
-/** How many runs one statement forgets, so that a long conversation holds up nobody else. */
+/** The most rows that one statement erases, so that a long conversation does not block other sessions. */
 const BATCH = 500;
 
 export function createSessions({
@@ -72,7 +72,7 @@ export function createSessions({
     return batch?.last ?? null;
   };
 
-  /** @returns whether there may be more. */
+  /** @returns whether more messages may exist. */
   const deleteMessages = async (key: string) => {
     const count = await prisma.$executeRaw`
       DELETE FROM messages
@@ -80,7 +80,7 @@ export function createSessions({
     return count === BATCH;
   };
 
-  /** A repeat after a lost answer does nothing: a new session may already have the same name. */
+  /** Deletes by key: on a repeat after a lost response, a new session may already have the same session id. */
   const deleteSession = async ({ botId, environment, sessionId }: SessionRef, id: string) => {
     await prisma.$transaction(async (tx) => {
       const { count } = await tx.session.deleteMany({ where: { id } });

@@ -12,42 +12,42 @@ import { statement } from '../storage/sql.ts';
 import type { NewSession, SessionRef, SessionState } from './history.ts';
 import { createInOrder } from './keyed-queue.ts';
 
-/** What becomes of a message to a session that is busy with another one: it waits, or is refused at once. */
+/** What to do with a message to a busy session: wait for the turn, or reject at once. */
 export type OnBusy = 'ENQUEUE' | 'REJECT';
 
 /**
- * Lets the turns of one session go one at a time, in arrival order, over all processes that work on the database.
- * The holder has a lease on the session's row for as long as its process lives; who comes while it is held draws a
- * ticket, and the lowest ticket is the next. Sessions do not wait for each other.
+ * Serializes the turns of a session in arrival order, across all processes on one database. The holder of a turn has a
+ * lease on the session's row while its process lives. Waiters draw tickets, and the lowest ticket is next. Sessions do
+ * not block each other.
  */
 export type Turns = {
   /**
-   * Waits for the session's turn; makes the session where it is new, and notes that it was seen.
+   * Waits for the session's turn and acquires it. Creates the session if it does not exist. Updates `lastSeenAt`.
    *
-   * @param options `takeFree` takes the turn where it is free, in place of what does only that.
-   * @throws GatewayError `session_busy` when 16 wait already, 60 seconds have passed, or the caller does not want
-   *   to wait; the signal's reason when the caller goes.
+   * @param options `takeFree` replaces the statement that acquires a free turn, to do more in the same statement.
+   * @throws GatewayError `session_busy` if 16 messages wait already, after 60 seconds, or at once with `REJECT`; the
+   *   signal's reason if it aborts.
    */
   take(
     session: NewSession,
     options: { onBusy?: OnBusy | undefined; signal: AbortSignal; takeFree?: TakeFree | undefined },
   ): Promise<SessionState>;
-  /** Tells those who wait that the turn was given back, along with the end of its run. */
+  /** Notifies the waiters after the end of a run has released the turn. */
   wake(session: SessionState): void;
-  /** Gives a turn back in which nothing was done. */
+  /** Releases a turn without storing anything. */
   release(session: SessionState): Promise<void>;
 };
 
-/** Takes a turn, under a new lease, where nobody has it and nobody waits for it. */
+/** Acquires a turn under a new lease. @returns `undefined` if the turn has a holder or waiters. */
 export type TakeFree = (session: NewSession, leaseId: string) => Promise<SessionState | undefined>;
 
 const MAX_WAITING = 16;
 const MAX_WAIT_MS = 60_000;
 
-/** Which turn of which session. */
+/** Identifies a turn by its lease and its session. */
 type Lease = { leaseId: string } & ({ id: string } | SessionRef);
 
-/** What it takes to take a turn. */
+/** A row of `LEASE_COLUMNS`. */
 export type LeaseRow = Omit<NewSession, 'key'> & {
   sessionKey: string;
   ownerId: string;
@@ -58,9 +58,9 @@ export const LEASE_COLUMNS =
   '"sessionKey" text, "botId" text, environment text, "sessionId" text, "ownerId" text, "leaseId" text';
 
 /**
- * Takes the turns that `asked` has the columns of, where they are free. In one order, so that two who take several
- * do not wait for each other; and the same where it is done again, because its answer was lost. Of an EXISTS in place of
- * a count, PostgreSQL would read all waiters of all sessions.
+ * Acquires the free turns among the sessions in `asked`. Locks them in a fixed order, to avoid deadlocks. A repeat
+ * after a lost response returns the same. It counts waiters because PostgreSQL would plan an EXISTS as a scan of all
+ * waiters.
  */
 export const TAKE_ASKED = `
   INSERT INTO sessions (id, bot_id, environment, session_id, lease_owner, lease_id)
@@ -96,12 +96,12 @@ export function createTurns({
   const inArrivalOrder = createInOrder();
   const takeAll = createBatch<LeaseRow, { id: string; turns: number }>(sql, TAKE);
 
-  /** Gives a lease back where the answer was lost that tells whether it was taken: nobody else ever would. */
+  /** Compensates a failed acquisition that may have committed: this live process would hold the lease for ever. */
   const sure = async <T>(lease: Lease, taking: Promise<T>): Promise<T> => {
     try {
       return await taking;
     } catch (error) {
-      await undo(() => giveBack(lease), { log, what: 'The end of a turn' });
+      await undo(() => giveBack(lease), { log, what: 'The release of a turn' });
       throw error;
     }
   };
@@ -115,7 +115,7 @@ export function createTurns({
     return taken && { key: taken.id, turns: taken.turns, leaseId };
   };
 
-  /** Draws a ticket. The session's row is locked for it, so that tickets are drawn and counted one by one. */
+  /** Draws a ticket. Locks the session's row, so that concurrent requests cannot exceed the limit of waiters. */
   const enterLine = async (session: NewSession): Promise<Line | 'full' | 'gone'> => {
     const { botId, environment, sessionId } = session;
     const leaseId = makeId('trn');
@@ -139,7 +139,7 @@ export function createTurns({
     }
   };
 
-  /** Takes the turn where it is this ticket's. */
+  /** Acquires the turn if this ticket is the lowest and the turn is free. */
   const takeNext = async ({
     ticket,
     sessionKey,
@@ -163,7 +163,7 @@ export function createTurns({
     return found.turns === null ? 'wait' : { key: sessionKey, turns: found.turns, leaseId };
   };
 
-  const waitsNoMore = { log, what: 'That a message waits no more' };
+  const waitsNoMore = { log, what: 'The removal of a turn ticket' };
 
   const gone =
     ({ leaseId, sessionKey }: Pick<Line, 'leaseId'> & Partial<Line>) =>
@@ -172,7 +172,7 @@ export function createTurns({
       if (sessionKey) pubsub.publish(channelOf(sessionKey), '');
     };
 
-  /** @returns `gone` when the session was forgotten meanwhile, or this process taken for dead. */
+  /** @returns `gone` if the ticket was deleted: the session was erased, or this process was declared dead. */
   const waitInLine = async (line: Line, signal: AbortSignal): Promise<SessionState | 'gone'> => {
     try {
       for await (const _ of looks(pubsub, channelOf(line.sessionKey), signal, maxWaitMs)) {
@@ -203,7 +203,7 @@ export function createTurns({
   const late = () => busy(`it was not free within ${maxWaitMs / 1000} seconds`);
 
   const release = (session: SessionState) =>
-    persist(() => free(session).then(() => wake(session)), { log, what: 'The end of a turn' });
+    persist(() => free(session).then(() => wake(session)), { log, what: 'The release of a turn' });
 
   return {
     async take(session, { onBusy = 'ENQUEUE', signal, takeFree = takeAlone }) {
@@ -211,7 +211,7 @@ export function createTurns({
       for (;;) {
         const entered = await inArrivalOrder(nameOf(session), async () => {
           signal.throwIfAborted();
-          // Those before it may have waited for a database that is silent.
+          // Earlier requests may have used up the time while the database did not answer.
           if (performance.now() > until) throw late();
           return enter(session, onBusy, takeFree);
         });

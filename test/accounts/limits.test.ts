@@ -224,6 +224,8 @@ describe.skipIf(!inject('redisUrl'))('on Redis', () => {
     await redis.client.set(`${redis.prefix}windows:${tenant.id}`, 'no hash');
     expect(await takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: 9 });
     expect(await takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: 8 });
-    expect(lines).toEqual(['Redis does not count. Limits are counted by this process alone.']);
+    expect(lines).toEqual([
+      'Redis rejected a rate limit command. This process counts limits in its own memory.',
+    ]);
   });
 });

@@ -58,7 +58,10 @@ describe('Redis', () => {
     await mend();
     await redis.ping();
     await redis.close();
-    expect(lines).toEqual(['Redis is away. This process goes on by itself.', 'Redis is back.']);
+    expect(lines).toEqual([
+      'Redis connection lost. This process continues without Redis.',
+      'Redis connection restored.',
+    ]);
   });
 });
 
