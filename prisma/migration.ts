@@ -1,5 +1,5 @@
 /**
- * `npm run migration -- NAME`: writes the next migration from what `schema.prisma` has changed.
+ * `npm run migration -- NAME`: generates a migration for the changes in `schema.prisma`.
  * The server applies it at its next start.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -9,14 +9,14 @@ import { nextMigration } from '../src/storage/migrate.ts';
 const [name = '', ...others] = parseArgs({ allowPositionals: true }).positionals;
 if (!/^[a-z][a-z0-9_]*$/.test(name) || others.length > 0) {
   console.error(
-    'Name the migration in lower case letters, digits and _: npm run migration -- NAME',
+    'Give a name of lower-case letters, digits and underscores that starts with a letter: npm run migration -- NAME',
   );
   process.exit(1);
 }
 
 const script = await nextMigration();
 if (script === '') {
-  console.log('Nothing to migrate: prisma/schema.prisma agrees with prisma/migrations.');
+  console.log('No migration needed: prisma/schema.prisma matches prisma/migrations.');
 } else {
   const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
   const directory = new URL(`migrations/${stamp}_${name}/`, import.meta.url);

@@ -3,21 +3,21 @@ import { REQUEST_LIMIT_MS, type RetryOptions, retry } from './retry.ts';
 import type { Sql, Statement } from './sql.ts';
 
 /**
- * Runs one statement for what many ask of it at the same time. Its only parameter is a JSON array with an object
- * for each, and every row that it answers has the `key` of the object that it is for. The statement must be safe to
- * repeat: where its answer is lost it runs again, for 7 seconds at most, unless its callers repeat it.
+ * Runs one statement for many concurrent calls. The statement's only parameter is a JSON array with one object per
+ * call, and each row that it returns has the `key` of its object. The statement must be safe to repeat: in an outage it
+ * is retried for up to 7 seconds, unless `repeats` is false.
  */
 export type Batch<Entry extends object, Row extends object> = (
   key: string,
   entry: Entry,
 ) => Promise<Row[]>;
 
-/** What comes while a batch is under way makes the next one, which leaves then, or when that one is late. */
+/** Calls that arrive during a batch form the next one. It is sent when that batch finishes, or after this time. */
 const LATE_MS = 20;
-/** So many late ones hold up the others all the same: batches of small entries, and of large ones. */
+/** The most concurrent batches, per lane: small and large entries. */
 const MAX_UNDER_WAY = 4;
 const MAX_LARGE_UNDER_WAY = 2;
-/** In characters. Large entries wait among themselves: small ones do not queue behind megabytes of another tenant. */
+/** In characters. Large entries have their own lane, so that small ones do not wait for another tenant's megabytes. */
 const LARGE = 64 * 1024;
 const MAX_ENTRIES = 64;
 const MAX_CHARACTERS = 1024 * 1024;
@@ -30,9 +30,9 @@ type Waiting<Row> = {
 };
 
 /**
- * Nobody waits for company: a batch leaves as soon as it may, in the order of the keys, so that those who lock the same
- * rows do so in one order. A batch that fails is repeated one entry at a time, so that a wrong entry does not harm the
- * others; a single entry is repeated only in an outage.
+ * Sends a batch as soon as a lane is free, without waiting for more entries. Sorts its entries by key, so that
+ * concurrent batches lock rows in the same order. After a failure, each entry of the batch is repeated alone, so that
+ * an invalid entry does not fail the others. A batch of a single entry is repeated only in an outage.
  */
 export function createBatch<Entry extends object, Row extends object>(
   sql: Sql,
@@ -107,7 +107,7 @@ function createLane<Row extends object>(
   return (key: string, json: string): Promise<Row[]> => {
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>();
     waiting.push({ key, json, resolve, reject });
-    // What asks in the same moment goes together.
+    // Calls of the same tick share a batch.
     if (waiting.length === 1) queueMicrotask(sendNext);
     return promise;
   };

@@ -1,6 +1,6 @@
 /**
- * Loads something once for all that ask while they wait. A load that was under way when somebody asked may be of
- * before: that one gets the next, which begins at its end. So of each key at most one load is under way.
+ * Shares one load between concurrent calls with the same key. A call during a load gets the next load, because the
+ * current one may have read outdated data. At most one load per key runs at a time.
  */
 export function createCoalesced<T>(load: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();

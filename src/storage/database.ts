@@ -13,10 +13,10 @@ import { makePrivate } from './private-path.ts';
 import { createSilenceWatch } from './silence.ts';
 import { embeddedSql, postgresSql, type Sql } from './sql.ts';
 
-/** Where Parley keeps what must last, migrated and ready. */
+/** The migrated database. */
 export type Database = {
   prisma: PrismaClient;
-  /** The same database, for the statements of every chat. */
+  /** A faster path to the same database, for the statements of every chat. */
   sql: Sql;
   /** One round trip to the database; rejects when it cannot be reached. */
   ping(): Promise<void>;
@@ -25,16 +25,16 @@ export type Database = {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** A process that hangs in the midst of a transaction has its locks for no longer. */
+/** PostgreSQL ends a transaction that is idle for longer, so that a hanging process does not keep its locks. */
 const TRANSACTION_REST_MS = 5_000;
-/** By then the database has done whatever it was asked to, though whoever asked has given up. */
+/** After this time, a statement whose caller gave up has either committed or failed. */
 export const SETTLED_AFTER_MS = STATEMENT_TIMEOUT_MS + 10_000;
 const PING_TIMEOUT_MS = 2_000;
 const CONNECTIONS = 10;
 const STATEMENT_CONNECTIONS = 8;
 /**
- * The statements of every chat find few rows among many, and each connection plans them once, perhaps while there are
- * few rows yet: a plan that reads whole tables would then be kept while they grow.
+ * Forces index plans for the statements of every chat. Each connection plans them once, perhaps while the tables are
+ * still small, and would keep a plan that scans whole tables after they have grown.
  */
 const BY_INDEX =
   '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off';
@@ -42,9 +42,9 @@ const BY_INDEX =
 /**
  * Opens PostgreSQL and applies the migrations.
  *
- * @param url `postgresql://…`; may hold a password, which no message repeats.
- * @param options `lookEveryMs`: how often to look whether the server has fallen silent; each second by default.
- * @throws StartupError when the server or the database is not there.
+ * @param url `postgresql://…`. It may contain a password, which no error message shows.
+ * @param options `lookEveryMs`: how often to check that the server responds; 1 second by default.
+ * @throws StartupError if the server or the database is unavailable.
  */
 export async function openPostgres(
   url: string,
@@ -53,8 +53,8 @@ export async function openPostgres(
   const connection: pg.PoolConfig = {
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    // Between two queries nobody listens for a moment: a connection that is cut just then would end the process.
-    // Whoever uses it next gets the error.
+    // Between two queries a connection briefly has no error listener, and an unhandled error would crash the process.
+    // The next query on the connection gets the error.
     onConnect: (client) => void client.on('error', () => {}),
   };
   try {
@@ -66,8 +66,8 @@ export async function openPostgres(
       { cause: error },
     );
   }
-  // What an address says itself goes before what it is opened with: its own options are joined with ours. And Prisma's
-  // adapter takes a moment of any other time zone for one of UTC, and writes it as one of that zone.
+  // Options in the URL would override ours, so both are joined. The time zone must be UTC: Prisma's adapter reads and
+  // writes timestamps of other zones as if they were UTC.
   const address = new URL(url);
   const own = address.searchParams.get('options') ?? '';
   address.searchParams.delete('options');
@@ -83,7 +83,7 @@ export async function openPostgres(
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
     });
-    // A connection that breaks while nobody uses it is replaced by another.
+    // The pool replaces an idle connection that fails.
     pool.on('error', () => {});
     return pool;
   };
@@ -98,10 +98,10 @@ export async function openPostgres(
 }
 
 /**
- * Opens the embedded database of a data directory, makes it where there is none, and applies the migrations.
- * The directory stays locked against other processes until `close`, and other users can read nothing in it.
+ * Opens the embedded database in a data directory, creates it if necessary, and applies the migrations. Locks the
+ * directory against other processes until `close`, and makes it unreadable to other users.
  *
- * @throws StartupError when the directory cannot be used, cannot be made private or is in use.
+ * @throws StartupError if the directory cannot be used, cannot be made private, or is in use.
  */
 export async function openEmbedded(dataDirectory: string): Promise<Database> {
   const lock = await lockDirectory(dataDirectory);
@@ -123,7 +123,7 @@ export async function openEmbedded(dataDirectory: string): Promise<Database> {
   }
 }
 
-/** Opens PGlite with options of its own, such as none for a database in memory, and applies the migrations. */
+/** Opens PGlite and applies the migrations. Without `dataDir` the database is in memory. */
 export async function embed(options: PGliteOptions): Promise<Database> {
   const pglite = await PGlite.create(options);
   try {
@@ -142,7 +142,7 @@ export async function embed(options: PGliteOptions): Promise<Database> {
   }
 }
 
-/** @param hangUp ends the connections of `sql`, where it has its own. */
+/** @param hangUp closes the connections of `sql`, if it has its own. */
 function connect(
   adapter: SqlDriverAdapterFactory,
   sql: Sql,
@@ -153,13 +153,13 @@ function connect(
     prisma,
     sql,
     ping: () => within(PING_TIMEOUT_MS, prisma.$queryRaw`SELECT 1`),
-    // A server that has fallen silent is not waited for: what was committed is safe with it.
+    // Does not wait for a server that does not respond: committed data is safe.
     close: () =>
       within(CONNECT_TIMEOUT_MS, Promise.all([prisma.$disconnect(), hangUp?.()])).catch(() => {}),
   };
 }
 
-/** Waits for some work, but not longer than the limit. */
+/** @throws an error if the work takes longer than the limit. */
 async function within(limitMs: number, work: PromiseLike<unknown>): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error('The database is silent.')), limitMs);

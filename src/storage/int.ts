@@ -1,2 +1,2 @@
-/** The largest `integer` of PostgreSQL, and the largest `Int` of GraphQL. */
+/** The largest PostgreSQL `integer` and GraphQL `Int`. */
 export const MAX_INT = 2 ** 31 - 1;

@@ -2,7 +2,7 @@ import { type ErrorDetail, GatewayError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { readCursor } from '../input.ts';
 
-/** Which part of a list is wanted. Source: the GraphQL Cursor Connections Specification. */
+/** The pagination arguments of a connection. Source: the GraphQL Cursor Connections Specification. */
 export type PageArguments = {
   first?: number | null | undefined;
   after?: string | null | undefined;
@@ -12,36 +12,36 @@ export type PageArguments = {
 
 export type Direction = 'asc' | 'desc';
 
-/** A place in a list: what its rows are ordered by, and what decides between those that are equal in it. */
+/** A position in a list: the sort key, and the tie-breaker between rows with the same sort key. */
 export type Place = readonly [number, string];
 
-/** The rows to read: of those between two places, neither of them included, the first ones in a direction. */
+/** Selects the first rows, in a direction, of the rows between two exclusive positions. */
 export type PageQuery = {
-  /** The places that a row comes behind, each seen in its own direction. */
+  /** Each row must come after every bound's position, in the bound's own direction. */
   bounds: { place: Place; direction: Direction }[];
   direction: Direction;
   take: number;
-  /** What a row weighs: bytes, as an expression over it. */
+  /** An SQL expression for the size of a row in bytes. */
   bytes?: Prisma.Sql | undefined;
 };
 
-/** Where a row stands: in whose list, and at which place of it. */
+/** A row's position: the owner of its list, and the position in that list. */
 export type Standing = {
   owner: string;
   id: string;
   place: Place;
-  /** What the row weighs, where that was asked for; else 0. */
+  /** The result of `PageQuery.bytes`; 0 without it. */
   bytes: number;
 };
 
-/** How lists are ordered. */
+/** The order of a list. */
 export type Order = {
   direction: Direction;
-  /** Whether a row can have such a place; any can by default. */
+  /** Whether a position from a cursor is valid; every position is by default. */
   isPlace?(place: Place): boolean;
 };
 
-/** One page of a list, after the same specification. */
+/** One page of a connection, by the same specification. */
 export type Page<Row> = {
   edges: { cursor: string; node: Row }[];
   pageInfo: {
@@ -55,13 +55,13 @@ export type Page<Row> = {
 const DEFAULT_SIZE = 20;
 
 /**
- * Reads one page of the list of each owner by keyset: a place is what a row is ordered by and not the row itself, so
- * that a list goes on where its reader was, whatever has been deleted since.
+ * Reads one page of each owner's list with keyset pagination. A cursor holds the sort key and not the row, so it stays
+ * valid after the row is deleted.
  *
- * @param read finds where one row more of each list stands than it is to show, which tells whether there are more.
- * @param countFitting how many of the first rows of each list fit in the answer: a page may end sooner than it was asked to.
- * @returns the page of an owner.
- * @throws GatewayError `invalid_request` with every argument that does not fit.
+ * @param read gets a query for one row more per list than the page shows, to determine `hasNextPage`.
+ * @param countFitting how many rows of each list fit in the response: a page may be shorter than requested.
+ * @returns a function from an owner's id to its page.
+ * @throws GatewayError `invalid_request` with every invalid argument.
  */
 export async function readPages(
   args: PageArguments,

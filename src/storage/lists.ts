@@ -2,20 +2,20 @@ import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Direction, Order, PageQuery, Place, Standing } from './keyset.ts';
 import { moment } from './moment.ts';
 
-/** Lists that are kept in one table, in the order of one of its indexes: each row stands in the list of its owner. */
+/** Describes lists in one table, one list per owner, in the order of one of the table's indexes. */
 export type Lists = Order & {
   table: Prisma.Sql;
   /** The column with the owner's id. */
   owner: Prisma.Sql;
-  /** The columns that rows are ordered by. */
+  /** The sort key and the tie-breaker. */
   columns: readonly [Prisma.Sql, Prisma.Sql];
-  /** The number of a row's place. What decides between equals is the second column. */
+  /** The first element of a row's `Place`, as an SQL expression. The second element is the second column. */
   number: Prisma.Sql;
-  /** What the two columns have at a place. */
+  /** The values of the two columns at a position. */
   valuesAt(place: Place): Prisma.Sql;
 };
 
-/** Rows by the moment at which they were made, in milliseconds, and by their ids, the newest first. */
+/** Order by creation time in milliseconds and by id, newest first. */
 export const NEWEST_FIRST = {
   direction: 'desc',
   columns: [Prisma.sql`created_at`, Prisma.sql`id`],
@@ -24,9 +24,10 @@ export const NEWEST_FIRST = {
 } satisfies Partial<Lists>;
 
 /**
- * The beginning of each owner's list, in one statement, and in as many steps through an index as it shows rows.
+ * Reads a page of each owner's list in one statement. Scans no more index entries than it returns rows.
  *
- * @param rows of one owner, as `firstRows` selects them; those that fit the conditions by default.
+ * @param rows a query for one owner's rows, with the columns of `firstRows`; by default the rows that match the
+ *   conditions.
  */
 export async function readLists(
   prisma: PrismaClient,
@@ -54,7 +55,7 @@ export async function readLists(
   }));
 }
 
-/** The first rows of one owner's list that fit some conditions, with their places. */
+/** A query for the first rows of one owner's list that match the conditions, with their positions. */
 export function firstRows(
   lists: Lists,
   { bounds, direction, take }: PageQuery,
@@ -68,7 +69,7 @@ export function firstRows(
     WHERE ${Prisma.join(where, ' AND ')} ORDER BY ${Prisma.join(order)} LIMIT ${take}`;
 }
 
-/** The order of what `firstRows` selects. */
+/** The `ORDER BY` terms for rows of `firstRows`. */
 export function orderBy(direction: Direction): Prisma.Sql {
   const order = inDirection(direction);
   return Prisma.sql`number ${order}, tie ${order}`;
@@ -78,7 +79,7 @@ function inDirection(direction: Direction): Prisma.Sql {
   return direction === 'asc' ? Prisma.sql`ASC` : Prisma.sql`DESC`;
 }
 
-/** Only the narrowest bound of each side: the database may begin at any of them, and walk to the next. */
+/** Uses only the narrowest bound of each side: with more, the index scan might start at a wider one. */
 export function withinBounds(
   { columns, valuesAt }: Pick<Lists, 'columns' | 'valuesAt'>,
   bounds: PageQuery['bounds'],
@@ -98,7 +99,7 @@ export function withinBounds(
   ];
 }
 
-/** Of those with the same number, one has no text: at most one bound of a side is a row's. */
+/** The tie-breaker of a bound is a row's or empty, and at most one bound of a side is a row's: lengths suffice. */
 function comparePlaces([a, tie]: Place, [b, otherTie]: Place): number {
   return a - b || tie.length - otherTie.length;
 }

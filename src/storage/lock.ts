@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Takes the lock of a file, for as long as this process lives or until `release` is called.
+ * Locks a file until `release` is called or this process exits.
  *
- * The lock is the operating system's own, held through SQLite: it ends with the process however that ends,
- * so a killed process leaves nothing to clean up, and it also holds between containers that share a volume.
+ * SQLite holds an operating system lock on the file: a killed process leaves no stale lock, and the lock also works
+ * between containers that share a volume.
  *
- * @returns the lock, or `null` when somebody else has it.
+ * @returns the lock, or `null` if another process holds it.
  */
 export function takeLock(path: string): { release(): void } | null {
   const database = new DatabaseSync(path, { timeout: 0 });

@@ -15,14 +15,15 @@ const PRISMA_DIRECTORY = new URL('../../prisma/', import.meta.url);
 const SCHEMA_FILE = 'schema.prisma';
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
-/** How long to wait for another process that migrates, or for a table that is in use. */
+/** Limits the wait for another migrating process or for a locked table. */
 const LIMIT_WAITS = "SET lock_timeout = '60s'";
-/** Prisma's own lock, of a session, which may take it twice. Whoever migrates has it until its session ends. */
+/** Prisma's own advisory lock. It is reentrant within a database session and is released when the session ends. */
 const TAKE_LOCK = 'SELECT pg_advisory_lock(72707369)';
 
 /**
- * What was broken off or has failed has left nothing but its record, and is applied again. What an earlier version left
- * in the midst is refused by the database then, as a whole: it is there already.
+ * Deletes the records of interrupted and failed migrations, so that they are applied again: nothing else is left of
+ * them, since each is atomic. A migration that an earlier version applied in part then fails as a whole, because its
+ * objects already exist.
  */
 const FORGET_UNFINISHED = `DO $parley$ BEGIN
   IF to_regclass('_prisma_migrations') IS NOT NULL THEN
@@ -31,13 +32,12 @@ const FORGET_UNFINISHED = `DO $parley$ BEGIN
 END $parley$`;
 
 /**
- * Brings a database to the present schema with Prisma's own schema engine, in its WebAssembly form: the same
- * on PostgreSQL and PGlite, without a download. Waits for others that do so, records itself in
- * `_prisma_migrations`, and does nothing where nothing is to be done. It can be broken off at any point and done
- * again: each migration is applied as a whole, or not at all.
+ * Applies all pending migrations with the WebAssembly build of Prisma's schema engine, which works on PostgreSQL and
+ * PGlite without a download. Waits for other processes that migrate. Records each migration in `_prisma_migrations`.
+ * Safe to interrupt and repeat: each migration is atomic.
  *
- * @returns the names of the migrations that were applied.
- * @throws Error where one cannot be applied, with its name and the database's own words.
+ * @returns the names of the applied migrations.
+ * @throws Error if a migration fails, with its name and the database's message.
  */
 export async function applyMigrations(adapter: SqlDriverAdapterFactory): Promise<string[]> {
   const migrationsList = await readMigrations();
@@ -68,8 +68,8 @@ async function execute(connection: SqlDriverAdapter, sql: string): Promise<void>
 }
 
 /**
- * Applies a migration and records its end in one statement. The engine does so in two, between which a process may
- * end; and of the adapters one takes a script apart, and the other does not wait for it.
+ * Wraps a migration so that it and the record of its completion commit in one statement. The engine uses two, and a
+ * process may die between them. Also, one adapter splits scripts, and the other does not await them.
  */
 function wholeMigration(script: string): string {
   return `DO $parley$ BEGIN
@@ -79,7 +79,7 @@ function wholeMigration(script: string): string {
   END $parley$`;
 }
 
-/** The engine's own error begins with a line that says nothing. */
+/** Replaces the engine's error, whose first line has no information. */
 function cannotApply(error: Error, all: MigrationDirectory[], script: string): Error {
   const name = all.find(({ migrationFile }) => migrationFile.content.value === script)?.path;
   const words = (isDriverAdapterError(error) && error.cause.originalMessage) || error.message;
@@ -87,9 +87,9 @@ function cannotApply(error: Error, all: MigrationDirectory[], script: string): E
 }
 
 /**
- * Writes the SQL that leads from the recorded migrations to `prisma/schema.prisma`.
+ * Generates the SQL that migrates from the recorded migrations to `prisma/schema.prisma`.
  *
- * @returns the script; an empty text when the two agree.
+ * @returns the script; empty if there is no difference.
  */
 export async function nextMigration(): Promise<string> {
   const adapter = new PrismaPGlite(new PGlite());
@@ -106,8 +106,8 @@ export async function nextMigration(): Promise<string> {
 }
 
 /**
- * Runs one piece of work on a schema engine. The engine's connections are closed at the end: one left open
- * keeps Prisma's advisory lock, and the next process would wait for it.
+ * Runs work on a schema engine, then closes its connections: an open one would keep Prisma's advisory lock and block
+ * the next process.
  */
 async function withEngine<T>(
   adapter: SqlDriverAdapterFactory,
@@ -138,7 +138,7 @@ async function withEngine<T>(
   }
 }
 
-/** Instantiates the engine's WebAssembly by hand: its package expects a bundler to do so. */
+/** Instantiates the engine's WebAssembly module, which its package leaves to a bundler. */
 async function loadEngine(): Promise<void> {
   loading ??= (async () => {
     const glue = createRequire(import.meta.url).resolve(

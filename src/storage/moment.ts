@@ -1,10 +1,10 @@
 import { Prisma } from '../generated/prisma/client.ts';
 
-/** Nothing was made before 1970, nor will be after this: far enough, and such as PostgreSQL knows. */
+/** Times are clamped to the range from 1970 to this: it contains every row, and PostgreSQL accepts it. */
 const LAST_MOMENT = Date.UTC(9999, 11, 31);
 
 /**
- * A moment in SQL, whatever the time zone of the connection.
+ * A point in time as SQL, independent of the connection's time zone.
  *
  * @param at in milliseconds since 1970.
  */

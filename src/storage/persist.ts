@@ -6,11 +6,10 @@ import { retry } from './retry.ts';
 const FIRST_TRY_MS = 500;
 
 /**
- * Does a piece of work that must not be lost to an outage. Settles after the first try, or half a second; where that
- * fails, `retry` goes on in the background for as long as the process lives. It never rejects: the log has what could
- * not be done.
+ * Runs work that must not be lost in an outage. Resolves after the first try or 500 ms. If the first try fails, logs
+ * the error and retries in the background while the process lives. Never rejects.
  *
- * @param what the work, as the log names it.
+ * @param what a noun phrase for the work; the subject of the log message.
  */
 export async function persist(
   work: () => PromiseLike<unknown>,
@@ -18,7 +17,7 @@ export async function persist(
 ): Promise<void> {
   const tried = Promise.withResolvers<void>();
   const failed = (err: unknown) => {
-    log.error({ err }, `${what} could not be stored yet.`);
+    log.error({ err }, `${what} could not be stored. It will be retried.`);
     tried.resolve();
   };
   let isFirst = true;
@@ -34,8 +33,8 @@ export async function persist(
 }
 
 /**
- * Takes back what a statement may have done whose answer was lost, as `persist` does: now, and once more when it can no
- * longer be on its way. A database, or the network, that stood still may do it after it was taken back.
+ * Compensates a statement whose outcome is unknown: now, and again after `SETTLED_AFTER_MS`, because a stalled database
+ * or network may execute the statement after the first compensation. Retries as `persist` does.
  */
 export function undo(work: () => PromiseLike<unknown>, options: { log: Log; what: string }) {
   const again = () => void persist(work, options);

@@ -1,15 +1,14 @@
 import { chmod, stat } from 'node:fs/promises';
 import { StartupError } from '../errors.ts';
 
-/** The permissions of everybody but the owner. */
+/** The permission bits of the group and of others. */
 const OTHERS = 0o077;
 
 /**
- * Takes the permissions of all other users from a file or a directory. On Windows, where files have no modes, it does
- * nothing.
+ * Removes all other users' permissions from a file or a directory. Does nothing on Windows, where files have no modes.
  *
- * @param mode the permissions that its owner keeps, such as `0o700`.
- * @throws StartupError where it belongs to another user, or its file system keeps no modes.
+ * @param mode the permissions of the owner, such as `0o700`.
+ * @throws StartupError if the path belongs to another user, or its file system has no modes.
  */
 export async function makePrivate(path: string, mode: number): Promise<void> {
   const user = process.getuid?.();

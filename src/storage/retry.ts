@@ -1,6 +1,6 @@
 import { isOutage } from '../outage.ts';
 
-/** How long a request repeats a statement in an outage, so that its client gets an answer within 10 seconds. */
+/** How long a request retries a statement in an outage, so that its client gets a response within 10 seconds. */
 export const REQUEST_LIMIT_MS = 7_000;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
@@ -8,21 +8,21 @@ const MANY_TRIES = 600;
 const LONG_PAUSE_MS = 60_000;
 
 export type RetryOptions = {
-  /** Which errors are worth another try: outages of the database by default. */
+  /** Which errors to retry: database outages by default. */
   when?: (error: unknown) => boolean;
-  /** How long to wait for the result, without limit by default. The result of a try still under way then is dropped. */
+  /** How long to wait for the result; no limit by default. The result of a try that still runs then is ignored. */
   limitMs?: number;
-  /** Ends the tries: the last error is thrown. */
+  /** Stops the retries and throws the last error. */
   signal?: AbortSignal | undefined;
-  /** Whether no request waits for the work: after 600 tries the pause is a minute. */
+  /** Whether no request waits for the work. Then the pause grows to 1 minute after 600 tries. */
   isBackground?: boolean;
 };
 
 /**
- * Repeats work that is safe to repeat until it succeeds. The pause doubles from 50 ms to 1 second, shortened at random by
- * up to a half. Pauses keep no process alive.
+ * Retries work until it succeeds. The work must be safe to repeat. The pause doubles from 50 ms to 1 second, minus a
+ * random part of up to a half. A pause does not keep the process alive.
  *
- * @param work gets the number of the try, from 1.
+ * @param work receives the number of the try, from 1.
  * @throws the last error of the work.
  */
 export async function retry<T>(
@@ -59,7 +59,7 @@ export async function retry<T>(
   }
 }
 
-/** For `when`, in place of a limit for work that may take long by itself: outages within the limit of a request. */
+/** For `when`: retries outages within `REQUEST_LIMIT_MS` but, unlike `limitMs`, lets a slow try finish. */
 export function withinRequest(): (error: unknown) => boolean {
   const startedAt = performance.now();
   return (error) => isOutage(error) && performance.now() - startedAt < REQUEST_LIMIT_MS;

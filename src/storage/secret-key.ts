@@ -6,9 +6,9 @@ import type { PrismaClient } from '../generated/prisma/client.ts';
 import { makePrivate } from './private-path.ts';
 
 /**
- * Reads the generated secret key of a data directory, or makes it where there is none. Its mode becomes 0600.
+ * Reads the secret key of a data directory, or generates it if there is none. Sets the file's mode to 0600.
  *
- * @throws StartupError where it cannot be read, or is no key.
+ * @throws StartupError if the file cannot be read or is not a key.
  */
 export async function generatedSecretKey(dataDirectory: string): Promise<Buffer> {
   const path = join(dataDirectory, 'secret.key');
@@ -33,16 +33,16 @@ export async function generatedSecretKey(dataDirectory: string): Promise<Buffer>
   );
 }
 
-/** What an installation remembers of its secret key: tells a wrong one, gives nothing of it away. */
+/** The HMAC by which an installation recognizes its secret key. It does not reveal the key. */
 export function secretKeyCheck(key: Buffer): string {
   return createHmac('sha256', key).update('parley secret key').digest('base64');
 }
 
 /**
- * Refuses to go on with secret keys that are not those of the database: what it holds encrypted would be
- * unreadable, and what is added would be unreadable to everybody else.
+ * Checks the secret keys against the database. With other keys, this process could not decrypt existing data, and other
+ * processes could not decrypt new data.
  *
- * @throws StartupError when none of the keys fits.
+ * @throws StartupError if no key matches.
  */
 export async function assertSecretKey(prisma: PrismaClient, keys: Buffer[]): Promise<void> {
   const installation = await prisma.installation.findUnique({ where: { id: 1 } });

@@ -1,26 +1,26 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 
-/** Detects a server that has fallen silent. */
+/** Detects a server that stopped responding. */
 export type SilenceWatch = {
   /** Opens a watched socket, for node-postgres. */
   stream(): Socket;
-  /** @param pools whose connections in use mean that an answer is awaited. */
+  /** @param pools a connection in use means that a response is pending. */
   begin(pools: pg.Pool[]): void;
   end(): void;
 };
 
 const LOOK_EVERY_MS = 1_000;
-/** Checks without a byte from the server before it is probed. */
+/** How many checks without a received byte precede a probe. */
 const SILENT_LOOKS = 3;
 const PROBE_LIMIT_MS = 2_000;
 
 /**
- * Cuts all connections to a silent server, so that requests do not wait for the statement timeout, which is meant for
- * slow statements. A server is silent when it sends no byte on any connection for 3 seconds while an answer is awaited,
- * and then accepts no new connection within 2 seconds.
+ * Closes all connections to a silent server, so that requests do not wait for the statement timeout, which is for slow
+ * statements. A server is silent if it sends no byte on any connection for 3 seconds while a response is pending, and
+ * then accepts no new connection within 2 seconds.
  *
- * @param config how to connect for the probe.
+ * @param config the configuration of the probe's connection.
  */
 export function createSilenceWatch(
   config: pg.ClientConfig,
@@ -40,7 +40,7 @@ export function createSilenceWatch(
       await probe.connect();
       return true;
     } catch (error) {
-      // A refusal is an answer.
+      // An error from the server is a response.
       return error instanceof pg.DatabaseError;
     } finally {
       probe.end().catch(() => {});

@@ -3,12 +3,12 @@ import type { PGlite } from '@electric-sql/pglite';
 import type { Pool } from 'pg';
 
 /**
- * Statements that go to the database past Prisma, which costs several times as much: those of every chat, and
- * no others. The tests hold them against the same schema.
+ * Executes statements without Prisma, which costs several times as much. Only for the statements of every chat. Tests
+ * check them against the schema.
  */
 export type Sql = <Row extends object>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 
-/** A statement with a name, under which PostgreSQL keeps it prepared. */
+/** A prepared statement. PostgreSQL caches its plan under the name. */
 export type Statement = { name: string; text: string };
 
 export function statement(text: string): Statement {
