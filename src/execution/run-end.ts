@@ -53,7 +53,7 @@ export function createStoreEnd({
     const fail = (err: unknown) => {
       log.error(
         { runId, err },
-        'Run outcome was rejected by the database. The run will be stored as failed.',
+        'Run outcome could not be stored. The run will be stored as failed.',
       );
       const error = toGatewayError(err);
       const spans = trace.finish({ ...outcome, errorType: error.code });

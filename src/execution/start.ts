@@ -195,6 +195,6 @@ async function readEnd(
 
 function endUnknown(runId: string, cause?: unknown): GatewayError {
   const message =
-    'The database did not answer in time, so the outcome of the run is unknown. Read the run again in a few seconds.';
+    'The database did not answer in time, so the outcome of the run is not known yet. Read the run again in a few seconds.';
   return new GatewayError('internal_error', message, { runId, cause });
 }
