@@ -57,7 +57,7 @@ export function startRetention({
   const sweep = async () => {
     await sweepTable(
       Prisma.sql`idempotency_records`,
-      Prisma.sql`account_id, key`,
+      Prisma.sql`account_id, namespace, key`,
       Prisma.sql`expires_at < now()`,
     );
     if (days === undefined) return;
