@@ -29,33 +29,29 @@ export type AppOptions = HttpOptions &
   DomainOptions & {
     /** Origins whose pages may call `/graphql*`; none by default. */
     allowedOrigins?: string[];
-    /** Where clients reach this server, for the examples of the reference; by default the reader's own address of it. */
+    /** The server's public base URL, for the examples in the API reference. Default: the URL of the reader's request. */
     publicUrl?: string | undefined;
-    /** Documents that clients may ask for by id beside Parley's own, and whether no others run. */
+    /** Documents that clients may run by id, besides Parley's own. With `only`, no other documents run. */
     persistedDocuments?: { manifest?: Manifest | undefined; only?: boolean };
   };
 
 export type App = {
-  /** The server, which does not listen yet. */
+  /** The server. It does not listen yet. */
   http: FastifyInstance;
-  /**
-   * Starts the runs of the queue and makes `/readyz` answer 200. Call it when the database is seeded and nothing of the
-   * start can fail any more.
-   */
+  /** Starts to execute queued runs, and makes `/readyz` answer 200. Call it last, after the database is seeded. */
   begin(): void;
   /**
-   * Ends with nothing half done: takes no new connections, closes those that are idle, waits for the runs at work,
-   * stops those that still are after the limit, ends the streams of those at work elsewhere that still are then, and
-   * closes.
+   * Shuts down gracefully: accepts no new connections, closes idle ones and waits for the active runs. After the limit
+   * it cancels this replica's runs, and ends the streams of runs that other replicas execute.
    */
   close(drainLimitMs?: number): Promise<void>;
 };
 
 const DRAIN_LIMIT_MS = 25_000;
-/** How long an answer that is ready may take to leave, however late it is. */
+/** Time to send finished responses, even after the drain limit. */
 const SEND_LIMIT_MS = 1_000;
 
-/** Puts the whole of Parley together, on a database and a model that are there. It never listens. */
+/** Composes the whole app from an open database and a model. It does not listen. */
 export async function createApp({
   allowedOrigins = [],
   persistedDocuments,
@@ -133,7 +129,7 @@ export async function createApp({
   await http.register(serveHealth, {
     dependencies: {
       seed: async () => {
-        if (!begun) throw new Error('The start has not seeded the database yet.');
+        if (!begun) throw new Error('The database is not seeded yet.');
       },
       database: database.ping,
       ...(redis && { redis: redis.ping }),
@@ -150,11 +146,11 @@ export async function createApp({
     async close(drainLimitMs = DRAIN_LIMIT_MS) {
       closing = true;
       const deadline = performance.now() + drainLimitMs;
-      // Only stops listening: an HTTP server's own close() also cuts answers that have not all left yet.
+      // Only stop listening: the HTTP server's own close() also cuts responses that are not fully sent.
       Server.prototype.close.call(http.server);
       answers.closeConnections();
       await drain(drainLimitMs);
-      // Those who read the last events of a run take their turn before the answers are counted.
+      // Subscribers must read the last events of their runs before the open responses are counted.
       await setImmediate();
       await answers.sent(Math.max(deadline - performance.now(), SEND_LIMIT_MS));
       answers.endStreams(stopping());

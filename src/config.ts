@@ -6,37 +6,37 @@ import { isApiKey } from './accounts/key-format.ts';
 import { StartupError } from './errors.ts';
 import { jsonText } from './json.ts';
 
-/** What the operator decided, checked. */
+/** The operator's settings, validated. */
 export type Config = {
   host: string;
   port: number;
-  /** PostgreSQL's address, or none for the embedded database in `dataDirectory`. */
+  /** PostgreSQL's URL; none: the embedded database in `dataDirectory`. */
   databaseUrl: string | undefined;
-  /** Redis' address, or none for a process that is the only one. */
+  /** Redis' URL; none: this process is the only replica. */
   redisUrl: string | undefined;
-  /** An absolute path: the embedded database, the generated secret key, the lock. */
+  /** Absolute path of the directory with the embedded database, the generated secret key and the lock. */
   dataDirectory: string;
   /** 32 bytes; none: generated in `dataDirectory`. */
   secretKey: Buffer | undefined;
-  /** Those that came before it: they still read, and write nothing. */
+  /** Earlier secret keys. They only decrypt. */
   previousSecretKeys: Buffer[];
   /** The operator key of an empty database; none: generated. */
   bootstrapKey: string | undefined;
-  /** An OpenAI-compatible server; none: the offline model. */
+  /** The OpenAI-compatible server to call; none: the offline model. */
   model: { apiKey: string | undefined; baseUrl: string | undefined; name: string } | undefined;
   /** `host:port` of private hosts that tools may call. */
   allowedHosts: string[];
-  /** Where clients reach this server, without a slash at its end: `https://bots.example`. None: not known. */
+  /** The server's public base URL without a trailing slash, such as `https://bots.example`. None: unknown. */
   publicUrl: string | undefined;
   /** Origins whose pages may call `/graphql*`. */
   allowedOrigins: string[];
-  /** Texts of documents by the ids by which clients may ask for them, and whether no others run. */
+  /** GraphQL documents by the ids under which clients may run them. With `only`, no other documents run. */
   persistedDocuments: { manifest: Record<string, string> | undefined; only: boolean };
-  /** Addresses of proxies whose `X-Forwarded-For` counts. */
+  /** IP addresses and networks of the proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
-  /** The base address of a collector for traces. */
+  /** Base URL of the collector that receives traces; none: traces are not exported. */
   otlpEndpoint: string | undefined;
-  /** How long runs are kept; none: for good. */
+  /** Days that runs are kept; none: forever. */
   retentionDays: number | undefined;
   logLevel: (typeof LOG_LEVELS)[number];
 };
@@ -52,32 +52,32 @@ const secretKeys = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Such as `shop.internal:8080` or `[fd00::1]:80`. */
+/** Examples: `shop.internal:8080`, `[fd00::1]:80`. */
 function isHostAndPort(entry: string): boolean {
   return /^([\w.-]+|\[[\da-fA-F:.]+\]):\d+$/.test(entry) && URL.canParse(`http://${entry}`);
 }
 
-/** Such as `https://shop.example` or `http://localhost:3000`: as browsers write it, so without a path. */
+/** Examples: `https://shop.example`, `http://localhost:3000`. Browsers send an origin without a path. */
 function isOrigin(entry: string): boolean {
   return /^https?:/.test(entry) && URL.canParse(entry) && new URL(entry).origin === entry;
 }
 
-/** Whether an address is an origin, or a path below one. */
+/** Whether a URL consists of only an origin and a path. */
 function isPlainAddress(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { username, password, search, hash } = new URL(address);
   return `${username}${password}${search}${hash}` === '';
 }
 
-/** Entries with commas between them. */
+/** Entries separated by commas. */
 const list = z
   .string()
   .default('')
   .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []));
 
 /**
- * A file with the texts of documents by their ids, as generators of code write it.
- * Source of what an id may be: GraphQL over HTTP, appendix A, "Document identifier syntax".
+ * A JSON file that maps document ids to documents, in the format of client code generators.
+ * Source of the id syntax: GraphQL over HTTP, appendix A, "Document identifier syntax".
  */
 const manifest = z
   .string()
@@ -85,7 +85,7 @@ const manifest = z
     try {
       return readFileSync(path, 'utf8');
     } catch {
-      context.addIssue('must name a file that can be read');
+      context.addIssue('must be the path of a readable file');
       return z.NEVER;
     }
   })
@@ -93,10 +93,12 @@ const manifest = z
   .pipe(
     z.record(
       z.string().regex(/^(sha256:[\da-f]{64}|x-[\w.~-]+:[\w.~-]+|[\w.~-]+)$/),
-      z.string('must be the text of a document'),
+      z.string('must be a GraphQL document'),
       {
         error: ({ code }) =>
-          code === 'invalid_key' ? 'is no id of a document' : 'must be a JSON object of texts',
+          code === 'invalid_key'
+            ? 'is not a valid document id'
+            : 'must be a JSON object of document ids and documents',
       },
     ),
   );
@@ -132,7 +134,7 @@ const settings = z
       z.array(z.string().refine(isOrigin, 'must be origins, such as https://shop.example')),
     ),
     PUBLIC_URL: url(/^https?$/, 'must be an http:// or https:// address')
-      .refine(isPlainAddress, 'must hold no user, query or fragment')
+      .refine(isPlainAddress, 'must not contain a user, query or fragment')
       .transform((text) => new URL(text).href.replace(/\/+$/, ''))
       .optional(),
     PARLEY_PERSISTED_DOCUMENTS: manifest.optional(),
@@ -157,19 +159,19 @@ const settings = z
   })
   .refine((all) => !all.OPENAI_MODEL || all.OPENAI_API_KEY || all.OPENAI_BASE_URL, {
     path: ['OPENAI_MODEL'],
-    error: 'needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server that wants no key',
+    error: 'requires OPENAI_API_KEY, or OPENAI_BASE_URL for a server that needs no key',
     when: () => true,
   });
 
-/** What OpenAI's own server is asked for where nothing else is said. */
+/** The default for `OPENAI_MODEL` on OpenAI's own server. */
 const OPENAI_DEFAULT_MODEL = 'gpt-4o-mini';
 
 const NAMES = Object.keys(settings.shape);
 
 /**
- * Reads the settings, the one place that does.
+ * Reads and validates the settings.
  *
- * @throws StartupError naming every problem at once, never a value that may be secret.
+ * @throws StartupError that names every problem, and never a value that may be secret.
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const given = Object.fromEntries(
@@ -177,7 +179,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   );
   const problems = Object.keys(environment)
     .filter((name) => name.startsWith('PARLEY_') && !NAMES.includes(name))
-    .map((name) => `${name} is no setting of Parley${suggestion(name)}`);
+    .map((name) => `${name} is not a setting of Parley${suggestion(name)}`);
   const result = settings.safeParse(given);
   if (!result.success) {
     problems.push(

@@ -47,40 +47,40 @@ import { createTurns } from './sessions/turns.ts';
 import type { Database } from './storage/database.ts';
 
 export type DomainOptions = {
-  /** Open, and closed by whoever opened it. */
+  /** Open. The caller closes it. */
   database: Database;
-  /** Shared with the other replicas, and closed by whoever opened it; none: this process is the only one. */
+  /** Shared by all replicas. The caller closes it. None: this process is the only replica. */
   redis?: Redis | undefined;
   cipher: EnvironmentCipher;
-  /** The secret key, and those before it: what session tokens are signed under. */
+  /** The secret key, then the previous ones. Session tokens are encrypted with them. */
   secretKeys: Uint8Array[];
   model: Model;
   /** `host:port` of private hosts that tools may call. */
   allowedHosts: string[];
-  /** The collector that gets traces; none by default. */
+  /** Base URL of the collector that receives traces; none by default. */
   otlpEndpoint?: string | undefined;
-  /** How many days runs are kept; for good by default. */
+  /** Days that runs are kept; forever by default. */
   retentionDays?: number | undefined;
-  /** Tells the time that keys and tokens go by, and limits where there is no Redis. */
+  /** Milliseconds since the epoch, for the expiry of keys and tokens, and for limits without Redis. */
   clock?: () => number;
 };
 
-/** All that Parley does, before any transport. */
+/** The domains, which know no transport. */
 export type RunningDomains = {
   domains: Domains;
   sessionTokens: SessionTokens;
   limits: Limits;
-  /** Begins to do the runs of the queue. */
+  /** Starts to execute queued runs. */
   begin(): void;
-  /** Begins nothing any more, and waits for the runs at work; stops those that still are after the limit. */
+  /** Starts no more runs and waits for the active ones. It cancels the remaining ones after the limit. */
   drain(limitMs: number): Promise<void>;
-  /** Ends what goes on in the background. Comes after `drain`. */
+  /** Stops the background tasks. Call it after `drain`. */
   close(): Promise<void>;
 };
 
 /**
- * Puts the domains together, on a database and a model that are there, and starts what goes on in the background, but for
- * the runs of the queue: a start may still fail.
+ * Composes the domains from an open database and a model, and starts their background tasks. It does not yet execute
+ * queued runs, because the rest of the start may fail.
  */
 export async function startDomains({
   database: { prisma, sql },
@@ -179,7 +179,7 @@ export async function startDomains({
   };
 }
 
-/** What replicas share by Redis. */
+/** State that the replicas share in Redis. */
 function sharedBy(redis: Redis, log: Log) {
   return {
     pubsub: createRedisPubSub(redis),
@@ -188,7 +188,7 @@ function sharedBy(redis: Redis, log: Log) {
   };
 }
 
-/** The same for a process that is the only one. */
+/** The same state in memory, for a single process. */
 function ownedAlone(clock?: () => number) {
   const versions = createMemoryVersions();
   return {

@@ -1,12 +1,12 @@
 import { GraphQLError } from 'graphql';
 
-/** What a line of the log shows of an error. `message` is empty where the message may quote input. */
+/** An error as the log shows it. `message` is empty if it may quote input. */
 export type LoggedError = { type: string; message: string; stack: string; [name: string]: unknown };
 
-/** Errors of Parley whose messages quote no value. */
+/** Names of Parley's own errors, whose messages quote no values. */
 const OWN_TYPES = ['GatewayError', 'StartupError', 'EgressError', 'BrokenOff', 'TooLong'];
 
-/** What the drivers of PostgreSQL and Redis say of an outage, without a code. */
+/** Messages of outage errors that the PostgreSQL and Redis drivers throw without a code. */
 const OUTAGES = [
   'Client has encountered a connection error and is not queryable',
   'Command timed out',
@@ -25,9 +25,8 @@ const CODE = /^[A-Z\d_]{1,64}$/;
 const MAX_CAUSES = 5;
 
 /**
- * An error as the log shows it: its type, its code, its stack and its causes. Only messages that are known to quote
- * nothing are shown: those of `JSON.parse`, URLs, headers, Prisma, PostgreSQL and many others quote their input, which
- * may hold a secret or what a user wrote.
+ * Converts an error for the log: its type, code, stack and causes. It drops every message that may quote input, such as
+ * the messages of `JSON.parse`, Prisma and PostgreSQL, because the input may contain a secret or a user's text.
  */
 export function errorForLog(error: unknown, causesLeft = MAX_CAUSES): LoggedError {
   const original = error instanceof GraphQLError ? (error.originalError ?? error) : error;
@@ -45,8 +44,8 @@ export function errorForLog(error: unknown, causesLeft = MAX_CAUSES): LoggedErro
 }
 
 /**
- * How a log has to be set up so that no line shows the message of an error that may quote input. Without words of the
- * caller's own, pino takes those of the error for the line.
+ * pino options that keep error messages which may quote input out of the log. Without an explicit log message, pino
+ * uses the error's message.
  */
 export const ERROR_LOGGING = {
   serializers: { err: (error: unknown) => errorForLog(error) },
@@ -69,7 +68,7 @@ function isCode(code: unknown): boolean {
   return Number.isSafeInteger(code) || (typeof code === 'string' && CODE.test(code));
 }
 
-/** The stack without the message, of which a line may look like a frame. */
+/** The stack's frames. The message is cut out first, because one of its lines may look like a frame. */
 function framesOf(stack: string, message: string): string {
   const at = stack.indexOf(message);
   const frames = stack.slice(at === -1 ? 0 : at + message.length).split('\n');

@@ -6,8 +6,8 @@ import { withoutValues } from './graphql-message.ts';
 import { isOutage } from './outage.ts';
 
 /**
- * Every error code that leaves Parley, with its HTTP status: the closed list. REST writes them as they stand,
- * GraphQL in capitals as `extensions.code`. Source: the API document, "Errors".
+ * The closed list of error codes, each with its HTTP status. REST sends a code as it is; GraphQL sends it in capitals as
+ * `extensions.code`. Source: the API document, "Errors".
  */
 export const ERROR_STATUS = {
   invalid_json: 400,
@@ -29,31 +29,28 @@ export const ERROR_STATUS = {
   internal_error: 500,
   model_error: 500,
   model_timeout: 500,
-  /** Of a run only: the process that worked on it has died. */
+  /** Only on runs: the process that executed the run died. */
   interrupted: 500,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** Reads a code as GraphQL writes it. What is none of ours is a defect, and so `internal_error`. */
+/** Reads a GraphQL error code. An unknown code is a defect, so it becomes `internal_error`. */
 export function readErrorCode(text: string): ErrorCode {
   const code = text.toLowerCase();
   return code in ERROR_STATUS ? (code as ErrorCode) : 'internal_error';
 }
 
-/** One thing wrong with the input: where it stands, dotted from the input's root, and what is wrong. */
+/** One problem in the input. `path` is dotted, from the input's root. */
 export type ErrorDetail = { path: string; message: string };
 
-/**
- * An error that the caller is meant to see. Whatever else is thrown is a defect or an outage: it is logged
- * and leaves as `internal_error`.
- */
+/** An error that is safe to show to the caller. Any other error is logged and masked as `internal_error`. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
-  /** For `invalid_request`: all that is wrong, not only the first. */
+  /** For `invalid_request`: every problem, up to a limit. */
   readonly details: ErrorDetail[] | undefined;
-  /** The run that failed, where one had begun. */
+  /** The failed run, if one had started. */
   readonly runId: string | undefined;
   /** For `rate_limit_exceeded`: whole seconds to wait, at least 1. */
   readonly retryAfter: number | undefined;
@@ -76,20 +73,20 @@ export class GatewayError extends Error {
   }
 }
 
-/** Something that only the operator can mend, such as a busy port. Its message says what to do. */
+/** A failed start that only the operator can fix, such as a busy port. Its message names the fix. */
 export class StartupError extends Error {
   override readonly name = 'StartupError';
 }
 
-/** How many problems of one request its answer names. */
+/** Problems that one response lists. */
 const MAX_DETAILS = 100;
-/** Characters of the path and of the message of one problem: both may quote the request. */
+/** Characters of one problem's path, and of its message. Both may quote the request. */
 const MAX_DETAIL_LENGTH = 300;
 
 /**
- * The one mapping of failed validation: each problem with its path, at most 100 of them.
+ * Maps a failed validation to an error that lists at most 100 problems.
  *
- * @param skip how many of a path's first segments the caller does not know.
+ * @param skip number of leading path segments to drop, because the client did not send them.
  */
 export function invalidRequest({ issues }: ZodError, skip = 0): GatewayError {
   const details = issues.slice(0, MAX_DETAILS).map(({ path, message }) => ({
@@ -107,8 +104,8 @@ function cut(text: string): string {
 }
 
 /**
- * The one masking rule: a `GatewayError` passes, everything else becomes `internal_error` and keeps its cause
- * for the log.
+ * The masking rule of every transport: a `GatewayError` and an invalid request pass. Every other error becomes
+ * `internal_error` and keeps its cause for the log.
  */
 export function toGatewayError(error: unknown): GatewayError {
   const original = error instanceof GraphQLError ? (error.originalError ?? error) : error;
@@ -117,21 +114,24 @@ export function toGatewayError(error: unknown): GatewayError {
     return new GatewayError('invalid_request', withoutValues(original.message));
   }
   if (isUnstorable(original)) {
-    return new GatewayError('invalid_request', 'The request holds U+0000, which cannot be stored.');
+    return new GatewayError(
+      'invalid_request',
+      'The request contains the character U+0000, which cannot be stored.',
+    );
   }
   const message = isOutage(original) ? OUTAGE : 'Something went wrong on our side.';
   return new GatewayError('internal_error', message, { cause: original });
 }
 
 const OUTAGE =
-  'The database did not answer in time. A change that was requested may or may not have been made. Try again in a few seconds.';
+  'The database did not respond in time. A requested change may or may not have been made. Try again in a few seconds.';
 
-/** What PostgreSQL says of text with U+0000. Only an id or a cursor comes so far: other text is checked. */
+/** PostgreSQL's error for text with U+0000. Only ids and cursors can cause it; all other text is validated before. */
 function isUnstorable(error: unknown): boolean {
   return error instanceof Prisma.PrismaClientKnownRequestError && error.message.includes('22021');
 }
 
-/** The same rule for GraphQL: keeps the place and the protocol's own extensions. */
+/** Applies the masking rule to a GraphQL error. It keeps the error's locations, its path and the protocol's extensions. */
 export function toGraphQLError(error: unknown): GraphQLError {
   const { code, message, details, runId, retryAfter } = toGatewayError(error);
   const origin = error instanceof GraphQLError ? error : undefined;
@@ -151,8 +151,8 @@ export function toGraphQLError(error: unknown): GraphQLError {
 }
 
 /**
- * GraphQL's own refusal of a document or its variables: it is found before execution, and so has no path in
- * the response. Its text speaks of the caller's request alone.
+ * Whether GraphQL rejected the document or its variables. Such an error occurs before execution, so it has no path, and
+ * its message is only about the request.
  */
 function isRequestError(error: unknown): error is GraphQLError {
   return error instanceof GraphQLError && error.path === undefined;

@@ -1,11 +1,11 @@
-/** Characters of a message that are read from each of its ends. The middle of a longer one is a quoted value. */
+/** Characters kept from each end of a message. The middle of a longer message is a quoted value. */
 const END = 1_000;
 
 /**
- * What GraphQL says of a request that it refuses, without the values that it quotes: they may be secret, such as
- * the value of a deployment's variable. The names of variables, fields, arguments and types stay.
+ * Redacts the values that a GraphQL request error quotes: they may be secret, such as a deployment's environment
+ * variable. The names of variables, fields, arguments and types stay.
  *
- * @param whole a message of any length: it may quote a value of the request, of which only the ends are read.
+ * @param whole a message of any length.
  * @returns at most 2,001 characters.
  */
 export function withoutValues(whole: string): string {
@@ -24,7 +24,7 @@ export function withoutValues(whole: string): string {
   return `Variable "$${name}" got an invalid value${place}${reason ? `; ${reason}` : '.'}`;
 }
 
-/** What may be wrong with a variable's value, as far as it quotes none. */
+/** The parts of a variable's error message that quote no value. */
 const REASONS = [
   /Field "\w+" of required type "[\w!\][]+" was not provided\.$/,
   /Field "\w+" is not defined by type "\w+"\.(?: Did you mean [\w", ]+\?)?$/,

@@ -1,6 +1,6 @@
 import { typeidUnboxed } from 'typeid-js';
 
-/** The kinds of things that get an id of Parley's own, by the prefix of their ids. */
+/** The prefixes of generated ids, one for each kind of record. */
 export type IdPrefix =
   | 'acc'
   | 'key'
@@ -15,8 +15,8 @@ export type IdPrefix =
   | 'clm';
 
 /**
- * A new id: its kind's prefix, `_`, and 26 characters that grow with time.
- * Source: the TypeID specification, over UUID version 7 (RFC 9562).
+ * Generates an id: the prefix, `_`, and 26 characters that sort by creation time.
+ * Source: the TypeID specification, based on UUID version 7 (RFC 9562).
  */
 export function makeId(prefix: IdPrefix): string {
   return typeidUnboxed(prefix);

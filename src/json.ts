@@ -10,12 +10,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** For a rule of objects, whatever else is wrong with what they hold: of what is no object, it says nothing. */
+/** Runs a rule on every object, even if an earlier rule failed, and skips values that are not objects. */
 export const ofObject = { when: ({ value }: { value: unknown }) => isJsonObject(value) };
 
-/** A JSON object of the caller's, such as `context`: at most 32 levels deep, of text that can be stored. */
+/** A JSON object from the client, such as `context`: at most 32 levels deep, with storable text only. */
 export const jsonObject = z
-  // To abort would keep back the rules of what holds it, too.
+  // `abort` would also skip the rules of the enclosing object.
   .custom<JsonObject>(isJsonObject, { error: 'must be an object', abort: false })
   .superRefine((object, context) => {
     let level: JsonValue[] = [object];
@@ -35,7 +35,7 @@ export const jsonObject = z
     }
   }, ofObject);
 
-/** The same of a bounded size, as JSON in UTF-8. An object that breaks another rule is not measured: it may be too deep. */
+/** A JSON object with a maximum size, measured as JSON in UTF-8. An object that is nested too deeply is not measured. */
 export function jsonObjectUpTo(kibibytes: number) {
   return jsonObject.superRefine((object, context) => {
     if (context.issues.length > 0) return;
@@ -44,7 +44,7 @@ export function jsonObjectUpTo(kibibytes: number) {
   }, ofObject);
 }
 
-/** A text that is JSON, read. */
+/** Parses a string of JSON. */
 export const jsonText = z.string().transform((text, context): unknown => {
   try {
     return JSON.parse(text);

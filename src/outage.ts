@@ -1,4 +1,4 @@
-/** Codes of Node's sockets, and of Prisma for connections and timeouts. */
+/** Error codes of Node.js sockets, and Prisma's codes for connections and timeouts. */
 const CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -16,7 +16,7 @@ const CODES = new Set([
   'P2028',
   'P2034',
   'P2037',
-  // Kinds of driver errors, which Prisma's raw queries do not turn into codes.
+  // Kinds of driver errors, which Prisma does not map to codes in raw queries.
   'ConnectionClosed',
   'DatabaseNotReachable',
   'SocketTimeout',
@@ -24,17 +24,17 @@ const CODES = new Set([
   'TransactionWriteConflict',
 ]);
 /**
- * Connection exceptions, insufficient resources, operator intervention, system errors, and conflicts of transactions.
+ * Connection exceptions, insufficient resources, operator intervention, system errors and transaction conflicts.
  * Source: PostgreSQL's manual, appendix A.
  */
 const SQLSTATES = /^(?:08|53|57|58)...$|^(?:25P03|40001|40P01|55P03)$/;
-/** Errors of node-postgres that have no code. */
+/** Messages of node-postgres errors that have no code. */
 const MESSAGES =
   /^(?:Connection terminated|Query read timeout|timeout (?:exceeded when trying to connect|expired)|Client (?:has encountered a connection error|was closed))/;
 
 /**
- * Whether an error means that the database could not be reached or did not answer: the outcome of the statement is
- * unknown, and a repeat may succeed. False for errors that the database reports of a statement, and for defects.
+ * Whether the database was unreachable or did not respond, so that the statement's outcome is unknown and a retry may
+ * succeed. False for errors that the database reports about a statement, and for defects.
  */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -42,7 +42,7 @@ export function isOutage(error: unknown): boolean {
   return codesOf(error).some((code) => CODES.has(code) || SQLSTATES.test(code));
 }
 
-/** The error's own code, and the kind and the SQLSTATE that Prisma keeps in its `meta`. */
+/** The error's own code, and the driver's kind and SQLSTATE from Prisma's `meta`. */
 function codesOf(error: Error): string[] {
   const { code, meta } = error as { code?: unknown; meta?: PrismaMeta };
   const { kind, originalCode } = meta?.driverAdapterError?.cause ?? {};

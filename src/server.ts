@@ -1,4 +1,4 @@
-/** `npm start`: settings, database, application, listening, and a graceful end. */
+/** Entry point of `npm start`: reads the settings, opens the database, starts the app, and shuts it down gracefully. */
 import { lookup } from 'node:dns/promises';
 import closeWithGrace from 'close-with-grace';
 import { DEMO_BOT_ID, seed } from '../prisma/seed.ts';
@@ -16,13 +16,13 @@ import { createOpenAIModel } from './model/openai.ts';
 import { openEmbedded, openPostgres } from './storage/database.ts';
 import { assertSecretKey, generatedSecretKey, secretKeyCheck } from './storage/secret-key.ts';
 
-/** Milliseconds between two words of the offline model: streaming that a person can see. */
+/** Milliseconds between two words of the offline model, slow enough for a person to see the streaming. */
 const OFFLINE_PACE_MS = 20;
-/** Beyond the limit that running answers have, so that what was cut short is still stored. */
+/** Longer than the app's drain limit, so that cancelled runs are still stored. */
 const CLOSE_LIMIT_MS = 30_000;
 
 async function start(): Promise<void> {
-  // Other users can read no file that this process makes.
+  // Other users must not read the files that this process creates.
   process.umask(0o077);
   const config = readConfig();
   const database = config.databaseUrl
@@ -32,7 +32,7 @@ async function start(): Promise<void> {
   const redis = config.redisUrl
     ? await openRedis(config.redisUrl, await redisPrefix(prisma))
     : undefined;
-  // The embedded database is this process's alone: whoever worked on it before is gone.
+  // Only one process uses the embedded database, so all earlier owners have exited.
   if (!config.databaseUrl) await forgetOwners(prisma);
   const secretKey = config.secretKey ?? (await generatedSecretKey(config.dataDirectory));
   await assertSecretKey(prisma, [secretKey, ...config.previousSecretKeys]);
@@ -58,13 +58,15 @@ async function start(): Promise<void> {
   });
   if (config.previousSecretKeys.length > 0)
     await rotateSecretKey(prisma, cipher, secretKey, app.http.log);
-  // Only now, so that a start that fails sets nothing up with a key that nobody has seen.
+  // Seed only after listening succeeds: a failed start must not create a key that is never shown.
   const newKey = await seed(prisma, secretKeyCheck(secretKey), config.bootstrapKey);
-  // Once more, for the one of two first starts that came second.
+  // Check again: another process may have seeded the database with a different secret key.
   await assertSecretKey(prisma, [secretKey, ...config.previousSecretKeys]);
   closeWithGrace({ delay: CLOSE_LIMIT_MS, logger: app.http.log }, async ({ err }) => {
-    app.http.log.info('Stopping: running answers have 25 seconds. Ctrl-C again ends at once.');
-    if (err) app.http.log.fatal({ err }, 'Parley stops: it met an error that nothing handles.');
+    app.http.log.info(
+      'Shutting down. Active runs have 25 seconds to finish. Press Ctrl-C again to exit at once.',
+    );
+    if (err) app.http.log.fatal({ err }, 'Shutting down after an unhandled error.');
     await app.close();
     await redis?.close();
     await database.close();
@@ -74,8 +76,8 @@ async function start(): Promise<void> {
 }
 
 /**
- * Listens on one address, also where the host has several: for each of the others Fastify would make a server of its
- * own, whose answers nobody waits for at the end.
+ * Listens on one address, even if the host name resolves to several. Fastify would create a secondary server for each
+ * of the others, and the shutdown does not drain their responses.
  */
 async function listen({ http }: App, { host, port }: Config): Promise<string> {
   const { address } = await lookup(host, { order: 'ipv4first' });
@@ -87,7 +89,7 @@ function modelOf({ model }: Config): Model {
   return createOpenAIModel({ ...model, defaultModel: model.name });
 }
 
-/** Lines of JSON, or readable ones on a terminal. No header, query or body of a request is logged. */
+/** Logs JSON lines, or readable lines on a terminal. Request headers, queries and bodies are never logged. */
 function loggerOf({ logLevel }: Config) {
   return {
     level: logLevel,
@@ -103,21 +105,21 @@ function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Sta
   const reason =
     error.code === 'EADDRINUSE'
       ? `PORT: ${port} is in use on ${host}. Stop the program that listens there, or set another PORT.`
-      : `HOST, PORT: cannot listen on ${host}:${port}: ${error.message}. Set others.`;
+      : `HOST, PORT: cannot listen on ${host}:${port}: ${error.message}. Set another HOST or PORT.`;
   return new StartupError(reason, { cause: error });
 }
 
-/** Tells the person at the terminal where to go from here; the key only when it is new. */
+/** Prints the first steps to the terminal. It shows the API key only if this start generated it. */
 function greet(address: string, newKey: string | null, config: Config): void {
   const shownKey = newKey !== config.bootstrapKey ? newKey : null;
   const keyLine = shownKey
-    ? `${shownKey}   (shown this once: keep it)`
+    ? `${shownKey}   (shown only once; store it now)`
     : newKey
-      ? 'the one in PARLEY_BOOTSTRAP_KEY'
-      : 'the one that the first start made';
+      ? 'the value of PARLEY_BOOTSTRAP_KEY'
+      : 'created by the first start';
   console.log(`
   Parley is listening on ${address}
-  Model:       ${config.model?.name ?? 'offline (set OPENAI_API_KEY for a real one)'}
+  Model:       ${config.model?.name ?? 'offline (set OPENAI_API_KEY to use a real model)'}
   Playground:  ${address}/graphql
   API key:     ${keyLine}
   Try:         curl ${address}/v1/bots/${DEMO_BOT_ID}/chat -H "Authorization: Bearer ${shownKey ?? '$API_KEY'}" -H "Content-Type: application/json" -H "X-Session-ID: user-1" -d '{"message": "Hello!"}'

@@ -1,22 +1,22 @@
 /**
- * Text that PostgreSQL cannot hold, and UTF-8 cannot carry: U+0000 and halves of surrogate pairs.
- * A request with such text is refused; in what a model says it is replaced.
+ * False for text with U+0000, which PostgreSQL cannot store, or lone surrogates, which UTF-8 cannot encode.
+ * Requests with such text are rejected; in a model's output those characters are replaced.
  */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000');
 }
 
-/** The same text with U+FFFD in place of what cannot be stored. */
+/** Replaces every character that cannot be stored with U+FFFD. */
 export function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\uFFFD');
 }
 
-/** A name of GraphQL's, as REST writes it. The types of `toLowerCase` itself forget which names there are. */
+/** Converts a GraphQL enum value to its REST form. Unlike the built-in method, it keeps the literal types. */
 export function toLowerCase<Name extends string>(name: Name): Lowercase<Name> {
   return name.toLowerCase() as Lowercase<Name>;
 }
 
-/** A name of REST's, as GraphQL writes it. */
+/** Converts a REST enum value to its GraphQL form. */
 export function toUpperCase<Name extends string>(name: Name): Uppercase<Name> {
   return name.toUpperCase() as Uppercase<Name>;
 }

@@ -93,7 +93,7 @@ describe('the settings', () => {
         PARLEY_DATADIR: '/data',
       }),
     ).toEqual([
-      'PARLEY_DATADIR is no setting of Parley; did you mean PARLEY_DATA_DIR?',
+      'PARLEY_DATADIR is not a setting of Parley; did you mean PARLEY_DATA_DIR?',
       'PORT must be a port number',
       'DATABASE_URL must be a postgresql:// address',
       'REDIS_URL must be a redis:// or rediss:// address',
@@ -103,7 +103,7 @@ describe('the settings', () => {
       'TRUST_PROXY must be IP addresses',
       'PARLEY_ALLOWED_HOSTS must be host:port entries',
       'PARLEY_RETENTION_DAYS must be a whole number of days, 1 to 36500',
-      'PUBLIC_URL must hold no user, query or fragment',
+      'PUBLIC_URL must not contain a user, query or fragment',
       'OTEL_EXPORTER_OTLP_ENDPOINT must be an http:// or https:// address',
       'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
       'OPENAI_MODEL is required with OPENAI_BASE_URL: the name of the default model',
@@ -166,23 +166,23 @@ describe('a manifest of documents', () => {
     const manifest = { 'an id': '{ __typename }', 'sha256:0f': '{ __typename }', viewer: 1 };
     const settings = { PARLEY_PERSISTED_DOCUMENTS_ONLY: 'yes' };
     expect(problemsOf({ ...fileOf(JSON.stringify(manifest)), ...settings })).toEqual([
-      'PARLEY_PERSISTED_DOCUMENTS an id is no id of a document',
-      'PARLEY_PERSISTED_DOCUMENTS sha256:0f is no id of a document',
-      'PARLEY_PERSISTED_DOCUMENTS viewer must be the text of a document',
+      'PARLEY_PERSISTED_DOCUMENTS an id is not a valid document id',
+      'PARLEY_PERSISTED_DOCUMENTS sha256:0f is not a valid document id',
+      'PARLEY_PERSISTED_DOCUMENTS viewer must be a GraphQL document',
       'PARLEY_PERSISTED_DOCUMENTS_ONLY must be true or false',
     ]);
   });
 
   test.each([
     ['', 'must be JSON'],
-    ['[]', 'must be a JSON object of texts'],
+    ['[]', 'must be a JSON object of document ids and documents'],
   ])('that is %j is none', (text, message) => {
     expect(problemsOf(fileOf(text))).toEqual([`PARLEY_PERSISTED_DOCUMENTS ${message}`]);
   });
 
   test('that is not there is named', () => {
     expect(problemsOf({ PARLEY_PERSISTED_DOCUMENTS: join(directory, 'none.json') })).toEqual([
-      'PARLEY_PERSISTED_DOCUMENTS must name a file that can be read',
+      'PARLEY_PERSISTED_DOCUMENTS must be the path of a readable file',
     ]);
   });
 });

@@ -46,8 +46,8 @@ describe.skipIf(databaseUrl)('the start', () => {
     });
     expect(code).toBe(1);
     expect(lines(output)).toEqual([
-      'Parley cannot start: PARLEY_RETENTION is no setting of Parley',
-      'Parley cannot start: PARLEY_COLOUR is no setting of Parley',
+      'Parley cannot start: PARLEY_RETENTION is not a setting of Parley',
+      'Parley cannot start: PARLEY_COLOUR is not a setting of Parley',
     ]);
   });
 
@@ -88,7 +88,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     expect(code).toBe(1);
     expect(lines(output)).toContainEqual(
       expect.stringMatching(
-        /^Parley cannot start: HOST, PORT: cannot listen on no\.\.host:0: .*ENOTFOUND.* Set others\.$/,
+        /^Parley cannot start: HOST, PORT: cannot listen on no\.\.host:0: .*ENOTFOUND.* Set another HOST or PORT\.$/,
       ),
     );
   });
