@@ -1,21 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../errors.ts';
 
-/** The largest body of a request. */
+/** Maximum size of a request body. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Bytes of bodies that are on their way at the same time, for one account. */
+/** Bytes of request bodies that one account may have in transit at once. */
 export const ACCOUNT_BODY_BYTES = 32 * MAX_BODY_BYTES;
-/** The same for one address, of requests without a valid key. */
+/** Bytes of request bodies without a valid key that one address may have in transit at once. */
 export const ADDRESS_BODY_BYTES = 4 * MAX_BODY_BYTES;
 
 /**
- * Reserves memory for a request's body until it has arrived, or its answer has ended. A body that does not tell its length may be
- * as large as any.
+ * Reserves memory for a request body until it has arrived or the response has closed. A body without `Content-Length`
+ * reserves the maximum size.
  *
- * @param owner whose requests share the budget.
+ * @param owner the account or address whose requests share the budget.
  * @param budget in bytes.
- * @throws GatewayError `rate_limit_exceeded` where the budget has no room for it.
+ * @throws GatewayError `rate_limit_exceeded` if the budget is exhausted.
  */
 export type ReserveBody = (
   request: IncomingMessage,
@@ -32,7 +32,7 @@ export function createReserveBody(): ReserveBody {
     const others = arriving.get(owner) ?? 0;
     if (others + size > budget) {
       const message =
-        'Too many request bodies are on their way. Send this one when others have arrived.';
+        'Too many request bodies are in transit. Retry after some of them have arrived.';
       throw new GatewayError('rate_limit_exceeded', message, { retryAfter: 1 });
     }
     arriving.set(owner, others + size);
@@ -45,7 +45,7 @@ export function createReserveBody(): ReserveBody {
       else arriving.delete(owner);
     };
     request.once('end', release);
-    // A body that breaks off has no end, and no other event of its own.
+    // An aborted body emits no `end`.
     answer.once('close', release);
   };
 }

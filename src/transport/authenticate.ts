@@ -5,21 +5,20 @@ import type { SessionTokens } from '../accounts/session-tokens.ts';
 import { GatewayError } from '../errors.ts';
 
 /**
- * Finds the caller, from the value of an `Authorization` header.
+ * Authenticates the value of an `Authorization` header.
  *
- * @param address the client's. Beyond its limit, keys that are not cached are looked up together, up to 100 ms later.
- * @returns the caller, or the refusal (`missing_api_key`, `invalid_api_key`) for the transport to use where
- *   its interface wants it.
+ * @param address the client's. If it has exceeded its limit, the lookup of an uncached key is batched, up to 100 ms later.
+ * @returns the caller, or the error `missing_api_key` or `invalid_api_key`, which the transport reports in its own form.
  */
 export type Authenticate = (
   authorization: unknown,
   address: string | undefined,
 ) => Promise<Caller | GatewayError>;
 
-/** How a JSON Web Token looks, signed or encrypted. Source: RFC 7515 and 7516, section 7.1. */
+/** Compact form of a signed or encrypted JSON Web Token. Source: RFC 7515 and 7516, section 7.1. */
 const JWT = /^[\w-]+(\.[\w-]*){2,4}$/;
 
-/** The one authentication for every entrance. Source: RFC 6750, section 2.1. */
+/** Creates the authentication that every transport uses. Source: RFC 6750, section 2.1. */
 export function createAuthenticate({
   keys,
   sessionTokens,

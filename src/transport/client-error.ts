@@ -7,26 +7,26 @@ import { ended, type OpenAnswers } from './connection-drain.ts';
 import { errorBody } from './error-body.ts';
 import { type Limiter, quotaHeaders } from './rate-limit.ts';
 
-/** How long a client has to read why it was refused, before its connection is cut. */
+/** Time for a client to read the error response before its connection is destroyed. */
 const LINGER_MS = 1_000;
 
 type Malformed = Error & { code?: string };
 
-/** Answers what is no HTTP, as far as there is anybody to answer. */
+/** Responds to malformed HTTP, if the connection is still writable. */
 export type Refuse = (error: Malformed, socket: Socket) => void;
 
 /**
- * Has a server answer, in the documented form, to what its parser refuses: a request that is none, one with headers
- * that are too large, a body that breaks off. Whole requests before it on the connection get their answers first,
- * and then it is closed, for nobody knows where the next request begins.
+ * Sends a documented error for input that the HTTP parser rejects: a malformed request, oversized headers, an incomplete
+ * body. Earlier requests on the connection get their responses first. Then the connection closes, because the start of
+ * the next request is unknown.
  */
 export function createRefuse(answers: OpenAnswers, limiter: () => Limiter): Refuse {
-  /** What is no HTTP is said once of a connection, and may be found many times. */
+  /** The parser may report several errors on one connection; only the first gets a response. */
   const refused = new WeakSet<Socket>();
 
   return (error, socket) => {
     if (refused.has(socket)) {
-      // Its client has gone, and with it whoever waited for what is at work.
+      // The client has disconnected, so nobody reads the pending responses.
       if (socket.readableEnded && answers.on(socket).some(({ req }) => req.complete)) {
         socket.destroy();
       }
@@ -39,7 +39,7 @@ export function createRefuse(answers: OpenAnswers, limiter: () => Limiter): Refu
   async function refuse(error: Malformed, socket: Socket): Promise<void> {
     const open = answers.on(socket);
     const isInTheMidst = open.some((one) => one.headersSent && !one.writableEnded);
-    // Browsers open connections in advance.
+    // Browsers open spare connections; an unused one gets no error response.
     const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
     if (error.code === 'ECONNRESET' || !socket.writable || isInTheMidst || isUnused) {
       socket.destroy();
@@ -49,10 +49,10 @@ export function createRefuse(answers: OpenAnswers, limiter: () => Limiter): Refu
     const isOfBody = latest?.complete === false;
     if (isOfBody) breakOff(latest, reasonOf(error));
     await Promise.all(open.map(ended));
-    // A request whose body broke off has its answer among them, or had it before.
+    // The request with the incomplete body has already received its error response.
     if (isOfBody) socket.end();
     else await answer(reasonOf(error), socket, limiter());
-    // A client that does not hang up holds the connection no longer for that.
+    // Do not wait longer for a client that keeps its side open.
     const cut = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('close', () => clearTimeout(cut));
   }
@@ -60,14 +60,14 @@ export function createRefuse(answers: OpenAnswers, limiter: () => Limiter): Refu
 
 const broken = new WeakMap<IncomingMessage, GatewayError>();
 
-/** Lets whoever reads a request's body know that there will be no more of it. */
+/** Fails the reading of a request body, because the rest of it will not arrive. */
 function breakOff(request: IncomingMessage, reason: GatewayError): void {
   broken.set(request, reason);
   request.once('error', () => {});
   request.emit('error', reason);
 }
 
-/** Refuses the requests of which it is known, before anybody waits for their body, that it has broken off. */
+/** Rejects requests whose body broke off before the server began to read it. */
 export function refuseBroken(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ raw }) => {
     const reason = broken.get(raw);

@@ -4,38 +4,38 @@ import type { FastifyInstance } from 'fastify';
 import type { GatewayError } from '../errors.ts';
 import type { Reading } from './reading.ts';
 
-/** The answers that are on their way to clients. */
+/** The responses that are not fully sent. */
 export type OpenAnswers = {
-  /** Those on a connection that have not ended, in their order. */
+  /** The open responses on a connection, in request order. */
   on(socket: Socket): ServerResponse[];
-  /** The request that came last on a connection, as far as it has come. */
+  /** The latest request on a connection, possibly incomplete. */
   latest(socket: Socket): IncomingMessage | undefined;
   /**
-   * Has each connection end with the last of its answers, which says so where its headers have not left; those that have
-   * had theirs end at once.
+   * Closes each connection after its last open response, and idle connections at once. The last response carries
+   * `Connection: close` if its headers are not yet sent.
    */
   closeConnections(): void;
-  /** Notes what is read by a stream of events that comes to an end by itself, and so is waited for too. */
+  /** Registers an event stream that ends with its run, so that the drain waits for it. */
   endsWith(stream: ServerResponse, reading: Reading): void;
-  /** Waits until all that have an end have left, `limitMs` at most. */
+  /** Waits until all finite responses are sent, at most `limitMs`. */
   sent(limitMs: number): Promise<void>;
-  /** Ends what is read by streams that are still waited for, and tells their readers why. */
+  /** Ends the registered event streams that are still open. Their readers receive the reason. */
   endStreams(reason: GatewayError): void;
 };
 
 type Connection = { answers: Set<ServerResponse>; latest: IncomingMessage };
 
-/** Keeps count of a server's answers, so that it can stop without cutting one. */
+/** Tracks a server's responses, so that it can shut down without cutting one. */
 export function trackAnswers(app: FastifyInstance): OpenAnswers {
   const connections = new Map<Socket, Connection>();
   const readings = new WeakMap<ServerResponse, Reading>();
   const open = () => [...connections.values()].flatMap(({ answers }) => [...answers]);
 
-  /** Any other stream of events that has nothing to send waits for its client, not for us. */
+  /** An unregistered event stream with an empty buffer may stay open forever, so the drain does not wait for it. */
   const hasEnd = (answer: ServerResponse) =>
     readings.has(answer) || !isEventStream(answer) || hasMoreToSend(answer);
 
-  /** Not by the server's own `closeIdleConnections()`, which cuts answers that are whole but have not all left. */
+  /** The server's own `closeIdleConnections()` would cut responses that are complete but not fully sent. */
   const closeBehindLast = (socket: Socket) => {
     const answers = connections.get(socket)?.answers;
     if (!answers) return;
@@ -61,7 +61,7 @@ export function trackAnswers(app: FastifyInstance): OpenAnswers {
       if (isClosing) closeBehindLast(socket);
     });
   });
-  // A WebSocket is no connection of answers any more.
+  // An upgraded connection carries no more HTTP responses.
   app.server.on('upgrade', ({ socket }: IncomingMessage) => connections.delete(socket));
 
   return {
@@ -90,7 +90,7 @@ export function trackAnswers(app: FastifyInstance): OpenAnswers {
   };
 }
 
-/** Waits until an answer has left, or cannot leave any more. */
+/** Waits until a response is sent, or its connection is closed. */
 export function ended(answer: ServerResponse): Promise<unknown> {
   return new Promise((resolve) => answer.once('close', resolve));
 }

@@ -3,17 +3,17 @@ import { BlockList, isIPv6, type Socket } from 'node:net';
 import { networkOf } from '../accounts/limits.ts';
 import type { OpenAnswers } from './connection-drain.ts';
 
-/** What one client may hold of the server. */
+/** Limits on the connections of one client. */
 export type ConnectionLimits = {
-  /** Milliseconds in which a request has to arrive with its body, and a new connection has to send its first request. */
+  /** Milliseconds for a request to arrive with its body, and for a new connection to send its first request. */
   requestMs: number;
-  /** Milliseconds that a client may take nothing of what waits for it. */
+  /** Milliseconds that a client may read none of the data sent to it. */
   stallMs: number;
-  /** Connections of one address that have shown no valid key. */
+  /** Connections of one address that have not authenticated. */
   anonymous: number;
-  /** Milliseconds that a connection has to show a key before it may have to make room. */
+  /** Milliseconds for a new connection to authenticate before it may be evicted. */
   graceMs: number;
-  /** Requests on one connection that wait for their answers. */
+  /** Requests on one connection without a complete response. */
   pipelined: number;
 };
 
@@ -25,15 +25,16 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   pipelined: 100,
 };
 
-/** The connections of a server. */
+/** The bounded connections of a server. */
 export type Connections = {
-  /** Notes that a client has shown a valid key: its connection does not count against its address any more. */
+  /** Marks a connection as authenticated. It no longer counts against its address. */
   trust(socket: Socket): void;
 };
 
 /**
- * The server options that end requests which do not arrive. Node.js looks for them in intervals, so that the limits hold
- * with an interval taken off. It notices only at the second look that a client has stopped taking what waits for it.
+ * The server options that time out slow requests and stalled clients. Node.js checks requests in intervals, so their
+ * timeout is one interval shorter than the limit. It detects a stalled client at the second check, so that timeout is
+ * half the limit.
  */
 export function timeoutsFor({ requestMs, stallMs }: ConnectionLimits) {
   const connectionsCheckingInterval = Math.ceil(requestMs / 30);
@@ -46,10 +47,10 @@ export function timeoutsFor({ requestMs, stallMs }: ConnectionLimits) {
 }
 
 /**
- * Bounds what the clients of a server hold. Where an address has too many connections without a key, a new one
- * replaces the oldest: a client with a key still connects from an address that floods the server.
+ * Bounds the connections of each client. If an address has too many unauthenticated connections, a new one evicts the
+ * oldest: a client with a key can still connect from an address that floods the server.
  *
- * @param proxies addresses and networks whose connections carry the requests of many clients; they have no bound here.
+ * @param proxies addresses and networks of proxies. They carry the requests of many clients, so they are not bounded.
  */
 export function boundConnections(
   server: Server,
@@ -58,7 +59,7 @@ export function boundConnections(
   proxies: string[],
 ): Connections {
   const isProxy = matcherOf(proxies);
-  /** Without a key, by their networks: when each was opened, the oldest first. */
+  /** Unauthenticated sockets by network, each with its opening time, oldest first. */
   const strangers = new Map<string, Map<Socket, number>>();
   const networks = new WeakMap<Socket, string>();
 
@@ -90,18 +91,18 @@ export function boundConnections(
     if (answers.on(socket).length > pipelined) socket.destroy();
   });
 
-  // Node.js tells of every connection on which nothing has happened for a while.
+  // Node.js emits `timeout` for every connection without activity.
   server.on('timeout', (socket: Socket) => {
     const isAtWork = answers.on(socket).length > 0 && socket.writableLength === 0;
     const isNew = socket.bytesWritten === 0 && !socket.writableEnded;
-    // A new one has until its first request is late.
+    // The request timeout covers a new connection.
     if (!isAtWork && !isNew) socket.destroy();
   });
 
   return { trust: forget };
 }
 
-/** Tells whether an address is in a list of addresses and networks. */
+/** Returns a predicate that matches an address against addresses and networks. */
 function matcherOf(entries: string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const entry of entries) {

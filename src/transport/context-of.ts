@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../schema/context.ts';
 
 /**
- * Makes the context of an operation that comes by HTTP.
+ * Creates the GraphQL context of an operation received over HTTP.
  *
- * @param signal aborted when the client has gone; by default when this very answer has lost its reader.
+ * @param signal aborted when the client disconnects. Default: when this response closes unfinished.
  */
 export type ContextOf = (
   request: FastifyRequest,

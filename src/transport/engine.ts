@@ -13,17 +13,17 @@ import type { Operation } from '../operations/operation.ts';
 import { readDocument } from '../schema/admission/document.ts';
 import type { Context } from '../schema/context.ts';
 
-/** Runs Parley's own documents in this process. It trusts them, and faces no client. */
+/** Executes Parley's own GraphQL documents. They are trusted, so no admission rules apply. */
 export type Engine = {
-  /** Reads a document ahead of its first run. @throws an error where it does not fit the schema. */
+  /** Validates a document before its first execution. @throws an error if it does not match the schema. */
   prepare(operation: Operation<never, unknown>): void;
-  /** Runs a query or mutation, compiled at its second run. @throws GatewayError for the first error. */
+  /** Executes a query or mutation, compiled from its second execution on. @throws GatewayError for the first error. */
   execute<Variables extends Record<string, unknown>, Data>(
     operation: Operation<Variables, Data>,
     variables: Variables,
     context: Context,
   ): Promise<Data>;
-  /** Runs a subscription. @throws GatewayError where it does not begin. */
+  /** Starts a subscription. @throws GatewayError if it fails to start. */
   subscribe<Variables extends Record<string, unknown>, Data>(
     operation: Operation<Variables, Data>,
     variables: Variables,
@@ -41,7 +41,7 @@ export async function createEngine(app: FastifyInstance, schema: GraphQLSchema):
   });
   const subscriptions = new Map<string, Subscription>();
 
-  /** Parses and validates a document; a subscription is compiled too, for what its events become. */
+  /** Parses and validates a document. A subscription is also compiled, to map its events to results. */
   const read = (source: string) => {
     const { document, errors } = readDocument(schema, source);
     if (errors) throw errors[0];
@@ -80,13 +80,13 @@ export async function createEngine(app: FastifyInstance, schema: GraphQLSchema):
   };
 }
 
-/** A subscription that was read: its events become results without going through its document again. */
+/** A prepared subscription. `toResult` maps an event to a result without interpreting the document again. */
 type Subscription = { document: DocumentNode; toResult: CompiledQuery['query'] };
 
-/** The data of a result without errors. Its type is the operation's, which the tests hold against the schema. */
+/** The data of a result without errors. Its type is the operation's, which tests check against the schema. */
 function dataOf({ data, errors }: ExecutionResult): never {
   if (data && !errors) return data as never;
-  // The documents are ours, and so is a mistake that is not the domain's own refusal.
+  // The documents are our own, so any error that the domain did not throw is a defect.
   const [error] = errors ?? [];
   throw toGatewayError(error?.originalError ?? new Error(error?.message));
 }

@@ -18,7 +18,7 @@ export function errorBody(
   };
 }
 
-/** A detail of the schema's `input`, in the names of the wire: `input.envVars` is `env_vars`. */
+/** Converts a detail's path in the schema's `input` to REST names: `input.envVars` becomes `env_vars`. */
 function inWireNames({ path, message }: ErrorDetail): ErrorDetail {
   const [, name] = /^input\.(\w+)$/.exec(path) ?? [];
   if (name === undefined) return { path, message };

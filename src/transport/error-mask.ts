@@ -2,10 +2,10 @@ import type { GraphQLError } from 'graphql';
 import { type GatewayError, toGatewayError, toGraphQLError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
-/** Turns whatever was thrown into the error that a GraphQL client sees. */
+/** Converts any thrown value to the error that a GraphQL client sees. */
 export type ErrorMask = (error: unknown) => GraphQLError;
 
-/** The one mask of all GraphQL transports: what it hides, it logs. */
+/** Creates the mask that all GraphQL transports use. It logs every error that it masks. */
 export function createErrorMask(log: Log): ErrorMask {
   return (error) => {
     logInternal(log, toGatewayError(error));
@@ -13,7 +13,7 @@ export function createErrorMask(log: Log): ErrorMask {
   };
 }
 
-/** Logs what a client is not told of; not that a client has gone, which is no fault. */
+/** Logs the cause of an internal error, except an abort: a client that disconnects is not a fault. */
 export function logInternal(log: Log, { code, message, cause }: GatewayError): void {
   const isAbort = cause instanceof Error && cause.name === 'AbortError';
   if (code === 'internal_error' && cause && !isAbort) log.error({ err: cause }, message);

@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
 
 type Options = {
-  /** Checks that must pass before this process may get requests, by the name that `missing` shows. */
+  /** Readiness checks, by the names that `missing` lists. */
   dependencies: Record<string, () => Promise<void>>;
   /** Whether the process is shutting down. */
   isClosing(): boolean;
 };
 
-/** `/healthz`: the process is alive, and its version. `/readyz`: it may get requests, or what is missing. */
+/** `/healthz` reports that the process is alive, and its version. `/readyz` reports readiness, or which checks failed. */
 export async function serveHealth(app: FastifyInstance, { dependencies, isClosing }: Options) {
   const names = Object.keys(dependencies);
   const probe = async () => {
@@ -16,7 +16,7 @@ export async function serveHealth(app: FastifyInstance, { dependencies, isClosin
     return names.filter((_name, index) => answers[index]?.status === 'rejected');
   };
   let underWay: Promise<string[]> | undefined;
-  /** Concurrent requests share one probe, so that a flood costs the database one query at a time. */
+  /** Concurrent requests share one probe, so a flood costs the database one query at a time. */
   const findMissing = () => {
     underWay ??= probe().finally(() => {
       underWay = undefined;

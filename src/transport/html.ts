@@ -1,9 +1,9 @@
-/** Text that is HTML already. */
+/** Markup that needs no escaping. */
 export type Html = { html: string };
 
 type Part = Html | string | number | false | undefined | Part[];
 
-/** Makes HTML of a template: what is put into it is escaped, unless it is HTML itself. */
+/** Template tag that escapes every interpolated value unless it is `Html`. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return { html: String.raw({ raw: strings }, ...parts.map(write)) };
 }
@@ -18,13 +18,13 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** The Markdown that descriptions know: paragraphs, and code in backticks. */
+/** Renders the Markdown that descriptions use: paragraphs, and code in backticks. */
 export function markdown(text = ''): Html {
   const paragraphs = text.split('\n\n').filter((paragraph) => paragraph !== '');
   return html`${paragraphs.map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`;
 }
 
-/** The same within a line. */
+/** Renders inline Markdown: code in backticks. */
 export function inline(text = ''): Html {
   const parts = text.split('`');
   return html`${parts.map((part, index) => (index % 2 ? html`<code>${part}</code>` : part))}`;

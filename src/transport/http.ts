@@ -25,39 +25,39 @@ import { readBodies } from './read-body.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether it is answered without a key too; requests count all the same. */
+    /** Whether the route needs no API key. Its requests still count against the limits. */
     keyless?: boolean;
   }
 }
 
-/** Where WebSockets are served: the only path at which a connection may be upgraded, by GET (RFC 6455, section 4.1). */
+/** The only path whose GET requests may be upgraded to WebSockets (RFC 6455, section 4.1). */
 export const WEBSOCKET_PATH = '/graphql/ws';
 
-/** The server, its answers under way and its connections. */
+/** The server, its open responses and its connections. */
 export type Http = { app: FastifyInstance; answers: OpenAnswers; connections: Connections };
 
 export type HttpOptions = {
   logger: FastifyServerOptions['logger'];
-  /** Addresses of proxies whose `X-Forwarded-For` counts. */
+  /** Addresses and networks of the proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
-  /** The limits that differ from `CONNECTION_LIMITS`. */
+  /** Overrides of `CONNECTION_LIMITS`. */
   connectionLimits?: Partial<ConnectionLimits>;
 };
 
 type Options = HttpOptions & {
-  /** Asked for with the first request: it is made of parts that need the server's log. */
+  /** A function, because the limiter is created after the server: its dependencies need the server's log. */
   limiter(): Limiter;
 };
 
 /**
- * The HTTP server, before anything is served on it: request ids, limits, reading of JSON bodies, and one form
- * for every error, also for those that the server makes by itself.
+ * Creates the HTTP server without routes: request ids, limits, JSON bodies, and one form for every error, including the
+ * HTTP server's own errors.
  */
 export function createHttp({ logger, trustProxy, connectionLimits, limiter }: Options): Http {
   const limits = { ...CONNECTION_LIMITS, ...connectionLimits };
   const { http: timeouts, ...serverTimeouts } = timeoutsFor(limits);
   const admit = async (request: FastifyRequest, reply: FastifyReply) => {
-    // Pages, files and event streams say otherwise.
+    // Pages, files and event streams override `cache-control`.
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
     if (!isApi(request)) return undefined;
     const admission = await limiter().admit(request, reply);
@@ -76,23 +76,23 @@ export function createHttp({ logger, trustProxy, connectionLimits, limiter }: Op
     forceCloseConnections: true,
     return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true }),
-    // A longer id than any is looked up like any other, and not found.
+    // An overlong id is looked up and not found, like any other unknown id.
     routerOptions: { maxParamLength: 16 * 1024 },
     genReqId: ({ headers }) => {
       const own = String(headers['x-request-id'] ?? '');
       return /^[!-~]{1,128}$/.test(own) ? own : makeId('req');
     },
-    // An address may name its server too (RFC 9112, section 3.2.2).
+    // A request target may be an absolute URL (RFC 9112, section 3.2.2).
     rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#]*\/?/i, '/'),
     http: {
       ...timeouts,
       requireHostHeader: false,
-      // Any other request to upgrade is answered as if it asked for nothing (RFC 9110, section 7.8).
+      // Any other upgrade request gets a plain HTTP response (RFC 9110, section 7.8).
       shouldUpgradeCallback: ({ method, url }) =>
         method === 'GET' && url?.split('?')[0] === WEBSOCKET_PATH,
     },
     clientErrorHandler: (error, socket) => refuse(error, socket),
-    // Fastify waits for no promise here, and one whose rejection nobody sees would stop the process.
+    // Fastify does not await a promise here, and an unhandled rejection would crash the process.
     frameworkErrors: (error, request, reply) => {
       const answer = (thrown: unknown) => answerError(thrown, request, reply as FastifyReply);
       void admit(request, reply as FastifyReply)
@@ -101,12 +101,12 @@ export function createHttp({ logger, trustProxy, connectionLimits, limiter }: Op
     },
   });
 
-  // An expectation that nobody knows is none of ours to refuse: 417 is no documented status.
+  // Ignore unknown expectations: 417 is not a documented status.
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
   });
   app.server.on('connect', (_request, socket) => {
-    if (socket instanceof Socket) refuse(new Error('This is no proxy.'), socket);
+    if (socket instanceof Socket) refuse(new Error('CONNECT is not supported.'), socket);
   });
   const answers = trackAnswers(app);
   const connections = boundConnections(app.server, answers, limits, trustProxy);
@@ -129,7 +129,7 @@ export function createHttp({ logger, trustProxy, connectionLimits, limiter }: Op
         runId: reply.getHeader('x-run-id'),
         ip,
       },
-      'Answered.',
+      'Request completed.',
     );
   });
   app.setNotFoundHandler((request) => {
@@ -140,7 +140,7 @@ export function createHttp({ logger, trustProxy, connectionLimits, limiter }: Op
   return { app, answers, connections };
 }
 
-/** Whether a request is one of the REST interface, which has limits also where it has no such route. */
+/** Whether a request is for the REST interface. Its unknown paths are rate-limited too. */
 function isApi({ routeOptions, url }: FastifyRequest): boolean {
   return /^\/v1(?![^/?])/.test(routeOptions.url ?? url);
 }
@@ -150,7 +150,7 @@ function nothingAt({ method, url }: FastifyRequest): GatewayError {
   return new GatewayError('not_found', `There is nothing at ${method} ${path}.`);
 }
 
-/** A signal that is aborted when the client hangs up before it has its whole answer, also if it has already. */
+/** A signal that is aborted when the client disconnects before the response is complete, or has already done so. */
 export function clientSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   if (raw.destroyed) gone.abort();
@@ -160,11 +160,11 @@ export function clientSignal({ raw }: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-/** The one mapping of what the HTTP server refuses onto the documented errors. */
+/** Maps errors of the HTTP server to the documented errors. */
 export function fromHttp(thrown: unknown): GatewayError {
   const { code, statusCode, message } = thrown as Partial<Error & Record<string, unknown>>;
   if (thrown instanceof SyntaxError) {
-    // The parser's own words may quote the body.
+    // The parser's message may quote the body.
     const place = / at position \d+( \(line \d+ column \d+\))?/.exec(thrown.message)?.[0] ?? '';
     return new GatewayError('invalid_json', `The body is not valid JSON${place}.`);
   }
@@ -186,7 +186,7 @@ export function fromHttp(thrown: unknown): GatewayError {
   return toGatewayError(thrown);
 }
 
-/** Only 429 answers carry `Retry-After`, also where the limit was exceeded and something else refused the request first. */
+/** Sets `Retry-After` on 429 responses only. Another error may win over an exceeded limit, which has set the header. */
 export function setRetryAfter({ code, retryAfter }: GatewayError, reply: FastifyReply): void {
   if (code !== 'rate_limit_exceeded') reply.removeHeader('retry-after');
   else if (retryAfter) reply.header('retry-after', retryAfter);
@@ -195,7 +195,7 @@ export function setRetryAfter({ code, retryAfter }: GatewayError, reply: Fastify
 function answerError(thrown: unknown, { id, log }: FastifyRequest, reply: FastifyReply): void {
   const error = fromHttp(thrown);
   logInternal(log, error);
-  // The next request can be told from a body that was read to its end, however bad it was.
+  // The request was read completely, so the connection can carry the next one.
   if (reply.request.raw.complete && reply.hasHeader('connection')) reply.removeHeader('connection');
   setRetryAfter(error, reply);
   reply

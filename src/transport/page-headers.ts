@@ -1,4 +1,4 @@
-/** What a page may load and do: only what comes from this server. Scripts are files, never part of the page. */
+/** Restricts pages to resources from this server, and forbids inline scripts. */
 const POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -13,9 +13,9 @@ const POLICY = {
 };
 
 /**
- * The headers of every page, which browsers check again each time they show it.
+ * The headers of every page. Browsers must revalidate a cached page before each use.
  *
- * @param exceptions directives of the Content Security Policy that differ for this page.
+ * @param exceptions directives of the Content Security Policy that this page overrides.
  */
 export function pageHeaders(exceptions: Record<string, string> = {}): Record<string, string> {
   const policy = Object.entries({ ...POLICY, ...exceptions });

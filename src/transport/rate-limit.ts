@@ -9,48 +9,48 @@ import type { BotVersion } from '../schema/context.ts';
 import { ACCOUNT_BODY_BYTES, ADDRESS_BODY_BYTES, createReserveBody } from './arriving-bodies.ts';
 import type { Authenticate } from './authenticate.ts';
 
-/** Who asks, and what is left to them. */
+/** The caller of a counted request, and the remaining quota. */
 export type Admission = {
-  /** The caller, or why nobody is let in. */
+  /** The caller, or the authentication error. */
   authentication: Caller | GatewayError;
   quota: Quota;
-  /** The bot that the path names, with its version, where that is known. */
+  /** The bot in the path, with its version, if known. */
   bot: BotVersion | undefined;
 };
 
-/** What is left, and the caller where its account has changed since the caller was read: as it is now. */
+/** The remaining quota, and the caller read again if its account has changed since it was cached. */
 export type Count = Quota & { renewed?: Caller | GatewayError };
 
-/** The one count for every entrance: against the account of a valid key, else against the client's address. */
+/** Counts the requests of every transport, against the account of a valid key or else against the client's address. */
 export type Limiter = {
   /**
-   * Counts a request or an operation, by the account's current limits. A failed authentication counts against the address,
-   * unless our own fault made it fail.
+   * Counts a request or an operation against the account's current limits. A failed authentication counts against the
+   * address, but an internal error counts nothing.
    */
   take(
     authentication: Caller | GatewayError,
-    /** None where the client has gone, which leaves none behind; all of those count as one. */
+    /** `undefined` after the client disconnected. All such requests share one count. */
     address: string | undefined,
     cost: number,
-    /** Of which bot to tell the version. */
+    /** The bot whose version to return in the same round trip. */
     botId?: string,
   ): Promise<Count>;
-  /** Finds out who sends a request below `/v1`, counts it, and says in its answer's headers what is left. */
+  /** Authenticates and counts a request, and sets the rate-limit headers of its response. It does not reject. */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<Admission>;
   /**
    * Counts a request for a static file, which needs no key, against its address.
    *
-   * @throws GatewayError `rate_limit_exceeded` for an address that has had its files of this minute.
+   * @throws GatewayError `rate_limit_exceeded` if the address has exceeded its file limit.
    */
   admitFile(request: FastifyRequest): Promise<void>;
   /**
-   * Reserves memory for the body of a request, before it is read.
+   * Reserves memory for a request body before it is read.
    *
-   * @throws GatewayError `rate_limit_exceeded` where too much is on its way for the account, or for an address without
-   *   a valid key.
+   * @throws GatewayError `rate_limit_exceeded` if the account, or the address without a valid key, has too many bytes in
+   *   transit.
    */
   receive(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** What was found of a request that was admitted. */
+  /** The result of `admit` for a request. */
   admitted(request: FastifyRequest): Admission | undefined;
 };
 
@@ -76,7 +76,7 @@ export function createLimiter({
     if (accountVersion === undefined || !reading || accountVersion === reading.version)
       return quota;
     const renewed = await reading.renew(accountVersion).catch(toGatewayError);
-    // Counted without the check of the version, so that an account that changes all the time is still served.
+    // Count without the version check, so that an account that changes constantly is still served.
     const settled = renewed instanceof GatewayError ? renewed : { ...renewed, reading: undefined };
     return { ...(await take(settled, address, cost, bot)), renewed };
   };
@@ -85,7 +85,7 @@ export function createLimiter({
     take,
 
     async admit(request, reply) {
-      // Asked before anything is waited for: a client may go meanwhile, and counts all the same.
+      // Read the address before the first `await`: it is lost when the client disconnects, and the request still counts.
       const { ip } = request;
       const found = await authenticate(request.headers.authorization, ip).catch(toGatewayError);
       const remembered = 'session' in found ? tokenRefused() : found;
@@ -118,30 +118,30 @@ export function createLimiter({
   };
 }
 
-/** Tokens are for pages; the REST interface is for servers, which have keys. */
+/** Session tokens are for web pages. The REST interface is for servers, which have API keys. */
 function tokenRefused(): GatewayError {
   return new GatewayError(
     'invalid_api_key',
-    'This is a session token, which is for GraphQL alone. Send an API key.',
+    'Session tokens are accepted only by GraphQL. Send an API key.',
   );
 }
 
-/** The paths that name a bot. */
+/** The parameters of a path with a bot's id. */
 const pathOf = z.object({ id: botId });
 
 /**
- * Lets a request below `/v1` go on.
+ * Rejects a request that exceeds its limit or lacks a valid key. The limit comes first, so that an attacker who guesses
+ * keys learns nothing beyond it.
  *
- * @param keyless whether it needs no key.
- * @throws GatewayError for a key that is missing or not valid, or for a limit that is exceeded. Guessing keys
- *   faster than an address may ask meets the limit alone.
+ * @param keyless whether the route needs no key.
+ * @throws GatewayError
  */
 export function assertAdmitted({ authentication, quota }: Admission, keyless = false): void {
   if (!quota.allowed) throw rateLimitExceeded(quota);
   if (!keyless && authentication instanceof GatewayError) throw authentication;
 }
 
-/** What every answer says of the limit. Source: the API document, "Limits"; RFC 9110, section 10.2.3. */
+/** The rate-limit headers of a response. Source: the API document, "Limits"; RFC 9110, section 10.2.3. */
 export function quotaHeaders({ allowed, perMinute, remaining, reset, retryAfter }: Quota) {
   return {
     'X-RateLimit-Limit': String(perMinute),

@@ -6,17 +6,17 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether an empty body will do, under any content type. */
+    /** Whether the route accepts an empty body, with any content type. */
     emptyBody?: boolean;
   }
 }
 
-/** Has a server read bodies that are JSON in UTF-8, within the memory that the limiter reserves for them. */
+/** Makes a server accept JSON bodies in UTF-8, within the memory that the limiter reserves. */
 export function readBodies(app: FastifyInstance, limiter: () => Limiter): void {
   app.addHook('preParsing', async (request, reply) => {
     const { routeOptions, headers } = request;
     if (hasBody(headers)) await limiter().receive(request, reply);
-    // Without a body a request has no content type, whatever its header says.
+    // Without a body the content type is meaningless, so Fastify must not check it.
     else if (routeOptions.config.emptyBody) delete headers['content-type'];
   });
 
@@ -38,7 +38,7 @@ export function readBodies(app: FastifyInstance, limiter: () => Limiter): void {
   });
 }
 
-/** Whether a body was compressed, or encoded in any other way. Nothing here decodes. */
+/** Whether a body has a content encoding. None is supported. */
 function isEncoded({ headers }: FastifyRequest): boolean {
   return !/^(identity)?$/i.test(headers['content-encoding'] ?? '');
 }
@@ -46,7 +46,7 @@ function isEncoded({ headers }: FastifyRequest): boolean {
 function encoded(): GatewayError {
   return new GatewayError(
     'invalid_request',
-    'Send the body as it is, without "Content-Encoding": it is not decompressed.',
+    'Send the body without "Content-Encoding": compressed bodies are not supported.',
   );
 }
 

@@ -4,10 +4,10 @@ import { GatewayError } from '../errors.ts';
 import type { Context } from '../schema/context.ts';
 
 /**
- * Reserves a slot among the open streams of the caller's account in this process.
+ * Reserves one of the stream slots that the caller's account has in this process.
  *
- * @returns releases the slot.
- * @throws GatewayError `rate_limit_exceeded` when the account has as many as its plan allows.
+ * @returns a function that releases the slot.
+ * @throws GatewayError `rate_limit_exceeded` if the account has as many open streams as its plan allows.
  */
 export type AcquireStream = (caller: Caller) => () => void;
 
@@ -18,21 +18,21 @@ export function createStreamLimit(): AcquireStream {
   return ({ account: { id, plan } }) => acquireSlot(id, CONCURRENCY_LIMITS[plan].streams);
 }
 
-/** What somebody reads as it comes: a subscription, or a stream of frames. It lasts no longer than its key. */
+/** One client's read of a subscription or an event stream. It never outlives its API key. */
 export type Reading = {
   /**
-   * Aborted when the reader has left, when the reading is over, and within a second of the key's end, which is
-   * then its reason: a `GatewayError` `invalid_api_key`.
+   * Aborted when the client disconnects, when the reading ends, and within a second after the key is revoked or expires.
+   * In the last case its reason is a `GatewayError` `invalid_api_key`.
    */
   signal: AbortSignal;
-  /** Says that it is over; with a reason that it ends early, which its reader is to be told. */
+  /** Ends the reading. A reason marks an early end, which the transport reports to the client. */
   end(reason?: GatewayError): void;
 };
 
-/** Why a reading has ended that came to its end; made once, because making one costs something. */
+/** The abort reason of a normal end. It is shared, because a DOMException captures a stack. */
 const OVER = new DOMException('The reading is over.', 'AbortError');
 
-/** @throws GatewayError where the caller has no good key. */
+/** @throws GatewayError if the caller is not authenticated. */
 export function beginReading({ caller, keys, signal }: Context): Reading {
   const over = new AbortController();
   const unwatch = keys.watch(caller(), () => over.abort(keyEnded()));
@@ -45,11 +45,11 @@ export function beginReading({ caller, keys, signal }: Context): Reading {
   };
 }
 
-/** Why a reading has ended early, where its reader is to be told. */
+/** The error to report to the client if a reading has ended early. */
 export function refusalIn({ reason }: AbortSignal): GatewayError | undefined {
   return reason instanceof GatewayError ? reason : undefined;
 }
 
 function keyEnded(): GatewayError {
-  return new GatewayError('invalid_api_key', 'This API key is not valid any more.');
+  return new GatewayError('invalid_api_key', 'This API key was revoked or has expired.');
 }

@@ -4,16 +4,16 @@ import { brotliCompress, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 
-/** Answers a request with a text that is the same for every client. */
+/** Responds with a text that is the same for every client. */
 export type SendText = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 const COMPRESS = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 
 /**
- * A text that does not change while the process lives. It is made and compressed once, at the first request, outside
- * the event loop; all answers share one copy of its bytes.
+ * Serves a text that never changes while the process runs. The first request creates it, and compresses it on the thread
+ * pool. All responses share one copy of the bytes.
  *
- * @param headers of each answer; the entity tag and the negotiation of `Content-Encoding` come with them.
+ * @param headers of each response. The entity tag, `Vary` and `Content-Encoding` are added.
  */
 export function createSharedText(make: () => string, headers: Record<string, string>): SendText {
   let made: { plain: Buffer; etag: string; encoded: Map<string, Promise<Buffer>> } | undefined;
