@@ -301,7 +301,7 @@ describe('a manifest', () => {
       [
         'PARLEY_PERSISTED_DOCUMENTS a: Cannot query field "nothing" on type "Query".',
         'PARLEY_PERSISTED_DOCUMENTS b: Syntax Error: Expected Name, found <EOF>.',
-        `PARLEY_PERSISTED_DOCUMENTS ${UNKNOWN}: is not its hash`,
+        `PARLEY_PERSISTED_DOCUMENTS ${UNKNOWN}: is not the hash of its document`,
       ].join('\n'),
     );
   });

@@ -9,21 +9,21 @@ import type { Context } from '../../schema/context.ts';
 import type { Documents } from './documents.ts';
 import type { GraphQLRequest } from './request.ts';
 
-/** An operation that may run, or why it may not, for the transport to mask and send. */
+/** An admitted operation, or the errors that reject it. The transport must mask the errors. */
 export type Admission =
   | { operation: Operation; errors?: undefined }
   | { operation?: undefined; errors: readonly GraphQLError[] };
 
-/** An operation as the libraries take it. */
+/** An operation in the form of the GraphQL libraries. */
 export type Operation = Pick<
   ExecutionArgs,
   'schema' | 'document' | 'operationName' | 'variableValues'
 > & { contextValue: Context };
 
 /**
- * Counts an operation and decides whether it runs, the same way on every GraphQL transport. It runs last before the
- * execution, on the document that is about to run. A request without a valid document counts 1. A new document of a
- * caller that has no requests left is refused before it is parsed.
+ * Counts an operation and decides whether it may run, for every GraphQL transport. It is the last step before execution
+ * and checks the document that will run. A request without a valid document counts 1. If the caller has no requests
+ * left, an unknown document is rejected before it is parsed.
  */
 export type Admit = (request: GraphQLRequest, context: Context) => Promise<Admission>;
 
@@ -39,7 +39,7 @@ export function createAdmission({
     const known = documents.find(text);
     if (known) return known;
     const { remaining } = await context.quota();
-    // A cost of 1 does not fit, so this throws.
+    // No requests are left, so this throws.
     if (remaining === 0) await context.charge(1);
     return documents.read(text, { keep: context.isAuthenticated() });
   };

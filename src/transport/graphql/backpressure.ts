@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http';
 
-/** Bytes that may wait for a slow reader when more is sent: then its connection is cut, and it may resume. */
+/** Bytes that may be queued for a slow reader. Beyond it, its connection is closed, and the client may resume. */
 export const MOST_UNSENT = 4 * 1024 * 1024;
-/** Bytes that a subscription may have waiting; then it waits itself. */
+/** Queued bytes beyond which a subscription pauses. */
 const ENOUGH_UNSENT = 256 * 1024;
 
-/** What waits for the readers of event streams, which the library queues without end. */
+/** The unsent events of event-stream readers. The library's own queue is unbounded. */
 export type Unsent = {
-  /** To be told of everything that is put in a reader's queue: who has too much there is cut off. */
+  /** Records an event in a reader's queue. It closes the connection of a reader with too many unsent bytes. */
   add(reader: ServerResponse, queued: unknown): void;
-  /** To be told when something has left a reader's queue. */
+  /** Notifies the waiting subscriptions that an event has left a reader's queue. */
   sent(reader: ServerResponse): void;
-  /** Waits until there is room in a reader's queue, or the reader has gone. */
+  /** Waits until a reader's queue has room, or the reader disconnects. */
   room(reader: ServerResponse): Promise<void>;
 };
 
@@ -41,11 +41,11 @@ export function createUnsent(): Unsent {
 }
 
 type Queue = {
-  /** All that was ever put in it. */
+  /** Total bytes that were queued. */
   bytes: number;
-  /** What its connection had sent before. */
+  /** Bytes that the connection had sent before the queue existed. */
   before: number;
-  /** Settles when something has left it, or the reader. */
+  /** Resolves when an event leaves the queue or the reader disconnects. */
   moved: PromiseWithResolvers<void>;
 };
 

@@ -9,44 +9,44 @@ import * as runOperations from '../../operations/runs.ts';
 import { type ReadDocument, readDocument } from '../../schema/admission/document.ts';
 import type { GraphQLRequest } from './request.ts';
 
-/** Texts of documents by their ids, beside Parley's own. */
+/** The operator's documents by id, in addition to Parley's own. */
 export type Manifest = Readonly<Record<string, string>>;
 
 /**
- * The documents of all GraphQL transports. Clients may ask for some by id: those of `operations/`, which REST runs,
- * and those of the operator's manifest. The id of each is also `sha256:` and the hash of its text in UTF-8.
+ * The documents of all GraphQL transports. Clients may run the documents of `operations/` and of the operator's manifest
+ * by id. `sha256:` and the hash of a document's UTF-8 text is also an id of it.
  * Source: GraphQL over HTTP, appendix A, "Persisted Documents".
  */
 export type Documents = {
   /**
-   * The text that a request asks to run. A `query` of no characters is none.
+   * Resolves the document of a request. An empty `query` counts as absent.
    *
-   * @throws GatewayError for an id that is unknown or no string, for an id beside a text, for neither, and for a text
-   *   where only documents with an id run.
+   * @throws GatewayError if the id is unknown or not a string, if the request has both an id and a text or neither, or if
+   *   it has a text although only persisted documents may run.
    */
   textOf(request: Pick<GraphQLRequest, 'query' | 'documentId'>): string;
-  /** A document that needs no reading: one that has an id, or one that is cached. */
+  /** A document that is already parsed, because it is persisted or cached. */
   find(text: string): ReadDocument | undefined;
   /**
    * Parses and validates a document.
    *
    * @param keep whether to cache it. Only valid documents are cached, 16 MiB in total.
-   * @throws GatewayError where only documents with an id run: whatever the request held, no other text runs.
+   * @throws GatewayError if only persisted documents may run.
    */
   read(text: string, options: { keep: boolean }): ReadDocument;
   /** Estimated bytes of all cached documents. */
   cachedBytes(): number;
 };
 
-/** Bytes that cached documents take in total, and one at most. */
+/** Estimated bytes of all cached documents. */
 const MAX_CACHED_BYTES = 16 * 1024 * 1024;
 const MAX_DOCUMENT_BYTES = 1024 * 1024;
-/** What a token takes in memory with its syntax nodes and locations, measured on Node.js 24: 90 to 507 bytes. */
+/** Memory of a token with its syntax nodes and locations. Measured on Node.js 24: 90 to 507 bytes. */
 const BYTES_PER_TOKEN = 512;
 
 /**
- * @param only whether no documents run but those that have an id.
- * @throws StartupError naming every document of the manifest that does not fit its id or the schema.
+ * @param only whether only persisted documents may run.
+ * @throws StartupError that names every document of the manifest that does not match its id or the schema.
  */
 export function createDocuments(
   schema: GraphQLSchema,
@@ -60,7 +60,8 @@ export function createDocuments(
   for (const [id, text] of Object.entries(manifest)) {
     const read = readDocument(schema, text);
     for (const { message } of read.errors ?? []) problems.push(`${id}: ${message}`);
-    if (id.startsWith('sha256:') && id !== shaOf(text)) problems.push(`${id}: is not its hash`);
+    if (id.startsWith('sha256:') && id !== shaOf(text))
+      problems.push(`${id}: is not the hash of its document`);
     texts.set(id, text).set(shaOf(text), text);
     known.set(text, read);
   }
@@ -84,10 +85,10 @@ export function createDocuments(
         return query;
       }
       if (typeof documentId !== 'string') throw refused('documentId', 'must be a string');
-      if (query) throw refused('documentId', 'must not come with query');
+      if (query) throw refused('documentId', 'must not be combined with query');
       const text = texts.get(documentId);
       if (text !== undefined) return text;
-      throw new GatewayError('not_found', 'No document has this documentId.');
+      throw new GatewayError('not_found', 'There is no document with this documentId.');
     },
 
     find: (text) => known.get(text) ?? cache.get(text),
@@ -114,7 +115,7 @@ function shaOf(text: string): string {
   return `sha256:${hash('sha256', text)}`;
 }
 
-/** The tokens of a document in memory: all that its nodes refer to, comments too. */
+/** Counts the tokens that a document keeps in memory, including comments. */
 function tokensOf({ loc }: DocumentNode): number {
   let count = 0;
   for (let token = loc?.startToken ?? null; token; token = token.next) count += 1;
@@ -122,7 +123,10 @@ function tokensOf({ loc }: DocumentNode): number {
 }
 
 function noText(): GatewayError {
-  return refused('query', 'only documents with an id run here; send documentId');
+  return refused(
+    'query',
+    'is not accepted; this server runs only persisted documents, send documentId',
+  );
 }
 
 function refused(path: string, message: string): GatewayError {

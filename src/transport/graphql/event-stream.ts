@@ -15,7 +15,7 @@ import { addressOf, readRequest } from './request.ts';
 import { createReserved, type EventStream } from './single-connection.ts';
 import { type GraphQLOptions, refuseRequests } from './yoga.ts';
 
-/** The tokens that this server makes; the library looks up any other text unguarded. */
+/** The form of this server's tokens. The library would look up any other text as a property name. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 type Options = GraphQLOptions & {
@@ -25,8 +25,8 @@ type Options = GraphQLOptions & {
 };
 
 /**
- * GraphQL over Server-Sent Events at `/graphql/stream`, in both modes of its protocol: a connection for each operation,
- * or one reserved connection for many, for which a key is needed.
+ * Serves GraphQL over Server-Sent Events at `/graphql/stream`, in both modes of the protocol: one connection for each
+ * operation, or one reserved connection for many. A reservation needs a key.
  */
 export async function serveEventStream(
   app: FastifyInstance,
@@ -44,7 +44,7 @@ export async function serveEventStream(
 ) {
   const reserved = createReserved({ keys });
   const unsent = createUnsent();
-  /** Where what comes of an operation finds room. */
+  /** By an operation's context: waits until its reader's queue has room. */
   const rooms = new WeakMap<object, () => Promise<void>>();
 
   const handle = createHandler<FastifyRequest, { token: string; reply: FastifyReply }, Context>({
@@ -88,7 +88,7 @@ export async function serveEventStream(
     const asked = toLibrary(request, { token, reply });
     const answer = await handle(asked);
     if (answer[1].status === 201) {
-      // Opened at once, because only a stream can end; what it has to send waits for its reader all the same.
+      // Open the library's stream at once, because only an open stream can be ended. It queues events until it is read.
       const [stream] = await handle({ ...asked, method: 'GET', headers: ACCEPT_EVENTS });
       reserved.add(token, caller, stream as EventStream);
     }
@@ -114,7 +114,7 @@ export async function serveEventStream(
       if (method === 'PUT') return reserve(request, reply);
       const token = tokenOf(request);
       const connection = reserved.find(token);
-      // Whoever asks for events by a token reads its connection; a second one is refused by the library.
+      // The first event-stream request with a token reads its connection. The library rejects a second one.
       if (connection && !connection.reader && headers.accept === 'text/event-stream') {
         connections.trust(request.raw.socket);
         return sendStream(reply, connection.open(reply.raw), unsent);
@@ -125,13 +125,13 @@ export async function serveEventStream(
   });
 }
 
-/** Whether a request asks to run something; one by GET without a document opens a reserved connection. */
+/** Whether a request carries an operation. A GET request without a document opens a reserved connection. */
 function isOperation(request: FastifyRequest): boolean {
   const { query, documentId } = readRequest(request);
   return request.method === 'POST' || typeof (query ?? documentId) === 'string';
 }
 
-/** What the library is asked, by a request of this server. Of an operation it needs no more than the id. */
+/** Converts a request to the library's form. The library needs only an operation's id. */
 function toLibrary<Context>(
   request: FastifyRequest,
   context: Context,
@@ -152,7 +152,7 @@ function toLibrary<Context>(
 
 const ACCEPT_EVENTS = new Headers({ accept: 'text/event-stream' });
 
-/** Sends what the library answers. */
+/** Sends the library's response. */
 async function send(
   reply: FastifyReply,
   [body, { status, headers }]: Response,
@@ -165,7 +165,7 @@ async function send(
     .send(body ?? undefined);
 }
 
-/** Sends a stream as it comes, for as long as there is somebody who reads. */
+/** Sends a stream until it ends or the client disconnects. */
 async function sendStream(reply: FastifyReply, stream: EventStream, unsent: Pick<Unsent, 'sent'>) {
   const raw = takeOver(reply);
   const leave = () => void stream.return();
@@ -184,20 +184,20 @@ async function sendStream(reply: FastifyReply, stream: EventStream, unsent: Pick
   return reply;
 }
 
-/** The token of a reserved connection; one of no connection where there is none. */
+/** The token of a request. Without a valid one, it is a random token that matches no connection. */
 function tokenOf({ headers, query }: FastifyRequest): string {
   const { token } = query as { token?: unknown };
   const given = String(headers[TOKEN_HEADER_KEY] ?? token);
   return UUID.test(given) ? given : randomUUID();
 }
 
-/** The library uses an operation's id as the name of a property. */
+/** The library uses an operation's id as a property name, so ids such as `constructor` are rejected. */
 const extensions = z
   .looseObject({
     operationId: z
       .string()
       .max(MAX_ID_LENGTH, `must not be longer than ${MAX_ID_LENGTH} characters`)
-      .refine((id) => !(id in {}), 'is no id')
+      .refine((id) => !(id in {}), 'is reserved')
       .optional(),
   })
   .nullish();
@@ -207,12 +207,12 @@ function operationIdOf(source: unknown): string {
   return String(operationId ?? '');
 }
 
-/** An answer that is there at once; the library sends it along the stream like any other. */
+/** Wraps an immediate result, which the library sends on the stream like any other. */
 async function* streamOf(result: ExecutionResult) {
   yield result;
 }
 
-/** A subscription that goes on only where there is room for what comes. */
+/** Wraps a subscription so that it reads the next event only if the reader's queue has room. */
 function paced(
   source: AsyncGenerator<ExecutionResult, void, void>,
   room: () => Promise<void>,

@@ -1,15 +1,15 @@
 /** The longest id that an operation may have, in characters. */
 export const MAX_ID_LENGTH = 128;
 
-/** The operations under way on one connection, by the ids that its client gave them. */
+/** The active operations on one connection, by the client's ids. */
 export type Operations = {
-  /** @returns a signal that is aborted when the operation is cancelled, or its connection has gone. */
+  /** @returns a signal that is aborted when the operation is cancelled or its connection closes. */
   begin(id: string): AbortSignal;
-  /** To be told of each that ends or is refused: it is forgotten. */
+  /** Removes an operation that has ended or was rejected. */
   end(id: string): void;
-  /** Its client wants no more of it: that is its end, too. */
+  /** Aborts an operation's signal and removes the operation. */
   cancel(id: string): void;
-  /** Cancels all, and all that is to come. */
+  /** Cancels all operations, and every later one as it begins. */
   cancelAll(): void;
 };
 

@@ -1,25 +1,25 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** The origins whose pages may call GraphQL. */
+/** The origin rules for pages that call GraphQL. */
 export type Origins = {
-  /** Lets pages of the listed origins at what a plugin serves at a path: CORS, with its preflight requests. */
+  /** Enables CORS, with preflight requests, for the allowed origins on a plugin's path. */
   openTo(app: FastifyInstance, path: string): void;
-  /** Whether a WebSocket may be opened: by what is no page, by a page of this very host, or of a listed origin. */
+  /** Whether a request may open a WebSocket: it has no `Origin`, or one of this host, or an allowed one. */
   mayConnect(request: FastifyRequest): boolean;
 };
 
 const METHODS = 'GET, POST, PUT, DELETE';
-/** What clients of GraphQL send, over SSE too. */
+/** The request headers that GraphQL clients send, including those of SSE. */
 const REQUEST_HEADERS =
   'Authorization, Content-Type, Accept, X-Request-Id, Traceparent, X-GraphQL-Event-Stream-Token';
-/** What a page may read of an answer besides its body. */
+/** The response headers that a page may read. */
 const RESPONSE_HEADERS =
   'X-Request-Id, X-Run-Id, Idempotency-Replayed, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After';
-/** Chromium remembers a preflight for no longer. */
+/** Chromium's maximum for caching a preflight response. */
 const MAX_AGE_S = 7_200;
 
 /**
- * Without a list no CORS header leaves any endpoint. Cookies are never let through: there are none.
+ * Without allowed origins, no endpoint sends CORS headers. Credentials are never allowed, because Parley uses no cookies.
  *
  * @param allowed origins as browsers write them.
  */

@@ -21,23 +21,23 @@ const parameters = z.object(
   'the body must be one JSON object, not a batch',
 );
 
-/** In an address every parameter is text. Source: GraphQL over HTTP, section 5.2. */
+/** In a URL every parameter is a string. Source: GraphQL over HTTP, section 5.2. */
 const addressParameters = parameters.extend({
   variables: jsonText.pipe(record).optional(),
   extensions: jsonText.pipe(record).optional(),
 });
 
-/** The parameters of one GraphQL request. A `query` of no characters stands for none. */
+/** The parameters of one GraphQL request. An empty `query` counts as absent. */
 export type GraphQLRequest = z.infer<typeof parameters>;
 
 const requests = new WeakMap<FastifyRequest, GraphQLRequest>();
 
 /**
- * Reads the parameters of an HTTP request: of the address with GET, else of the body. It reads a request once, so that
- * the text that is checked is the text that runs.
+ * Reads the parameters of an HTTP request, from the URL with GET and else from the body. The result is cached, so that
+ * the document that was checked is the document that runs.
  *
- * @throws GatewayError `invalid_request` for a parameter that is repeated in the address or has the wrong type, and for
- *   a body that is not one JSON object.
+ * @throws GatewayError `invalid_request` if a parameter is repeated in the URL or has the wrong type, or if the body is
+ *   not one JSON object.
  */
 export function readRequest(request: FastifyRequest): GraphQLRequest {
   const known = requests.get(request);
@@ -51,7 +51,7 @@ export function readRequest(request: FastifyRequest): GraphQLRequest {
   return asked;
 }
 
-/** The parameters of the address, each once. @throws GatewayError `invalid_request` for one that is repeated. */
+/** The parameters of the URL. @throws GatewayError `invalid_request` if one is repeated. */
 export function addressOf({ raw: { url = '' } }: FastifyRequest): Map<string, string> {
   const start = url.indexOf('?');
   const given = [...new URLSearchParams(start < 0 ? '' : url.slice(start + 1))];
@@ -59,7 +59,7 @@ export function addressOf({ raw: { url = '' } }: FastifyRequest): Map<string, st
   if (address.size === given.length) return address;
   throw invalidRequest(
     new z.ZodError([
-      { code: 'custom', path: [], message: 'Each parameter of the address must stand there once.' },
+      { code: 'custom', path: [], message: 'A parameter must not be repeated in the URL.' },
     ]),
   );
 }

@@ -5,34 +5,34 @@ import type { Keys } from '../../accounts/keys.ts';
 import { createOperations, type Operations } from './open-operations.ts';
 
 const OPEN_WITHIN_MS = 60_000;
-/** Of an account, or of a token's session: pages share the key that made their tokens, but no slots. */
+/** Unopened connections of one account, or of one token's session: pages that share a key do not share slots. */
 const MAX_RESERVED = 100;
 
-/** A connection for many operations, of which its client opens the stream when it likes. */
+/** A reserved connection for many operations. Its client opens the event stream separately. */
 export type Reserved = {
   operations: Operations;
-  /** Who reads its stream. */
+  /** The response that carries the stream; none until it is opened. */
   reader: ServerResponse | undefined;
-  /** Settles with the reader; with nothing where it ends without one. */
+  /** Resolves with the reader, or with `undefined` if the connection ends unopened. */
   opened: Promise<ServerResponse | undefined>;
-  /** Gives its stream to a reader, who is to send it, and with whom it ends. */
+  /** Assigns the stream to a reader, which must send it. The connection ends when the reader closes. */
   open(reader: ServerResponse): EventStream;
-  /** Ends it, and all that is under way on it. */
+  /** Ends the connection and cancels its operations. */
   end(): void;
 };
 
-/** What the library has to send along a connection. To return from it ends all that is under way on it. */
+/** The library's output for a connection. To return it ends all of the connection's operations. */
 export type EventStream = AsyncGenerator<string, void>;
 
 /**
- * The reserved connections of event streams, by their tokens. Each ends with its reader, with its key, and after a minute
- * in which nobody has opened it; and with it all its operations.
+ * The reserved connections of event streams, by token. A connection and its operations end when the reader closes, when
+ * the API key ends, or if the stream is not opened within a minute.
  */
 export type ReservedConnections = {
   find(token: string): Reserved | undefined;
   /**
-   * @param stream ends where the connection is refused, too.
-   * @throws GatewayError `rate_limit_exceeded` where 100 of the account, or of a token's session, wait to be opened.
+   * @param stream returned if the connection is rejected.
+   * @throws GatewayError `rate_limit_exceeded` if the account, or the token's session, has 100 unopened connections.
    */
   add(token: string, caller: Caller, stream: EventStream): void;
   /** Ends all of them. */
@@ -42,10 +42,10 @@ export type ReservedConnections = {
 export function createReserved({ keys }: { keys: Pick<Keys, 'watch'> }): ReservedConnections {
   const connections = new Map<string, Reserved>();
   const acquireSlot = createConcurrencyLimit(
-    (max) => `${max} reserved connections wait to be opened already. Open one of them first.`,
+    (max) => `There are already ${max} unopened reserved connections. Open one of them first.`,
   );
 
-  /** @returns releases its slot. */
+  /** @returns a function that releases the slot. */
   const admit = (caller: Caller, stream: EventStream) => {
     try {
       return acquireSlot(JSON.stringify([caller.account.id, caller.session]), MAX_RESERVED);
@@ -87,7 +87,7 @@ export function createReserved({ keys }: { keys: Pick<Keys, 'watch'> }): Reserve
       };
       connections.set(token, connection);
       const late = setTimeout(connection.end, OPEN_WITHIN_MS);
-      // After what its operations are told of that.
+      // Defer it, so that the operations can first report the key's end.
       const unwatch = keys.watch(caller, () => setImmediate(connection.end));
     },
 

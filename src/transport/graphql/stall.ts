@@ -1,14 +1,14 @@
 import type { WebSocket } from '@fastify/websocket';
 
-/** Closes a WebSocket whose client takes nothing of what waits for it. Node.js watches no connection that was upgraded. */
+/** Terminates a WebSocket whose client stops reading. Node.js does not time out upgraded connections. */
 export type Stall = {
-  /** To be called for each message that is put in the queue. */
+  /** Call it for each message that is queued. */
   queued(): void;
-  /** To be called for each message that has left. */
+  /** Call it for each message that was sent. */
   sent(): void;
 };
 
-/** @param limitMs milliseconds between two messages that leave, while any wait. */
+/** @param limitMs longest time between two sent messages while any are queued. */
 export function watchStall(
   socket: Pick<WebSocket, 'bufferedAmount' | 'once' | 'terminate'>,
   limitMs: number,

@@ -5,21 +5,21 @@ import { type GatewayError, toGatewayError } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
 import { type AcquireStream, beginReading, refusalIn } from '../reading.ts';
 
-/** Of one key; pages share the key that made their tokens, but no slots: each session has its own. */
+/** Open subscriptions of one key, or of one token's session: pages that share a key do not share slots. */
 const MAX_OF_KEY = 100;
 
-/** Begins a subscription, the same way on every transport. Errors are for the transport to mask. */
+/** Starts a subscription for any transport. The transport must mask the errors. */
 export type Subscribe = (
   args: ExecutionArgs,
 ) => Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult>;
 
 /**
- * Subscriptions that last no longer than the key that began them: within a second of its end they tell
- * `INVALID_API_KEY`, and end too; one that breaks tells `INTERNAL_ERROR`.
+ * Creates subscriptions that do not outlive their API key: within a second after it is revoked or expires, they emit
+ * `INVALID_API_KEY` and end. A subscription that fails emits `INTERNAL_ERROR`.
  */
 export function createSubscribe(acquireStream: AcquireStream): Subscribe {
   const acquireSlot = createConcurrencyLimit(
-    (max) => `${max} subscriptions are open already. End one of them.`,
+    (max) => `There are already ${max} open subscriptions. Close one of them.`,
   );
 
   /** Reserves a slot of the key, or of a token's session, and one of the account. */
@@ -39,7 +39,7 @@ export function createSubscribe(acquireStream: AcquireStream): Subscribe {
   };
 
   return async (args) => {
-    // The libraries hand on as unknown what our transports gave them.
+    // The libraries type the context of our transports as `unknown`.
     const context = args.contextValue as Context;
     let leave: () => void;
     try {
@@ -47,7 +47,7 @@ export function createSubscribe(acquireStream: AcquireStream): Subscribe {
     } catch (error) {
       return { errors: [refusal(toGatewayError(error))] };
     }
-    // A resolver that waits for something knows of no reader's end but by its signal.
+    // The signal is a waiting resolver's only way to learn that its client has disconnected.
     const { signal, end } = beginReading(context);
     const finish = () => {
       end();
@@ -68,8 +68,8 @@ export function createSubscribe(acquireStream: AcquireStream): Subscribe {
 }
 
 /**
- * Reads a source until it is over, its reader leaves, the key ends, or it breaks: of the last two the reader is told, so
- * that no other operation on its connection ends with it.
+ * Reads a source until it completes, the client disconnects, the key ends, or the source fails. The last two become a
+ * result with an error, because a thrown error would end the other operations on the connection.
  */
 function untilEnded(
   source: AsyncGenerator<ExecutionResult, void, void>,

@@ -22,14 +22,14 @@ import type { Subscribe } from './subscriptions.ts';
 
 const CONNECTIONS = {
   maxPayload: 1024 * 1024,
-  /** Milliseconds that a client has to answer that its connection is closed. Then it is cut: nobody waits for a silent one. */
+  /** Milliseconds to wait for a client's close frame before its connection is terminated. */
   closeTimeout: 1_000,
 };
-/** How many operations of one connection may be under way. */
+/** Active operations on one connection. */
 const MAX_OPERATIONS = 200;
-/** WebSockets of one key, or of one session's tokens. */
+/** Open WebSockets of one key, or of one session's tokens. */
 const MAX_SOCKETS = 100;
-/** How long a connection may take to say who it is. */
+/** Time for a new connection to send `connection_init`. */
 const INIT_LIMIT_MS = 3_000;
 
 type Options = {
@@ -42,14 +42,14 @@ type Options = {
   keys: Pick<Keys, 'watch'>;
   origins: Origins;
   connections: Connections;
-  /** Milliseconds that a client may take nothing of what waits for it. */
+  /** Milliseconds that a client may read none of the data sent to it. */
   stallMs?: number;
 };
 
 /**
- * GraphQL over WebSocket (`graphql-transport-ws`) at `/graphql/ws`. The key comes in `connection_init`, as
- * `{"Authorization": "Bearer …"}`, or in the request's header. Without one the connection is closed with 4401,
- * with one that is not valid with 4403.
+ * Serves GraphQL over WebSocket (`graphql-transport-ws`) at `/graphql/ws`. The key is in `connection_init`, as
+ * `{"Authorization": "Bearer …"}`, or in the request's header. A connection without a key is closed with 4401, and one
+ * with an invalid key with 4403.
  */
 export async function serveWebSocket(
   app: FastifyInstance,
@@ -66,34 +66,31 @@ export async function serveWebSocket(
     stallMs = CONNECTION_LIMITS.stallMs,
   }: Options,
 ) {
-  /**
-   * The key is looked at again for each operation: a revoked one begins nothing more. That it cannot be looked at is a
-   * refusal too, of that operation alone.
-   */
+  /** Authenticates each operation again, because the key may be revoked. A failed lookup rejects that operation only. */
   const authenticateConnection = (parameters: unknown, { headers, ip }: FastifyRequest) => {
     const { Authorization } = (parameters ?? {}) as Record<string, unknown>;
     return authenticate(Authorization ?? headers.authorization, ip).catch(toGatewayError);
   };
 
   const acquireSocket = createConcurrencyLimit(
-    (max) => `${max} WebSockets are open already. Close one of them.`,
+    (max) => `There are already ${max} open WebSockets. Close one of them.`,
   );
 
   await app.register(websocket, { options: CONNECTIONS });
   app.route({
     method: 'GET',
     url: WEBSOCKET_PATH,
-    // Browsers ask nobody before they connect to another host: CORS does not cover WebSockets (RFC 6455, 10.2).
+    // CORS does not cover WebSockets, so the server must check the origin (RFC 6455, section 10.2).
     preValidation: async (request) => {
       if (!request.ws || origins.mayConnect(request)) return;
       const message =
-        'Pages of this origin may not connect: PARLEY_ALLOWED_ORIGINS does not list it.';
+        'Pages of this origin may not connect. PARLEY_ALLOWED_ORIGINS does not contain it.';
       throw new GatewayError('insufficient_scope', message);
     },
     handler: (_request, reply) => reply.callNotFound(),
     wsHandler: guarded(
       makeHandler({
-        // Else clients would read of our own faults as they are.
+        // Otherwise the library would send internal errors to clients unmasked.
         isProd: true,
         connectionInitWaitTimeout: INIT_LIMIT_MS,
         execute,
@@ -101,7 +98,7 @@ export async function serveWebSocket(
         onConnect: async ({ connectionParams, extra }) => {
           const { socket, request } = extra;
           const authentication = await authenticateConnection(connectionParams, request);
-          // Whoever has gone meanwhile closes no more, and would be watched for as long as the key holds.
+          // A closed socket emits no second `close`, so its key watcher would never be removed.
           if (socket.readyState >= socket.CLOSING) return false;
           if (!(authentication instanceof GatewayError)) {
             try {
@@ -145,7 +142,7 @@ export async function serveWebSocket(
           ...result,
           ...(result.errors && { errors: result.errors.map(maskError) }),
         }),
-        // What is refused never comes to its completion.
+        // A rejected operation gets no `onComplete`.
         onError: ({ extra }, id, _payload, errors) => {
           operationsOf(extra.socket).end(id);
           return errors.map(maskError);
@@ -156,7 +153,7 @@ export async function serveWebSocket(
   });
 }
 
-/** How a connection is closed for the reason why nobody is let in. */
+/** The close codes for authentication errors. */
 const REFUSALS = new Map([
   ['MISSING_API_KEY', [4401, 'Unauthorized'] as const],
   ['INVALID_API_KEY', [4403, 'Forbidden'] as const],
@@ -167,10 +164,10 @@ function refuse(socket: WebSocket, { extensions }: GraphQLError): void {
   socket.close(code, reason);
 }
 
-/** The connections that have said who they are. */
+/** The authenticated connections. */
 const acknowledged = new WeakSet<WebSocket>();
 
-/** The operations of each connection. */
+/** The active operations of each connection. */
 const connections = new WeakMap<WebSocket, Operations>();
 
 function operationsOf(socket: WebSocket): Operations {
@@ -184,8 +181,8 @@ function operationsOf(socket: WebSocket): Operations {
 }
 
 /**
- * Stands between a socket and the library: messages are bounded before it reads them, a client that does not read is cut
- * off whatever is sent to it, and errors go to the log, where the library prints them to the console.
+ * Guards a socket before the library sees it. It bounds incoming messages, terminates clients that do not read, and
+ * sends socket errors to the log, because the library prints them to the console.
  */
 function guarded(handler: WebsocketHandler, stallMs: number): WebsocketHandler {
   return function (socket, request) {
@@ -198,7 +195,7 @@ function guarded(handler: WebsocketHandler, stallMs: number): WebsocketHandler {
     const on = socket.on.bind(socket);
     const stall = watchStall(socket, stallMs);
     Object.assign(socket, {
-      // A message that cannot be sent is no error: that the socket has closed says enough.
+      // A failed send is not reported, because the socket's `close` event follows.
       send(data: string, sent: () => void) {
         if (cutOff()) return sent();
         stall.queued();
@@ -214,14 +211,14 @@ function guarded(handler: WebsocketHandler, stallMs: number): WebsocketHandler {
     Object.assign(socket, { on });
     socket.on('ping', cutOff);
     socket.removeAllListeners('error');
-    socket.on('error', ({ message }) => request.log.warn(`The WebSocket broke: ${message}`));
+    socket.on('error', ({ message }) => request.log.warn(`WebSocket failed: ${message}`));
   };
 }
 
-/** Bytes of a message before the connection is acknowledged, and of one that is no operation. */
+/** Characters of a message before authentication, and of a message other than `subscribe`. */
 const MAX_SMALL_MESSAGE = 16 * 1024;
 
-/** Hands each message on to the library as a text, and closes the connection with 4400 for one that is not valid. */
+/** Validates each message, then passes it to the library as text. An invalid one closes the connection with 4400. */
 function reading(socket: WebSocket, listener: (data: unknown) => void) {
   return (data: unknown) => {
     if (socket.readyState !== socket.OPEN) return;
@@ -232,7 +229,7 @@ function reading(socket: WebSocket, listener: (data: unknown) => void) {
       const message: unknown = JSON.parse(text);
       if (!isSmall && !isSubscribe(message)) throw new Error('The message is too long.');
       const { data: complete } = completeMessage.safeParse(message);
-      // The library ends operations that run; those that still wait to begin are cancelled here.
+      // The library only ends operations that have started; cancel one that is still being admitted.
       if (complete) connections.get(socket)?.cancel(complete.id);
       const read = readMessage(message);
       listener(read === message ? text : JSON.stringify(read));
@@ -242,25 +239,25 @@ function reading(socket: WebSocket, listener: (data: unknown) => void) {
   };
 }
 
-/** Source: the protocol of graphql-ws, "Complete". */
+/** Source: the graphql-ws protocol, "Complete". */
 const completeMessage = z.object({ type: z.literal('complete'), id: z.string() });
 
 function isSubscribe(message: unknown): message is JsonObject {
   return isJsonObject(message) && message.type === 'subscribe';
 }
 
-/** The messages of servers: the library takes them for a fault of ours. Source: the protocol of graphql-ws. */
+/** Messages that only servers send. The library would treat them as internal errors. Source: the graphql-ws protocol. */
 const FROM_SERVERS: unknown[] = ['connection_ack', 'next', 'error'];
 
 /**
- * Reads a message. The library lets none through that has no text for a query: with an id alone, an empty one stands in
- * for it.
+ * Validates a message. The library rejects a `subscribe` without `query`, so one with only a `documentId` gets an empty
+ * `query`.
  *
- * @throws Error for a message that is not valid.
+ * @throws Error for an invalid message.
  */
 function readMessage(message: unknown): unknown {
   if (!isJsonObject(message)) return message;
-  if (FROM_SERVERS.includes(message.type)) throw new Error('Only servers send this.');
+  if (FROM_SERVERS.includes(message.type)) throw new Error('Only servers send this message.');
   if (!isSubscribe(message)) return message;
   const { id, payload } = message;
   if (String(id).length > MAX_ID_LENGTH) throw new Error('The id of the operation is too long.');

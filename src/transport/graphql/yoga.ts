@@ -14,7 +14,7 @@ import type { Origins } from './origins.ts';
 import { readRequest } from './request.ts';
 import type { Subscribe } from './subscriptions.ts';
 
-/** What the GraphQL transports over HTTP are made of. */
+/** The dependencies of the GraphQL transports over HTTP. */
 export type GraphQLOptions = {
   schema: GraphQLSchema;
   contextOf: ContextOf;
@@ -25,10 +25,10 @@ export type GraphQLOptions = {
   admit: Admit;
 };
 
-/** What yoga knows of each request. */
+/** The server context that yoga gets with each request. */
 type Server = { req: FastifyRequest; reply: FastifyReply };
 
-/** GraphQL over HTTP, and GraphiQL for browsers, at `/graphql`. */
+/** Serves GraphQL over HTTP, and GraphiQL for browsers, at `/graphql`. */
 export async function serveGraphQL(
   app: FastifyInstance,
   {
@@ -51,7 +51,7 @@ export async function serveGraphQL(
     landingPage: false,
     cors: false,
     batching: false,
-    // Its caches keep the documents and errors of anybody: `documents` keeps its own.
+    // yoga's cache would also keep documents and errors of unauthenticated clients. `documents` has its own cache.
     parserAndValidationCache: false,
     maxRequestBodySize: false,
     logging: false,
@@ -74,8 +74,8 @@ export async function serveGraphQL(
 }
 
 /**
- * Makes the error handler of a route: it answers a request that never became an operation in GraphQL's form, and counts
- * it as 1, which may be refused too.
+ * Creates a route's error handler. It sends a GraphQL error for a request that did not become an operation, and counts
+ * the request as 1. If that exceeds the limit, it sends the limit's error.
  */
 export function refuseRequests({
   contextOf,
@@ -91,9 +91,9 @@ export function refuseRequests({
 }
 
 /**
- * Has yoga run the operations that `admit` lets through, of the documents that it read. What is refused is answered with
- * its status to those who accept GraphQL's own media type, and with 200 to those who take plain JSON, as the
- * specification has it (GraphQL over HTTP, 6.4).
+ * Makes yoga execute only operations that `admit` allows, with the documents that `admit` parsed. A rejected operation
+ * gets its error's status if the client accepts GraphQL's own media type, and 200 if it accepts plain JSON.
+ * Source: GraphQL over HTTP, section 6.4.
  */
 function admitAlike({
   contextOf,
@@ -142,7 +142,7 @@ function operationIn(admitted: WeakMap<GraphQLParams, Operation>, params: GraphQ
   return operation;
 }
 
-/** Makes yoga's subscriptions those of the other transports. */
+/** Makes yoga start subscriptions with the function of the other transports. */
 function subscribeAlike(subscribe: Subscribe): Plugin<Context> {
   return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe) };
 }

@@ -1,4 +1,4 @@
-/** `npm run generate`: writes the files of GraphiQL, compressed, to a directory that the server serves as it is. */
+/** Part of `npm run generate`: writes GraphiQL's files, and their compressed forms, to the directory that is served. */
 import { hash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,15 +13,15 @@ import {
 } from '@graphql-yoga/render-graphiql/graphiql';
 import { GRAPHIQL_DIRECTORY } from './files.ts';
 
-/** Brotli's best level takes twelve times as long, for 9 % less. */
+/** Brotli's best level takes twelve times as long and saves only 9 % more. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
-/** Writes a file under a name that changes with its content. @returns that name. */
+/** Writes a file with a hash of its content in the name. @returns the name. */
 async function write(name: string, extension: string, content: string | Buffer): Promise<string> {
   const file = `${name}-${hash('sha256', content).slice(0, 16)}.${extension}`;
   const path = join(GRAPHIQL_DIRECTORY, file);
   await writeFile(path, content);
-  // Fonts are compressed already.
+  // Fonts, which are buffers, are already compressed.
   if (typeof content === 'string') {
     await writeFile(`${path}.br`, await promisify(brotliCompress)(content, BROTLI));
     await writeFile(`${path}.gz`, await promisify(gzip)(content));
@@ -29,7 +29,7 @@ async function write(name: string, extension: string, content: string | Buffer):
   return file;
 }
 
-/** Moves the fonts that a style sheet holds into files, because `font-src` allows no `data:`. */
+/** Moves a style sheet's embedded fonts into files, because `font-src` does not allow `data:`. */
 async function withoutFonts(style: string): Promise<string> {
   const fonts = new Set(style.match(/data:font\/\w+;base64,[\w+/=]+/g));
   let result = style;

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartupError } from '../../../errors.ts';
 
-/** Where `npm run generate` writes the files of GraphiQL. */
+/** The directory to which `npm run generate` writes GraphiQL's files. */
 export const GRAPHIQL_DIRECTORY = join(import.meta.dirname, '../../../generated/graphiql');
 
 /** The names of GraphiQL's files, each with a hash of its content. */
@@ -14,12 +14,12 @@ export type GraphiQLFiles = {
   graphqlWorker: string;
 };
 
-/** @throws StartupError where the files have not been generated. */
+/** @throws StartupError if the files have not been generated. */
 export function findGraphiQLFiles(): GraphiQLFiles {
   const names = namesIn(GRAPHIQL_DIRECTORY);
   const find = (prefix: string, extension: string) => {
     const found = names.find((name) => name.startsWith(`${prefix}-`) && name.endsWith(extension));
-    if (!found) throw new StartupError('The files of GraphiQL are missing. Run: npm run generate');
+    if (!found) throw new StartupError("GraphiQL's files are missing. Run: npm run generate");
     return found;
   };
   return {

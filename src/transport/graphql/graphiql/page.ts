@@ -5,7 +5,7 @@ import { assertAdmitted, type Limiter } from '../../rate-limit.ts';
 import { createSharedText, type SendText } from '../../shared-text.ts';
 import { findGraphiQLFiles, type GraphiQLFiles } from './files.ts';
 
-const FIRST_QUERY = `# Parley's playground. Put your API key into
+const FIRST_QUERY = `# Parley's playground. Set your API key in
 # the headers below, then run an operation.
 
 subscription Chat {
@@ -31,15 +31,15 @@ query Viewer {
 
 const FIRST_HEADERS = '{ "Authorization": "Bearer <API_KEY>" }';
 
-/** Whether a request at `/graphql` is a browser's, for the page. */
+/** Whether a request to `/graphql` is a browser's request for the page. */
 export function isPageRequest({ method, headers }: FastifyRequest): boolean {
   return method === 'GET' && headers.accept?.includes('text/html') === true;
 }
 
 /**
- * The page of GraphiQL. It counts 1 like any request without a key. A key that is typed there stays in the page's memory.
+ * Serves the GraphiQL page. A request for it counts 1 and needs no key. The page keeps a typed key only in memory.
  *
- * @throws StartupError where GraphiQL's files have not been generated.
+ * @throws StartupError if GraphiQL's files have not been generated.
  */
 export function createGraphiQLPage(limiter: Limiter): SendText {
   const page = renderPage(findGraphiQLFiles());
@@ -52,7 +52,7 @@ export function createGraphiQLPage(limiter: Limiter): SendText {
 
 const HEADERS = {
   ...pageHeaders({ 'style-src': "'self' 'unsafe-inline'", 'worker-src': "'self'" }),
-  // The same address answers GraphQL to other clients.
+  // The same URL serves GraphQL to other clients.
   vary: 'Accept',
 };
 

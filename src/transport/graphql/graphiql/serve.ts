@@ -4,8 +4,8 @@ import type { Limiter } from '../../rate-limit.ts';
 import { GRAPHIQL_DIRECTORY } from './files.ts';
 
 /**
- * The files of GraphiQL at `/graphql/assets`, streamed from the disk as they are compressed there. Browsers keep them: a
- * name changes with its content.
+ * Serves GraphiQL's precompressed files at `/graphql/assets`. Browsers may cache them forever, because each name contains
+ * a hash of the content.
  */
 export async function serveGraphiQLFiles(app: FastifyInstance, { limiter }: { limiter: Limiter }) {
   app.addHook('onRequest', async (request, reply) => {
