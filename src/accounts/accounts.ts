@@ -6,7 +6,7 @@ import { makeApiKey } from './key-format.ts';
 import { type IssuedApiKey, newApiKey } from './keys.ts';
 import { accountVersionName } from './limits.ts';
 
-/** A new tenant. The two numbers go with `ENTERPRISE`, which needs them, and with no other plan. */
+/** A new account. `ENTERPRISE` requires the two limits; other plans must not have them. */
 export type NewAccount = {
   name: string;
   plan: Plan;
@@ -14,7 +14,7 @@ export type NewAccount = {
   requestsPerDay?: number | null;
 };
 
-/** What changes of an account; what is left out stays. */
+/** Changes to an account. Omitted fields stay as they are. */
 export type AccountChanges = {
   name?: string | null;
   plan?: Plan | null;
@@ -22,18 +22,17 @@ export type AccountChanges = {
   requestsPerDay?: number | null;
 };
 
-/** The scopes of an account's first key: all but `OPERATOR`. */
+/** The scopes of an account's first key: all except `OPERATOR`. */
 export const OWNER_SCOPES: KeyScope[] = ['CHAT', 'DEPLOY', 'RUNS', 'ADMIN'];
 
-/** The tenants. */
+/** The accounts of all tenants. The caller of these functions must check that the request comes from an operator. */
 export type Accounts = {
-  /** Makes an account and its first key. The caller has been found to be an operator. */
+  /** Creates an account with its first key. */
   create(input: NewAccount): Promise<IssuedApiKey & { account: Account }>;
   /**
-   * Changes an account; its very next request, on any replica, goes by the new limits. The caller has been found to be an
-   * operator.
+   * Updates an account. The new limits apply from its next request on, on every replica.
    *
-   * @throws GatewayError `not_found`, or `invalid_request` for limits that do not go with the plan.
+   * @throws GatewayError `not_found`, or `invalid_request` if the limits do not match the plan.
    */
   update(id: string, changes: AccountChanges): Promise<Account>;
 };
@@ -59,7 +58,7 @@ export function createAccounts({
 
     async update(id, { name, plan, ...numbers }) {
       const account = await prisma.$transaction(async (transaction) => {
-        // Two changes at once are made one after the other: the plan and its numbers belong together.
+        // Serialize concurrent updates, because the plan and its limits depend on each other.
         await transaction.$executeRaw`SELECT 1 FROM accounts WHERE id = ${id} FOR UPDATE`;
         const found = await transaction.account.findUnique({ where: { id } });
         if (found === null) throw new GatewayError('not_found', `There is no account "${id}".`);
@@ -76,12 +75,12 @@ export function createAccounts({
   };
 }
 
-/** What is wrong with numbers that do not go with a plan. */
-export const LIMIT_RULE = 'is required with ENTERPRISE and goes with no other plan';
+/** The message for a limit that does not match the plan. */
+export const LIMIT_RULE = 'is required for ENTERPRISE and not allowed for other plans';
 
 type Numbers = Pick<AccountChanges, 'requestsPerMinute' | 'requestsPerDay'>;
 
-/** The numbers of an account after a change: as asked, or as they were; none but with `ENTERPRISE`. */
+/** The limits of an account after an update: the requested ones or the current ones; null for other plans. */
 function limitsOf(plan: Plan, asked: Numbers, found: Account) {
   const isEnterprise = plan === 'ENTERPRISE';
   const names = ['requestsPerMinute', 'requestsPerDay'] as const;

@@ -5,15 +5,15 @@ import type { Caller } from './caller.ts';
 import { createKeyLookup, type KeyOrigin } from './key-lookup.ts';
 
 export type FindOptions = KeyOrigin & {
-  /** The account's current version, where the request knows it: nothing older is found, now and later. */
+  /** The account's current version, if known. No older entry is returned from then on. */
   version?: string;
 };
 
-/** The accounts and keys of callers by the keys' hashes, remembered for a second. */
+/** Caches callers by their keys' hashes for a second. */
 export type CallerCache = {
-  /** @returns none where no key has this hash. A key that has ended is found too. */
+  /** @returns `undefined` if no key has this hash. Revoked and expired keys are found too. */
   find(hash: string, options: FindOptions): Promise<Caller | undefined>;
-  /** Reads the caller anew at its next request. */
+  /** Evicts a caller, so that its next request reads it again. */
   forget(hash: string): void;
 };
 
@@ -25,12 +25,12 @@ export function createCallerCache({
   renew,
 }: {
   prisma: PrismaClient;
-  /** Called with each caller that was read from the database. */
+  /** Called with each caller read from the database. */
   onRead(caller: Caller): void;
   /** As `Caller.reading.renew`. */
   renew(hash: string, version: string): Promise<Caller>;
 }): CallerCache {
-  /** By hash: the account's version at the last request; none where the account has not changed lately. */
+  /** By hash: the account's version at the last request; none if the account has not changed recently. */
   const readUnder = new LRUCache<string, string>({ max: CACHE_SIZE });
 
   const include = { account: true };
@@ -42,11 +42,11 @@ export function createCallerCache({
     },
   });
 
-  /** By hash and version, so that no request finds under a version what was read before it. */
+  /** By hash and version, so that no request gets a caller that was read under an older version. */
   const callers = new LRUCache<string, Caller, KeyOrigin>({
     max: CACHE_SIZE,
     ttl: REMEMBER_MS,
-    // Requests that arrived before a key is revoked get it as it was found; later ones read it anew.
+    // A request that arrived before the eviction gets the fetched caller; a later one reads it again.
     ignoreFetchAbort: true,
     fetchMethod: async (name, _stale, { context: origin }) => {
       const [hash = '', version = ''] = name.split(' ');

@@ -8,42 +8,42 @@ import type {
 } from '../generated/prisma/client.ts';
 import type { JsonObject } from '../json.ts';
 
-/** One conversation of one bot: all that a browser may take part in. */
+/** The rights of a session token: one session of one bot. */
 export type SessionGrant = {
   botId: string;
   sessionId: string;
   environment: Environment;
-  /** The context of each of its messages, by the maker of the token. */
+  /** Context that the token's issuer adds to every message. */
   context?: JsonObject | undefined;
-  /** Whether the page may send context of its own besides. */
+  /** Whether the page may send additional context. */
   allowContext?: boolean | undefined;
 };
 
-/** Who asks: an account, by one of its keys, or by a token that one of its keys has made for one session. */
+/** The authenticated sender of a request: an account, with one of its keys or with a session token. */
 export type Caller = {
   account: Account;
-  /** For a token: the key that made it, cut down to chatting with the one bot, for as long as the token holds. */
+  /** For a session token: its issuer's key, restricted to the scope `CHAT`, the one bot and the token's lifetime. */
   key: ApiKey;
   session?: SessionGrant;
-  /** How the account and the key were read from the database; absent where they are not cached. */
+  /** The cache entry of the account and the key; absent if they are not cached. */
   reading?: {
-    /** The account's version that was known then. */
+    /** The account's version when they were read. */
     version: string;
     /**
-     * Reads them anew where that version is out of date.
+     * Reads them again under a newer version.
      *
-     * @param version the account's current one.
+     * @param version the account's current version.
      * @throws GatewayError `invalid_api_key`
      */
     renew(version: string): Promise<Caller>;
   };
 };
 
-/** A scope that something takes; of several, any will do. */
+/** A required scope. Of several scopes, any one suffices. */
 export type RequiredScope = KeyScope | readonly KeyScope[];
 
 /**
- * Refuses a caller whose key lacks a scope.
+ * Rejects a caller whose key lacks a scope.
  *
  * @throws GatewayError `insufficient_scope`
  */
@@ -55,7 +55,8 @@ export function authorizeScope({ key }: Caller, required: RequiredScope): void {
 }
 
 /**
- * Keeps a token to its session, which it may leave unsaid. The bot is in its key's keeping.
+ * Restricts a session token to its session and environment. The session id may be omitted. The key's restriction covers
+ * the bot.
  *
  * @throws GatewayError `insufficient_scope`
  */
@@ -66,15 +67,14 @@ export function assertOwnSession(
 ): void {
   if ((sessionId ?? session.sessionId) === session.sessionId && environment === session.environment)
     return;
-  const message = 'A session token is for one session in one environment alone.';
+  const message = 'This session token is for another session or environment.';
   throw new GatewayError('insufficient_scope', message);
 }
 
 /**
- * The context of a message: what a page sends where its token allows that, and over it what the maker of the token has put
- * into it.
+ * Merges the context of a message. The token's context overrides the page's.
  *
- * @throws GatewayError `invalid_request` for context of a page that may not send any.
+ * @throws GatewayError `invalid_request` if the page sends context although its token does not allow it.
  */
 export function contextOf(
   session: SessionGrant | undefined,
@@ -82,14 +82,14 @@ export function contextOf(
 ): JsonObject | undefined {
   if (!session) return sent;
   if (sent && !session.allowContext) {
-    const message = 'is fixed by the session token, whose maker has not set allowContext';
+    const message = 'is not allowed with this session token; its issuer must set allowContext';
     const details = [{ path: 'input.context', message }];
     throw new GatewayError('invalid_request', `context: ${message}`, { details });
   }
   return sent || session.context ? { ...sent, ...session.context } : undefined;
 }
 
-/** Whether a session is the one that a token is for. */
+/** Whether a session is the session of a token. */
 export function isOwnSession(
   grant: SessionGrant | undefined,
   { botId, sessionId, environment }: Pick<Session, 'botId' | 'sessionId' | 'environment'>,
@@ -102,7 +102,7 @@ export function isOwnSession(
   );
 }
 
-/** Whether a key can do nothing that the caller's own cannot. */
+/** Whether the caller's key has every right that another key has. */
 export function covers(
   { key }: Caller,
   other: Pick<ApiKey, 'scopes' | 'restricted' | 'botIds'>,
@@ -113,7 +113,7 @@ export function covers(
   );
 }
 
-/** Whether the key's limitation to some bots, if it has one, includes this bot. */
+/** Whether the caller's key is unrestricted or includes this bot. */
 export function mayUseBot({ key }: Caller, botId: string): boolean {
   return !key.restricted || key.botIds.includes(botId);
 }

@@ -1,11 +1,11 @@
 import { GatewayError } from '../errors.ts';
 import type { Plan } from '../generated/prisma/client.ts';
 
-/** How much an account may have at once. */
+/** What an account may have at once. */
 export type ConcurrencyLimits = {
-  /** Active foreground runs in one process, those that wait for their session's turn included. */
+  /** Active foreground runs in one process, including runs that wait for their session's turn. */
   activeRuns: number;
-  /** Active background runs over all processes. */
+  /** Active background runs in all processes together. */
   backgroundRuns: number;
   /** Background runs that wait for their first attempt. */
   queuedRuns: number;
@@ -21,14 +21,14 @@ export const CONCURRENCY_LIMITS: Record<Plan, ConcurrencyLimits> = {
 };
 
 /**
- * Reserves a slot among those of a name.
+ * Acquires one of the `max` slots of a name.
  *
- * @returns releases the slot; once, however often it is called.
- * @throws GatewayError `rate_limit_exceeded` when all `max` slots of the name are taken.
+ * @returns an idempotent function that releases the slot.
+ * @throws GatewayError `rate_limit_exceeded` if all slots of the name are taken.
  */
 export type AcquireSlot = (name: string, max: number) => () => void;
 
-/** @param refusal the message when all slots are taken. */
+/** @param refusal the error message if all slots are taken. */
 export function createConcurrencyLimit(refusal: (max: number) => string): AcquireSlot {
   const taken = new Map<string, number>();
   return (name, max) => {

@@ -8,15 +8,15 @@ const CHECKSUM_LENGTH = 6;
 const PATTERN = new RegExp(`^${PREFIX}[0-9A-Za-z]{${BODY_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /**
- * A new API key: `parley_sk_`, 43 base62 characters (256 random bits), and 6 characters of checksum (the
- * CRC-32 of the 43, in base62, padded with `0`), so that a typing error is refused without a look-up.
+ * Generates an API key: `parley_sk_`, 43 base62 characters (256 random bits), and a checksum of 6 characters (the CRC-32
+ * of the 43, in base62, padded with `0`). The checksum rejects a mistyped key without a database lookup.
  */
 export function makeApiKey(): string {
   const body = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), BODY_LENGTH);
   return PREFIX + body + checksum(body);
 }
 
-/** Whether a text has the form of an API key and a checksum that fits. */
+/** Whether a text has the form of an API key and a correct checksum. */
 export function isApiKey(text: string): boolean {
   return (
     PATTERN.test(text) &&
@@ -24,12 +24,12 @@ export function isApiKey(text: string): boolean {
   );
 }
 
-/** SHA-256 in hex: all that is stored of a key. The key's own randomness makes a salt needless. */
+/** SHA-256 in hex. Only this hash of a key is stored. It needs no salt, because the key is random. */
 export function hashApiKey(secret: string): string {
   return hash('sha256', secret);
 }
 
-/** The beginning of a key that may be shown, to recognise it by. */
+/** The first characters of a key. They may be shown, to identify the key. */
 export function apiKeyPrefix(secret: string): string {
   return secret.slice(0, PREFIX.length + 4);
 }

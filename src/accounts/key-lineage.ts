@@ -1,20 +1,20 @@
 import { GatewayError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 
-/** How many keys an account has at most, those that have ended included. */
+/** API keys that an account may have, including revoked and expired ones. */
 export const MAX_KEYS = 1_000;
 
-/** Holds an account until the transaction ends: its keys and its bots are counted, made and revoked one after the other. */
+/** Locks an account until the transaction ends. It serializes the changes to the account's keys and bots. */
 export async function lockAccount(tx: Prisma.TransactionClient, accountId: string): Promise<void> {
-  // Other rows that refer to the account are written meanwhile.
+  // NO KEY UPDATE, so that other transactions can still insert rows that refer to the account.
   await tx.$executeRaw`SELECT 1 FROM accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
 }
 
 /**
- * Makes room for one more key. The key that ended first is deleted where an account has as many as it may have; those
- * that it made count as made by its own maker.
+ * Ensures that an account may have one more key. At the maximum, it deletes the key that was revoked or expired first.
+ * The keys that the deleted key created pass to its own creator.
  *
- * @throws GatewayError `invalid_request` where none has ended.
+ * @throws GatewayError `invalid_request` if all keys are still valid.
  */
 export async function makeRoom(tx: Prisma.TransactionClient, accountId: string): Promise<void> {
   if ((await tx.apiKey.count({ where: { accountId } })) < MAX_KEYS) return;
@@ -31,7 +31,7 @@ export async function makeRoom(tx: Prisma.TransactionClient, accountId: string):
   await tx.apiKey.delete({ where: { id } });
 }
 
-/** The ids of all keys that a key has made, directly or by keys that it has made. */
+/** The ids of all keys that a key has created, directly or through other keys. */
 export async function findDescendants(tx: Prisma.TransactionClient, id: string): Promise<string[]> {
   const rows = await tx.$queryRaw<{ id: string }[]>`
     WITH RECURSIVE made AS (

@@ -2,22 +2,22 @@ import { type ApiKey, Prisma, type PrismaClient } from '../generated/prisma/clie
 import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
 import { type Caller, covers } from './caller.ts';
 
-/** Keys that the caller's own covers, revoked ones too. */
+/** Lists the keys that the caller's key covers, including revoked ones. */
 export type KeyLists = {
-  /** @returns those of one of these accounts, the newest first. */
+  /** @returns a lookup of the keys by account id, newest first. */
   list(caller: Caller, accountIds: string[]): Promise<(accountId: string) => ApiKey[]>;
-  /** @returns the key with one of these ids; null where the caller's own key does not cover it. */
+  /** @returns a lookup of the keys by id; null if the caller's key does not cover it. */
   listByIds(caller: Caller, ids: string[]): Promise<(id: string) => ApiKey | null>;
 };
 
-/** The keys that keys have made themselves, the newest first. */
+/** The list of the keys that each key has created, newest first. */
 export const CREATED_KEYS: Lists = {
   ...NEWEST_FIRST,
   table: Prisma.sql`api_keys`,
   owner: Prisma.sql`created_by_id`,
 };
 
-/** The keys that the caller's own covers, as conditions of a list. */
+/** SQL conditions that restrict a list to the keys that the caller's key covers. */
 export function coveredInList({ key }: Caller): Prisma.Sql[] {
   return [
     Prisma.sql`scopes::text[] <@ ${key.scopes}::text[]`,

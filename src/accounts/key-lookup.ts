@@ -1,18 +1,18 @@
-/** At most one statement for many keys in this time. */
+/** Interval of the batched lookups: at most one statement in each. */
 const EVERY_MS = 100;
 const MAX_KEYS = 1_000;
-/** Statements for one key each that an address may have under way; an address without a valid key has 30 requests a minute. */
+/** Unbatched lookups that one address may have in progress. An address may send 30 requests a minute without a valid key. */
 const MAX_UNDER_WAY = 30;
 
-/** Where a key comes from. */
+/** The client that sent a key. */
 export type KeyOrigin = {
-  /** The client's address; all without one have no bound of their own. */
+  /** The client's network. Without one, lookups are never batched. */
   address?: string | undefined;
-  /** Whether that address has no requests without a valid key left. */
+  /** Whether that network has no requests without a valid key left. */
   isSpent?: boolean;
 };
 
-/** Finds the row of a key by its hash. @returns undefined where there is none. */
+/** Finds the row of a key by its hash. @returns `undefined` if there is none. */
 export type KeyLookup<Row> = (hash: string, origin: KeyOrigin) => Promise<Row | undefined>;
 
 type Parts<Row> = {
@@ -22,9 +22,9 @@ type Parts<Row> = {
 };
 
 /**
- * Looks keys up so that no address gets more statements than requests. What is beyond that shares statements with all
- * others that are: ten a second, for 1,000 keys at most each. A valid key is thus found from any address, up to 100 ms
- * later from one that guesses.
+ * Looks up keys so that an address that guesses keys cannot flood the database. Lookups beyond an address's limit are
+ * batched with those of all other such addresses: ten statements a second, each for at most 1,000 keys. A valid key is
+ * thus still found from such an address, normally up to 100 ms later.
  */
 export function createKeyLookup<Row>({ findOne, findMany }: Parts<Row>): KeyLookup<Row> {
   const underWay = new Map<string, number>();
@@ -45,7 +45,7 @@ export function createKeyLookup<Row>({ findOne, findMany }: Parts<Row>): KeyLook
   };
 }
 
-/** The first look-up leaves at once; those of the next 100 ms leave together. */
+/** Sends the first lookup at once, and batches the lookups of the following 100 ms. */
 function createSharedLookup<Row>(
   load: (hashes: string[]) => Promise<Map<string, Row>>,
 ): (hash: string) => Promise<Row | undefined> {

@@ -1,23 +1,23 @@
 import type { ApiKey, PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 
-/** How often watched keys are looked at, so that an end is known within a second: a word of it may be lost. */
+/** Polling interval for watched keys. A revocation's notification may be lost, but must take effect within a second. */
 const LOOK_EVERY_MS = 500;
 
-/** What is to be known of a key that somebody waits for. A session token's ends before the one that made it. */
+/** A watched key. A session token has the hash of its issuer's key, but expires earlier. */
 type Watched = Pick<ApiKey, 'hash' | 'expiresAt'>;
 
-/** Those who wait for keys to end. */
+/** Watchers that are notified when a key is revoked or expires. */
 export type KeyWatchers = {
-  /** @returns ends the waiting. */
+  /** @returns a function that removes the watcher. */
   add(key: Watched, ended: () => void): () => void;
-  /** Tells them that a key has ended, by its hash. */
+  /** Notifies the watchers of a revoked key, by its hash. */
   end(hash: string): void;
 };
 
 type Watcher = { expiresAt: Date | null; ended: () => void };
 
-/** While anybody waits, it looks at all watched keys together, once in a while. */
+/** Polls all watched keys with one query, as long as there are watchers. */
 export function createKeyWatchers({
   prisma,
   log,
@@ -51,7 +51,7 @@ export function createKeyWatchers({
       });
       for (const { hash } of revoked) end(hash);
     } catch (err) {
-      log.error({ err }, 'Watched keys cannot be read.');
+      log.error({ err }, 'Failed to poll the watched API keys.');
     } finally {
       isLooking = false;
     }

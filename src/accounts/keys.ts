@@ -14,48 +14,50 @@ import type { KeyOrigin } from './key-lookup.ts';
 import { createKeyWatchers } from './key-watchers.ts';
 import { accountVersionName } from './limits.ts';
 
-/** Where the hashes of revoked keys are said. */
+/** Channel on which the hashes of revoked keys are published. */
 const REVOKED = 'keys:revoked';
 
 const CACHE_SIZE = 10_000;
 const LAST_USED_PRECISION_MS = 60_000;
 
-/** What a new key may do; what is left out is the least. */
+/** The rights of a new key. */
 export type NewApiKey = {
   name: string;
-  /** `CHAT` alone by default. */
+  /** Default: `CHAT` only. */
   scopes?: KeyScope[] | null;
-  /** All bots that the caller may use by default. */
+  /** Default: all bots that the caller may use. */
   botIds?: string[] | null;
-  /** The caller's own expiry by default. */
+  /** Default: the caller's own expiry. */
   expiresAt?: Date | null;
 };
 
-/** A key just made, with the secret that is never shown again. */
+/** A new key with its secret, which is not stored. */
 export type IssuedApiKey = { apiKey: ApiKey; secret: string };
 
-/** The API keys of accounts: issued, verified, listed, revoked. */
+/** The API keys of all accounts. */
 export type Keys = KeyLists & {
-  /** @throws GatewayError `invalid_api_key` for a key that is mistyped, unknown, expired or revoked. */
+  /** Authenticates a key's secret. @throws GatewayError `invalid_api_key` if it is malformed, unknown, expired or revoked. */
   verify(secret: string, origin?: KeyOrigin): Promise<Caller>;
-  /** The same by a key's id, for what was made with it. */
+  /** Authenticates a key by its id. @throws GatewayError `invalid_api_key` */
   find(id: string): Promise<Caller>;
   /**
-   * Waits for what a caller came with to end: revoked anywhere, or expired. It is known within a second.
+   * Calls `ended` within a second after the caller's key is revoked on any replica, or after its key or token expires.
    *
-   * @returns ends the waiting.
+   * @returns a function that stops the watch.
    */
   watch(caller: Caller, ended: () => void): () => void;
   /**
-   * @throws GatewayError where the new key could do what the caller's own cannot, where it is limited to what is no bot of
-   *   the account, or where the account has as many keys as it may have.
+   * Issues a key.
+   *
+   * @throws GatewayError if the new key would have more rights than the caller's, if it is restricted to a bot that does
+   *   not belong to the account, or if the account has too many keys.
    */
   issue(caller: Caller, input: NewApiKey): Promise<IssuedApiKey>;
   /**
-   * Revokes a key: from then on no request with it is served, on any replica. A key that is revoked already stays as it is.
+   * Revokes a key. From then on no replica serves a request with it. Revoking a revoked key changes nothing.
    *
-   * @param withCreated whether also all keys that it made, directly or by keys that it made: all of them or none.
-   * @throws GatewayError `not_found`, also for a key that can do what the caller's own cannot.
+   * @param withCreated whether to revoke, in the same transaction, all keys that it created directly or through others.
+   * @throws GatewayError `not_found`, also if the key has more rights than the caller's.
    */
   revoke(caller: Caller, id: string, withCreated?: boolean): Promise<ApiKey>;
 };
@@ -63,7 +65,7 @@ export type Keys = KeyLists & {
 type Parts = {
   prisma: PrismaClient;
   pubsub: PubSub;
-  /** Those of this process alone by default. */
+  /** Default: versions in this process's memory. */
   versions?: Versions;
   log: Log;
   now?: (() => number) | undefined;
@@ -81,10 +83,10 @@ export function createKeys({
     if (lastUsedAt && now - lastUsedAt.getTime() < LAST_USED_PRECISION_MS) return;
     prisma.apiKey
       .updateMany({ where: { id }, data: { lastUsedAt: new Date(now) } })
-      .catch((err: unknown) => log.error({ err }, 'The use of a key could not be noted.'));
+      .catch((err: unknown) => log.error({ err }, 'Failed to record the last use of an API key.'));
   };
 
-  /** Refuses to limit a key to what is no bot of the account. */
+  /** Rejects bots that do not exist or belong to another account. */
   const assertBots = async ({ account }: Caller, botIds: string[]) => {
     const bots = await prisma.bot.findMany({
       where: { id: { in: botIds } },
@@ -97,7 +99,7 @@ export function createKeys({
     }
   };
 
-  /** A key keeps its hash. */
+  /** By key id. A key's hash never changes, so entries do not expire. */
   const hashes = new LRUCache<string, string>({
     max: CACHE_SIZE,
     fetchMethod: async (id) => (await prisma.apiKey.findUnique({ where: { id } }))?.hash,
@@ -139,7 +141,7 @@ export function createKeys({
       const data = { ...newApiKey(account.id, secret, granted), createdById: key.id };
       const apiKey = await prisma.$transaction(async (tx) => {
         await lockAccount(tx, account.id);
-        // A key that is revoked meanwhile leaves none behind.
+        // A key that was revoked in the meantime must not issue another one.
         if (!(await tx.apiKey.findFirst({ where: { id: key.id, revokedAt: null } })))
           throw invalidKey();
         await makeRoom(tx, account.id);
@@ -168,7 +170,7 @@ export function createKeys({
   };
 }
 
-/** The row of a new key, for whoever makes the account along with it. */
+/** The row of a new key, for the code that creates an account with its first key. */
 export function newApiKey(
   accountId: string,
   secret: string,
@@ -187,7 +189,7 @@ export function newApiKey(
   };
 }
 
-/** What the caller asks for a new key, with its own limits where it asks nothing. */
+/** The rights of a new key: the requested ones, or the caller's own restrictions as defaults. */
 function grant(caller: Caller, input: NewApiKey): NewApiKey {
   const { key } = caller;
   const scopes = [...new Set(input.scopes ?? ['CHAT' as const])];

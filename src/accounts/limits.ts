@@ -3,50 +3,50 @@ import type { WindowCount, WindowLimit, Windows } from '../coordination/fixed-wi
 import { GatewayError } from '../errors.ts';
 import type { Account, Plan } from '../generated/prisma/client.ts';
 
-/** What is left of a limit. Source: the API document, "Limits". */
+/** The remaining quota under a limit. Source: the API document, "Limits". */
 export type Quota = WindowLimit & {
-  /** Whether what was to be counted fitted. What does not fit costs nothing. */
+  /** Whether the cost fit within the limit. A cost that does not fit is not counted. */
   allowed: boolean;
   remainingMinute: number;
   remainingDay: number;
-  /** What is left in the window that binds: the one with less left, or the one that refused. */
+  /** Requests left in the binding window: the one with fewer left, or the one that rejected the cost. */
   remaining: number;
-  /** When that window ends, in Unix seconds. */
+  /** End of that window, in Unix seconds. */
   reset: number;
   /** Whole seconds until then, at least 1. */
   retryAfter: number;
-  /** The account's current version; none where it is not known. */
+  /** The account's current version, if known. */
   accountVersion: string | undefined;
-  /** The current version of what was asked for along with the count; none where it is not known. */
+  /** The current version of the record named in `versioned`, if known. */
   version: string | undefined;
 };
 
-/** Requests by plan. `ENTERPRISE` has numbers of its own. */
+/** Requests by plan. Each `ENTERPRISE` account has its own limits. */
 export const PLAN_LIMITS: Record<Exclude<Plan, 'ENTERPRISE'>, WindowLimit> = {
   FREE: { perMinute: 10, perDay: 1_000 },
   PRO: { perMinute: 60, perDay: 20_000 },
   BUSINESS: { perMinute: 300, perDay: 200_000 },
 };
 
-/** What comes without a valid key, from one address. No day binds it. */
+/** Requests without a valid key from one address. They have no daily limit. */
 export const ADDRESS_LIMIT: WindowLimit = { perMinute: 30, perDay: Number.MAX_SAFE_INTEGER };
 
-/** Static files without data, for one address. A page takes about a dozen, once. */
+/** Requests for static files from one address. A page loads about a dozen, then caches them. */
 export const FILE_LIMIT: WindowLimit = { perMinute: 300, perDay: Number.MAX_SAFE_INTEGER };
 
-/** The name of an account's version: it is renewed when the account changes, or one of its keys. */
+/** The name of an account's cache version, which is renewed when the account or one of its keys changes. */
 export function accountVersionName(accountId: string): string {
   return `account:${accountId}`;
 }
 
-/** Counts requests, all or nothing. A cost of 0 only looks. */
+/** Counts requests. A cost is counted whole or not at all; a cost of 0 only reads the quota. */
 export type Limits = {
   /**
-   * Counts for an account, whichever of its keys is used.
+   * Counts against an account, for all of its keys together.
    *
-   * @param versioned what to tell the version of, in the same round trip.
-   * @param readUnder the version under which the account was read: under any other one nothing is counted. Without it, the
-   *   account counts as it is.
+   * @param versioned name of a cache version to return in the same round trip.
+   * @param readUnder the version under which the account was cached. If it is out of date, nothing is counted. Without it,
+   *   the version is not checked.
    */
   takeForAccount(
     account: Account,
@@ -54,17 +54,17 @@ export type Limits = {
     versioned?: string,
     readUnder?: string,
   ): Promise<Quota>;
-  /** Counts for a client without a valid key. It never touches what accounts have. */
+  /** Counts against the address of a client without a valid key. It never affects accounts. */
   takeForAddress(address: string, cost: number): Promise<Quota>;
-  /** Whether an address has no requests left in this minute, as far as this process knows. It asks nobody. */
+  /** Whether an address has no requests left in this minute, from this process's memory alone. */
   isSpent(address: string): boolean;
-  /** Counts one static file for an address, apart from its requests. */
+  /** Counts one static file against an address, separately from its requests. */
   takeForFile(address: string): Promise<Quota>;
 };
 
 type Parts = {
   accounts: Windows;
-  /** Apart, where names are forgotten, so that no flood of addresses makes room among accounts. */
+  /** Separate counters, so that a flood of addresses cannot evict the counts of accounts. */
   addresses: Windows;
   now?: (() => number) | undefined;
 };
@@ -72,7 +72,7 @@ type Parts = {
 const MAX_SPENT = 100_000;
 
 export function createLimits({ accounts, addresses, now = Date.now }: Parts): Limits {
-  /** When the windows end of the addresses that have nothing left, in Unix seconds. */
+  /** Addresses with no requests left, each with the end of its window in Unix seconds. */
   const spent = new LRUCache<string, number>({ max: MAX_SPENT });
 
   return {
@@ -103,18 +103,18 @@ export function createLimits({ accounts, addresses, now = Date.now }: Parts): Li
   };
 }
 
-/** The refusal of what does not fit in a limit. */
+/** The error for a cost that exceeds the limit. */
 export function rateLimitExceeded({ perMinute, retryAfter }: Quota, cost = 1): GatewayError {
   const message =
     cost > perMinute
-      ? `The operation counts as ${cost} requests, more than the ${perMinute} of a whole minute. Divide it.`
+      ? `The operation counts as ${cost} requests, but the limit is ${perMinute} per minute. Split it into smaller operations.`
       : `Too many requests. Wait ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`;
   return new GatewayError('rate_limit_exceeded', message, { retryAfter });
 }
 
 function limitOf({ plan, requestsPerMinute, requestsPerDay }: Account): WindowLimit {
   if (plan !== 'ENTERPRISE') return PLAN_LIMITS[plan];
-  // No account is made without its two numbers; one that is, is not left without a limit.
+  // Every ENTERPRISE account has both limits. Fall back to BUSINESS so that a defect cannot lift them.
   const { perMinute, perDay } = PLAN_LIMITS.BUSINESS;
   return { perMinute: requestsPerMinute ?? perMinute, perDay: requestsPerDay ?? perDay };
 }
@@ -126,7 +126,7 @@ function quotaOf(
 ): Quota {
   const remainingMinute = Math.max(0, perMinute - inMinute);
   const remainingDay = Math.max(0, perDay - inDay);
-  // A refusal lasts until the longer of the windows that refused is over.
+  // A rejection lasts until the end of the longest window that rejected it.
   const dayBinds = taken ? remainingDay <= remainingMinute : remainingDay < cost;
   const length = dayBinds ? 86_400 : 60;
   const reset = (Math.floor(now / length) + 1) * length;
@@ -145,8 +145,8 @@ function quotaOf(
 }
 
 /**
- * What counts as one client: an IPv4 address, or the 64 bits of an IPv6 network, which one client has whole. A port
- * behind it, as some proxies write it, does not count.
+ * The network that counts as one client: an IPv4 address, or a /64 of IPv6, because one client usually has a whole /64.
+ * A port, which some proxies append, is dropped.
  */
 export function networkOf(client: string): string {
   const address = client.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');

@@ -7,28 +7,28 @@ import { isJsonObject, type JsonObject } from '../json.ts';
 import { type Caller, mayUseBot, type SessionGrant } from './caller.ts';
 import type { Keys } from './keys.ts';
 
-/** Seconds that a token holds at most, and where nothing else is asked. */
+/** Maximum and default lifetime of a token, in seconds. */
 export const MAX_TOKEN_SECONDS = 3_600;
 
-/** The secret key encrypts the token itself, with AES-256 in Galois/Counter Mode (RFC 7518, sections 4.5 and 5.3). */
+/** Direct encryption with AES-256-GCM (RFC 7518, sections 4.5 and 5.3). */
 const KEY_MANAGEMENT = 'dir';
 const ENCRYPTION = 'A256GCM';
 const AUDIENCE = 'parley-session';
 
-/** A token just made. */
+/** A new token. */
 export type IssuedToken = { token: string; expiresAt: Date };
 
-/** Tokens for browsers: one conversation of one bot, for an hour at most. They are nowhere stored. */
+/** Session tokens for browsers: each is for one session of one bot, for at most an hour. They are not stored. */
 export type SessionTokens = {
   /**
-   * Makes one that holds as long as asked, and no longer than the key that makes it.
+   * Issues a token. It never outlives the caller's key.
    *
    * @param expiresIn seconds.
    */
   issue(caller: Caller, session: SessionGrant, expiresIn: number): Promise<IssuedToken>;
   /**
-   * @returns who made it, cut down to what the token is for.
-   * @throws GatewayError `invalid_api_key` for one that is changed or expired, or whose key has ended.
+   * @returns the caller that issued the token, restricted to the token's session.
+   * @throws GatewayError `invalid_api_key` if the token is forged or expired, or if its key is revoked or expired.
    */
   verify(token: string): Promise<Caller>;
 };
@@ -44,10 +44,10 @@ const claims = z.object({
 });
 
 /**
- * JSON Web Tokens (RFC 7519), encrypted and authenticated under a key derived from the secret key: a page that holds one
- * can neither read nor change it.
+ * The tokens are JSON Web Tokens (RFC 7519), encrypted and authenticated with a key derived from the secret key. A page
+ * can neither read nor change its token.
  *
- * @param secretKeys the present one first, then those before it, whose tokens still hold.
+ * @param secretKeys the current key, then the previous ones, whose tokens stay valid.
  */
 export function createSessionTokens({
   secretKeys,
@@ -87,7 +87,7 @@ export function createSessionTokens({
   return {
     async issue({ key }, { botId, sessionId, ...grant }, expiresIn) {
       const end = now() + expiresIn * 1_000;
-      // Whole seconds, rounded down: it never outlives its key.
+      // Round down, so that the token never outlives its key.
       const seconds = Math.floor(Math.min(end, key.expiresAt?.getTime() ?? end) / 1_000);
       const token = await new EncryptJWT({ bot: botId, session: sessionId, ...grant })
         .setProtectedHeader({ alg: KEY_MANAGEMENT, enc: ENCRYPTION, typ: 'JWT' })
@@ -105,7 +105,7 @@ export function createSessionTokens({
   };
 }
 
-/** What a token lets its page do: no more than its issuer's key lets its holder do now. */
+/** The caller that a token stands for. It never has more rights than the issuer's key has now. */
 function callerOf(claimed: z.output<typeof claims>, issuer: Caller): Caller {
   const { exp, bot, session, environment, context, allowContext } = claimed;
   if (!issuer.key.scopes.includes('CHAT') || !mayUseBot(issuer, bot)) throw invalidToken();
@@ -130,5 +130,5 @@ function callerOf(claimed: z.output<typeof claims>, issuer: Caller): Caller {
 }
 
 function invalidToken(): GatewayError {
-  return new GatewayError('invalid_api_key', 'This session token is not valid, or no more.');
+  return new GatewayError('invalid_api_key', 'This session token is invalid or has expired.');
 }

@@ -9,40 +9,41 @@ import { makeId } from '../ids.ts';
 import { botId as botIdSchema } from '../input.ts';
 import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
 
-/** The bots of accounts. */
+/** The bots of all accounts. */
 export type Bots = {
   /**
-   * The one check of a caller's access to a bot, for every entrance.
+   * Checks a caller's access to a bot, for every transport. Source: the API document, "Authentication".
    *
-   * @throws GatewayError `bot_not_found`, or `bot_access_denied` for another account's bot and for a key that
-   *   is limited to other bots. Source: the API document, "Authentication".
+   * @throws GatewayError `bot_not_found`, or `bot_access_denied` if the bot belongs to another account or the key is
+   *   restricted to other bots.
    */
   authorize(caller: Caller, botId: string): Promise<void>;
   /**
-   * @throws GatewayError `invalid_request` for an id that is taken, or was: that of a deleted bot is no other's; and for more
-   *   bots than an account may have.
+   * Creates a bot. Ids of deleted bots are never reused.
+   *
+   * @throws GatewayError `invalid_request` if the id is or was in use, or if the account has too many bots.
    */
   create(caller: Caller, input: { id?: string | null; name: string }): Promise<Bot>;
   /**
-   * Deletes a bot with its deployments, conversations and runs. When it breaks off, the bot is still there, with what is
-   * left; the same again goes on.
+   * Deletes a bot with its deployments, sessions and runs. If it fails midway, the bot still exists with its remaining
+   * rows, and a retry continues.
    */
   remove(botId: string): Promise<void>;
 };
 
-/** The bots that a caller may see, as a condition of a query. */
+/** A Prisma condition that restricts a query to the bots that a caller may see. */
 export function visibleBots({ account, key }: Caller): Prisma.BotWhereInput {
   return { accountId: account.id, ...(key.restricted && { id: { in: key.botIds } }) };
 }
 
-/** The bots of accounts, the newest first. */
+/** The list of each account's bots, newest first. */
 export const BOTS: Lists = {
   ...NEWEST_FIRST,
   table: Prisma.sql`bots`,
   owner: Prisma.sql`account_id`,
 };
 
-/** The bots that a caller may see, as conditions of a list. */
+/** SQL conditions that restrict a list to the bots that a caller may see. */
 export function visibleInList({ account, key }: Caller): Prisma.Sql[] {
   return [
     Prisma.sql`account_id = ${account.id}`,
@@ -50,39 +51,39 @@ export function visibleInList({ account, key }: Caller): Prisma.Sql[] {
   ];
 }
 
-/** Under this name is the version of what is remembered of a bot. */
+/** The name of a bot's cache version. */
 export function botVersionName(botId: string): string {
   return `bot:${botId}`;
 }
 
-/** How many bots an account has at most. */
+/** Bots that an account may have. */
 export const MAX_BOTS = 1_000;
 
-/** Where the ids of bots that are no more are said. */
+/** Channel on which the ids of deleted bots are published. */
 export const REMOVED = 'bots:removed';
 const REMOVAL = { maxWait: 30_000, timeout: 30_000 };
-/** How many rows one statement deletes, so that a bot with many holds up nobody else. */
+/** Rows that one statement deletes, so that the deletion of a large bot does not block other transactions. */
 const BATCH = 500;
-/** What a bot has many of, in the order in which it goes; all else goes with these and with the bot. */
+/** Tables to delete in batches, in this order. Deletes of their rows and of the bot cascade to all other rows. */
 const TABLES = ['runs', 'sessions', 'deployments'] as const;
 
-/** A bot deleted elsewhere is known here for at most this long, where the word of it is lost. */
+/** Longest time for which a bot deleted on another replica stays cached, if the notification is lost. */
 const CACHE_TTL_MS = 1_000;
 const CACHE_SIZE = 10_000;
 
 type Parts = { prisma: PrismaClient; pubsub: PubSub; versions: Versions };
 
 export function createBots({ prisma, pubsub, versions }: Parts): Bots {
-  /** The accounts of bots. Requests that ask at once get their answer in the order in which they asked. */
+  /** Account ids by bot id. */
   const owners = new LRUCache<string, string>({
     max: CACHE_SIZE,
     ttl: CACHE_TTL_MS,
-    // Who asks while a bot is deleted is answered as it was found, and nobody after.
+    // A request that arrived before the deletion gets the fetched account; a later one reads it again.
     ignoreFetchAbort: true,
     fetchMethod: async (id) => (await prisma.bot.findUnique({ where: { id } }))?.accountId,
   });
 
-  /** @returns whether there may be more. */
+  /** @returns whether more rows may remain. */
   const deleteBatch = async (table: (typeof TABLES)[number], botId: string) => {
     const name = Prisma.raw(table);
     const count = await prisma.$executeRaw`
@@ -108,7 +109,7 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
       if (key.restricted) {
         throw new GatewayError(
           'bot_access_denied',
-          'This API key is limited to some bots and cannot make new ones.',
+          'This API key is restricted to some bots and cannot create new ones.',
         );
       }
       const data = { id: id ?? makeId('bot'), name, accountId: account.id };
@@ -118,7 +119,7 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
           if ((await tx.bot.count({ where: { accountId: account.id } })) >= MAX_BOTS)
             throw tooMany();
           const bot = await tx.bot.create({ data });
-          // Only now: where the bot that has the id is being deleted, its row has held this one up until that is told.
+          // Check after the insert: if the id's bot is being deleted, the insert waits for that deletion to commit.
           const { id } = bot;
           if (await tx.deletedBot.findUnique({ where: { id } })) throw taken(id);
           return bot;

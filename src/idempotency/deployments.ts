@@ -1,10 +1,10 @@
 import type { Deployment, Prisma } from '../generated/prisma/client.ts';
 import { assertSame, KEPT_FOR, keyOf, type Repeatable } from './key.ts';
 
-/** A deployment that answers a request: made for it, or by the same request before. */
+/** The deployment that a request gets: a new one, or the one that the same request created before. */
 export type AnsweringDeployment = Deployment & { isReplayed: boolean };
 
-/** The answer to a request that was sent before, if it was. @throws GatewayError `idempotency_conflict` */
+/** The deployment that an earlier request with the same key created, if any. @throws GatewayError `idempotency_conflict` */
 export async function earlierAnswer(
   tx: Prisma.TransactionClient,
   request: Repeatable,
@@ -20,8 +20,8 @@ export async function earlierAnswer(
 }
 
 /**
- * Answers a request once, however often it is sent: its record and its deployment are stored together or not at
- * all, and who sends it again meanwhile waits.
+ * Deploys once for each idempotency key. The record and the deployment are stored in one transaction. A concurrent
+ * repeat waits for that transaction.
  *
  * @param tx a transaction.
  */

@@ -9,47 +9,48 @@ import { persist, undo } from '../storage/persist.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import { assertSame, KEPT_FOR, keyOf, type Repeatable } from './key.ts';
 
-/** A key that a request has to itself until its run begins, for 90 seconds at most. */
+/** A request's exclusive claim on an idempotency key until its run begins, for at most 90 seconds. */
 export type Claim = Repeatable & {
   /** `clm_…` */
   id: string;
 };
 
 /**
- * Runs that are asked for under an idempotency key: the same again is answered by the first run, for 24 hours. A run
- * that failed or was interrupted releases its key, and the next one has 24 hours of its own.
+ * Idempotency keys of requests that begin runs. For 24 hours, a repeated request gets the first run. A failed or
+ * interrupted run releases its key, and the next run starts a new 24 hours.
  */
 export type Idempotency = {
   /**
-   * Claims a key. While another request with it is about to begin its run, this one waits. It also waits while the
-   * owner of the run may be dead, until the run has failed or the owner has a fresh heartbeat.
+   * Claims a key. It waits while another request holds the claim. It also waits while the run's owner may be dead, until
+   * the run has failed or the owner has a fresh heartbeat.
    *
-   * @returns the run that answers; or a claim, where this request is the first: it has to `release` it or begin a run.
-   * @throws GatewayError `idempotency_conflict` where the key was used for something else; `session_busy` when the
-   *   other request has not begun after 2 minutes; the signal's reason when the caller goes.
+   * @returns the first request's run, or a claim if this request is the first. The caller must `release` the claim or
+   *   begin a run with it.
+   * @throws GatewayError `idempotency_conflict` if the key was used for a different request; `session_busy` if the other
+   *   request has not begun its run after 2 minutes; the signal's reason if it aborts.
    */
   claim(request: Repeatable, signal: AbortSignal): Promise<Claim | { runId: string }>;
   /**
-   * The write that notes the run of a claimed key, for the transaction that begins it, and makes it fail where another
-   * request has the key by now. Afterwards, `announce`.
+   * The write that records the run of a claimed key. Include it in the transaction that begins the run: it fails the
+   * transaction if another request has claimed the key since. Call `announce` after the commit.
    *
-   * @param tx that transaction, where it is one of several steps.
+   * @param tx the transaction, if it is an interactive one.
    */
   answerWith(
     claim: Claim,
     runId: string,
     tx?: Prisma.TransactionClient,
   ): Prisma.PrismaPromise<unknown>;
-  /** Tells those who wait that the key has its run. */
+  /** Notifies the waiting requests that the key has a run. */
   announce(request: Repeatable): void;
-  /** Gives a claimed key back: the request was refused before a run began. One that another has by now stays. */
+  /** Releases a claim whose request failed before its run began. A later claim of the same key stays. */
   release(claim: Claim): Promise<void>;
 };
 
 const MAX_WAIT_MS = 120_000;
 /**
- * Longer than a request waits for its turn. A claim may outlive its request: a statement that was delayed in the network
- * may take a key after the request has been answered. In PostgreSQL's notation.
+ * A PostgreSQL interval, longer than a request waits for its turn. A claim may outlive its request, because a delayed
+ * statement may claim the key after the response was sent.
  */
 const CLAIMED_FOR = '90 seconds';
 
@@ -66,7 +67,7 @@ export function createIdempotency({
 }): Idempotency {
   const releasing = { log, what: 'The release of an idempotency key' };
 
-  /** It may be done again when the key has been claimed anew: that claim is another one. */
+  /** Safe to retry, because a new claim of the key has another id. */
   const free = (claim: Claim) => async () => {
     const { id: claimId } = claim;
     await prisma.idempotencyRecord.deleteMany({ where: { ...keyOf(claim), claimId } });
@@ -74,10 +75,10 @@ export function createIdempotency({
   };
 
   /**
-   * Takes a key that nobody has used, or whose day is over, or whose first request has died or taken too long. Repeated
-   * where the answer is lost; where that fails, a key that may have been taken is given back.
+   * Takes a key that is unused or expired, or whose claim was abandoned or has timed out. It retries if the outcome is
+   * unknown. If the retries fail, it compensates: the key may have been taken.
    *
-   * @param failedId a run that has failed, or is gone: its key is free as well.
+   * @param failedId a run that failed or was deleted, whose key is therefore free.
    */
   const take = async (claim: Claim, failedId: string | null = null): Promise<boolean> => {
     const { accountId, namespace, key, fingerprint, id } = claim;
@@ -103,8 +104,8 @@ export function createIdempotency({
   };
 
   /**
-   * Whether a run has failed or is gone, or may be lost with its process. Asked by itself: the run is younger than its
-   * record's lock.
+   * Whether a run has failed or was deleted, or its owner may be dead. It needs its own statement: the snapshot of `take`
+   * may be older than the run.
    */
   const stateOf = async (id: string): Promise<'failed' | 'silent' | 'answers'> => {
     const [run] = await prisma.$queryRaw<{ hasFailed: boolean; isSilent: boolean }[]>`
@@ -131,7 +132,7 @@ export function createIdempotency({
         const state = runId && (await stateOf(runId));
         if (state === 'failed') {
           if (await take(claim, runId)) return claim;
-          // Another request was sooner, and its run is the one to wait for.
+          // Another request has claimed the key first. Wait for its run.
           continue;
         }
         assertSame(request, record);

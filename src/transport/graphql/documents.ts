@@ -125,7 +125,7 @@ function tokensOf({ loc }: DocumentNode): number {
 function noText(): GatewayError {
   return refused(
     'query',
-    'is not accepted; this server runs only persisted documents, send documentId',
+    'must be omitted: this server runs only persisted documents. Send documentId.',
   );
 }
 
