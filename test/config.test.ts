@@ -117,7 +117,7 @@ describe('the settings', () => {
       name: 'gpt-4o-mini',
     });
     expect(problemsOf({ OPENAI_MODEL: 'm' })).toEqual([
-      expect.stringMatching(/^OPENAI_MODEL needs/),
+      expect.stringMatching(/^OPENAI_MODEL requires/),
     ]);
   });
 

@@ -287,7 +287,9 @@ describe('a request whose address repeats a parameter', () => {
     });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({
-      errors: [{ message: expect.stringMatching(/once/), extensions: { code: 'INVALID_REQUEST' } }],
+      errors: [
+        { message: expect.stringMatching(/repeated/), extensions: { code: 'INVALID_REQUEST' } },
+      ],
     });
   });
 });

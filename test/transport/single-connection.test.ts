@@ -124,7 +124,9 @@ describe('a reserved connection', () => {
       reserved.add(`other ${count}`, caller, quietStream().stream);
     }
     const refused = quietStream();
-    expect(() => reserved.add('late', caller, refused.stream)).toThrow('wait to be opened');
+    expect(() => reserved.add('late', caller, refused.stream)).toThrow(
+      'unopened reserved connections',
+    );
     expect(await refused.ended).toBe('ended');
     const stranger = { account: { id: 'acc_2' } } as Caller;
     reserved.add('stranger', stranger, quietStream().stream);
