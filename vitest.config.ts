@@ -10,14 +10,14 @@ for (const [service, name] of [
   console.log(`Tests on ${service} are skipped: ${name} is not set.`);
 }
 
-/** What counts the objects of its process has one of its own: there are few then, and none of others' tests. */
+/** Files that count the objects of their process, so each runs in a process of its own. */
 const ALONE = [
   'test/runs/leaks.test.ts',
   'test/transport/many-subscriptions.test.ts',
   'test/transport/slow-reader.test.ts',
 ];
 
-/** The whole suite, once for each database: a worker opens one of its own, and its files share it. */
+/** The whole suite for one database. Each worker opens its own database, which its test files share. */
 const projects = (name: string, databaseUrl: string, redisUrl: string) => [
   project(name, databaseUrl, redisUrl, { exclude: ALONE, isolate: false }),
   project(`${name}, alone`, databaseUrl, redisUrl, { include: ALONE, isolate: true }),
@@ -36,7 +36,7 @@ const project = (
     ...files,
     setupFiles: ['test/setup.ts'],
     globalSetup: databaseUrl ? ['test/teardown.ts'] : [],
-    // Long enough for the slowest machine: a test that comes to it hangs.
+    // Long enough for the slowest machine, so a test that reaches it hangs.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
@@ -47,7 +47,7 @@ const project = (
 
 export default defineConfig({
   test: {
-    // As many as the machine has cores: a test waits more often than it computes.
+    // One worker for each core: a test waits more than it computes.
     maxWorkers: '100%',
     projects: [
       ...projects('embedded', '', ''),
@@ -58,9 +58,9 @@ export default defineConfig({
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** PostgreSQL's address; empty: the embedded database. */
+    /** PostgreSQL's URL; empty: the embedded database. */
     databaseUrl: string;
-    /** Redis' address; empty: tests on it are skipped. */
+    /** Redis' URL; empty: the tests on Redis are skipped. */
     redisUrl: string;
   }
 }

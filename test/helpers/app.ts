@@ -20,41 +20,41 @@ import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
-/** The real application, listening on a port of its own, on this worker's database. */
+/** The real app, listening on its own port, with this worker's database. */
 export type TestApp = {
   url: string;
   webSocketUrl: string;
   prisma: PrismaClient;
   upstream: Upstream;
-  /** Asks the server in this process, without a socket. */
+  /** Sends a request to the server in this process, without a socket. */
   inject: FastifyInstance['inject'];
-  /** How many messages wait for their session's turn. */
+  /** The number of messages that wait for their session's turn. */
   waiting(): Promise<number>;
-  /** How many WebSockets are open. */
+  /** The number of open WebSockets. */
   openSockets(): number;
-  /** Runs an operation over HTTP with a key of one's own choice. */
+  /** Runs an operation over HTTP with a given key. */
   graphql(apiKey: string, query: string, variables?: object): Promise<GraphQLAnswer>;
-  /** Makes an account that no other test knows. */
+  /** Creates an account for one test. */
   tenant(options?: TenantOptions): Promise<Tenant>;
   close(drainLimitMs?: number): Promise<void>;
 };
 
-/** By default an account has more requests than any test sends. */
+/** By default, an account's limits are higher than any test needs. */
 export type TenantOptions = { plan?: Plan; requestsPerMinute?: number; requestsPerDay?: number };
 
-/** An account with a key for everything but operating, and what a test needs to do in it. */
+/** An account with a key that has all scopes except `OPERATOR`, and functions to work in it. */
 export type Tenant = {
   accountId: string;
   apiKey: string;
   headers: { authorization: string };
-  /** Makes a key of its own. */
+  /** Creates another key. */
   key(options?: {
     scopes?: KeyScope[];
     botIds?: string[];
     expiresAt?: Date;
     revokedAt?: Date;
   }): Promise<string>;
-  /** Makes a bot, with a definition to answer by unless `null` is given: the members of its agent. */
+  /** Creates a bot and deploys a definition with these members of its agent; `null`: no deployment. */
   bot(members?: string | null, environment?: Environment): Promise<string>;
   /** Sends a chat over REST, as JSON. */
   chat(botId: string, body: object, headers?: Record<string, string>): Promise<Response>;
@@ -73,7 +73,7 @@ export const TEST_SECRET_KEY = Buffer.alloc(32, 7);
 /** Encrypts the variables of the tests' deployments. */
 export const testCipher = createEnvironmentCipher(TEST_SECRET_KEY);
 
-/** Starts the application for a test file, and closes it at the file's end. */
+/** Starts the app, and closes it at the end of the test file. */
 export async function startApp(options: Partial<AppOptions> = {}): Promise<TestApp> {
   const upstream = await startUpstream();
   const database = await testDatabase();
@@ -117,7 +117,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
   };
 }
 
-/** A source of agentlang 5, with a prompt unless the members have one. */
+/** An agentlang 5 definition with these members, and a prompt if they have none. */
 export function agent(members = ''): string {
   const prompt = /^\s*prompt /m.test(members) ? '' : 'prompt "You are a test."';
   return `agentlang 5\nagent "Test" {\n  description "A test."\n  ${prompt}\n  ${members}\n}\n`;

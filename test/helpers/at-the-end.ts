@@ -3,8 +3,8 @@ import { onTestFinished } from 'vitest';
 const endOfFile: (() => unknown)[] = [];
 
 /**
- * Has what a helper opened closed at the end of the test that asks, or of the file where none does: what goes on would
- * meddle with the files that come after it in the same process. The last opened is the first to close.
+ * Registers a cleanup for the end of the current test, or of the file if no test runs: a leftover resource would disturb
+ * the next files in the same process. Cleanups run in reverse order.
  */
 export function atTheEnd(close: () => unknown): void {
   try {
@@ -16,7 +16,7 @@ export function atTheEnd(close: () => unknown): void {
   }
 }
 
-/** Closes what the file has opened. Vitest has no hook that could be added while the tests run. */
+/** Runs the file's cleanups. Vitest cannot register a file hook while tests run. */
 export async function endFile(): Promise<void> {
   for (let close = endOfFile.pop(); close; close = endOfFile.pop()) await close();
 }

@@ -20,7 +20,7 @@ if (!executablePath) console.log('Tests in a browser are skipped: Chromium is no
 /** A test that needs a browser. */
 export const browserTest = test.skipIf(!executablePath);
 
-/** A headless browser that asks nothing of the network but what the test opens. */
+/** A headless browser that sends no requests of its own to the network. */
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath,

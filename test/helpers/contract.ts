@@ -24,20 +24,20 @@ const openApi = z.object({
   }),
 });
 
-/** The headers that are not HTTP's own, or that say what is to be done. */
+/** Headers that the OpenAPI document must describe: non-standard ones, and those that require an action. */
 const OWN_HEADERS = /^(x-(?!accel-)|idempotency-|retry-)/;
 
 export type DescribedOperation = z.infer<typeof operation> & { method: string; path: string };
 
-/** The OpenAPI document of a running server, as a contract to hold its answers to. */
+/** The OpenAPI document of a running server, as a contract for its responses. */
 export type Contract = {
   source: string;
   operations: DescribedOperation[];
-  /** Checks an answer: its status, its type, its headers and its body, which may hold nothing that is not described. */
+  /** Checks a response's status, content type, headers and body. The body must have no undescribed members. */
   hold(operationId: string, answer: Response): Promise<void>;
-  /** What is wrong with a value, by the schema at a place of the document. */
+  /** The errors of a value under the schema at a JSON Pointer into the document. */
   problems(value: unknown, pointer: string): unknown;
-  /** Which operations have been seen to answer with which status. */
+  /** The statuses observed for each operation. */
   seen: Set<string>;
 };
 
@@ -87,17 +87,17 @@ export async function readContract(url: string): Promise<Contract> {
   return { source, operations, hold, problems, seen };
 }
 
-/** Where an operation stands in the document. */
+/** The JSON Pointer of an operation in the document. */
 export function pointerTo({ method, path }: { method: string; path: string }): string {
   return `/paths/${escaped(path)}/${method}`;
 }
 
-/** A name within a JSON Pointer. Source: RFC 6901. */
+/** Escapes a name for a JSON Pointer. Source: RFC 6901. */
 export function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The same document, of which objects hold nothing but what it says. */
+/** The same document with undescribed members forbidden in every object. */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed);
   if (typeof node !== 'object' || node === null) return node;

@@ -4,7 +4,7 @@ import { type Database, embed, openPostgres } from '../../src/storage/database.t
 
 let opened: Promise<Database> | undefined;
 
-/** The database of this worker, empty but for what other tests put there for accounts of their own. */
+/** This worker's database. It contains only the rows of tests, each under its own accounts. */
 export function testDatabase(): Promise<Database> {
   opened ??= open();
   return opened;
@@ -15,10 +15,10 @@ async function open(): Promise<Database> {
   return url ? openPostgres(await freshDatabase(url)) : embed({});
 }
 
-/** What the names of all databases of a run of the tests begin with, by its process, of which the workers are children. */
+/** The prefix of all database names of one test run, from the process id of the workers' parent. */
 export const databasePrefix = (pid: number) => `parley_test_${pid}_`;
 
-/** Makes an empty database beside the given one, which is there until the tests are over. */
+/** Creates an empty database on the same server. It is dropped after the test run. */
 export async function freshDatabase(url: string, suffix = process.env.VITEST_POOL_ID ?? '0') {
   const name = databasePrefix(process.ppid) + suffix;
   const client = new pg.Client({ connectionString: url });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WireAnswer } from './wire.ts';
 
-/** Every code and its status, written down from the documents and not from the server's own table. */
+/** Every error code and its status, from the API document and not from the server's own table. */
 export const DOCUMENTED_STATUS: Record<string, number> = {
   invalid_json: 400,
   invalid_request: 400,
@@ -36,14 +36,14 @@ const errorBody = z.strictObject({
 
 export type WireError = z.infer<typeof errorBody>['error'];
 
-/** What no answer may tell of its server: places in its source, and what its database says. */
+/** Internals that no response may reveal: source locations and database messages. */
 const OF_THE_INSIDE = /node_modules|\.ts:\d|\bat \w+ \(|prisma|\bselect\b.*\bfrom\b|postgres/i;
 
 /**
- * Holds an answer with an error to the documented form: its status, its headers and its whole body.
+ * Checks an error response against the documented form: its status, its headers and its whole body.
  *
- * @param limited whether it says what is left of the limit: all do below `/v1`.
- * @returns what it says.
+ * @param limited whether the response must have rate-limit headers, as every response below `/v1` has.
+ * @returns the error.
  */
 export function readError({ status, headers, body }: WireAnswer, limited = true): WireError {
   const wrong = (what: string): Error =>
@@ -62,7 +62,7 @@ export function readError({ status, headers, body }: WireAnswer, limited = true)
   return error;
 }
 
-/** The three headers of every answer. Source: the API document, "Limits". */
+/** Checks the three rate-limit headers. Source: the API document, "Limits". */
 export function assertLimits(headers: Headers, wrong = (what: string) => new Error(what)): void {
   for (const name of ['limit', 'remaining', 'reset']) {
     const value = headers.get(`x-ratelimit-${name}`);

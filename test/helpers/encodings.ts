@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** A way to write a value, with a list of numbers that decides how each of its characters is written. */
+/** An encoding of a value. A list of numbers selects how each character is written. */
 export type Encoder = (value: string, choices: number[]) => string;
 
 const eachCharacter =
@@ -34,7 +34,7 @@ const NAMED: Record<string, string> = {
   ø: '&oslash;',
 };
 
-/** The escapes of single characters: each is written as it is, where it may be, or as one of its escapes. */
+/** Encodings that escape characters separately: each is written as it is, if allowed, or as one of its escapes. */
 export const ESCAPES: Record<string, Encoder> = {
   percent: eachCharacter((character, choice) =>
     choice % 2 || /[%\s]|\P{ASCII}/u.test(character) ? percent(character, choice >> 1) : character,
@@ -61,7 +61,7 @@ export const ESCAPES: Record<string, Encoder> = {
   }),
 };
 
-/** What writes a value alone, as a whole. */
+/** Encodings that encode a whole value at once. */
 export const ENCODERS: Record<string, Encoder> = {
   plain: (value) => value,
   ...ESCAPES,
@@ -83,7 +83,7 @@ export const ENCODERS: Record<string, Encoder> = {
 
 export const choices = fc.array(fc.nat(1_000), { minLength: 1, maxLength: 40 });
 
-/** A value with a beginning and an end that stand nowhere else, and anything between. */
+/** A value with a unique start and end, and arbitrary characters between. */
 export const value = fc
   .string({
     unit: fc.constantFrom(...'abc019%\\/+&;"\'<> =#xu{}\n\tø€🔑'),

@@ -6,16 +6,16 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
 
-/** What a process has, of all that may be left behind. */
+/** Counts of a process's objects that may leak. */
 export type Belongings = ReturnType<typeof countKinds> & {
-  /** Those that keep the process alive. */
+  /** Timers that keep the process alive. */
   activeTimers: number;
   heapBytes: number;
 };
 
-/** Counts what is left once everything has been collected that can be. */
+/** Counts the objects that remain after garbage collection. */
 export async function belongings(): Promise<Belongings> {
-  // What is held weakly goes in rounds: the end of one thing lets go of the next.
+  // Weakly held objects need several rounds: one collection frees the holder of the next.
   for (let round = 0; round < 5; round += 1) {
     collect();
     await setImmediate();
@@ -27,7 +27,7 @@ export async function belongings(): Promise<Belongings> {
   };
 }
 
-/** Walks the heap once for all kinds: each walk takes about a second, far longer than the counting. */
+/** Walks the heap once for all kinds of objects, because each walk takes about a second. */
 async function countObjects(): Promise<ReturnType<typeof countKinds>> {
   const session = new Session();
   session.connect();
@@ -47,7 +47,7 @@ async function countObjects(): Promise<ReturnType<typeof countKinds>> {
   }
 }
 
-/** Runs as a text in the debugger's place, so it knows nothing from outside itself. */
+/** Serialized and evaluated by the inspector, so it must not refer to anything outside itself. */
 function countKinds(objects: object[]) {
   const timer = setTimeout(() => {});
   clearTimeout(timer);

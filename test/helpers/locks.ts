@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Prisma, PrismaClient } from '../../src/generated/prisma/client.ts';
 import { atTheEnd } from './at-the-end.ts';
 
-/** Has a transaction hold what it takes. @returns ends it. */
+/** Opens a transaction and keeps the locks that `take` acquires. @returns a function that commits it. */
 export async function hold(
   prisma: PrismaClient,
   take: (tx: Prisma.TransactionClient) => Promise<unknown>,
@@ -11,7 +11,7 @@ export async function hold(
   const free = Promise.withResolvers<void>();
   const holding = prisma.$transaction(
     async (tx) => {
-      // For as long as the test wants.
+      // The test decides how long the transaction stays open.
       await tx.$executeRaw`SET LOCAL idle_in_transaction_session_timeout = 0`;
       await take(tx);
       taken.resolve();
@@ -26,7 +26,7 @@ export async function hold(
   };
 }
 
-/** Waits until so many statements wait for locks, in the whole database. */
+/** Waits until this number of statements wait for locks in the database. */
 export async function untilWaiting(prisma: PrismaClient, statements: number): Promise<void> {
   const waiting = async () => {
     const [row] = await prisma.$queryRaw<{ count: number }[]>`
@@ -39,7 +39,7 @@ export async function untilWaiting(prisma: PrismaClient, statements: number): Pr
 
 const LOCK = 4_711;
 
-/** Has statements of PostgreSQL stop at a row before they change it, as slow ones would. @returns lets them go on. */
+/** Blocks PostgreSQL statements before they change a row, to simulate slow ones. @returns a function that unblocks them. */
 export async function holdUp(
   prisma: PrismaClient,
   { before, of, id }: { before: 'UPDATE' | 'DELETE'; of: string; id: string },

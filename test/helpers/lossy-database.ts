@@ -1,10 +1,10 @@
 import type { Database } from '../../src/storage/database.ts';
 import type { Sql, Statement } from '../../src/storage/sql.ts';
 
-/** What node-postgres says of a connection that is cut. */
+/** The error of node-postgres for a closed connection. */
 export const cutError = () => new Error('Connection terminated unexpectedly');
 
-/** The same object, but for one of its members. */
+/** A proxy of an object that replaces one member. */
 export const withMember = <Target extends object>(
   target: Target,
   name: keyof Target,
@@ -16,7 +16,7 @@ export const withMember = <Target extends object>(
   });
 
 /**
- * A database whose driver fails where the test says so.
+ * A database whose driver fails on demand.
  *
  * @param hook called for each statement of the hot path with what runs it; throws in place of the answer.
  */

@@ -11,11 +11,11 @@ import {
   type ListToolsResult,
 } from '@modelcontextprotocol/sdk/types.js';
 
-/** What the server was asked. */
+/** A request that the server received. */
 export type McpRequest = {
   method: string;
   headers: IncomingHttpHeaders;
-  /** `tools/call` and the like; none of GET and DELETE. */
+  /** The JSON-RPC method, such as `tools/call`; none for GET and DELETE. */
   rpc: string | undefined;
 };
 
@@ -26,37 +26,37 @@ export type McpToolCall = {
   signal: AbortSignal;
 };
 
-/** What is answered in the protocol's place. @returns whether it was. */
+/** May respond in place of the protocol handler. @returns whether it has responded. */
 export type McpIntercept = (request: McpRequest, response: ServerResponse) => boolean;
 
-/** A server of the Model Context Protocol on 127.0.0.1, with sessions, that has the tools of the test. */
+/** An MCP server on 127.0.0.1, with sessions and the test's tools. */
 export type McpSite = {
   /** `127.0.0.1:port` */
   host: string;
   url: string;
   requests: McpRequest[];
   calls: McpToolCall[];
-  /** How many requests of a kind there were. */
+  /** The number of requests with this JSON-RPC method. */
   count(rpc: string): number;
-  /** How many sessions are open. */
+  /** The number of open sessions. */
   sessions(): number;
-  /** What there is to list from now on, in pages of so many; nobody is told. */
+  /** Sets the listed tools and the page size, without notifying clients. */
   offer(tools: unknown[], pageSize?: number): void;
-  /** Tells whoever listens that the tools changed, once somebody does. */
+  /** Waits for a client that listens, then notifies all listeners that the tools changed. */
   announce(): Promise<void>;
-  /** For every call from now on. */
+  /** Sets the handler of all later calls. */
   handle(handler: (call: McpToolCall) => Promise<CallToolResult> | CallToolResult): void;
   intercept(intercept: McpIntercept | undefined): void;
-  /** Forgets every session, as a new start does. */
+  /** Drops every session, like a server restart. */
   restart(): Promise<void>;
-  /** Stops listening, and hangs up. */
+  /** Stops listening and closes all connections. */
   stop(): Promise<void>;
   close(): Promise<void>;
 };
 
 type Session = { server: Server; transport: StreamableHTTPServerTransport };
 
-/** A tool for a list that takes texts. */
+/** A listed tool whose inputs are strings. */
 export const tool = (name: string, ...inputs: string[]) => ({
   name,
   description: `Does ${name}`,

@@ -5,31 +5,31 @@ import { type Database, openPostgres } from '../../src/storage/database.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
 
-/** This worker's PostgreSQL database, through a proxy on loopback that a test can break. */
+/** This worker's PostgreSQL database, behind a loopback proxy that a test can break. */
 export type PostgresLink = {
   database: Database;
   /**
-   * Lets statements reach the server, waits until each has run, and cuts its connection in place of the answer.
+   * Lets matching statements run on the server, then closes their connections instead of forwarding the response.
    *
-   * @param marks a text of the statement: its name where it is prepared, else a part of its SQL.
-   * @param times how many answers to lose; all by default.
-   * @returns how many are lost so far.
+   * @param marks a text that identifies the statement: its name if it is prepared, else a part of its SQL.
+   * @param times number of responses to lose; all by default.
+   * @returns a function that returns the number of lost responses.
    */
   loseAnswers(marks: string, times?: number): () => number;
-  /** Cuts all connections, and each new one as soon as it is open. @returns how many new ones were refused so far. */
+  /** Closes all connections, and each new one. @returns a function that returns the number of refused connections. */
   cut(): () => number;
-  /** Keeps all connections and moves no byte, until `mend`. */
+  /** Keeps all connections open but forwards no bytes until `mend`. */
   stall(): void;
-  /** How many connections were asked for so far. */
+  /** The number of connection attempts so far. */
   asked(): number;
   /** Ends `loseAnswers`, `cut` and `stall`. */
   mend(): void;
 };
 
-/** What the server sends last when it has run a statement: `ReadyForQuery`, but for the state of the transaction. */
+/** The start of `ReadyForQuery`, the server's last message for a statement. The transaction status follows. */
 const READY = Buffer.from('Z\0\0\0\u0005', 'latin1');
 
-/** Opens the database of this worker through the proxy, until the end of the test or its file. */
+/** Opens this worker's database through the proxy, until the end of the test or its file. */
 export async function linkPostgres(
   options?: Parameters<typeof openPostgres>[1],
 ): Promise<PostgresLink> {
@@ -57,7 +57,7 @@ export async function linkPostgres(
     const far = connect(Number(target.port || 5432), target.hostname);
     const pair = [near, far] as const;
     pairs.add(pair);
-    /** Set while the answer to a marked statement is awaited. */
+    /** Set while the response to a marked statement is pending. */
     let loses: typeof losing;
     near.on('data', (sent) => {
       if (losing && losing.left > 0 && sent.includes(losing.marks)) {

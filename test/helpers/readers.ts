@@ -3,24 +3,24 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import type { TestApp } from './app.ts';
 
-/** What a reader is told: the type of an event, the code of an error, or how it was closed. */
+/** One item that a reader receives: an event's type, an error's code, or the reason of a close. */
 export type Told = { what: string; runId?: string | undefined };
 
-/** What is read, and by whom. */
+/** What to read, and the credentials to use. */
 export type Reading = {
   app: TestApp;
   bot: string;
-  /** A key, or a session token. */
+  /** An API key or a session token. */
   secret: string;
-  /** Of its own by default. */
+  /** Default: a new session. */
   sessionId?: string;
-  /** Over GraphQL alone: the run to follow, in place of a message to send. */
+  /** GraphQL only: the run to follow, instead of sending a message. */
   follow?: string;
-  /** Over REST alone. */
+  /** REST only. */
   headers?: Record<string, string>;
 };
 
-/** Sends a bot a message, and reads what becomes of it until it ends. */
+/** Sends a message to a bot and reads the events until the stream ends. */
 export type Reader = (reading: Reading) => AsyncGenerator<Told>;
 
 const QUERY = `subscription ($botId: ID!, $sessionId: String) {
@@ -51,7 +51,7 @@ async function* toldBy(results: AsyncIterable<Result>): AsyncGenerator<Told> {
   }
 }
 
-/** The JSON of each frame as it comes. */
+/** The parsed JSON of each frame. */
 export async function* readFrames({
   body,
 }: {
@@ -69,7 +69,7 @@ export async function* readFrames({
   }
 }
 
-/** By the ways of streaming GraphQL. */
+/** Readers for the streaming GraphQL transports. */
 export const GRAPHQL_READERS = {
   async *yoga(reading) {
     const { app, secret } = reading;
@@ -105,7 +105,7 @@ export const GRAPHQL_READERS = {
   },
 } satisfies Record<string, Reader>;
 
-/** By a WebSocket, which is closed with its reason. */
+/** Reads from a WebSocket, including the reason of its close. */
 export const overWebSocket: Reader = async function* (reading) {
   const { app, secret } = reading;
   const client = createClient({
@@ -143,7 +143,7 @@ const overRest = (path: string, body?: object): Reader =>
     }
   };
 
-/** By the REST routes that stream a reply. */
+/** Readers for the REST routes that stream a reply. */
 export const REST_READERS = {
   'POST chat': overRest('chat', { message: 'Hi', stream: true }),
   'GET chat/stream': overRest('chat/stream?message=Hi'),
@@ -151,10 +151,10 @@ export const REST_READERS = {
   'POST execute': overRest('execute', { prompt: 'Hi', stream: true }),
 } satisfies Record<string, Reader>;
 
-/** By the events of a run that is there. */
+/** Reads the events of an existing run. */
 export const eventsOf = (runId: string): Reader => overRest(`runs/${runId}/events`);
 
-/** Reads to the end, and does something once the bot has said something. */
+/** Reads to the end, and calls a function after the bot's first text. */
 export async function readWhole(told: AsyncIterable<Told>, onceItSpeaks: () => unknown) {
   const whats: string[] = [];
   let runId: string | undefined;

@@ -5,16 +5,16 @@ import { openRedis, type Redis, redisPrefix } from '../../src/coordination/redis
 import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
 
-/** The real Redis, by a way that a test can close. */
+/** The real Redis, behind a loopback proxy that a test can close. */
 export type RedisLink = {
   redis: Redis;
-  /** Takes Redis away from this replica alone. Settles when the replica knows. */
+  /** Disconnects only this replica from Redis. Resolves when the replica has noticed. */
   cut(): Promise<void>;
-  /** Gives it back. Settles when the replica is connected again. */
+  /** Restores the connection. Resolves when the replica is connected again. */
   mend(): Promise<void>;
 };
 
-/** Connects a replica of this worker's installation to Redis, until the end of the test file. */
+/** Connects a replica of this worker's app to Redis, until the end of the test file. */
 export async function linkRedis(): Promise<RedisLink> {
   const target = new URL(inject('redisUrl'));
   const sockets = new Set<Socket>();
@@ -43,7 +43,7 @@ export async function linkRedis(): Promise<RedisLink> {
   const { prisma } = await testDatabase();
   const redis = await openRedis(url.href, await redisPrefix(prisma));
   const connections = [redis.client, redis.subscriber];
-  // Not as `once` does it, which an error on the way would end.
+  // Unlike `once` of node:events, this does not reject on an `error` event.
   const event = (name: string) => (client: Redis['client']) =>
     new Promise((resolve) => client.once(name, resolve));
   atTheEnd(async () => {

@@ -7,7 +7,7 @@ import type {
 import { makeId } from '../../src/ids.ts';
 import type { TestApp } from './app.ts';
 
-/** What lists of runs and their sums go by. */
+/** The fields of a run that lists and statistics use. */
 export type MadeRun = {
   id: string;
   botId: string;
@@ -23,7 +23,7 @@ export type MadeRun = {
   completionTokens: number;
 };
 
-/** Stores runs that never ran, in no order. */
+/** Stores runs without executing them, in no particular order. */
 export async function makeRuns(
   { prisma }: TestApp,
   botId: string,
@@ -44,13 +44,13 @@ export async function makeRuns(
     completionTokens: 0,
     ...run,
   }));
-  // Those that are running stay so: somebody seems to work on them.
+  // A live owner keeps recovery from ending the runs with the status RUNNING.
   const { id: ownerId } = await prisma.owner.findFirstOrThrow();
   await prisma.run.createMany({ data: made.map((run) => ({ ...run, ownerId, input: '' })) });
   return made;
 }
 
-/** The order of the list: the newest first, and of those of one moment the one with the greatest id. */
+/** The order of the list: newest first, then by descending id. */
 export function newestFirst(a: MadeRun, b: MadeRun): number {
   return b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1);
 }

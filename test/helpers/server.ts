@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '../../src/storage/database.ts';
 
-/** `npm start` as a process of its own. */
+/** `npm start` in a separate process. */
 export type ServerProcess = {
   url: string;
-  /** What it printed so far. */
+  /** The output so far. */
   output(): string;
-  /** Sends a signal and waits for the end. @returns the exit code, or the signal that ended it. */
+  /** Sends a signal and waits for the exit. @returns the exit code, or the signal that terminated the process. */
   stop(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 };
 
@@ -24,7 +24,7 @@ export function temporaryDirectory(): Promise<string> {
 
 let template: Promise<string> | undefined;
 
-/** A data directory with an empty database in it, which is there at once: making one takes seconds. */
+/** A data directory with an empty database, copied from a template because creating one takes seconds. */
 export async function dataDirectoryInUse(): Promise<string> {
   template ??= (async () => {
     const directory = await temporaryDirectory();
@@ -59,7 +59,7 @@ export async function startServer(options: StartOptions = {}): Promise<ServerPro
   };
 }
 
-/** Starts the server where it is expected to refuse, and waits for its end. */
+/** Starts a server that is expected to fail, and waits for its exit. */
 export async function startAndFail(
   options: StartOptions,
 ): Promise<{ code: number; output: string }> {

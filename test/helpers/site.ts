@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** What a site was asked. */
+/** A request that the site received. */
 export type SiteRequest = {
   method: string;
   /** Path and query. */
@@ -13,18 +13,18 @@ export type SiteRequest = {
 
 export type SiteHandler = (request: SiteRequest, response: ServerResponse) => void;
 
-/** A web server on 127.0.0.1 that does what the test says. */
+/** A scripted web server on 127.0.0.1. */
 export type Site = {
   /** `127.0.0.1:port` */
   host: string;
   port: number;
   origin: string;
   requests: SiteRequest[];
-  /** How many connections were made to it. */
+  /** The number of connections so far. */
   connections(): number;
-  /** For every request from now on; until then each is answered with "Hello there." */
+  /** Sets the handler of all later requests. The default responds with "Hello there." */
   handle(handler: SiteHandler): void;
-  /** Settles when a connection has been closed from now on. */
+  /** Resolves when the next connection closes. */
   hangUp(): Promise<unknown>;
   close(): Promise<void>;
 };

@@ -6,21 +6,21 @@ import type { Tenant, TestApp } from './app.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { makeRuns } from './runs.ts';
 
-/** Who asks, and the ids of all that they may ask about, by their types. */
+/** A client, and the ids of the records that it may query, by type. */
 export type Asker = Pick<Tenant, 'graphql'> & { ids: Record<TypeName, string[]> };
 type TypeName = 'Account' | 'ApiKey' | 'Bot' | 'Deployment' | 'Message' | 'Run' | 'Session';
 
-/** How many statements the answer to a query takes; it must be one without errors. */
+/** Counts the SQL statements of a query, which must succeed. */
 export type CountStatements = (asker: Asker, query: string) => Promise<number>;
 
-/** Counts what is said to the database, of whatever kind it is. Those of the background speak of no one's data. */
+/** Counts the statements that contain the client's ids, on either database. Those of background tasks contain none. */
 export function statementCounter(): CountStatements {
   const said = [
     vi.spyOn(PGlite.prototype, 'query'),
     spyOnTransactions(),
     vi.spyOn(pg.Client.prototype, 'query'),
   ];
-  // What is remembered of keys and bots is remembered for good: it is not part of the answers.
+  // Freeze the clock, so that the caches of keys and bots do not expire: their statements do not count.
   vi.spyOn(performance, 'now').mockReturnValue(performance.now());
   atTheEnd(vi.restoreAllMocks);
   return async ({ graphql, ids }, query) => {
@@ -37,7 +37,7 @@ export function statementCounter(): CountStatements {
   };
 }
 
-/** What is said within a transaction is said to an object of its own. */
+/** Spies on the statements of transactions, which run on a separate object. */
 function spyOnTransactions() {
   const { transaction } = PGlite.prototype;
   const said = vi.fn();
@@ -53,7 +53,7 @@ function spyOnTransactions() {
   return said;
 }
 
-/** Lets somebody ask about accounts. */
+/** A client that may query these accounts. */
 export async function askerOf(
   { prisma }: TestApp,
   graphql: Asker['graphql'],
@@ -79,7 +79,7 @@ export async function askerOf(
   };
 }
 
-/** An account with so many bots, of which each has so many of everything, and with as many keys limited to them. */
+/** An account with this number of bots, of records in each bot, and of keys restricted to the bots. */
 export async function dashboard(app: TestApp, botCount: number, count: number): Promise<Tenant> {
   const { prisma } = app;
   const tenant = await app.tenant();

@@ -1,13 +1,13 @@
 import { createClient } from 'graphql-ws';
 import type { Tenant, TestApp } from './app.ts';
 
-/** The frames of a whole streamed reply. */
+/** The frames of a complete streamed reply. */
 export async function frames(response: Response): Promise<unknown[]> {
   const text = await response.text();
   return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
 }
 
-/** An event of a run, as GraphQL tells it. */
+/** An event of a run, in its GraphQL form. */
 export type ChatEvent = { __typename: string; seq: number; runId?: string; delta?: string };
 
 const SUBSCRIPTION = `subscription ($botId: ID!, $input: ChatInput!) {
@@ -23,7 +23,7 @@ const SUBSCRIPTION = `subscription ($botId: ID!, $input: ChatInput!) {
   }
 }`;
 
-/** Chats over a WebSocket, to the end. @returns all events. */
+/** Chats over a WebSocket until the stream ends. @returns all events. */
 export async function streamChat(
   app: TestApp,
   tenant: Tenant,

@@ -4,19 +4,19 @@ import { WebSocket } from 'ws';
 import type { TestApp } from './app.ts';
 
 export type Operation = {
-  /** Empty where an id stands for it. */
+  /** Empty if the request has a document id instead. */
   query: string;
   documentId?: string;
   variables?: Record<string, unknown>;
 };
 
-/** What came of an operation: its results in order; a refusal is one of errors alone. */
+/** The results of an operation, in order. A rejection is a single result with only errors. */
 export type Results = {
   data?: unknown;
   errors?: { message: string; extensions: Record<string, unknown> }[];
 }[];
 
-/** Runs an operation with a key, and reads all that comes of it. */
+/** Runs an operation with a key and reads all of its results. */
 export type Way = (app: TestApp, key: string, operation: Operation) => Promise<Results>;
 
 const bearer = (key: string) => ({ Authorization: `Bearer ${key}` });
@@ -40,7 +40,7 @@ const resultsIn = (contentType: unknown, text: string): Results =>
 
 type Name = 'HTTP' | 'no socket' | 'SSE' | 'SSE on one connection' | 'WebSocket';
 
-/** The GraphQL transports, by their names, and the server by itself in this process. */
+/** The GraphQL transports by name, and the in-process server without a socket. */
 export const WAYS: Record<Name, Way> = {
   HTTP: async (app, key, operation) => {
     const response = await fetch(`${app.url}/graphql`, post(key, operation));

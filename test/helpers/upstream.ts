@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the model's server was asked. */
+/** A request that the model server received. */
 export type UpstreamRequest = {
   headers: IncomingMessage['headers'];
   body: {
@@ -20,31 +20,31 @@ export type UpstreamRequest = {
   };
 };
 
-/** What the model's server does with a request. */
+/** Handles a request to the model server. */
 export type Script = (exchange: Exchange) => Promise<void> | void;
 
 export type Exchange = {
   request: UpstreamRequest;
   response: ServerResponse;
-  /** Settles when the caller has hung up. */
+  /** Resolves when the caller disconnects. */
   closed: Promise<unknown>;
   /** Sends one fragment of the reply. */
   say(text: string): void;
-  /** Wishes for calls of tools, in pieces, and ends the reply. */
+  /** Sends tool calls in fragments, and ends the reply. */
   call(...calls: [name: string, input: unknown][]): void;
-  /** Hangs up in mid-reply, once all that was said has left. */
+  /** Closes the connection in mid-reply, after all fragments are sent. */
   cut(): void;
-  /** Ends the reply, with the usage that OpenAI's own server sends last. */
+  /** Ends the reply with a final usage chunk, like OpenAI's own server. */
   end(usage?: { prompt_tokens: number; completion_tokens: number }): void;
 };
 
-/** A server on loopback that speaks OpenAI's chat completions, and does what the test scripted. */
+/** A scripted loopback server for OpenAI's chat completions. */
 export type Upstream = {
   baseUrl: string;
   requests: UpstreamRequest[];
-  /** How many answers are under way. */
+  /** The number of open responses. */
   underWay(): number;
-  /** For every request from now on; until then each is answered with "Hello there." */
+  /** Sets the script of all later requests. The default replies "Hello there." */
   script(script: Script): void;
   close(): Promise<void>;
 };

@@ -2,23 +2,23 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
-/** One HTTP answer, as it stood on the wire. */
+/** One HTTP response, parsed from its bytes. */
 export type WireAnswer = { status: number; headers: Headers; body: string };
 
-/** How long an exchange may take before it counts as one that hangs. */
+/** Time after which an exchange counts as hung. */
 const LIMIT_MS = 15_000;
 
 export function openSocket(url: string): Socket {
   const { port, hostname } = new URL(url);
-  // A server that hangs up while it is still being sent to is one of the ways in which it may answer.
+  // A server may close the connection while the client still sends.
   return connect({ port: Number(port), host: hostname, allowHalfOpen: true }).on('error', () => {});
 }
 
 /**
- * Sends bytes as they stand, and reads until the server hangs up.
+ * Sends raw bytes, and reads until the server closes the connection.
  *
- * @param hangsUp whether nothing is sent after them: without it the server is waited for.
- * @throws an error where the server neither answers to the end nor hangs up.
+ * @param hangsUp whether to half-close the connection after the bytes.
+ * @throws an error if the server does not close the connection in time.
  */
 export async function exchange(
   url: string,
@@ -36,15 +36,16 @@ export async function exchange(
   const outcome = await Promise.race([over, late]);
   limit.abort();
   socket.destroy();
-  if (outcome === 'late') throw new Error(`No end of the answer to: ${bytes.slice(0, 500)}`);
+  if (outcome === 'late')
+    throw new Error(`The server did not finish its response to: ${bytes.slice(0, 500)}`);
   return Buffer.concat(chunks);
 }
 
 /**
- * Reads all answers on a connection, in their order. Interim ones (100 to 199) are passed by.
+ * Parses all responses on a connection, in order. It skips interim responses (100 to 199). Source: RFC 9112.
  *
- * @param bodyless whether the first has no body, whatever its headers say: that to HEAD, where it was understood.
- * @throws an error where the bytes are no HTTP, or end before an answer does. Source: RFC 9112.
+ * @param bodyless whether the first response has no body regardless of its headers, as the response to HEAD.
+ * @throws an error if the bytes are not valid HTTP, or are incomplete.
  */
 export function readAnswers(bytes: Buffer, bodyless = false): WireAnswer[] {
   const answers: WireAnswer[] = [];
@@ -52,7 +53,7 @@ export function readAnswers(bytes: Buffer, bodyless = false): WireAnswer[] {
   while (rest !== '') {
     const [, line = '', head = ''] =
       /^HTTP\/1\.1 (\d{3} [^\r\n]*)((?:\r\n[^\r\n]+)*)\r\n\r\n/.exec(rest) ?? [];
-    if (line === '') throw new Error(`No answer of HTTP: ${rest.slice(0, 500)}`);
+    if (line === '') throw new Error(`Not an HTTP response: ${rest.slice(0, 500)}`);
     rest = rest.slice(`HTTP/1.1 ${line}${head}\r\n\r\n`.length);
     const status = Number(line.slice(0, 3));
     if (status < 200) continue;
@@ -73,7 +74,7 @@ export function readAnswers(bytes: Buffer, bodyless = false): WireAnswer[] {
   return answers;
 }
 
-/** @returns the body, and what comes behind it. */
+/** @returns the body and the bytes after it. */
 function readBody(headers: Headers, text: string): [string, string] {
   if (headers.get('transfer-encoding') !== 'chunked') {
     const length = Number(headers.get('content-length') ?? text.length);
@@ -88,7 +89,7 @@ function readBody(headers: Headers, text: string): [string, string] {
     const chunk = rest.slice(line.length, line.length + size);
     const end = line.length + size + '\r\n'.length;
     if (line === '' || rest.slice(end - 2, end) !== '\r\n') {
-      throw new Error(`No chunk: ${rest.slice(0, 500)}`);
+      throw new Error(`Not a chunk: ${rest.slice(0, 500)}`);
     }
     body += chunk;
     rest = rest.slice(end);
@@ -96,7 +97,7 @@ function readBody(headers: Headers, text: string): [string, string] {
   }
 }
 
-/** The only answer there is on a connection. */
+/** The only response on a connection. */
 export async function answerTo(
   url: string,
   bytes: string | Uint8Array,
@@ -104,12 +105,12 @@ export async function answerTo(
 ): Promise<WireAnswer> {
   const [answer, ...more] = readAnswers(await exchange(url, bytes, options), options.bodyless);
   if (answer === undefined || more.length > 0) {
-    throw new Error(`${more.length + (answer ? 1 : 0)} answers to: ${bytes.slice(0, 500)}`);
+    throw new Error(`${more.length + (answer ? 1 : 0)} responses to: ${bytes.slice(0, 500)}`);
   }
   return answer;
 }
 
-/** The bytes of a request, with a `Content-Length` where it has a body, which is the last on its connection. */
+/** The bytes of a connection's last request, with a `Content-Length` if it has a body. */
 export function requestText(
   line: string,
   headers: Record<string, string | undefined> = {},
