@@ -8,11 +8,11 @@ import { builder } from './builder.ts';
 
 const PlanEnum = builder.enumType(Plan, {
   name: 'Plan',
-  description: 'What an account pays for; it sets how many requests it has.',
+  description: 'Plan of an account. It determines the request and run limits.',
 });
 
 const AccountNode = builder.prismaNode('Account', {
-  description: 'A tenant: its bots and its keys. Limits count per account.',
+  description: 'A tenant with its bots and API keys. Limits apply per account.',
   id: { resolve: ({ id }) => id },
   nullable: true,
   findUnique: (id, { caller }) => {
@@ -26,25 +26,25 @@ const AccountNode = builder.prismaNode('Account', {
 });
 
 const RateLimit = builder.objectRef<Quota>('RateLimit').implement({
-  description: 'What the account has, and what is left after this operation.',
+  description: 'Request limits of an account, and what is left of them after this operation.',
   fields: (t) => ({
-    perMinute: t.exposeInt('perMinute', { description: 'Requests in a UTC minute.' }),
-    perDay: t.exposeInt('perDay', { description: 'Requests in a UTC day.' }),
+    perMinute: t.exposeInt('perMinute', { description: 'Maximum requests per UTC minute.' }),
+    perDay: t.exposeInt('perDay', { description: 'Maximum requests per UTC day.' }),
     remainingMinute: t.exposeInt('remainingMinute'),
     remainingDay: t.exposeInt('remainingDay'),
     resetAt: t.field({
       type: 'DateTime',
-      description: 'When the window ends that has less left.',
+      description: 'Time at which the window with fewer requests left ends.',
       resolve: ({ reset }) => new Date(reset * 1_000),
     }),
   }),
 });
 
 const Viewer = builder.simpleObject('Viewer', {
-  description: 'Who asks.',
+  description: 'The caller.',
   fields: (t) => ({
     account: t.field({ type: AccountNode }),
-    apiKey: t.field({ type: ApiKeyNode, description: 'The key of this request.' }),
+    apiKey: t.field({ type: ApiKeyNode, description: 'The API key of the request.' }),
     rateLimit: t.field({ type: RateLimit }),
   }),
 });
@@ -52,7 +52,7 @@ const Viewer = builder.simpleObject('Viewer', {
 builder.queryField('viewer', (t) =>
   t.field({
     type: Viewer,
-    description: 'Who asks: the account and the key of this request.',
+    description: 'Retrieves the account and API key of the request.',
     authScopes: { authenticated: true },
     resolve: async (_root, _args, { caller, quota }) => {
       const { account, key } = caller();
@@ -64,7 +64,8 @@ builder.queryField('viewer', (t) =>
 const requestLimit = z.int().min(1, 'must be at least 1').max(1_000_000_000);
 
 const CreateAccountInput = builder.inputType('CreateAccountInput', {
-  description: 'A new tenant. The two limits go with ENTERPRISE, which needs them.',
+  description:
+    'Parameters of a new account. The plan ENTERPRISE requires both limits; other plans allow neither.',
   validate: {
     refine: [
       [
@@ -88,14 +89,14 @@ const CreateAccountInput = builder.inputType('CreateAccountInput', {
 builder.mutationField('createAccount', (t) =>
   t.field({
     type: builder.simpleObject('CreateAccountPayload', {
-      description: 'The account and its first key, which has every scope but OPERATOR.',
+      description: 'The new account and its first API key, which has every scope except OPERATOR.',
       fields: (payload) => ({
         account: payload.field({ type: AccountNode }),
         apiKey: payload.field({ type: ApiKeyNode }),
-        secret: payload.string({ description: 'The API key itself, shown this once.' }),
+        secret: payload.string({ description: 'The API key itself. It is returned only once.' }),
       }),
     }),
-    description: 'Makes an account. Scope OPERATOR.',
+    description: 'Creates an account. Requires the scope OPERATOR.',
     authScopes: { scope: 'OPERATOR' },
     args: { input: t.arg({ type: CreateAccountInput, required: true }) },
     resolve: (_root, { input }, { accounts }) => accounts.create(input),
@@ -104,16 +105,22 @@ builder.mutationField('createAccount', (t) =>
 
 const UpdateAccountInput = builder.inputType('UpdateAccountInput', {
   description:
-    'What changes; what is left out stays. The two limits go with ENTERPRISE, which needs them.',
+    'Fields to change; omitted fields keep their values. The plan ENTERPRISE requires both limits; other plans allow neither.',
   fields: (t) => ({
-    name: t.string({ description: '1 to 200 characters.', validate: { schema: displayName } }),
-    plan: t.field({ type: PlanEnum, description: 'What it pays for from the next request on.' }),
+    name: t.string({
+      description: 'Display name of the account, 1 to 200 characters.',
+      validate: { schema: displayName },
+    }),
+    plan: t.field({
+      type: PlanEnum,
+      description: 'Plan of the account, effective from its next request.',
+    }),
     requestsPerMinute: t.int({
-      description: 'Requests in a UTC minute, 1 at least.',
+      description: 'Maximum requests per UTC minute, at least 1.',
       validate: { schema: requestLimit },
     }),
     requestsPerDay: t.int({
-      description: 'Requests in a UTC day, 1 at least.',
+      description: 'Maximum requests per UTC day, at least 1.',
       validate: { schema: requestLimit },
     }),
   }),
@@ -123,12 +130,12 @@ builder.mutationField('updateAccount', (t) =>
   t.field({
     type: AccountNode,
     description:
-      'Changes any account, from its very next request on. Scope OPERATOR. Error: NOT_FOUND.',
+      'Updates an account, effective from its next request. Requires the scope OPERATOR. Error: NOT_FOUND.',
     authScopes: { scope: 'OPERATOR' },
     args: {
       id: t.arg.id({
         required: true,
-        description: 'The account’s id.',
+        description: 'ID of the account.',
         validate: { schema: text },
       }),
       input: t.arg({ type: UpdateAccountInput, required: true }),

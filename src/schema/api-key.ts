@@ -10,20 +10,23 @@ import { builder } from './builder.ts';
 import { listsOf, nodesQuery } from './nodes.ts';
 
 const KeyScopeEnum = builder.enumType('KeyScope', {
-  description: 'What a key may do.',
+  description: 'Permission of an API key.',
   values: {
-    CHAT: { value: KeyScope.CHAT, description: 'Talk to bots.' },
+    CHAT: { value: KeyScope.CHAT, description: 'Send messages and prompts to bots.' },
     DEPLOY: { value: KeyScope.DEPLOY, description: 'Deploy definitions and read their source.' },
     RUNS: { value: KeyScope.RUNS, description: 'Read runs and their traces.' },
-    ADMIN: { value: KeyScope.ADMIN, description: 'Make and delete bots and keys.' },
-    OPERATOR: { value: KeyScope.OPERATOR, description: 'Make accounts and set their plans.' },
+    ADMIN: {
+      value: KeyScope.ADMIN,
+      description: 'Create and delete bots, and create and revoke API keys.',
+    },
+    OPERATOR: { value: KeyScope.OPERATOR, description: 'Create accounts and set their plans.' },
   },
 });
 
-/** How many entries all keys of an account count as: see `assertReadable`. */
+/** Objects that the unpaged list of keys counts as in `assertReadable`. */
 const WEIGHT = { entries: 50 };
 
-/** The bots that keys are limited to, as far as the caller may see them: of its own account alone. */
+/** Reads the bots that keys are restricted to, if they are of the caller's account and the caller may use them. */
 const botsOfKeys = together(async (ids, { query }: { query: object }, { prisma, caller }) => {
   const seen = ids.filter((id) => mayUseBot(caller(), id));
   const accountId = caller().account.id;
@@ -33,7 +36,7 @@ const botsOfKeys = together(async (ids, { query }: { query: object }, { prisma, 
 });
 
 export const ApiKeyNode = builder.prismaNode('ApiKey', {
-  description: 'An API key. Its secret is shown once, when it is made.',
+  description: 'An API key. Its secret is returned only once, on creation.',
   id: { resolve: ({ id }) => id },
   nullable: true,
   findUnique: (id, { caller }) => {
@@ -43,14 +46,14 @@ export const ApiKeyNode = builder.prismaNode('ApiKey', {
   fields: (t) => ({
     name: t.exposeString('name'),
     prefix: t.exposeString('prefix', {
-      description: 'How the secret begins, to recognise it by.',
+      description: 'First characters of the secret, to recognize the key.',
     }),
     scopes: t.expose('scopes', { type: [KeyScopeEnum] }),
     bots: t.field({
       type: [getRefFromModel('Bot', builder)],
       nullable: true,
       description:
-        'The bots that it is limited to, as far as the own key may use them; null where it may use all of the account.',
+        'Bots that the key is restricted to, without bots that the caller may not use. Null if the key may use every bot of the account.',
       resolve: async ({ restricted, botIds }, _args, context, info) => {
         if (!restricted) return null;
         const question = { query: queryFromInfo({ context, info }) };
@@ -62,7 +65,7 @@ export const ApiKeyNode = builder.prismaNode('ApiKey', {
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Exact to a minute.',
+      description: 'Time of the last use, accurate to one minute. Null if the key was never used.',
     }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
     revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true }),
@@ -82,7 +85,7 @@ builder.prismaObjectFields('ApiKey', (t) => ({
     type: ApiKeyNode,
     nullable: true,
     description:
-      'The key that made it; null of the first key of an account, and where the own key can do less. Scope ADMIN.',
+      'The key that created this key. Null for the first key of an account, or if the creator has more permissions than the caller. Requires the scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
     resolve: ({ createdById }, _args, context, info) =>
       createdById === null ? null : keyById(createdById, {}, context, info),
@@ -91,7 +94,7 @@ builder.prismaObjectFields('ApiKey', (t) => ({
     {
       type: ApiKeyNode,
       description:
-        'The keys that it made itself, the newest first, revoked ones too: they outlive it unless they are revoked with it. Scope ADMIN.',
+        'Keys that this key created, newest first, including revoked keys. They remain valid after this key is revoked, unless they are revoked with it. Requires the scope ADMIN.',
       authScopes: { scope: 'ADMIN' },
       resolve: ({ id }, args, context, info) =>
         createdKeysOf(id, args, nodesQuery('ApiKey', context, info), context, info),
@@ -108,7 +111,8 @@ const keysOf = together((accountIds, _question, { caller, keys }) =>
 builder.prismaObjectField('Account', 'apiKeys', (t) =>
   t.field({
     type: [ApiKeyNode],
-    description: 'Those that can do nothing more than this key, the newest first. Scope ADMIN.',
+    description:
+      'Keys with no more permissions than the caller’s key, newest first. Requires the scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
     extensions: WEIGHT,
     resolve: ({ id }, _args, context, info) => keysOf(id, {}, context, info),
@@ -116,24 +120,26 @@ builder.prismaObjectField('Account', 'apiKeys', (t) =>
 );
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
-  description: 'A new key of the own account. It can do nothing that the key that makes it cannot.',
+  description:
+    'Parameters of a new API key. It cannot have more permissions than the caller’s key.',
   fields: (t) => ({
     name: t.string({ required: true, validate: { schema: displayName } }),
     scopes: t.field({
       type: [KeyScopeEnum],
-      description: 'CHAT alone by default.',
+      description: 'Scopes of the key. Defaults to CHAT.',
       validate: {
         minLength: [1, { message: 'must not be empty' }],
         maxLength: [20, { message: 'must be at most 20' }],
       },
     }),
     botIds: t.idList({
-      description: 'The bots that it is limited to, at most 100; all of the account by default.',
+      description:
+        'IDs of the bots that the key is restricted to, at most 100. Defaults to every bot of the account.',
       validate: { schema: listOf(botId, 100) },
     }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: 'When it stops working; by default with the key that makes it.',
+      description: 'Time at which the key expires. Defaults to the expiry of the caller’s key.',
       validate: {
         schema: z.date().refine((date) => date.getTime() > Date.now(), 'must be in the future'),
       },
@@ -144,13 +150,13 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
 builder.mutationField('createApiKey', (t) =>
   t.field({
     type: builder.simpleObject('CreateApiKeyPayload', {
-      description: 'The key, and its secret.',
+      description: 'The new API key and its secret.',
       fields: (payload) => ({
         apiKey: payload.field({ type: ApiKeyNode }),
-        secret: payload.string({ description: 'The API key itself, shown this once.' }),
+        secret: payload.string({ description: 'The API key itself. It is returned only once.' }),
       }),
     }),
-    description: 'Makes a key for the own account. Scope ADMIN.',
+    description: 'Creates an API key for the caller’s account. Requires the scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
     args: { input: t.arg({ type: CreateApiKeyInput, required: true }) },
     resolve: (_root, { input }, { caller, keys }) => keys.issue(caller(), input),
@@ -161,14 +167,14 @@ builder.mutationField('revokeApiKey', (t) =>
   t.field({
     type: ApiKeyNode,
     description:
-      'Revokes a key of the own account for good. The keys that it made go on, unless withCreated revokes them with it; createdKeys names them. Scope ADMIN.',
+      'Permanently revokes an API key of the caller’s account. Keys that it created remain valid unless withCreated is true. Requires the scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
     args: {
       id: t.arg.id({ required: true }),
       withCreated: t.arg.boolean({
         defaultValue: false,
         description:
-          'Whether to revoke all keys, too, that it made, directly or by keys that it made.',
+          'Whether to also revoke every key created by this key, directly or indirectly.',
       }),
     },
     resolve: (_root, { id, withCreated }, { caller, keys }) =>

@@ -3,18 +3,18 @@ import { createContextCache } from '@pothos/core';
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { Context } from './context.ts';
 
-/** What was asked in one moment, for each of some parents. */
+/** Concurrent requests for one question; `keys` counts the requests for each parent. */
 type Batch<Answer> = { keys: Map<string, number>; answerOf: Promise<(key: string) => Answer> };
 
-/** What a load may know of those that ask. */
+/** Details about the requests of a batch. */
 export type Asked = {
-  /** How many entries of the answer ask for one: a parent may come more than once. */
+  /** How often the batch requests a key: a parent can occur more than once in the response. */
   timesOf(key: string): number;
-  /** The field that asks, as it is resolved first; none where it did not say. */
+  /** Resolve info of the first request; none if it passed none. */
   info: GraphQLResolveInfo | undefined;
 };
 
-/** Asks for one parent, by its key. A question is what can be written as JSON. */
+/** Loads the value of one parent by its key. Questions are compared as JSON. */
 export type Ask<Question, Answer> = (
   key: string,
   question: Question,
@@ -23,11 +23,11 @@ export type Ask<Question, Answer> = (
 ) => Promise<Answer>;
 
 /**
- * Makes a field of many parents ask the database once for all of them: what one operation asks at one place of its
- * document, in the same moment, is asked together, and of a parent that comes twice once. Nothing is remembered
- * after. The entries of a list are resolved in the same moment, since they were read together.
+ * Batches the loads of a field. Loads of one operation at the same path of the response, with the same question and in
+ * the same event loop iteration, become one call of `load`, and duplicate keys are merged. Nothing is cached
+ * afterwards. The entries of a list resolve in the same iteration, because they were read together.
  *
- * @param load asks for all of some parents, and answers for each.
+ * @param load loads the values of all keys. Returns a lookup by key.
  */
 export function together<Question, Answer>(
   load: (
@@ -44,7 +44,7 @@ export function together<Question, Answer>(
     const begin = (): Batch<Answer> => {
       const keys = new Map<string, number>();
       const asked = { timesOf: (key: string) => keys.get(key) ?? 0, info };
-      // All that is resolved by then asks too.
+      // Fields that resolve before the next iteration join the batch.
       const answerOf = setImmediate().then(() => {
         batches.delete(name);
         return load([...keys.keys()], question, context, asked);
@@ -58,7 +58,7 @@ export function together<Question, Answer>(
   };
 }
 
-/** Where a field stands in the answer, whichever entry of a list it is of. */
+/** The response path of a field without list indexes. */
 function placeOf(info: GraphQLResolveInfo | undefined): (string | number)[] {
   return responsePathAsArray(info?.path).filter((key) => typeof key === 'string');
 }

@@ -4,12 +4,12 @@ import { together } from './batch-loader.ts';
 import { builder } from './builder.ts';
 
 const tokensOf = ({ tokens }: Counts) => Math.min(tokens, MAX_INT);
-const TOKENS = 'Of prompts and completions; 2,147,483,647 where there are more.';
+const TOKENS = 'Sum of prompt and completion tokens, capped at 2,147,483,647.';
 
 const DayStats = builder.objectRef<DayCounts>('DayStats').implement({
-  description: 'What a bot did on one UTC day.',
+  description: 'Statistics of a bot for one UTC day.',
   fields: (t) => ({
-    date: t.exposeString('date', { description: 'YYYY-MM-DD.' }),
+    date: t.exposeString('date', { description: 'UTC day, as YYYY-MM-DD.' }),
     runs: t.exposeInt('runs'),
     failed: t.exposeInt('failed'),
     tokens: t.int({ description: TOKENS, resolve: tokensOf }),
@@ -17,22 +17,25 @@ const DayStats = builder.objectRef<DayCounts>('DayStats').implement({
 });
 
 const BotStatsObject = builder.objectRef<BotStats>('BotStats').implement({
-  description: 'What a bot did in some time, by when its runs were made.',
+  description: 'Statistics of a bot over a period, by creation time of its runs.',
   fields: (t) => ({
     runs: t.exposeInt('runs'),
     failed: t.exposeInt('failed'),
     tokens: t.int({ description: TOKENS, resolve: tokensOf }),
     latencyP50: t.exposeFloat('latencyP50', {
       nullable: true,
-      description: 'Milliseconds that half of the runs that have ended took at most.',
+      description:
+        'Median latency of the finished runs, in milliseconds. Null without finished runs.',
     }),
     latencyP95: t.exposeFloat('latencyP95', {
       nullable: true,
-      description: 'The same of 95 in 100.',
+      description:
+        '95th percentile of the latency of the finished runs, in milliseconds. Null without finished runs.',
     }),
     perDay: t.expose('perDay', {
       type: [DayStats],
-      description: 'Every UTC day of it in order, those without runs too.',
+      description:
+        'Statistics for each UTC day of the period in order, including days without runs.',
     }),
   }),
 });
@@ -45,7 +48,7 @@ builder.prismaObjectField('Bot', 'stats', (t) =>
   t.field({
     type: BotStatsObject,
     description:
-      'What it did from one moment on and before another, 366 days later at most. It takes 20 points of work at each place of a document, of the 100 that an operation may take. Scope RUNS.',
+      'Statistics of the bot over a period of at most 366 days. Each occurrence in a document costs 20 of the 100 points that an operation may cost. Requires the scope RUNS.',
     authScopes: { scope: 'RUNS' },
     args: {
       from: t.arg({ type: 'DateTime', required: true }),

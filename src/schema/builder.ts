@@ -13,7 +13,7 @@ import { cursor, pageSize } from '../input.ts';
 import type { JsonValue } from '../json.ts';
 import type { Context } from './context.ts';
 
-/** The types of nodes by the prefix of their ids; an id without one of these is a bot's. */
+/** Node types by the prefix of their ids. An id without one of these prefixes is a bot's. */
 const NODE_TYPES = new Map([
   ['acc', 'Account'],
   ['key', 'ApiKey'],
@@ -22,7 +22,7 @@ const NODE_TYPES = new Map([
   ['ses', 'Session'],
 ]);
 
-/** The one schema builder, on which every domain defines its types and fields. */
+/** The schema builder. Each module in this folder adds its types and fields to it. */
 export const builder = new SchemaBuilder<{
   PrismaTypes: PrismaTypes;
   Context: Context;
@@ -33,18 +33,18 @@ export const builder = new SchemaBuilder<{
     JSON: { Input: unknown; Output: JsonValue };
   };
   AuthScopes: {
-    /** Any valid key. */
+    /** Any valid key or session token. */
     authenticated: boolean;
-    /** A key with this scope, or one of these. */
+    /** A key with this scope, or with any of these scopes. */
     scope: RequiredScope;
-    /** A key that may use this bot, and has this scope where one is named. */
+    /** A key that may use this bot and has the scope, if one is given. */
     bot: { id: string; scope?: RequiredScope };
-    /** A caller that may read what the run with this id holds. */
+    /** A caller that may read the contents of the run with this id. */
     run: string;
   };
 }>({
   defaultFieldNullability: false,
-  // The first plugin is asked first: nobody is told what is wrong with an input who may not send it.
+  // Authorization comes before validation, so that an unauthorized caller sees no validation errors.
   plugins: [ScopeAuthPlugin, ZodPlugin, RelayPlugin, PrismaPlugin, SimpleObjectsPlugin],
   prisma: {
     client: ({ prisma }) => prisma,
@@ -60,11 +60,12 @@ export const builder = new SchemaBuilder<{
     encodeGlobalID: (_type, id) => String(id),
     decodeGlobalID: (id) => ({ typename: NODE_TYPES.get(id.split('_', 1)[0] ?? '') ?? 'Bot', id }),
     nodeQueryOptions: {
-      description: 'Anything that has an id, or null where there is nothing that this key may see.',
+      description:
+        'Retrieves any object by its ID. Null if it does not exist or the API key has no access to it.',
       authScopes: { authenticated: true },
     },
     nodesQueryOptions: {
-      description: 'The same for at most 100 ids, in their order.',
+      description: 'Retrieves up to 100 objects by their IDs, in the given order.',
       authScopes: { authenticated: true },
       args: {
         ids: { validate: { maxLength: [100, { message: 'must be at most 100' }] } },
@@ -98,7 +99,7 @@ builder.addScalarType('JSON', JSONResolver);
 
 builder.queryType({
   description:
-    'Reads. Every field needs an API key. An operation counts 1 for each field at its root. It may ask for 10,000 objects, for 8 MiB of long texts, and for 100 points of work: each place in the document takes 2 for a list, 3 for runs, 20 for stats, 20 for checkDefinition, and 1 to 10 for other fields that read anew. One that asks for more is refused with INVALID_REQUEST.',
+    'Read operations. Every field requires an API key, and each root field counts as one request. An operation may return 10,000 objects and 8 MiB of long texts, and may cost 100 points: each occurrence costs 2 for a list, 3 for runs, 20 for stats or checkDefinition, and 1 to 10 for other fields that read data. An operation beyond a limit fails with INVALID_REQUEST.',
 });
-builder.mutationType({ description: 'Writes.' });
-builder.subscriptionType({ description: 'Streams.' });
+builder.mutationType({ description: 'Write operations. Each root field counts as one request.' });
+builder.subscriptionType({ description: 'Event streams. Each root field counts as one request.' });

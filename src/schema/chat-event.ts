@@ -5,7 +5,7 @@ type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
 const RunStarted = builder.objectRef<EventOf<'RunStarted'>>('RunStarted').implement({
   description:
-    'The first event of every run that begins. It comes again where a run in the background is begun again: what was said before it is no part of the reply.',
+    'First event of a run. A background run emits it again for each new attempt; discard the text before it.',
   fields: (t) => ({
     seq: t.exposeInt('seq'),
     runId: t.exposeID('runId'),
@@ -14,21 +14,21 @@ const RunStarted = builder.objectRef<EventOf<'RunStarted'>>('RunStarted').implem
 });
 
 const TextDelta = builder.objectRef<EventOf<'TextDelta'>>('TextDelta').implement({
-  description: 'A fragment of the reply; all of them in order are the reply.',
+  description: 'A fragment of the reply. The fragments in order form the reply.',
   fields: (t) => ({ seq: t.exposeInt('seq'), delta: t.exposeString('delta') }),
 });
 
 const ToolStarted = builder.objectRef<EventOf<'ToolStarted'>>('ToolStarted').implement({
-  description: 'A tool is called.',
+  description: 'A tool call started.',
   fields: (t) => ({
     seq: t.exposeInt('seq'),
-    name: t.exposeString('name', { description: '<group>.<capability>' }),
+    name: t.exposeString('name', { description: 'Name of the tool, as `<group>.<capability>`.' }),
     callId: t.exposeString('callId'),
   }),
 });
 
 const ToolFinished = builder.objectRef<EventOf<'ToolFinished'>>('ToolFinished').implement({
-  description: 'A tool has answered, or failed.',
+  description: 'A tool call finished or failed.',
   fields: (t) => ({
     seq: t.exposeInt('seq'),
     name: t.exposeString('name'),
@@ -39,7 +39,7 @@ const ToolFinished = builder.objectRef<EventOf<'ToolFinished'>>('ToolFinished').
 });
 
 const ChatDone = builder.objectRef<EventOf<'ChatDone'>>('ChatDone').implement({
-  description: 'The last event of a run that came to its end. It is stored.',
+  description: 'Last event of a completed run. The reply is stored.',
   fields: (t) => ({
     seq: t.exposeInt('seq'),
     runId: t.exposeID('runId'),
@@ -50,7 +50,7 @@ const ChatDone = builder.objectRef<EventOf<'ChatDone'>>('ChatDone').implement({
 });
 
 const ChatFailed = builder.objectRef<EventOf<'ChatFailed'>>('ChatFailed').implement({
-  description: 'The last event of a run that failed.',
+  description: 'Last event of a failed run.',
   fields: (t) => ({
     seq: t.exposeInt('seq'),
     runId: t.exposeID('runId'),
@@ -61,7 +61,7 @@ const ChatFailed = builder.objectRef<EventOf<'ChatFailed'>>('ChatFailed').implem
 });
 
 const ChatCancelled = builder.objectRef<EventOf<'ChatCancelled'>>('ChatCancelled').implement({
-  description: 'The last event of a run that was stopped. What was said until then is kept.',
+  description: 'Last event of a cancelled run. The run keeps the text generated so far.',
   fields: (t) => ({
     seq: t.exposeInt('seq'),
     runId: t.exposeID('runId'),
@@ -70,9 +70,8 @@ const ChatCancelled = builder.objectRef<EventOf<'ChatCancelled'>>('ChatCancelled
   }),
 });
 
-/** What the subscriptions of runs tell. */
 export const ChatEvent = builder.unionType('ChatEvent', {
-  description: 'What happens in a run. `seq` counts the events of a run from 1, without gaps.',
+  description: 'An event of a run. `seq` numbers the events of a run from 1, without gaps.',
   types: [RunStarted, TextDelta, ToolStarted, ToolFinished, ChatDone, ChatFailed, ChatCancelled],
   resolveType: ({ type }) => type,
 });

@@ -42,65 +42,65 @@ export type Domains = {
   cancel: Pick<Cancel, 'cancel' | 'cancelAll'>;
 };
 
-/** Where an operation comes from, told by its transport. */
+/** The request behind an operation, as its transport describes it. */
 export type Origin = {
-  /** Who asks, or why nobody is let in. */
+  /** The caller, or the error that rejects the request. */
   authentication: Caller | GatewayError;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** Sends a header with the answer, where the transport still can. */
+  /** Sets a response header. No effect once the headers are sent. */
   setHeader(name: string, value: string): void;
-  /** The header of W3C Trace Context, as it came. */
+  /** The unparsed `traceparent` header of W3C Trace Context. */
   traceparent: unknown;
-  /** Counts against the caller, all or nothing. @returns also the caller, where it has changed since it was read. */
+  /** Counts requests against the caller's limit, all or nothing. @returns the caller too, if it changed since authentication. */
   take(cost: number): Promise<Quota & { renewed?: Caller | GatewayError }>;
-  /** The bot that the request is for, where the transport knows. */
+  /** The requested bot, if the transport knows it. */
   bot?: BotVersion | undefined;
 };
 
-/** Under which version what is remembered of a bot still holds. */
+/** The version of a bot: cached data of an older version is stale. */
 export type BotVersion = { id: string; version: string };
 
-/** What every resolver gets; made anew for each operation, the same way on every transport. */
+/** The context of all resolvers. Each operation has its own; every transport creates it the same way. */
 export type Context = Domains &
   Pick<Origin, 'signal' | 'setHeader' | 'traceparent'> & {
-    /** @throws GatewayError `missing_api_key` or `invalid_api_key`: without a good key nobody reaches data. */
+    /** @throws GatewayError `missing_api_key` or `invalid_api_key` */
     caller(): Caller;
     /** Whether the request has a valid key or session token. */
     isAuthenticated(): boolean;
-    /** The one session that the caller is let in for, where it came with a token. */
+    /** The session that the caller's session token grants; none for an API key. */
     session(): SessionGrant | undefined;
     /**
-     * Lets the caller at a bot: asked by the REST layer before it reads a body, and by the schema's scopes.
+     * Authorizes the caller for a bot. REST calls it before it reads a body; the schema's auth scopes call it too.
      *
-     * @param scope what the key must be able to do; none: see the bot.
-     * @throws GatewayError as `Bots.authorize`, then `insufficient_scope`.
+     * @param scope the scope that the key needs; none if access to the bot suffices.
+     * @throws GatewayError those of `Bots.authorize`, then `insufficient_scope`.
      */
     authorizeBot(botId: string, scope?: RequiredScope): Promise<void>;
-    /** Opens what a run holds to this operation, which has begun it, joined it or found it in the token's own session. */
+    /** Lets this operation read the contents of a run that it started, joined or found in the token's session. */
     openRun(runId: string): void;
     /**
-     * Allows reading what a run holds: what was said, what went wrong, the trace, the metadata, the deployment.
+     * Authorizes reading the contents of a run: input, response, error, trace, metadata and deployment.
      *
-     * @throws GatewayError `insufficient_scope` without the scope RUNS, unless the run is open to this operation.
+     * @throws GatewayError `insufficient_scope` without the scope RUNS, unless `openRun` opened the run.
      */
     authorizeRun(runId: string): void;
     /**
-     * Counts the operation before it runs. Parley's own documents are not counted: the request that asks for
-     * them is.
+     * Counts the operation before it runs. The documents of REST routes are not charged, because their HTTP request
+     * already is.
      *
      * @throws GatewayError `rate_limit_exceeded`
      */
     charge(cost: number): Promise<void>;
-    /** The version of a bot as this request has found it; none where nothing must be remembered. */
+    /** The version of a bot as read for this request; none if its data must not be cached. */
     botVersion(id: string): string | undefined;
-    /** Runs a read of long texts when it is the account's turn. */
+    /** Queues a read of long texts: see `LongReads`. */
     longRead<Result>(read: () => Promise<Result>): Promise<Result>;
-    /** What is left to the caller, as this operation's count has found it. */
+    /** The caller's limits after this operation was charged. */
     quota(): Promise<Quota>;
   };
 
-/** @returns a function that makes the context of one operation. */
+/** @returns a function that creates the context of one operation. */
 export function createContextFactory(domains: Domains): (origin: Origin) => Context {
   const longReads = createLongReads();
   return ({ authentication: remembered, take, bot, ...origin }) => {

@@ -7,22 +7,23 @@ import { ChannelEnum, DiagnosticObject } from './shared.ts';
 const DefinitionReportObject = builder
   .objectRef<DefinitionReport & { formatted: () => string | null }>('DefinitionReport')
   .implement({
-    description: 'What is to be said of a definition before it is deployed.',
+    description: 'Result of checking a definition.',
     fields: (t) => ({
       valid: t.boolean({
-        description: 'Whether it could be deployed: it has no errors.',
+        description: 'Whether the definition has no errors and can be deployed.',
         resolve: ({ definition }) => definition !== null,
       }),
       diagnostics: t.field({
         type: [DiagnosticObject],
-        description: 'Errors and warnings in the order of the source.',
+        description: 'Errors and warnings, in source order.',
         resolve: ({ diagnostics }) => diagnostics,
       }),
       envNames: t.exposeStringList('envNames', {
-        description: 'The variables that it refers to, in alphabetical order.',
+        description: 'Environment variables that the definition refers to, in alphabetical order.',
       }),
       tools: t.exposeStringList('tools', {
-        description: 'What it can call: <group>.<capability>, or <group>.* of a whole MCP server.',
+        description:
+          'Tools that the definition can call, as `<group>.<capability>`, or `<group>.*` for every tool of an MCP server.',
       }),
       channels: t.field({
         type: [ChannelEnum],
@@ -31,7 +32,7 @@ const DefinitionReportObject = builder
       }),
       formatted: t.string({
         nullable: true,
-        description: 'The same source, laid out evenly; null where its syntax does not allow it.',
+        description: 'The source in standard format. Null if it has syntax errors.',
         resolve: ({ formatted }) => formatted(),
       }),
     }),
@@ -41,13 +42,13 @@ builder.queryField('checkDefinition', (t) =>
   t.field({
     type: DefinitionReportObject,
     description:
-      'Reads a definition and says everything that is to be said of it. Deploys nothing. It takes 20 points of work at each place of a document, of the 100 that an operation may take.',
+      'Checks a definition without deploying it. Each occurrence in a document costs 20 of the 100 points that an operation may cost.',
     authScopes: { authenticated: true },
     args: {
       source: t.arg.string({ required: true, validate: { schema: definitionSource } }),
       envNames: t.arg.stringList({
         description:
-          'The variables that have a value; without them none is called unset or unused.',
+          'Names of the variables that have a value. Without this list, unset and unused variables are not reported.',
         validate: { schema: listOf(envName, MAX_ENV_VARS) },
       }),
     },
@@ -55,7 +56,7 @@ builder.queryField('checkDefinition', (t) =>
       let formatted: { text: string | null } | undefined;
       return {
         ...readDefinition(source, { envNames: envNames ?? undefined }),
-        // Once, however many aliases ask for it.
+        // Formats once for all aliases of the field.
         formatted: () => {
           formatted ??= { text: formatSource(source) };
           return formatted.text;

@@ -18,7 +18,7 @@ const deploymentsOf = listsOf(
 
 type Question = { environment: Environment; query: { select: { id: true } } };
 
-/** What bots run in an environment. */
+/** Reads the active deployment of each bot in an environment. */
 const activeDeploymentsOf = together(
   async (botIds, { environment, query }: Question, { prisma }) => {
     const active = await prisma.activeDeployment.findMany({
@@ -34,7 +34,7 @@ builder.prismaObjectFields('Bot', (t) => ({
   activeDeployment: t.field({
     type: getRefFromModel('Deployment', builder),
     nullable: true,
-    description: 'What runs now.',
+    description: 'Active deployment of an environment. Null if nothing is deployed.',
     args: { environment: t.arg({ type: EnvironmentEnum, defaultValue: 'PRODUCTION' }) },
     resolve: ({ id }, { environment }, context, info) => {
       const query = selectNode({ id: true }, context, info);
@@ -45,7 +45,7 @@ builder.prismaObjectFields('Bot', (t) => ({
   deployments: t.connection(
     {
       type: getRefFromModel('Deployment', builder),
-      description: 'Every attempt to deploy, the newest first.',
+      description: 'Deployments of the bot, newest first, including failed attempts.',
       args: {
         environment: t.arg({ type: EnvironmentEnum }),
         status: t.arg({ type: DeploymentStatusEnum }),

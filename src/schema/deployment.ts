@@ -27,9 +27,10 @@ const seenDeployment = seenBy((ids, { prisma, caller }) =>
 );
 
 const DeploymentNode = builder.prismaNode('Deployment', {
-  description: 'One attempt to deploy a definition. It is never changed once it has ended.',
+  description:
+    'An attempt to deploy a definition. Immutable once its status is DEPLOYED or FAILED.',
   id: { resolve: ({ id }) => id },
-  // Columns are read as they are asked for: sources and sets of variables are long.
+  // Sources and variables are long, so each column is read only when the query selects it.
   select: { id: true },
   nullable: true,
   findUnique: seenDeployment,
@@ -37,30 +38,30 @@ const DeploymentNode = builder.prismaNode('Deployment', {
     bot: t.relation('bot'),
     environment: t.expose('environment', { type: EnvironmentEnum }),
     status: t.expose('status', { type: DeploymentStatusEnum }),
-    message: t.exposeString('message', { nullable: true, description: "The deployer's note." }),
+    message: t.exposeString('message', { nullable: true, description: 'Note from the deployer.' }),
     source: t.string({
-      description: 'The definition as it was sent. Scope DEPLOY.',
+      description: 'Source of the definition, as submitted. Requires the scope DEPLOY.',
       authScopes: { scope: 'DEPLOY' },
       select: { id: true },
       resolve: async (deployment, _args, context, info) =>
         z.string().parse(await DEPLOYMENT_TEXTS.read(deployment, 'source', context, info)),
     }),
     envNames: t.exposeStringList('envNames', {
-      description: 'The names of its variables. Their values are not shown to anybody.',
+      description: 'Names of the environment variables. Their values are never returned.',
     }),
     channels: t.expose('channels', {
       type: [ChannelEnum],
-      description: 'Where it is reached.',
+      description: 'Channels connected to the deployment.',
     }),
     diagnostics: t.field({
       type: [DiagnosticObject],
-      description: 'Errors and warnings in the order of the source.',
+      description: 'Errors and warnings, in source order.',
       select: { id: true },
       resolve: async (deployment, _args, context, info) =>
         readDiagnostics(await DEPLOYMENT_TEXTS.read(deployment, 'diagnostics', context, info)),
     }),
     active: t.boolean({
-      description: 'Whether it is what runs in its environment now.',
+      description: 'Whether this is the active deployment of its environment.',
       select: { activeIn: { select: { environment: true } } },
       resolve: ({ activeIn }) => activeIn.length > 0,
     }),
@@ -68,11 +69,11 @@ const DeploymentNode = builder.prismaNode('Deployment', {
     deployedAt: t.expose('deployedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the attempt ended.',
+      description: 'Time at which the attempt finished. Null while it is pending.',
     }),
     rolledBackTo: t.relation('rolledBackTo', {
       nullable: true,
-      description: 'The deployment whose source and variables it took over.',
+      description: 'The earlier deployment that a rollback copied. Null for other deployments.',
     }),
   }),
 });
@@ -81,47 +82,50 @@ builder.prismaObjectField('Run', 'deployment', (t) =>
   t.relation('deployment', {
     nullable: true,
     description:
-      'The deployment that it runs, or ran, on. Scope RUNS, but in the answer of the operation that began the run.',
+      'The deployment that the run uses. Requires the scope RUNS, except in the response of the operation that started the run.',
     authScopes: ({ id }) => ({ run: id }),
   }),
 );
 
 const EnvVarInput = builder.inputType('EnvVarInput', {
-  description: 'A variable that the definition refers to as env.NAME.',
+  description: 'An environment variable. The definition refers to it as `env.NAME`.',
   fields: (t) => ({
     name: t.string({ required: true, validate: { schema: envName } }),
     value: t.string({
       required: true,
-      description: 'Kept encrypted and never shown; at most 32 KiB.',
+      description: 'Value of the variable, at most 32 KiB. Stored encrypted and never returned.',
       validate: { schema: envValue },
     }),
   }),
 });
 
 const IDEMPOTENCY_KEY =
-  'The same request with the same key is answered by the first one’s deployment, for 24 hours; another one is refused with IDEMPOTENCY_CONFLICT. 1 to 255 visible ASCII characters.';
+  'Key that makes retries safe, 1 to 255 visible ASCII characters. For 24 hours, the same request with this key returns the first deployment; a different request fails with IDEMPOTENCY_CONFLICT.';
 
 const DeployInput = builder.inputType('DeployInput', {
-  description: 'A definition to run.',
+  description: 'Parameters of a deployment.',
   fields: (t) => ({
     source: t.string({
       required: true,
-      description: 'In agentlang 5, at most 256 KiB.',
+      description: 'Source of the definition in agentlang 5, at most 256 KiB.',
       validate: { schema: definitionSource },
     }),
-    environment: t.field({ type: EnvironmentEnum, description: 'PRODUCTION by default.' }),
+    environment: t.field({
+      type: EnvironmentEnum,
+      description: 'Environment to deploy to. Defaults to PRODUCTION.',
+    }),
     message: t.string({
-      description: 'A note for the list.',
+      description: 'Note shown in the list of deployments, at most 1,000 characters.',
       validate: { schema: deployMessage },
     }),
     envVars: t.field({
       type: [EnvVarInput],
       description:
-        'Laid over the variables of what runs in that environment now. A deployment has at most 200, with 64 KiB of values together. One whose value is carried over goes to no server that it was not sent to before.',
+        'Variables to set, on top of those of the active deployment. A deployment has at most 200 variables with 64 KiB of values in total. A variable kept from the active deployment is sent only to servers that already received it.',
       validate: { maxLength: [MAX_ENV_VARS, { message: `must be at most ${MAX_ENV_VARS}` }] },
     }),
     unsetEnvVars: t.stringList({
-      description: `Names that are taken out of them, at most ${MAX_ENV_VARS}.`,
+      description: `Names of variables to remove, at most ${MAX_ENV_VARS}.`,
       validate: { schema: listOf(envName, MAX_ENV_VARS) },
     }),
     idempotencyKey: t.string({
@@ -140,7 +144,7 @@ builder.mutationField('deploy', (t) =>
   t.field({
     type: DeploymentNode,
     description:
-      'Makes a definition run from the very next request on. One with errors changes nothing: its status is FAILED, and its diagnostics say why. Scope DEPLOY.',
+      'Deploys a definition; the next request uses it. A definition with errors changes nothing: its deployment has the status FAILED and diagnostics. Requires the scope DEPLOY.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
     args: {
       botId: t.arg.id({ required: true }),
@@ -170,7 +174,10 @@ builder.mutationField('deploy', (t) =>
 const redeployArguments = builder.args((t) => ({
   botId: t.id({ required: true }),
   deploymentId: t.id({ required: true }),
-  message: t.string({ description: 'A note for the list.', validate: { schema: deployMessage } }),
+  message: t.string({
+    description: 'Note shown in the list of deployments, at most 1,000 characters.',
+    validate: { schema: deployMessage },
+  }),
   idempotencyKey: t.string({
     description: IDEMPOTENCY_KEY,
     validate: { schema: idempotencyKey },
@@ -181,7 +188,7 @@ builder.mutationField('rollback', (t) =>
   t.field({
     type: DeploymentNode,
     description:
-      'Runs an earlier deployment again: its source, in its environment, with its variables. Scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.',
+      'Creates a deployment with the source, environment and variables of an earlier one. Requires the scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
     args: redeployArguments,
     resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
@@ -195,7 +202,7 @@ builder.mutationField('promote', (t) =>
   t.field({
     type: DeploymentNode,
     description:
-      "Runs a staging deployment's source in production, with production's variables. Scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.",
+      'Deploys the source of a STAGING deployment to PRODUCTION, with the variables of PRODUCTION. Requires the scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
     args: redeployArguments,
     resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
@@ -209,7 +216,7 @@ builder.subscriptionField('deploymentChanged', (t) =>
   t.prismaField({
     type: 'Deployment',
     description:
-      'Every attempt to deploy to a bot from now on, as it is then: a hint to read its lists anew, since one that replaces another makes that inactive. Some may come twice.',
+      'Emits each new or changed deployment of a bot. Refetch the list on each event, because a new deployment also deactivates another one. Events can repeat.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId } }),
     args: { botId: t.arg.id({ required: true }) },
     subscribe: (_root, { botId }, { deploymentChanges, signal }) =>
@@ -217,7 +224,7 @@ builder.subscriptionField('deploymentChanged', (t) =>
     resolve: async (query, id, _args, { prisma }) => {
       const deployment = await prisma.deployment.findUnique({ ...query, where: { id } });
       if (deployment) return deployment;
-      throw new GatewayError('deployment_not_found', `There is no deployment "${id}" any more.`);
+      throw new GatewayError('deployment_not_found', `The deployment "${id}" no longer exists.`);
     },
   }),
 );
@@ -227,7 +234,7 @@ function idempotencyOf(key: string | null | undefined, botId: string, { caller }
   return { accountId: caller().account.id, namespace: namespaceOf(caller(), botId), key };
 }
 
-/** Tells the client whether an earlier request's deployment answers it. */
+/** Marks the response when it returns an earlier request's deployment. */
 function answeredBy(deployment: AnsweringDeployment, { setHeader }: Context): AnsweringDeployment {
   if (deployment.isReplayed) setHeader('Idempotency-Replayed', 'true');
   return deployment;

@@ -1,8 +1,8 @@
 import { type GraphQLSchema, getNamedType } from 'graphql';
 
 /**
- * Passes the events of runs on as they are: who subscribes was authorized, and what was asked was checked, when
- * the subscription began, and need not be again for every word of a reply.
+ * Resolves run events without authorization and validation. Both ran when the subscription started, and repeating them
+ * for each event would slow down streaming.
  */
 export function passEventsOn(schema: GraphQLSchema): GraphQLSchema {
   for (const field of Object.values(schema.getSubscriptionType()?.getFields() ?? {})) {

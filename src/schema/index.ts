@@ -14,5 +14,5 @@ import { builder } from './builder.ts';
 import { describeSchema } from './descriptions.ts';
 import { passEventsOn } from './events.ts';
 
-/** The product: every interface of Parley is a translation onto this schema. */
+/** The schema that all of Parley's interfaces execute against. */
 export const schema = passEventsOn(describeSchema(builder.toSchema()));

@@ -7,17 +7,18 @@ import { LONG_READ_BYTES } from './long-reads.ts';
 import { budgetOf, type ReadBudget } from './read-budget.ts';
 import { countFields } from './selection.ts';
 
-/** The long columns of a table: those that are weighed before they are read. */
+/** Long columns of a table. Their size is checked against the budget before they are read. */
 export type LongColumns<Field extends string> = {
-  /** The bytes of what a page's entries show of them, as an expression over a row; none where they show nothing. */
+  /** SQL for the bytes of long columns that a row adds to a page; none if the query selects no long column. */
   weigh(info: GraphQLResolveInfo): Prisma.Sql | undefined;
-  /** What Prisma has to select of them for the entries of a page. */
+  /** The Prisma selection of the long columns that the entries of a page need. */
   select(info: GraphQLResolveInfo): Record<string, true>;
   /**
-   * Reads a field of a row: from the row itself where a page has read it, else for all rows of one place together.
+   * Reads a field of a row: from the row itself if its page already read it, otherwise batched with the other rows at
+   * this path of the response.
    *
-   * @returns the column; `undefined` of a row that is gone.
-   * @throws GatewayError `invalid_request` where the operation reads too much.
+   * @returns the column; `undefined` if the row was deleted.
+   * @throws GatewayError `invalid_request` if the operation exceeds its read budget.
    */
   read(
     row: { id: string },
@@ -27,17 +28,17 @@ export type LongColumns<Field extends string> = {
   ): Promise<unknown>;
 };
 
-/** How a document asks for the entries of a list. */
+/** The path from a connection to its nodes. */
 const PATH = ['edges', 'node'];
 
 type Row = Record<string, unknown>;
 type Batch = {
-  /** How often each row is asked for each column. */
+  /** How often the batch requests each column of each row. */
   asked: Map<string, Map<string, number>>;
   rows: Promise<Map<string, Row>>;
 };
 
-/** @param fields the columns by the fields that show them. Prisma calls each as the database does. */
+/** @param fields column names by field. Prisma and the database use the same column names. */
 export function longColumns<Field extends string>(
   table: Prisma.Sql,
   fields: Readonly<Record<Field, string>>,
@@ -66,7 +67,7 @@ export function longColumns<Field extends string>(
       const begin = (): Batch => {
         const asked: Batch['asked'] = new Map();
         const budget = budgetOf(info);
-        // All that is resolved by then is read too.
+        // Fields that resolve before the next iteration join the batch.
         const rows = setImmediate().then(() => {
           batches.delete(name);
           return budget.inTurn(() => readRows(context, table, asked, budget));
@@ -105,15 +106,15 @@ async function readRows(
   return new Map(found.map((row) => [row.id, row]));
 }
 
-/** Bytes of a column that is shown so many times. */
+/** Bytes of a column that appears `count` times in the response. */
 function bytesOf(column: string, count: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`COALESCE(octet_length(${Prisma.raw(column)}::text), 0)::float8 * ${count}`;
 }
 
 /**
- * Reads rows where they fit in what is left to an operation. Rows that do not fit never leave the database.
+ * Reads rows if they fit in the budget. Rows that do not fit never leave the database.
  *
- * @param rows a statement whose `bytes` says what each row takes.
+ * @param rows a statement with a column `bytes`, the size of each row in the response.
  * @throws GatewayError `invalid_request`
  */
 export async function readWithin<Found extends Row>(

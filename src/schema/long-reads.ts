@@ -1,11 +1,11 @@
 import { createInOrder } from '../sessions/keyed-queue.ts';
 
-/** Bytes of texts that an operation reads at once without waiting for others. */
+/** Reads of at most this many bytes of text are not queued. */
 export const LONG_READ_BYTES = 256 * 1024;
-/** Long reads of one process at a time. An account has one of them at most. */
+/** Maximum concurrent long reads per process. */
 const LONG_READS = 4;
 
-/** Runs a long read when the earlier ones of its account are over and the process has a free slot. */
+/** Runs a long read after the earlier ones of its account, once the process has a free slot. */
 export type LongReads = <Result>(accountId: string, read: () => Promise<Result>) => Promise<Result>;
 
 export function createLongReads(): LongReads {

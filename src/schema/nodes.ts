@@ -14,10 +14,10 @@ import type { LongColumns } from './long-columns.ts';
 import { LONG_READ_BYTES } from './long-reads.ts';
 import { budgetOf, type ReadBudget } from './read-budget.ts';
 
-/** How a document asks for the nodes of a list. */
+/** The path from a connection to its nodes. */
 const PATHS = [['edges', 'node']];
 
-/** What Prisma has to read of the node that a field is, by the same rule as `selectNodes`. */
+/** The Prisma query for a field that returns a node. `select` adds columns that are always read. */
 export function selectNode<Select extends Record<string, true>>(
   select: Select,
   context: Context,
@@ -26,12 +26,12 @@ export function selectNode<Select extends Record<string, true>>(
   return queryFromInfo({ context, info, select });
 }
 
-/** What Prisma has to read of the nodes of a list besides their columns, as the document asks. */
+/** The Prisma query for the nodes of a connection: all columns, and the relations that the document selects. */
 export function nodesQuery(typeName: string, context: Context, info: GraphQLResolveInfo) {
   return queryFromInfo({ context, info, paths: PATHS, typeName });
 }
 
-/** The same for a type whose columns are read as they are asked for: with these ones in any case. */
+/** The same for a type whose columns are read on demand. `select` adds columns that are always read. */
 export function selectNodes<Select extends Record<string, true>>(
   typeName: string,
   select: Select,
@@ -42,9 +42,9 @@ export function selectNodes<Select extends Record<string, true>>(
 }
 
 /**
- * Makes the condition by which a node is found that not everybody may see.
+ * Creates the `findUnique` condition of a node type with restricted visibility.
  *
- * @param find those of some ids that the caller may see; asked once for all that are looked for.
+ * @param find finds the ids that the caller may see. Concurrent lookups are batched into one call.
  */
 export function seenBy(
   find: (ids: string[], context: Context) => PromiseLike<{ id: string }[]>,
@@ -53,21 +53,21 @@ export function seenBy(
     const seen = new Set((await find(ids, context)).map(({ id }) => id));
     return (id) => seen.has(id);
   });
-  // Nothing has no id.
+  // No row has an empty id, so the lookup finds nothing.
   return async (id, context) => ({ id: (await isSeen(id, null, context)) ? id : '' });
 }
 
-/** Which rows Prisma is to read. */
+/** The rows to read, by id. */
 type Of = { where: { id: { in: string[] } } };
 
 /**
- * Makes the lists that rows have, one page of each: the pages are found by an index, for all owners at once, and
- * then what is asked of the rows that stand on them is read.
+ * Creates a paginated list field with batching: one index query finds the pages of all owners, and a second query reads
+ * the rows on them.
  *
- * @param find gets the owners' ids.
- * @param read gets what Prisma has to read of which rows.
- * @param long the columns by whose bytes a page may end sooner.
- * @returns reads the page of one owner.
+ * @param find finds the ids and positions on the page of each owner.
+ * @param read reads rows by id.
+ * @param long long columns. A page ends early when their bytes exceed the read budget.
+ * @returns a function that reads the page of one owner.
  */
 export function listsOf<
   Arguments extends PageArguments,
@@ -108,7 +108,7 @@ export function listsOf<
     return (owner): Page<Row> => {
       const { edges, pageInfo } = pageOf(owner);
       return {
-        // One that is deleted meanwhile is left out.
+        // A row deleted after the index query is left out.
         edges: edges.flatMap(({ cursor, node: { id } }) => {
           const node = byId.get(id);
           return node ? [{ cursor, node }] : [];
@@ -134,7 +134,7 @@ function fitIn(budget: ReadBudget, timesOf: (owner: string) => number) {
     budget.share(lists.map((list) => list.map(({ owner, bytes }) => bytes * timesOf(owner))));
 }
 
-/** What Prisma has to read, and these columns. */
+/** Adds columns to the selection of a Prisma query; a query without one already reads all columns. */
 function withSelected<Query extends { select?: object }>(
   query: Query,
   columns: Record<string, true> = {},

@@ -1,9 +1,9 @@
-/** `npm run schema`: writes the schema to `schema.graphql` at the top, for clients and reviews. */
+/** `npm run schema`: writes `schema.graphql` in the project root, for clients and reviews. */
 import { writeFile } from 'node:fs/promises';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { schema } from './index.ts';
 
-/** The schema's text as `schema.graphql` holds it. */
+/** The content of `schema.graphql`, sorted by name. */
 export function printedSchema(): string {
   return `${printSchema(lexicographicSortSchema(schema))}\n`;
 }

@@ -2,32 +2,32 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { GatewayError } from '../errors.ts';
 
 /**
- * Bytes of long texts that one operation reads and answers with, in UTF-8: the inputs, responses, metadata and traces of
- * runs, messages, sources, diagnostics and facts. A text that the answer holds twice counts twice.
+ * Bytes of long texts, in UTF-8, that one operation may return: inputs, responses, metadata and traces of runs,
+ * messages, sources, diagnostics and facts. A text that appears twice in the response counts twice.
  */
 export const MAX_READ_BYTES = 8 * 1024 * 1024;
-/** Bytes of one row that an operation reads by itself, so that every row can be read. */
+/** Byte limit for an operation that reads a single row, so that each row is readable. */
 const MAX_ROW_BYTES = 2 * MAX_READ_BYTES;
 
-/** What one operation may still read. */
+/** Bytes of long texts that one operation may still read. */
 export type ReadBudget = {
-  /** Bytes that are left for a number of rows. */
+  /** Bytes left for a read of this many rows. */
   left(rows: number): number;
-  /** @throws GatewayError `invalid_request` where that is more than what is left. */
+  /** @throws GatewayError `invalid_request` if fewer bytes are left. */
   spend(bytes: number, rows: number): void;
   /**
-   * Spends what some lists show. Each list gets an even share of what is left, and one entry at least.
+   * Spends the budget on pages of several lists. Each list gets an even share of the bytes left, and at least one entry.
    *
-   * @param lists the bytes of the entries of each list.
-   * @returns how many of the first entries of each list fit.
-   * @throws GatewayError `invalid_request` where nothing is left for an entry of a list.
+   * @param lists the bytes of each entry, per list.
+   * @returns for each list, the number of entries from its start that fit.
+   * @throws GatewayError `invalid_request` if not even the first entry of a list fits.
    */
   share(lists: number[][]): number[];
-  /** Runs one read after the other, so that none begins before what is left is known. */
+  /** Runs reads one at a time, so that each starts with the exact number of bytes left. */
   inTurn<Result>(read: () => Promise<Result>): Promise<Result>;
 };
 
-/** The coerced variables are an object of their own for each operation, and for each event of a subscription. */
+/** Keyed by the coerced variables: each operation, and each event of a subscription, has its own object. */
 const budgets = new WeakMap<object, ReadBudget>();
 
 export function budgetOf({
@@ -76,6 +76,6 @@ export function createReadBudget(): ReadBudget {
 function tooMuch(): GatewayError {
   return new GatewayError(
     'invalid_request',
-    `The texts of the answer are larger than ${MAX_READ_BYTES / 1024 / 1024} MiB in total. Ask for fewer entries or fewer fields.`,
+    `The texts of the response are larger than ${MAX_READ_BYTES / 1024 / 1024} MiB in total. Request fewer entries or fewer fields.`,
   );
 }

@@ -14,29 +14,32 @@ const NOT_EMPTY: Length = [1, { message: 'must not be empty' }];
 const NOT_MANY: Length = [20, { message: 'must be at most 20' }];
 
 const RunFilterInput = builder.inputType('RunFilter', {
-  description: 'Which runs are wanted: those to which all of it applies.',
+  description: 'Conditions on runs. A run must match all of them.',
   fields: (t) => ({
     user: t.string({
-      description: 'The end user: the session id.',
+      description: 'Returns only runs of this end user, identified by the session ID.',
       validate: { schema: sessionId },
     }),
     status: t.field({
       type: [RunStatusEnum],
-      description: 'Any of these.',
+      description: 'Returns only runs with one of these statuses.',
       validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
     }),
     channel: t.field({
       type: [ChannelEnum],
-      description: 'Any of these.',
+      description: 'Returns only runs from one of these channels.',
       validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
     }),
     kind: t.field({ type: RunKindEnum }),
     date: t.string({
-      description: 'The UTC day on which they were made: YYYY-MM-DD.',
+      description: 'Returns only runs created on this UTC day, as YYYY-MM-DD.',
       validate: { schema: utcDay },
     }),
-    from: t.field({ type: 'DateTime', description: 'Made at this moment or after it.' }),
-    to: t.field({ type: 'DateTime', description: 'Made before this moment.' }),
+    from: t.field({
+      type: 'DateTime',
+      description: 'Returns only runs created at or after this time.',
+    }),
+    to: t.field({ type: 'DateTime', description: 'Returns only runs created before this time.' }),
     environment: t.field({ type: EnvironmentEnum }),
     deploymentId: t.id({ validate: { schema: text } }),
   }),
@@ -59,7 +62,7 @@ builder.queryField('runs', (t) =>
   t.connection(
     {
       type: getRefFromModel('Run', builder),
-      description: 'The runs of a bot, the newest first. Scope RUNS.',
+      description: 'Lists the runs of a bot, newest first. Requires the scope RUNS.',
       authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'RUNS' } }),
       args: { botId: t.arg.id({ required: true }), filter: t.arg({ type: RunFilterInput }) },
       resolve: (_root, { botId, ...args }, context, info) =>
@@ -73,7 +76,7 @@ builder.prismaObjectField('Bot', 'runs', (t) =>
   t.connection(
     {
       type: getRefFromModel('Run', builder),
-      description: 'What it has done, the newest first. Scope RUNS.',
+      description: 'Runs of the bot, newest first. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
       args: { filter: t.arg({ type: RunFilterInput }) },
       resolve: ({ id }, args, context, info) =>
@@ -83,7 +86,7 @@ builder.prismaObjectField('Bot', 'runs', (t) =>
   ),
 );
 
-/** The runs of a bot as they change, so far as they are wanted then. */
+/** Yields the id of each changed run that matches the filter when the change arrives. */
 async function* changedRuns(botId: string, filter: RunFilter, context: Context) {
   const { runChanges, runList, signal } = context;
   for await (const id of runChanges.follow(botId, signal)) {
@@ -95,14 +98,14 @@ builder.subscriptionField('runChanged', (t) =>
   t.prismaField({
     type: 'Run',
     description:
-      'The runs of a bot that wait, begin or end from now on, each as it is when it is sent. A reader who is slow gets the latest state of a run and not all those before; some may come twice. Scope RUNS.',
+      'Emits a run of the bot each time it is queued, starts or finishes. A slow subscriber receives only the latest state of a run, and events can repeat. Requires the scope RUNS.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'RUNS' } }),
     args: { botId: t.arg.id({ required: true }), filter: t.arg({ type: RunFilterInput }) },
     subscribe: (_root, { botId, filter }, context) => changedRuns(botId, filter ?? {}, context),
     resolve: async (query, id, _args, { prisma }) => {
       const run = await prisma.run.findUnique({ ...query, where: { id } });
       if (run) return run;
-      throw new GatewayError('run_not_found', `There is no run "${id}" any more.`);
+      throw new GatewayError('run_not_found', `The run "${id}" no longer exists.`);
     },
   }),
 );

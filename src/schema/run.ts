@@ -16,52 +16,55 @@ import { RUN_TEXTS } from './texts.ts';
 const RunError = builder.simpleObject('RunError', {
   description: 'Why a run failed.',
   fields: (t) => ({
-    code: t.string({ description: 'One of the codes of errors, in capitals.' }),
+    code: t.string({ description: 'Error code, in upper case.' }),
     message: t.string(),
   }),
 });
 
 const Span = builder.simpleObject('Span', {
-  description: 'One part of a run, after OpenTelemetry.',
+  description: 'One operation within a run, following OpenTelemetry.',
   fields: (t) => ({
-    spanId: t.string({ description: '16 hex digits.' }),
+    spanId: t.string({ description: 'Span ID, 16 hexadecimal digits.' }),
     parentId: t.string({
       nullable: true,
       description:
-        'The span that this is a part of; of the first one the caller’s own, where it sent a traceparent.',
+        'ID of the parent span. For the root span, the span ID from the request’s `traceparent` header, or null without one.',
     }),
     name: t.string(),
     startedAt: t.field({ type: 'DateTime' }),
     durationMs: t.float(),
-    status: t.string({ description: 'unset, ok or error. What went well is left unset.' }),
+    status: t.string({
+      description: 'Status of the span: `unset`, `ok` or `error`. Successful spans stay `unset`.',
+    }),
     attributes: t.field({
       type: 'JSON',
       description:
-        'Named after OpenTelemetry’s conventions for generative AI, or parley.*: names and counts, never what was said.',
+        'Attributes named by OpenTelemetry’s GenAI conventions, or `parley.*`. They hold names and counts, never message text.',
     }),
   }),
 });
 
 const Trace = builder.simpleObject('Trace', {
-  description: 'How a run went, step by step.',
+  description: 'Trace of a run.',
   fields: (t) => ({
     traceId: t.string({
       description:
-        '32 hex digits: the caller’s own, where it sent a traceparent. Zeros where there is none.',
+        'Trace ID, 32 hexadecimal digits, from the request’s `traceparent` header if it has one. All zeros for a run without a trace.',
     }),
     spans: t.field({
       type: [Span],
       description:
-        'In the order in which they began, the run’s own first; none before the run has ended. Where it was interrupted, as far as they were stored.',
+        'Spans ordered by start time, root span first. Empty until the run finishes; an interrupted run has the spans stored before the interruption.',
     }),
   }),
 });
 
 const NO_TRACE_ID = '0'.repeat(32);
 
-/** For the fields that hold a run's data, whichever way leads to the run. */
+/** Guards the contents of a run on every path through the schema that reaches it. */
 const MAY_READ = ({ id }: { id: string }) => ({ run: id });
-const SCOPE = 'Scope RUNS, but in the answer of the operation that began the run.';
+const SCOPE =
+  'Requires the scope RUNS, except in the response of the operation that started the run.';
 
 const seenRun = seenBy((ids, { prisma, caller }) =>
   prisma.run.findMany({
@@ -71,9 +74,9 @@ const seenRun = seenBy((ids, { prisma, caller }) =>
 );
 
 builder.prismaNode('Run', {
-  description: 'One piece of work of a bot, stored before it begins and when it ends.',
+  description: 'One execution of a bot. Stored before it starts and again when it finishes.',
   id: { resolve: ({ id }) => id },
-  // Columns are read as they are asked for: the spans of a run are long.
+  // Spans are long, so each column is read only when the query selects it.
   select: { id: true },
   nullable: true,
   findUnique: (id, context) => {
@@ -88,11 +91,11 @@ builder.prismaNode('Run', {
     channel: t.expose('channel', { type: ChannelEnum }),
     user: t.exposeString('sessionId', {
       nullable: true,
-      description: 'The end user: the session id.',
+      description: 'The end user, identified by the session ID.',
     }),
     sessionId: t.exposeString('sessionId', { nullable: true }),
     input: t.string({
-      description: `What the bot was told. ${SCOPE}`,
+      description: `Message or prompt sent to the bot. ${SCOPE}`,
       authScopes: MAY_READ,
       select: { id: true },
       resolve: async (run, _args, context, info) =>
@@ -100,7 +103,7 @@ builder.prismaNode('Run', {
     }),
     response: t.string({
       nullable: true,
-      description: `What it said; of a run that was cut short, so much as it had said. ${SCOPE}`,
+      description: `Text of the reply. For a run that did not complete, the text generated so far. ${SCOPE}`,
       authScopes: MAY_READ,
       select: { id: true },
       resolve: async (run, _args, context, info) =>
@@ -112,7 +115,7 @@ builder.prismaNode('Run', {
     error: t.field({
       type: RunError,
       nullable: true,
-      description: `Why it failed; null where it did not. ${SCOPE}`,
+      description: `Why the run failed. Null unless the status is FAILED. ${SCOPE}`,
       authScopes: MAY_READ,
       select: { errorCode: true, errorMessage: true },
       resolve: ({ errorCode, errorMessage }) =>
@@ -120,12 +123,12 @@ builder.prismaNode('Run', {
     }),
     model: t.exposeString('model', {
       nullable: true,
-      description: 'The name of the model that was asked.',
+      description: 'Name of the model.',
     }),
     metadata: t.field({
       type: 'JSON',
       nullable: true,
-      description: `What the caller noted of it. ${SCOPE}`,
+      description: `Metadata that the caller attached to the run. ${SCOPE}`,
       authScopes: MAY_READ,
       select: { id: true },
       resolve: async (run, _args, context, info) => {
@@ -139,24 +142,26 @@ builder.prismaNode('Run', {
     latencyMs: t.exposeInt('latencyMs', {
       nullable: true,
       description:
-        'Milliseconds from taking the message, waiting for the turn included, to the end of the run.',
+        'Time from the request to the end of the run, including the wait for the session, in milliseconds.',
     }),
     promptTokens: t.exposeInt('promptTokens'),
     completionTokens: t.exposeInt('completionTokens'),
     tokensUsed: t.int({
-      description: 'promptTokens and completionTokens together.',
+      description: 'Sum of promptTokens and completionTokens.',
       select: { promptTokens: true, completionTokens: true },
       resolve: ({ promptTokens, completionTokens }) => promptTokens + completionTokens,
     }),
     tokensEstimated: t.exposeBoolean('tokensEstimated', {
-      description: 'Whether the model’s server did not say, so that they are an estimate.',
+      description:
+        'Whether the token counts are estimates, because the model’s server reported none.',
     }),
     toolsCalled: t.exposeStringList('toolsCalled', {
-      description: 'In call order, without repeats: <group>.<capability>.',
+      description:
+        'Names of the tools called, as `<group>.<capability>`, in call order without repeats.',
     }),
     trace: t.field({
       type: Trace,
-      description: `How it went, step by step. ${SCOPE}`,
+      description: `Trace of the run. ${SCOPE}`,
       authScopes: MAY_READ,
       select: { id: true, traceId: true, finishedAt: true },
       resolve: async (run, _args, context, info) => {
@@ -178,13 +183,13 @@ builder.queryField('run', (t) =>
     type: 'Run',
     nullable: true,
     description:
-      "One run. RUN_NOT_FOUND also where it is another bot's than the one named. Scope RUNS.",
+      'Retrieves a run. Requires the scope RUNS. Error: RUN_NOT_FOUND, also if the run belongs to a bot other than `botId`.',
     authScopes: (_root, { botId }) =>
       botId ? { bot: { id: botId, scope: 'RUNS' } } : { scope: 'RUNS' },
     args: { id: t.arg.id({ required: true }), botId: t.arg.id() },
     resolve: async (query, _root, { id, botId }, { caller, prisma }) => {
       const where = { id, botId: botId ?? undefined, bot: visibleBots(caller()) };
-      // Not `findUnique`: those of one moment go together, and an id with U+0000 would fail them all.
+      // Prisma batches concurrent `findUnique` calls, so one id with U+0000 would fail all of them.
       const run = await prisma.run.findFirst({ ...query, where });
       if (run) return run;
       throw new GatewayError('run_not_found', `There is no run "${id}".`);
@@ -192,15 +197,15 @@ builder.queryField('run', (t) =>
   }),
 );
 
-/** The scopes of which any will do to follow and to stop a run: those who talk, and those who watch. */
+/** Either scope allows following and cancelling a run. */
 const FOLLOW = ['CHAT', 'RUNS'] as const;
 
-/** @throws GatewayError where there is no such run that this key may follow. */
+/** @throws GatewayError `run_not_found` if the caller may not follow such a run. */
 async function findFollowed(id: string, botId: string | undefined, context: Context) {
   const { caller, prisma } = context;
   const { sessionId, environment } = context.session() ?? {};
   const where = { id, botId, sessionId, environment, bot: visibleBots(caller()) };
-  // As above, not `findUnique`.
+  // Not `findUnique`, as above.
   const run = await prisma.run.findFirst({ where, select: { id: true } });
   if (run === null) throw new GatewayError('run_not_found', `There is no run "${id}".`);
 }
@@ -209,13 +214,14 @@ builder.subscriptionField('runEvents', (t) =>
   t.field({
     type: ChatEvent,
     description:
-      'All events of a run behind a position, then those that follow, until it ends: nothing lost, nothing twice, over restarts and replicas. Scope CHAT or RUNS. Error: RUN_NOT_FOUND, also where it is another bot’s than the one named.',
+      'Replays the events of a run after a position, then streams new events until the run finishes. Each event arrives exactly once, across restarts and replicas. Requires the scope CHAT or RUNS. Error: RUN_NOT_FOUND, also if the run belongs to a bot other than `botId`.',
     authScopes: (_root, { botId }) =>
       botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
     args: {
       runId: t.arg.id({ required: true }),
       after: t.arg.int({
-        description: 'The seq of the last event that the client has. 0 by default: all.',
+        description:
+          'The `seq` of the last event received. Defaults to 0, which returns every event.',
         validate: { schema: eventPosition },
       }),
       botId: t.arg.id(),
@@ -232,13 +238,13 @@ builder.mutationField('cancelRun', (t) =>
   t.prismaField({
     type: 'Run',
     description:
-      'Stops a run that is queued or at work, and answers it as it is then; one that is over stays as it is. What was said until then is kept. Scope CHAT or RUNS; what the run holds needs RUNS. Error: RUN_NOT_FOUND.',
+      'Cancels a queued or running run and returns it; a finished run is returned unchanged. The run keeps the text generated so far. Requires the scope CHAT or RUNS; the contents of the run require RUNS. Error: RUN_NOT_FOUND.',
     authScopes: (_root, { botId }) =>
       botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
     args: { id: t.arg.id({ required: true }), botId: t.arg.id() },
     resolve: async (query, _root, { id, botId }, context) => {
       await findFollowed(id, botId ?? undefined, context);
-      // A token finds the runs of its own session alone.
+      // `findFollowed` limits a session token to the runs of its session.
       if (context.session()) context.openRun(id);
       await context.cancel.cancel(id);
       const find = () => context.prisma.run.findUniqueOrThrow({ ...query, where: { id } });

@@ -1,10 +1,11 @@
 import { type GraphQLResolveInfo, Kind, type SelectionSetNode } from 'graphql';
 
 /**
- * How often an operation asks for some fields at one place below the field that is resolved, under whatever names and in
- * fragments too.
+ * Counts how often an operation selects fields at a path below the resolved field. Aliases count separately; fragments
+ * are followed.
  *
- * @param path the fields that lead there, such as `edges` and `node`.
+ * @param path the field names that lead there, such as `edges` and `node`.
+ * @returns the count of each field by name.
  */
 export function countFields(
   { fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>,

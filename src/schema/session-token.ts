@@ -6,17 +6,20 @@ import { builder } from './builder.ts';
 import { EnvironmentEnum } from './shared.ts';
 
 const CreateSessionTokenInput = builder.inputType('CreateSessionTokenInput', {
-  description: 'The one conversation that a browser is to take part in.',
+  description: 'Parameters of a session token.',
   fields: (t) => ({
     botId: t.id({ required: true }),
     sessionId: t.string({
       required: true,
-      description: 'Stable and unique for each end user, 1 to 256 visible characters.',
+      description: 'Session ID, stable and unique for each end user, 1 to 256 visible characters.',
       validate: { schema: sessionId },
     }),
-    environment: t.field({ type: EnvironmentEnum, description: 'PRODUCTION by default.' }),
+    environment: t.field({
+      type: EnvironmentEnum,
+      description: 'Environment of the bot. Defaults to PRODUCTION.',
+    }),
     expiresIn: t.int({
-      description: `Seconds that it holds: 1 to ${MAX_TOKEN_SECONDS}, which is the default.`,
+      description: `Lifetime in seconds, from 1 to ${MAX_TOKEN_SECONDS}. Defaults to ${MAX_TOKEN_SECONDS}.`,
       validate: {
         schema: z
           .int()
@@ -27,12 +30,12 @@ const CreateSessionTokenInput = builder.inputType('CreateSessionTokenInput', {
     context: t.field({
       type: 'JSON',
       description:
-        'The context of each message that the page sends: an object of at most 4 KiB, which the page can neither change nor read.',
+        'Context for each message sent with the token: an object of at most 4 KiB. The page can neither read nor change it.',
       validate: { schema: jsonObjectUpTo(4) },
     }),
     allowContext: t.boolean({
       description:
-        'Whether the page may send context of its own, too; what stands in this one wins. By default it is refused with INVALID_REQUEST.',
+        'Whether the page may send its own context. Keys of the token’s context take precedence. Defaults to false: such messages fail with INVALID_REQUEST.',
     }),
   }),
 });
@@ -40,20 +43,21 @@ const CreateSessionTokenInput = builder.inputType('CreateSessionTokenInput', {
 builder.mutationField('createSessionToken', (t) =>
   t.field({
     type: builder.simpleObject('CreateSessionTokenPayload', {
-      description: 'A token that a page may have.',
+      description: 'A session token for a web page.',
       fields: (payload) => ({
         token: payload.string({
           description:
-            'Sent in place of an API key, on GraphQL alone: to `chat`, to follow and stop what it began, and to read the messages of its session. It is encrypted.',
+            'Encrypted token that replaces an API key, on the GraphQL API only. It allows `chat`, following and cancelling the runs of its session, and reading its messages.',
         }),
         expiresAt: payload.field({
           type: 'DateTime',
-          description: 'When it stops working, unless the key that made it is revoked before.',
+          description:
+            'Time at which the token expires. Revoking the key that created it ends it earlier.',
         }),
       }),
     }),
     description:
-      'Makes a token for a page, which must never hold a key: for one session of one bot. What it does counts against the account. Scope CHAT.',
+      'Creates a token for one session of one bot, so that a web page needs no API key. Its requests count against the account. Requires the scope CHAT.',
     authScopes: (_root, { input }) => ({ bot: { id: input.botId, scope: 'CHAT' } }),
     args: { input: t.arg({ type: CreateSessionTokenInput, required: true }) },
     resolve: (_root, { input }, { caller, sessionTokens }) => {

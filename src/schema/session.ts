@@ -17,12 +17,12 @@ import { EnvironmentEnum } from './shared.ts';
 import { MESSAGE_TEXTS } from './texts.ts';
 
 const MessageObject = builder.prismaObject('Message', {
-  description: 'One message of a conversation. A turn is stored whole, or not at all.',
+  description: 'A message of a conversation.',
   select: { id: true },
   fields: (t) => ({
     id: t.exposeID('id'),
     role: t.string({
-      description: 'user, assistant or tool.',
+      description: 'Author of the message: `user`, `assistant` or `tool`.',
       select: { role: true },
       resolve: ({ role }) => role.toLowerCase(),
     }),
@@ -31,7 +31,7 @@ const MessageObject = builder.prismaObject('Message', {
       resolve: async (message, _args, context, info) =>
         z.string().parse(await MESSAGE_TEXTS.read(message, 'text', context, info)),
     }),
-    run: t.relation('run', { description: 'The run that it was said in.' }),
+    run: t.relation('run', { description: 'The run that the message belongs to.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 });
@@ -39,7 +39,7 @@ const MessageObject = builder.prismaObject('Message', {
 type Fact = { sessionKey: string; name: string; value: string; updatedAt: Date };
 
 const MemoryEntryObject = builder.objectRef<Fact>('MemoryEntry').implement({
-  description: 'A fact that a bot keeps of the user of a session.',
+  description: 'A fact that a bot remembers about the user of a session.',
   fields: (t) => ({
     name: t.exposeString('name'),
     value: t.exposeString('value'),
@@ -47,7 +47,7 @@ const MemoryEntryObject = builder.objectRef<Fact>('MemoryEntry').implement({
   }),
 });
 
-/** What bots keep of the users of sessions, by name. */
+/** Reads the facts of sessions, sorted by name. */
 const memoryOf = together(async (keys, _question: null, context, { timesOf, info }) => {
   const times = keys.map(timesOf);
   const rows = Prisma.sql`
@@ -65,7 +65,7 @@ function byName(one: Fact, other: Fact): number {
   return one.name < other.name ? -1 : 1;
 }
 
-/** A page sees what its user said and was answered. What tools answer is for the model. */
+/** Session tokens see no tool messages: tool output is for the model only. */
 const SHOWN_TO_PAGES = [Prisma.sql`role <> 'TOOL'`];
 
 const messagesOf = listsOf(
@@ -84,7 +84,7 @@ const sessionsOf = listsOf(
 
 type Question = { sessionId: string; environment: Environment; query: object };
 
-/** The sessions of one name that bots have. */
+/** Finds the session with one session id for each bot. */
 const sessionOf = together(
   async (botIds, { sessionId, environment, query }: Question, { prisma }) => {
     const where = { botId: { in: botIds }, sessionId, environment };
@@ -103,12 +103,12 @@ const seenSession = seenBy((ids, { prisma, caller }) =>
 
 type SessionName = Pick<Session, 'botId' | 'sessionId' | 'environment'>;
 
-/** Without the scope RUNS, a token reads the messages of its own session alone. */
+/** A session token lacks the scope RUNS, but may read the messages of its own session. */
 const mayReadMessages = (session: SessionName, context: Context) =>
   isOwnSession(context.session(), session) || { scope: 'RUNS' as const };
 
 const SessionNode = builder.prismaNode('Session', {
-  description: 'The conversation of one end user with one bot in one environment.',
+  description: 'The conversation of an end user with a bot in one environment.',
   id: { resolve: ({ id }) => id },
   nullable: true,
   findUnique: (id, context) => {
@@ -116,13 +116,15 @@ const SessionNode = builder.prismaNode('Session', {
     return seenSession(id, context);
   },
   fields: (t) => ({
-    sessionId: t.exposeString('sessionId', { description: "The caller's own name for it." }),
+    sessionId: t.exposeString('sessionId', {
+      description: 'Session ID, as the caller named the conversation.',
+    }),
     environment: t.expose('environment', { type: EnvironmentEnum }),
     messages: t.connection(
       {
         type: MessageObject,
         description:
-          'What was said, the oldest first. Scope RUNS, or a token of this very session, which sees no messages of tools.',
+          'Messages, oldest first. Requires the scope RUNS or a session token of this session; a session token sees no tool messages.',
         authScopes: (session, _args, context) => mayReadMessages(session, context),
         resolve: ({ id }, args, context, info) =>
           messagesOf(id, args, selectNodes('Message', { id: true }, context, info), context, info),
@@ -132,7 +134,8 @@ const SessionNode = builder.prismaNode('Session', {
     ),
     memory: t.field({
       type: [MemoryEntryObject],
-      description: 'What the bot keeps of the user, by name. Scope RUNS.',
+      description:
+        'Facts that the bot remembers about the user, sorted by name. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
       resolve: ({ id }, _args, context, info) => memoryOf(id, null, context, info),
     }),
@@ -144,7 +147,7 @@ builder.prismaObjectFields('Bot', (t) => ({
   sessions: t.connection(
     {
       type: SessionNode,
-      description: 'The conversations with it, the newest first. Scope RUNS.',
+      description: 'Conversations with the bot, newest first. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
       resolve: ({ id }, args, context, info) =>
         sessionsOf(id, args, nodesQuery('Session', context, info), context, info),
@@ -156,7 +159,7 @@ builder.prismaObjectFields('Bot', (t) => ({
     type: SessionNode,
     nullable: true,
     description:
-      'One conversation, by the name that the caller gave it. Scope RUNS, or a token of this very session.',
+      'Retrieves a conversation by its session ID. Requires the scope RUNS or a session token of this session.',
     authScopes: ({ id: botId }, { id: sessionId, environment }, context) =>
       mayReadMessages({ botId, sessionId, environment: environment ?? 'PRODUCTION' }, context),
     args: {
@@ -181,7 +184,7 @@ builder.mutationField('setMemory', (t) =>
   t.field({
     type: SessionNode,
     description:
-      'Keeps a fact of a session’s user; a value of null forgets it. Scope CHAT; the session’s messages and memory need RUNS.',
+      'Stores or deletes a fact about the user of a session. Requires the scope CHAT; the messages and memory of the session require RUNS.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: {
       ...sessionArguments,
@@ -200,7 +203,7 @@ builder.mutationField('setMemory', (t) =>
 builder.mutationField('forgetSession', (t) =>
   t.boolean({
     description:
-      'Forgets a conversation: its history, its memory, and the text of its runs, which answer no idempotencyKey any more. True where there was any. Scope CHAT. Error: SESSION_BUSY.',
+      'Deletes a conversation: its history, its memory, and the text and idempotency keys of its runs. Returns true if the conversation existed. Requires the scope CHAT. Error: SESSION_BUSY.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: sessionArguments,
     resolve: (_root, { botId, sessionId, environment }, { sessions, signal }) =>

@@ -7,35 +7,33 @@ import {
 } from '../generated/prisma/client.ts';
 import { builder } from './builder.ts';
 
-/** What more than one part of the schema speaks of. */
-
 export const EnvironmentEnum = builder.enumType(Environment, {
   name: 'Environment',
-  description: "Which of a bot's running definitions is meant.",
+  description: 'Environment of a bot. Each environment has its own active deployment.',
 });
 
 export const ChannelEnum = builder.enumType(Channel, {
   name: 'Channel',
-  description: 'Where a message came from, or where a deployment is reached.',
+  description: 'Channel through which users reach a bot.',
 });
 
 export const DeploymentStatusEnum = builder.enumType(DeploymentStatus, {
   name: 'DeploymentStatus',
-  description: 'How an attempt to deploy ended. PENDING has not ended yet.',
+  description: 'Status of a deployment.',
 });
 
 export const RunStatusEnum = builder.enumType(RunStatus, {
   name: 'RunStatus',
-  description: 'How far a run is. COMPLETED, FAILED and CANCELLED are final.',
+  description: 'Status of a run. COMPLETED, FAILED and CANCELLED are final.',
 });
 
 export const RunKindEnum = builder.enumType(RunKind, {
   name: 'RunKind',
-  description: 'A turn of a conversation, or a prompt without one.',
+  description: 'Kind of a run.',
 });
 
 const SeverityEnum = builder.enumType('Severity', {
-  description: 'Errors keep a definition from being deployed, warnings do not.',
+  description: 'Severity of a diagnostic.',
   values: ['ERROR', 'WARNING'] as const,
 });
 
@@ -48,12 +46,16 @@ export type DiagnosticShape = {
 };
 
 export const DiagnosticObject = builder.objectRef<DiagnosticShape>('Diagnostic').implement({
-  description: 'One thing to be said of a definition, and where.',
+  description: 'A problem in a definition, with its position.',
   fields: (t) => ({
     severity: t.field({ type: SeverityEnum, resolve: ({ severity }) => severity }),
-    code: t.exposeString('code', { description: 'Such as unknown-setting; a closed list.' }),
+    code: t.exposeString('code', {
+      description: 'Code from a closed list, such as `unknown-setting`.',
+    }),
     message: t.exposeString('message'),
-    line: t.exposeInt('line', { description: 'From 1.' }),
-    column: t.exposeInt('column', { description: 'From 1, in UTF-16 code units.' }),
+    line: t.exposeInt('line', { description: 'Line number, starting at 1.' }),
+    column: t.exposeInt('column', {
+      description: 'Column number in UTF-16 code units, starting at 1.',
+    }),
   }),
 });

@@ -6,14 +6,14 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** More than any limit has. */
+/** Caps the count, so that nested fragments cannot overflow it. Exceeds every limit. */
 const MOST = 1e12;
 
 /**
- * How many requests an operation counts as: 1 for each field that it asks for at the root, as written, in
- * fragments too and whatever `@skip` and `@include` say; all that asks about the schema counts as 1 together.
+ * Counts the requests that an operation is charged for: 1 for each root field, including fields in fragments and fields
+ * with `@skip` or `@include`. All introspection fields together count as 1.
  *
- * @param document one that is valid, so that its fragments are there and do not spread themselves.
+ * @param document a valid document: its fragments exist and have no cycles.
  */
 export function costOf(document: DocumentNode, operationName?: string | null): number {
   const operation = getOperationAST(document, operationName);
@@ -42,7 +42,7 @@ export function costOf(document: DocumentNode, operationName?: string | null): n
     }
     return Math.min(sum, MOST);
   };
-  // Each is looked at once: fragments may spread each other more often than could be walked.
+  // Each fragment is counted once: nested spreads can grow exponentially.
   const known = new Map<string, number>();
   const fieldsOf = (name: string): number => {
     const fragment = fragments.get(name);

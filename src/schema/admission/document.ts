@@ -10,20 +10,19 @@ import {
   visit,
 } from 'graphql';
 
-/** A document that can be run, or all that is wrong with it. */
+/** A valid document, or its errors. */
 export type ReadDocument =
   | { document: DocumentNode; errors?: undefined }
   | { document?: undefined; errors: readonly GraphQLError[] };
 
-/** The longest name of a field, an alias, an operation, a variable or a type, in characters. */
+/** Maximum length in characters of a name: field, alias, operation, variable or type. */
 export const MAX_NAME_LENGTH = 256;
-/** Errors that the validation of one document reports, before it says that there are more. */
+/** Maximum validation errors reported for a document, besides the note that more exist. */
 const MAX_ERRORS = 5;
 
 /**
- * More than any sensible document has; introspection by the usual tools is the deepest of those. Fewer tokens
- * than it takes to exhaust the parser's stack, and few enough of the rest that validation, which compares fields
- * with each other, is soon done.
+ * Limits above those of real documents, of which introspection by common tools is the deepest. The token limit protects
+ * the parser's stack. The other limits bound validation, which compares fields pairwise.
  */
 const MOST = {
   tokens: 2_000,
@@ -35,13 +34,13 @@ const MOST = {
   directives: 50,
   definitions: 50,
   variables: 100,
-  /** Fields of an operation with each fragment as often as it is spread. */
+  /** Fields of an operation with all fragments expanded. */
   spreadFields: 5_000,
-  /** Characters that begin a comment, or stand in a string: the parser keeps each comment as a token that it does not count. */
+  /** Characters `#`, in comments or strings. The parser stores a token per comment but does not count it in `maxTokens`. */
   hashes: 20_000,
 };
 
-/** Parses a document, and refuses one that is too much. @throws GraphQLError */
+/** @throws GraphQLError for a syntax error, or a document beyond a limit. */
 function parseDocument(source: string): DocumentNode {
   refuseMore('characters "#"', hashesIn(source), MOST.hashes);
   const document = parseShallow(source);
@@ -49,7 +48,7 @@ function parseDocument(source: string): DocumentNode {
   return document;
 }
 
-/** The parser calls itself for each level of a value. */
+/** The parser recurses for each level of a value, so deep nesting overflows the stack with a RangeError. */
 function parseShallow(source: string): DocumentNode {
   try {
     return parse(source, { maxTokens: MOST.tokens });
@@ -65,7 +64,7 @@ function hashesIn(source: string): number {
   return count;
 }
 
-/** Parses and validates a document. @returns at most 6 errors of one that is not valid. */
+/** Parses and validates a document. @returns at most 6 errors if it is invalid. */
 export function readDocument(schema: GraphQLSchema, source: string): ReadDocument {
   try {
     const document = parseDocument(source);
@@ -77,7 +76,7 @@ export function readDocument(schema: GraphQLSchema, source: string): ReadDocumen
   }
 }
 
-/** Refuses what is too much of a document before anything looks at it that takes long or recurs deeply. */
+/** Checks the limits before any slow or deeply recursive code reads the document. @throws GraphQLError */
 function assertModest(document: DocumentNode): void {
   const value = {
     enter: () => {
@@ -139,13 +138,13 @@ function assertModest(document: DocumentNode): void {
 
 function refuseMore(what: string, count: number, most: number): void {
   if (count <= most) return;
-  const has = Number.isFinite(count) ? `${count} ${what}` : `${what} without end`;
+  const has = Number.isFinite(count) ? `${count} ${what}` : `infinitely many ${what}`;
   throw new GraphQLError(`The document has ${has}; at most ${most} are allowed.`);
 }
 
 /**
- * How many fields the operations have with each fragment as often as it is spread, of fragments that do not spread
- * themselves: what walks a document may walk each spread anew.
+ * Counts the fields of the largest operation with all fragments expanded, because code that walks a document can visit a
+ * fragment once per spread. The fragments must have no cycles.
  */
 function spreadFieldsOf(document: DocumentNode): number {
   const fragments = fragmentsOf(document);
@@ -184,10 +183,10 @@ function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinit
   return fragments;
 }
 
-/** How deep selections stand in each other, through fragments too; without end where those spread themselves. */
+/** Nesting depth of selections, through fragments. Infinite if a fragment spreads itself. */
 function depthOf(document: DocumentNode): number {
   const fragments = fragmentsOf(document);
-  /** Each fragment is looked at once; while it is, it has no end. */
+  /** Depth of each visited fragment. Infinite during its visit, which detects cycles. */
   const known = new Map<string, number>();
   const ofFragment = (name: string): number => {
     const before = known.get(name);

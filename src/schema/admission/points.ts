@@ -1,9 +1,9 @@
-/** The points of a list. */
+/** Points for each occurrence of a paginated list in a document. */
 export const LIST_POINTS = 2;
 
 /**
- * The points of other fields that read or compute anew, at each place where a document asks for them, for all parents
- * there together: about one for each statement, 20 for work that can take hundreds of milliseconds.
+ * Points for each occurrence in a document of other fields that read or compute data, for all parents together. A
+ * point is about one SQL statement; work that can take hundreds of milliseconds has 20.
  */
 export const POINTS: Readonly<Record<string, number>> = {
   'Account.apiKeys': 2,

@@ -2,8 +2,8 @@ import { type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeIn
 import { GatewayError } from '../../errors.ts';
 
 /**
- * All that a browser with a session token may ask for: to chat, its runs' events and end, and the messages of its session.
- * Of a run it sees what its user has said and was answered, and no way on from there to the bot.
+ * Fields that a session token may select: chatting, the events and cancellation of its runs, and the messages of its
+ * session. The fields of a run do not lead to its bot or deployment.
  */
 const OPEN = new Set([
   'Query.__schema',
@@ -24,7 +24,7 @@ const OPEN = new Set([
     .map((field) => `Run.${field}`),
 ]);
 
-/** Types of which all may be asked for: none leads out of the session. */
+/** Types with all fields allowed: none leads out of the session. */
 const OPEN_TYPES = new Set([
   ...['MessageConnection', 'MessageEdge', 'PageInfo'],
   ...['ChatReply', 'RunError', 'RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
@@ -32,10 +32,10 @@ const OPEN_TYPES = new Set([
 ]);
 
 /**
- * Refuses, before any of it runs, a document that asks for more than a session token is for: whatever is not
- * named here is closed, so that a new field is too.
+ * Rejects a document that selects a field which session tokens may not read, before it runs. Fields are denied by
+ * default, so a new field is denied too.
  *
- * @param document one that is valid.
+ * @param document a valid document.
  * @throws GatewayError `insufficient_scope`
  */
 export function assertSessionMayAsk(schema: GraphQLSchema, document: DocumentNode): void {
@@ -47,7 +47,7 @@ export function assertSessionMayAsk(schema: GraphQLSchema, document: DocumentNod
         const type = typeInfo.getParentType()?.name ?? '';
         if (name.value === '__typename' || type.startsWith('__')) return;
         if (OPEN_TYPES.has(type) || OPEN.has(`${type}.${name.value}`)) return;
-        const message = `A session token is for one conversation alone: it has no access to ${type}.${name.value}.`;
+        const message = `A session token gives access to one conversation only. It cannot access ${type}.${name.value}.`;
         throw new GatewayError('insufficient_scope', message);
       },
     }),

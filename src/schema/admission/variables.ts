@@ -12,14 +12,14 @@ import {
 import { GatewayError } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
 
-/** How many entries a list of a variable may have: more than any list of the schema takes. */
+/** Maximum entries of a list in a variable. Exceeds the limit of each list in the schema. */
 const MOST_ENTRIES = 1_000;
 
 /**
- * Refuses variables with long lists, of which each entry that is wrong would be an error of its own. A value of type JSON
- * is not looked at: it is checked as a whole.
+ * Rejects variables with long lists, because each invalid entry would produce an error of its own. Values of type JSON
+ * are not checked here: each is validated as a whole.
  *
- * @param document one that is valid.
+ * @param document a valid document.
  * @throws GatewayError `invalid_request`
  */
 export function assertShortLists(

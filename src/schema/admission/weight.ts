@@ -21,13 +21,13 @@ import {
 import { GatewayError } from '../../errors.ts';
 import { LIST_POINTS, POINTS } from './points.ts';
 
-/** How many objects one operation may ask for. */
+/** Maximum objects that one operation may request. */
 const MOST_OBJECTS = 10_000;
-/** How many points of work one operation may take. */
+/** Maximum points that one operation may cost. */
 const MOST_POINTS = 100;
-/** How many fields an operation may ask about the schema: the usual question of tools is 31,000. */
+/** Maximum introspection fields of one operation. The introspection query of common tools has 31,000. */
 const MOST_INTROSPECTED = 50_000;
-/** How many entries a page has where the document does not say, and at most. */
+/** Entries of a page, by default and at most. */
 const PAGE = 20;
 const LARGEST_PAGE = 100;
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -35,22 +35,21 @@ const MOST_DAYS = 366;
 
 type Variables = Readonly<Record<string, unknown>> | null | undefined;
 
-/** What an operation asks for. */
 type Weight = {
-  /** Objects that its pages can have at most, and days of statistics. */
+  /** Maximum objects on the pages of the operation, plus days of statistics. */
   objects: number;
-  /** Points of work. */
+  /** Estimated work: see `POINTS`. */
   points: number;
-  /** Fields about the schema. */
+  /** Introspection fields. */
   introspected: number;
 };
 
 /**
- * Refuses an operation that asks for more than anybody reads at once: pages within pages multiply.
+ * Rejects an operation that exceeds a limit on objects, points or introspection fields. Nested pages multiply.
  *
- * @param document one that is valid.
+ * @param document a valid document.
  * @param variables as the client sent them.
- * @throws GatewayError `invalid_request` that names what there is too much of, and the bound.
+ * @throws GatewayError `invalid_request` with the count and the limit.
  */
 export function assertReadable(
   schema: GraphQLSchema,
@@ -62,13 +61,13 @@ export function assertReadable(
   if (objects > MOST_OBJECTS) {
     throw new GatewayError(
       'invalid_request',
-      `The operation asks for up to ${objects} objects; at most ${MOST_OBJECTS} are allowed. Ask for smaller pages.`,
+      `The operation asks for up to ${objects} objects; at most ${MOST_OBJECTS} are allowed. Request smaller pages.`,
     );
   }
   if (points > MOST_POINTS) {
     throw new GatewayError(
       'invalid_request',
-      `The operation takes ${points} points of work; at most ${MOST_POINTS} are allowed. Each place in it takes ${LIST_POINTS} for a list, ${POINTS['Bot.stats']} for stats or checkDefinition, and 1 to 10 for other fields that read anew. Divide it.`,
+      `The operation takes ${points} points of work; at most ${MOST_POINTS} are allowed. Each occurrence takes ${LIST_POINTS} for a list, ${POINTS['Bot.stats']} for stats or checkDefinition, and 1 to 10 for other fields that read data. Split the operation.`,
     );
   }
   if (introspected > MOST_INTROSPECTED) {
@@ -80,8 +79,8 @@ export function assertReadable(
 }
 
 /**
- * Weighs an operation as it is written, whatever `@skip` and `@include` say. A list without pages counts as one object, or
- * as the `entries` of its field's extensions.
+ * Weighs an operation as written, ignoring `@skip` and `@include`. An unpaginated list counts as one object, or as the
+ * `entries` in its field's extensions.
  */
 export function weigh(
   schema: GraphQLSchema,
@@ -102,7 +101,7 @@ export function weigh(
     if (defaultValue) defaults.set(variable.name.value, defaultValue);
   }
 
-  /** The number that a value stands for, the length of a list, or a text. */
+  /** Reads an argument: a number, a string, or the length of a list. */
   const read = (value: ValueNode | undefined): number | string | undefined => {
     if (value?.kind === Kind.INT) return Number(value.value);
     if (value?.kind === Kind.STRING) return value.value;
@@ -171,7 +170,7 @@ export function weigh(
     }
   };
 
-  // Each is looked at once: fragments may spread each other more often than could be walked.
+  // Each fragment is weighed once: nested spreads can grow exponentially.
   const known = new Map<string, Weight>();
   const ofFragment = (name: string): Weight => {
     const fragment = fragments.get(name);
@@ -198,14 +197,14 @@ function sum(weights: Weight[]): Weight {
   return whole;
 }
 
-/** The days that statistics have at most, from one moment on and before another. */
+/** Maximum UTC days that a period of statistics touches. */
 function daysBetween(from: number | string | undefined, to: number | string | undefined): number {
   const days = (Date.parse(String(to)) - Date.parse(String(from))) / DAY_MS;
   if (Number.isNaN(days)) return MOST_DAYS;
   return Math.min(Math.max(Math.ceil(days) + 1, 1), MOST_DAYS + 1);
 }
 
-/** How many entries the lists of introspection have, on average for those of types and fields. */
+/** Entries of introspection lists. The number of fields is an average. */
 const INTROSPECTED: Record<string, (schema: GraphQLSchema) => number> = {
   types: (schema) => Object.keys(schema.getTypeMap()).length,
   directives: (schema) => schema.getDirectives().length,
