@@ -14,7 +14,6 @@ export type ChatVariables = {
   };
 };
 
-/** A whole reply. */
 export const chat = operation<
   ChatVariables,
   {
@@ -40,7 +39,7 @@ export const chat = operation<
   }
 `);
 
-/** The events of a run that a stream of frames is made of. */
+/** The run events that a streamed reply needs. */
 export type StreamedEvent =
   | { type: 'RunStarted'; runId: string }
   | { type: 'TextDelta'; delta: string }
@@ -59,7 +58,6 @@ const STREAMED_EVENT = /* GraphQL */ `
   ... on ChatCancelled { latencyMs }
 `;
 
-/** A reply as it is made. */
 export const chatStream = operation<ChatVariables, { event: StreamedEvent }>(/* GraphQL */ `
   subscription ChatStream($botId: ID!, $input: ChatInput!) {
     event: chat(botId: $botId, input: $input) { ${STREAMED_EVENT} }
@@ -79,7 +77,6 @@ export type ExecuteVariables = {
   };
 };
 
-/** A run by itself, when it is over. */
 export const execute = operation<
   ExecuteVariables,
   {
@@ -97,7 +94,6 @@ export const execute = operation<
   }
 `);
 
-/** The same as it is made. */
 export const executeStream = operation<ExecuteVariables, { event: StreamedEvent }>(/* GraphQL */ `
   subscription ExecuteStream($botId: ID!, $input: ExecuteInput!) {
     event: execute(botId: $botId, input: $input) { ${STREAMED_EVENT} }

@@ -3,7 +3,7 @@ import { operation } from './operation.ts';
 type EnvironmentName = 'PRODUCTION' | 'STAGING';
 type StatusName = 'PENDING' | 'DEPLOYED' | 'FAILED';
 
-/** A deployment as REST tells it. */
+/** The fields of a deployment in REST responses. */
 export type DeploymentData = {
   id: string;
   bot: { id: string };
@@ -100,7 +100,6 @@ export type ListDeploymentsVariables = {
   status?: StatusName;
 };
 
-/** One page of a bot's deployments. */
 export const listDeployments = operation<
   ListDeploymentsVariables,
   {

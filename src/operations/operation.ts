@@ -1,10 +1,10 @@
 /**
- * A GraphQL document of Parley's own with one named operation, and the types of what goes in and comes out.
- * The tests hold every one of them against the schema.
+ * A stored GraphQL document with one named operation, and the types of its variables and data. The tests check each
+ * document against the schema.
  */
 export type Operation<Variables, Data> = {
   document: string;
-  /** Never set: carries the types. */
+  /** Never set: exists only for type inference. */
   types?: (variables: Variables) => Data;
 };
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import { operation } from './operation.ts';
 
-/** The events of a run, all of them and with their numbers. */
+/** A run event with its number. */
 export type LoggedEvent = { seq: number } & (
   | { type: 'RunStarted'; runId: string; sessionId: string | null }
   | { type: 'TextDelta'; delta: string }
@@ -12,7 +12,7 @@ export type LoggedEvent = { seq: number } & (
   | { type: 'ChatCancelled'; latencyMs: number }
 );
 
-/** The events of a run behind a position, and those that follow. */
+/** Replays the events after a position, then follows the run. */
 export const runEvents = operation<
   { botId: string; runId: string; after?: number },
   { event: LoggedEvent }
@@ -59,7 +59,7 @@ export const runEvents = operation<
   }
 `);
 
-/** A run as REST tells it. */
+/** The fields of a run in REST responses. */
 export type RunData = {
   id: string;
   bot: { id: string };
@@ -94,10 +94,10 @@ export type RunData = {
   };
 };
 
-/** The fields that hold what was said and done, which a key without the scope RUNS may not read. */
+/** The contents of a run, which require the scope RUNS. */
 type RunContents = 'deployment' | 'input' | 'response' | 'error' | 'trace';
 
-/** A run as REST tells it of to a key that may not read what it holds. */
+/** A run as a key without the scope RUNS reads it. */
 export type RunFacts = Omit<RunData, RunContents> & Partial<Pick<RunData, RunContents>>;
 
 type RunStatusName = 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
@@ -169,7 +169,6 @@ export type ListRunsVariables = {
   };
 };
 
-/** One page of a bot's runs. */
 export const listRuns = operation<
   ListRunsVariables,
   {
@@ -195,7 +194,6 @@ export const listRuns = operation<
   ${RUN}
 `);
 
-/** One run of a bot. */
 export const readRun = operation<{ botId: string; runId: string }, { run: RunData }>(/* GraphQL */ `
   query ReadRun($botId: ID!, $runId: ID!) {
     run(botId: $botId, id: $runId) {
@@ -205,7 +203,7 @@ export const readRun = operation<{ botId: string; runId: string }, { run: RunDat
   ${RUN}
 `);
 
-/** Stops a run. */
+/** Cancels a run and returns its contents, which requires the scope RUNS. */
 export const cancelRun = operation<
   { botId: string; runId: string },
   { cancelRun: RunFacts }
@@ -218,7 +216,7 @@ export const cancelRun = operation<
   ${RUN}
 `);
 
-/** Stops a run for a key that may not read what it holds. */
+/** Cancels a run for a key without the scope RUNS. */
 export const stopRun = operation<
   { botId: string; runId: string },
   { cancelRun: RunFacts }

@@ -121,7 +121,7 @@ describe('POST /v1/bots/:id/deploy', () => {
       'must be a name of at most 128 letters, digits and "_", no digit first',
     ],
     ['its value', { A: 7 }, 'must be a string'],
-    ['that it is none', ['x'], 'must be an object of texts'],
+    ['that it is none', ['x'], 'must be an object with string values'],
   ])('says what is wrong with a variable: %s', async (_what, env_vars, message) => {
     const bot = await tenant.bot(null);
     const { body } = await post(`${bot}/deploy`, { agentlang: agent(), env_vars });

@@ -5,19 +5,21 @@ import { runReply } from './runs/replies.ts';
 
 const { run_id, latency_ms } = chatReply.shape;
 
-/** Present, and empty, in what is no text: a client that knows text alone adds nothing to it. */
+/** Empty in frames without text, so that a client that concatenates every `delta` ignores them. */
 const delta = z.literal('');
 
 const textFrame = z
   .object({
     delta: z.string().meta({ description: 'A fragment of the reply.', examples: ['Hello'] }),
   })
-  .meta({ id: 'TextFrame', description: 'What is said: the fragments in order are the reply.' });
+  .meta({
+    id: 'TextFrame',
+    description: 'A fragment of the reply. The fragments in order form the reply.',
+  });
 
 const errorFrame = z.object({ event: z.literal('error'), delta, ...errorReply.shape }).meta({
   id: 'ErrorFrame',
-  description:
-    'Why the run has failed, or why it may not be read any longer; the done frame follows.',
+  description: 'Why the run failed, or why the stream ended early. A done frame follows.',
 });
 
 const doneFrame = z
@@ -26,28 +28,35 @@ const doneFrame = z
     run_id,
     latency_ms,
     status: runReply.shape.status.extract(['failed', 'cancelled']).optional().meta({
-      description: 'Only where the reply is not whole.',
+      description: 'Present only if the reply is incomplete.',
     }),
   })
-  .meta({ id: 'DoneFrame', description: 'The last frame of every stream.' });
+  .meta({ id: 'DoneFrame', description: 'Last frame of a stream.' });
 
 const runStartedFrame = z
   .object({
     event: z.literal('run_started'),
     delta,
     run_id,
-    session_id: z.string().nullable().meta({ description: 'Its conversation, if it has one.' }),
+    session_id: z.string().nullable().meta({
+      description: 'Session ID of the conversation. Null for a run outside any conversation.',
+    }),
   })
-  .meta({ id: 'RunStartedFrame', description: 'The run has begun.' });
+  .meta({ id: 'RunStartedFrame', description: 'The run started.' });
 
 const tool = {
-  name: z.string().meta({ description: 'The capability used.', examples: ['memory.save'] }),
-  call_id: z.string().meta({ description: 'Joins the two frames of one call.' }),
+  name: z.string().meta({
+    description: 'Name of the tool, as `<group>.<capability>`.',
+    examples: ['memory.save'],
+  }),
+  call_id: z
+    .string()
+    .meta({ description: 'Identifies the tool call. Both frames of a call carry the same value.' }),
 };
 
 const toolStartedFrame = z
   .object({ event: z.literal('tool_started'), delta, ...tool })
-  .meta({ id: 'ToolStartedFrame', description: 'A tool is being called.' });
+  .meta({ id: 'ToolStartedFrame', description: 'A tool call started.' });
 
 const toolFinishedFrame = z
   .object({
@@ -57,20 +66,22 @@ const toolFinishedFrame = z
     failed: z.boolean(),
     duration_ms: z.int().min(0),
   })
-  .meta({ id: 'ToolFinishedFrame', description: 'The tool has answered.' });
+  .meta({ id: 'ToolFinishedFrame', description: 'A tool call finished or failed.' });
 
 /** A frame of a streamed reply. Source: the API document, "Events". */
-export const replyFrame = z
-  .union([textFrame, errorFrame, doneFrame])
-  .meta({ id: 'ReplyFrame', description: 'Text frames, and then one done frame.' });
+export const replyFrame = z.union([textFrame, errorFrame, doneFrame]).meta({
+  id: 'ReplyFrame',
+  description:
+    'Text frames, then one done frame. An error frame precedes the done frame of a failed run.',
+});
 
-/** A frame of a run's events: those, and what else happens. */
+/** A frame of a run's events: the frames of a reply, and run and tool events. */
 export const eventFrame = z
   .union([textFrame, errorFrame, doneFrame, runStartedFrame, toolStartedFrame, toolFinishedFrame])
   .meta({
     id: 'EventFrame',
     description:
-      'Each is numbered by its `id` line, but for an error, which belongs to the frame after it.',
+      'A frame with the event number in its `id` line. An error frame has no number; it belongs to the next frame.',
   });
 
 export type Frame = z.infer<typeof eventFrame>;

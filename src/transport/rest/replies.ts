@@ -2,40 +2,38 @@ import { z } from 'zod';
 import { ERROR_STATUS, readErrorCode } from '../../errors.ts';
 import { exampleId } from './wire.ts';
 
-/** The closed list. Source: `ERROR_STATUS`. */
 const errorCode = z
   .enum(Object.keys(ERROR_STATUS).map(readErrorCode))
-  .meta({ description: 'What programs go by: one of a closed list.' });
+  .meta({ description: 'Machine-readable error code.' });
 
 /** The form of every error. Source: the API document, "Errors". */
 export const errorReply = z
   .object({
     error: z.object({
       code: errorCode,
-      message: z.string().meta({ description: 'The same for people.' }),
+      message: z.string().meta({ description: 'Human-readable explanation of the error.' }),
       retry_after: z
         .int()
         .min(1)
         .optional()
-        .meta({ description: 'Whole seconds to wait; with `rate_limit_exceeded` alone.' }),
+        .meta({ description: 'Seconds to wait before a retry. Only with `rate_limit_exceeded`.' }),
       details: z
         .array(z.object({ path: z.string(), message: z.string() }))
         .optional()
         .meta({
-          description: 'All that is wrong with the request, and where: a dotted path.',
+          description: 'Every problem in the request, each with its dotted path.',
         }),
       request_id: z.string().meta({
-        description: 'The same as in the header `X-Request-Id`.',
+        description: 'ID of the request, as in the header `X-Request-Id`.',
         examples: [exampleId('req')],
       }),
     }),
   })
   .meta({ id: 'Error' });
 
-/** The end of every list. */
 export function nextCursor() {
   return z
     .string()
     .nullable()
-    .meta({ description: '`cursor` of the next page; `null`: this is the last.' });
+    .meta({ description: 'Value of `cursor` for the next page. Null on the last page.' });
 }

@@ -18,8 +18,8 @@ type Options = {
 };
 
 /**
- * Serves the table of routes below `/v1`. The checks run in the documented order: route, key, bot, access,
- * and only then is the body read.
+ * Serves the routes under `/v1`. The checks run in the documented order: route, key, bot, access. The body is read
+ * only after them.
  */
 export async function serveRest(
   app: FastifyInstance,
@@ -41,7 +41,7 @@ export async function serveRest(
         const context = contexts.get(request);
         if (context === undefined) throw new Error('The request was not authorized.');
         const { params, query, headers, body, ip } = request;
-        // The key may have ended while the body was on its way. Where that came at once, the key is still remembered.
+        // The key may have been revoked while the body arrived. For a fast body, this reads the cached key.
         const authentication = await authenticate(headers.authorization, ip);
         if (authentication instanceof GatewayError) throw authentication;
         const call = route.read({ params, query, headers, body });

@@ -9,13 +9,13 @@ import type { Context } from '../../schema/context.ts';
 import type { Engine } from '../engine.ts';
 import type { StreamedResult, StreamForm } from './sse.ts';
 
-/** What an answer may say in headers of its own. */
+/** Response headers that only some routes send. */
 export type AnswerHeader = 'X-Run-Id' | 'Idempotency-Replayed';
 
-/** What a request carries, by where it stands. */
+/** The unparsed parts of a request. */
 export type Wire = { params: unknown; query: unknown; headers: unknown; body: unknown };
 
-/** The same, each with what it must be: for the check of requests and for their description. */
+/** Schemas for the parts of a request. They validate requests and generate the OpenAPI document. */
 type Shape = {
   params: z.ZodObject;
   query?: z.ZodObject;
@@ -24,60 +24,59 @@ type Shape = {
 };
 
 /**
- * One row of the table of routes: a mapping in, a stored document, a mapping out, and what people are to know of
- * it. It holds no logic.
+ * The definition of a route: a mapping from the request to variables, a stored GraphQL document, a mapping from data to
+ * the response, and documentation. It contains no logic.
  */
 type Row<Input extends Shape, Variables, Data, Reply, Receipt> = {
   method: 'GET' | 'POST';
-  /** Below `/v1`. */
+  /** Relative to `/v1`. */
   path: string;
-  /** What clients that are generated call it. */
+  /** The OpenAPI `operationId`, which names the method in generated clients. */
   id: string;
-  /** The chapter of the reference that it stands in. */
+  /** The section of the API reference. */
   tag: 'Chat' | 'Runs' | 'Deployments';
   summary: string;
-  /** As Markdown that knows backticks alone. */
+  /** Markdown; only backticks are supported. */
   description?: string;
-  /** The codes that this route may refuse with, besides those that every route may. */
+  /** Error codes of this route besides those of every route. */
   errors: ErrorCode[];
-  /** What its answers say in headers, besides what every answer does. */
+  /** Response headers of this route besides those of every route. */
   answerHeaders?: AnswerHeader[];
-  /** What the key must be able to do with the bot that the path names; none: see it. */
+  /** The scope that the key needs for the bot in the path; none if access to the bot suffices. */
   scope?: RequiredScope;
-  /** Whether an empty body will do, under any content type. */
+  /** Whether the body may be empty, with any content type. */
   emptyBody?: boolean;
-  /** What the request carries. */
   input: Input;
   /**
-   * Turns the input, checked, into the operation's variables, so that coercion by the schema cannot fail.
-   * `stream` and `later` say which of the ways the caller wants the answer.
+   * Maps the validated input to variables that the schema accepts without coercion errors. `stream` and `later` select
+   * the form of the response; the default is `json`.
    */
   toVariables(input: z.output<z.ZodObject<Input>>): {
     variables: Variables;
     stream?: boolean;
     later?: boolean;
   };
-  /** Where the route answers as JSON: the operation, what the body is, and the body made of its data. */
+  /** The JSON response: its operation, the schema of its body, and the mapping from data to the body. */
   json?: {
     operation: Operation<Variables, Data>;
-    /** The operation for a key without a scope that the data of the other one need. */
+    /** The operation for keys without the scope that reading the full data requires. */
     limited?: { without: KeyScope; operation: Operation<Variables, Data> };
     schema: z.ZodType<Reply>;
     reply(data: Data): NoInfer<Reply>;
   };
-  /** Where the route answers that the work is taken on and done later, with 202. */
+  /** The 202 response for work that runs in the background. */
   accepted?: {
     operation: Operation<Variables, Data>;
     schema: z.ZodType<Receipt>;
     reply(data: Data): NoInfer<Receipt>;
   };
-  /** Where the route answers as a stream of frames: the reply, or the numbered events of a run. */
+  /** The response as a stream of frames: the reply, or the numbered events of a run. */
   stream?:
     | ({ form: 'reply' } & { operation: Operation<Variables, { event: StreamedEvent }> })
     | ({ form: 'events' } & { operation: Operation<Variables, { event: LoggedEvent }> });
 };
 
-/** A row, closed over its types. */
+/** A route with its type parameters erased. */
 export type Route = Pick<
   Row<Shape, unknown, unknown, unknown, unknown>,
   | 'method'
@@ -92,19 +91,18 @@ export type Route = Pick<
   | 'emptyBody'
   | 'input'
 > & {
-  /** What it answers as JSON. */
+  /** Schema of the JSON body with status 200. */
   schema: z.ZodType | undefined;
-  /** The same where it takes the work on for later. */
+  /** Schema of the JSON body with status 202. */
   acceptedSchema: z.ZodType | undefined;
-  /** What it streams. */
   streams: StreamForm | undefined;
-  /** @throws GatewayError `invalid_request` with every problem, by the names of the wire. */
+  /** @throws GatewayError `invalid_request` with every problem, under the names that REST clients use. */
   read(wire: Wire): Call;
-  /** Has the engine read the route's documents. @throws an error where one does not fit the schema. */
+  /** Compiles the route's documents. @throws an error if one does not match the schema. */
   prepare(engine: Pick<Engine, 'prepare'>): void;
 };
 
-/** A request understood, ready to run. */
+/** A validated request, ready to run. */
 type Call =
   | {
       stream: false;
@@ -151,7 +149,7 @@ export function route<
         };
       }
       const answer = later ? accepted : json;
-      if (!answer) throw new Error('The route does not answer in this way.');
+      if (!answer) throw new Error('The route does not support this form of response.');
       return {
         stream: false,
         status: later ? 202 : 200,

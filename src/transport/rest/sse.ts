@@ -9,32 +9,30 @@ import { takeOver } from '../hijack.ts';
 import { refusalIn } from '../reading.ts';
 import type { DoneFrame, Frame } from './frames.ts';
 
-/** What a subscription of a route tells, one after another. */
+/** One result of a route's subscription. */
 export type StreamedResult = { event: StreamedEvent | LoggedEvent };
 
-/** What is streamed: the reply of a run, or its numbered events. */
+/** Whether a stream carries the reply of a run or its numbered events. */
 export type StreamForm = 'reply' | 'events';
 
-/** In characters; so much of what is ready leaves at once. */
+/** Characters to buffer before a write to the socket. */
 const MAX_CHUNK = 16 * 1024;
 
-const NO_END = 'The end of the run is not known yet. Read the run again in a few seconds.';
+const NO_END = 'The outcome of the run is not known yet. Retrieve the run again in a few seconds.';
 
-/** When something happens that nobody waited for. */
 type Limits = { pingAfterMs?: number; headersWithinMs?: number };
 
 /**
- * Streams a run as the frames of the API document, "Events": `data: <json>` and an empty line each, deltas and
- * then one done frame. As `events` each frame has its `id`, and those that the document does not know are frames too.
- * Where the database does not answer, so that the end of the run is not known, the connection is closed without a done
- * frame: the client reads on later.
+ * Streams a run as the Server-Sent Events of the API document, "Events": text frames, then one done frame. With the form
+ * `events`, each frame has an `id`, and run and tool events are frames too. If a database outage hides the outcome of
+ * the run, the connection closes without a done frame, and the client resumes later.
  *
- * The headers leave with the first frame, or after 10 seconds; what fails before them is thrown, to become an
- * ordinary answer. 15 seconds without a frame are bridged by a comment, so that no proxy hangs up.
+ * The headers are sent with the first frame, or after 10 seconds. An error before that is thrown and becomes an ordinary
+ * response. After 15 seconds without a frame, a comment keeps proxies from closing the connection.
  *
- * @param start begins the run, or to read it; it may wait for its turn.
- * @param signal aborted when the client has gone: nothing is written any more. A reason that is a `GatewayError` is one
- *   that the client is told, and does not wait for a client who is slow.
+ * @param start starts or reads the run. May wait for the session's queue.
+ * @param signal aborted when the client disconnects; then nothing more is written. If its reason is a `GatewayError`, the
+ *   client receives that error, without backpressure.
  */
 export async function streamEvents(
   reply: FastifyReply,
@@ -45,13 +43,13 @@ export async function streamEvents(
 ): Promise<void> {
   const { raw } = reply;
   const startedAt = performance.now();
-  // Whoever reads on from a later position is not told of the beginning again.
+  // A replay from a later position has no RunStarted event, so the id comes from the path.
   let { run_id: runId = '' } = reply.request.params as { run_id?: string };
   let isOpen = false;
   let isWhole = false;
   let isReading = false;
   let isBroken = false;
-  /** Frames that are ready in the same moment: they leave in one chunk. */
+  /** Frames of the same event loop turn, sent in one chunk. */
   let ready = '';
 
   const open = () => {
@@ -88,7 +86,7 @@ export async function streamEvents(
     await done(latencyMs, { status: 'failed' }, id);
   };
 
-  /** Closes the connection without ending the answer, so that the client sees that the stream is not whole. */
+  /** Closes the connection mid-response, so that the client detects an incomplete stream. */
   const breakOff = (error: GatewayError) => {
     if (!isOpen) throw error;
     reply.log.error({ runId, err: error.cause }, error.message);
@@ -144,7 +142,7 @@ export async function streamEvents(
   try {
     const results = await start();
     isReading = true;
-    // A run that failed is none of the faults of this request, which is to read it.
+    // The failure of a run is not an error of the request that reads its events.
     if (form === 'events') openAlone();
     for await (const { event } of results) await send(event);
     signal.throwIfAborted();

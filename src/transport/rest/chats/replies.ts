@@ -3,14 +3,15 @@ import { runFacts, runId } from '../runs/replies.ts';
 
 const response = z
   .string()
-  .meta({ description: "The agent's reply.", examples: ['Hello! How can I help?'] });
+  .meta({ description: 'Text of the reply.', examples: ['Hello! How can I help?'] });
 
 export const chatReply = z
   .object({
     response,
-    session_id: z
-      .string()
-      .meta({ description: 'The session used, yours or a new one.', examples: ['user-1'] }),
+    session_id: z.string().meta({
+      description: 'Session ID of the conversation: the one sent, or a generated one.',
+      examples: ['user-1'],
+    }),
     ...runFacts,
   })
   .meta({ id: 'ChatReply' });
@@ -22,6 +23,6 @@ export const acceptedReply = z
     run_id: runId,
     status: z
       .literal('queued')
-      .meta({ description: 'The run is done as soon as can be.', examples: ['queued'] }),
+      .meta({ description: 'Always `queued`: the run waits for a worker.', examples: ['queued'] }),
   })
   .meta({ id: 'AcceptedReply' });

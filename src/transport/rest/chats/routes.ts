@@ -13,7 +13,7 @@ import { botParams } from '../wire.ts';
 import { acceptedReply, chatReply, executeReply } from './replies.ts';
 import { chatBody, chatHeaders, chatQuery, executeBody, runHeaders, streamQuery } from './wire.ts';
 
-/** The refusals of a route that begins a run. */
+/** Error codes of routes that start a run. */
 const OF_RUNS = [
   'bot_not_deployed',
   'idempotency_conflict',
@@ -21,7 +21,7 @@ const OF_RUNS = [
   'model_timeout',
 ] satisfies ErrorCode[];
 
-/** What begins a run and answers with what is said. Source: the API document, "Chat" and "Execute". */
+/** Routes that start a run. Source: the API document, "Chat" and "Execute". */
 export const chatRoutes = [
   route({
     method: 'POST',
@@ -30,8 +30,8 @@ export const chatRoutes = [
     tag: 'Chat',
     summary: 'Send a message',
     description:
-      'The bot answers in the conversation that `X-Session-ID` names. Streamed where `stream` is `true` and the ' +
-      'header `Accept` names `text/event-stream`; else as a whole.',
+      'Sends a message to the conversation that `X-Session-ID` identifies and returns the reply. To stream the reply, ' +
+      'set `stream` to `true` and include `text/event-stream` in the header `Accept`.',
     scope: 'CHAT',
     errors: [...OF_RUNS, 'session_busy'],
     answerHeaders: ['X-Run-Id', 'Idempotency-Replayed'],
@@ -64,8 +64,9 @@ export const chatRoutes = [
     path: '/bots/:id/chat/stream',
     id: 'streamChatByQuery',
     tag: 'Chat',
-    summary: 'Send a message by query, and stream the reply',
-    description: 'The query names the conversation, or else `X-Session-ID` does.',
+    summary: 'Send a message in the query and stream the reply',
+    description:
+      'Streams the reply to the message in the query. `session_id` takes precedence over `X-Session-ID`.',
     scope: 'CHAT',
     errors: [...OF_RUNS, 'session_busy'],
     answerHeaders: ['X-Run-Id', 'Idempotency-Replayed'],
@@ -86,8 +87,8 @@ export const chatRoutes = [
     path: '/bots/:id/chat/stream',
     id: 'streamChat',
     tag: 'Chat',
-    summary: 'Send a message, and stream the reply',
-    description: 'As `chat` does, but always streamed, whatever `stream` and `Accept` say.',
+    summary: 'Send a message and stream the reply',
+    description: 'Works like `chat`, but always streams the reply. Ignores `stream` and `Accept`.',
     scope: 'CHAT',
     errors: [...OF_RUNS, 'session_busy'],
     answerHeaders: ['X-Run-Id', 'Idempotency-Replayed'],
@@ -108,10 +109,10 @@ export const chatRoutes = [
     path: '/bots/:id/execute',
     id: 'execute',
     tag: 'Chat',
-    summary: 'Run a prompt by itself',
+    summary: 'Run a single prompt',
     description:
-      'Outside of any conversation: no history is read or written, and no memory is touched. Streamed as `chat` is. ' +
-      'With `background` it is answered with 202 at once, and done without you: follow its events.',
+      'Runs a prompt outside any conversation, without history or memory. Streams under the same conditions as `chat`. ' +
+      'With `background`, it queues the run and returns 202; follow its events.',
     scope: 'CHAT',
     errors: OF_RUNS,
     answerHeaders: ['X-Run-Id', 'Idempotency-Replayed'],
@@ -149,14 +150,13 @@ export const chatRoutes = [
   }),
 ];
 
-/** Whether an `Accept` header names `text/event-stream`; that it would take anything is not enough. */
+/** Whether an `Accept` header names `text/event-stream`. A wildcard does not count. */
 function acceptsEventStream(accept: string): boolean {
   return new Negotiator({ headers: { accept: accept.toLowerCase() } })
     .mediaTypes()
     .includes('text/event-stream');
 }
 
-/** What the caller wants of a chat, by its headers. */
 function behaviourOf(given: z.infer<typeof chatHeaders>) {
   return {
     onBusy: given['x-on-busy'],

@@ -3,19 +3,19 @@ import { chatMessage, expected, runMetadata, sessionId } from '../../../input.ts
 import { jsonObject, ofObject } from '../../../json.ts';
 import { conversation, environment, NOT_AN_OBJECT, oneOf, repeatHeaders } from '../wire.ts';
 
-/** How a caller may have a run done, whatever it is. */
+/** Headers of every route that starts a run. */
 export const runHeaders = repeatHeaders.extend({
   'x-environment': environment,
   'x-on-disconnect': oneOf('cancel', 'continue').meta({
     description:
-      'What becomes of the run when its client goes away: `cancel`, the default, or `continue`, the default ' +
-      'with an `Idempotency-Key`.',
+      'What happens to the run when its last client disconnects. Defaults to `continue` with an `Idempotency-Key`, ' +
+      'otherwise to `cancel`.',
   }),
   traceparent: z
     .string()
     .optional()
     .meta({
-      description: 'The trace that the run is a part of, as W3C Trace Context has it.',
+      description: 'Parent span of the run, in W3C Trace Context format.',
       examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
     }),
   accept: z.string().default(''),
@@ -30,13 +30,13 @@ export const chatHeaders = z.object({
     .meta({ description: conversation.description, param: { example: 'user-1' } }),
   'x-on-busy': oneOf('enqueue', 'reject').meta({
     description:
-      'What to do while the session is busy with another message: wait (`enqueue`, the default) or be refused ' +
-      'at once with `session_busy` (`reject`).',
+      'How to handle the message while the session is busy: queue it (`enqueue`) or reject it with `session_busy` ' +
+      '(`reject`). Defaults to `enqueue`.',
   }),
   ...runHeaders.shape,
 });
 
-const message = chatMessage.meta({ description: "The user's message.", examples: ['Hello!'] });
+const message = chatMessage.meta({ description: 'Message of the user.', examples: ['Hello!'] });
 
 const ANY_OBJECT = { override: { type: 'object', additionalProperties: true } } as const;
 
@@ -45,13 +45,13 @@ const context = jsonObject
   .optional()
   .meta({
     description:
-      'What else the agent shall know: put into its prompt. It wins over what the bot remembers.',
+      'JSON object that is passed to the model. Its keys take precedence over remembered facts.',
     examples: [{ plan: 'pro' }],
   });
 
 const stream = z.boolean(expected('a boolean')).default(false).meta({
   description:
-    'Whether to answer as a stream of frames; the header `Accept` must name `text/event-stream` too.',
+    'Whether to stream the reply. The header `Accept` must also include `text/event-stream`.',
 });
 
 export const chatBody = z
@@ -62,7 +62,7 @@ export const executeBody = z
   .object(
     {
       prompt: chatMessage.meta({
-        description: 'What is to be done.',
+        description: 'The prompt for the bot.',
         examples: ['Say in one sentence what a gateway is.'],
       }),
       context,
@@ -72,15 +72,16 @@ export const executeBody = z
         .default(false)
         .meta({
           description:
-            'Whether the run is only taken on, and done without anybody who waits for it. Not together with `stream`; ' +
-            '`X-On-Disconnect` means nothing then.',
+            'Whether to queue the run and return immediately. Cannot be combined with `stream`; `X-On-Disconnect` has no ' +
+            'effect.',
         }),
       environment,
       metadata: runMetadata
         .meta(ANY_OBJECT)
         .optional()
         .meta({
-          description: 'Your own notes on the run, stored with it: at most 64 KiB.',
+          description:
+            'JSON object of at most 64 KiB to store with the run. It is not passed to the model.',
           examples: [{ job: 'nightly' }],
         }),
     },
@@ -102,7 +103,7 @@ export const streamQuery = z.object({
 
 export const chatQuery = streamQuery.extend({ message });
 
-/** A header's bytes, which Node reads as Latin-1, as the UTF-8 that they mostly are. */
+/** Node decodes headers as Latin-1, but most clients send UTF-8. */
 function readUtf8(header: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'latin1'));

@@ -2,7 +2,7 @@ import { formatDiagnostic } from '../../../language/diagnostic.ts';
 import type { DeploymentData } from '../../../operations/deployments.ts';
 import { toLowerCase } from '../../../text.ts';
 
-/** The documented answer to a deploy. */
+/** Maps a deployment to the documented response. */
 export function toDeployReply(deployment: DeploymentData) {
   const lines = (severity: 'ERROR' | 'WARNING') =>
     deployment.diagnostics
@@ -19,7 +19,7 @@ export function toDeployReply(deployment: DeploymentData) {
   };
 }
 
-/** An entry of the list: the same, and what tells it from the others. */
+/** Maps a deployment to an entry of the list. */
 export function toDeploymentEntry(deployment: DeploymentData) {
   return {
     ...toDeployReply(deployment),

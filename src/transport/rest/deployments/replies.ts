@@ -5,29 +5,29 @@ import { exampleId } from '../wire.ts';
 const deploymentFacts = {
   deployment_id: z
     .string()
-    .meta({ description: "The deployment's id.", examples: [exampleId('dep')] }),
-  bot_id: z.string().meta({ description: 'The bot deployed.', examples: ['demo'] }),
+    .meta({ description: 'ID of the deployment.', examples: [exampleId('dep')] }),
+  bot_id: z.string().meta({ description: 'ID of the bot.', examples: ['demo'] }),
   status: z.enum(['deployed', 'failed', 'pending']).meta({
     description:
-      '`deployed`: it runs from now on. `failed`: nothing has changed, and `parse_errors` says why. `pending`: a ' +
+      '`deployed`: the deployment succeeded. `failed`: nothing changed; `parse_errors` explains why. `pending`: a ' +
       'channel is still being connected.',
   }),
   deployed_at: z.iso.datetime().meta({
-    description: 'When the attempt ended, or was accepted while it is pending.',
+    description: 'Time at which the attempt finished, or was accepted while it is pending.',
     examples: ['2026-11-20T12:00:00.000Z'],
   }),
   channels: z
     .array(z.enum(['api', 'web', 'telegram']))
-    .meta({ description: 'The channels that run it now.', examples: [['web']] }),
+    .meta({ description: 'Channels connected to the deployment.', examples: [['web']] }),
   parse_errors: z.array(z.string()).meta({
-    description: 'Every mistake in the source, with its line and column; empty on success.',
+    description: 'Every error in the source, with its line and column. Empty on success.',
     examples: [
       [],
       ['7:5 unknown setting "temprature", did you mean "temperature"? [unknown-setting]'],
     ],
   }),
   warnings: z.array(z.string()).meta({
-    description: 'What is to be looked at, and keeps nothing from running.',
+    description: 'Warnings about the source. They do not prevent deployment.',
     examples: [[]],
   }),
 };
@@ -35,7 +35,7 @@ const deploymentFacts = {
 const rolledBackTo = z
   .string()
   .nullable()
-  .meta({ description: 'The earlier deployment that a rollback repeated.' });
+  .meta({ description: 'ID of the earlier deployment that a rollback copied.' });
 
 export const deployReply = z.object(deploymentFacts).meta({ id: 'DeployReply' });
 
@@ -58,15 +58,17 @@ export const deploymentsReply = z
               .string()
               .nullable()
               .meta({
-                description: "The deployer's note.",
+                description: 'Note from the deployer.',
                 examples: ['First release'],
               }),
-            active: z.boolean().meta({ description: 'Whether this is the one that runs.' }),
+            active: z
+              .boolean()
+              .meta({ description: 'Whether this is the active deployment of its environment.' }),
             rolled_back_to: rolledBackTo,
           })
           .meta({ id: 'Deployment' }),
       )
-      .meta({ description: 'Newest first.' }),
+      .meta({ description: 'Deployments, newest first.' }),
     next_cursor: nextCursor(),
   })
   .meta({ id: 'DeploymentList' });

@@ -5,7 +5,7 @@ import { toDeploymentEntry, toDeployReply } from './deploy-reply.ts';
 import { deploymentsReply, deployReply, rollbackReply } from './replies.ts';
 import { deployBody, deploymentParams, deploymentsQuery, rollbackBody } from './wire.ts';
 
-/** What deploys definitions and shows what was deployed. Source: the API document, "Deploy". */
+/** Routes that create and list deployments. Source: the API document, "Deploy". */
 export const deploymentRoutes = [
   route({
     method: 'POST',
@@ -14,8 +14,8 @@ export const deploymentRoutes = [
     tag: 'Deployments',
     summary: 'Deploy a definition',
     description:
-      'It is live for the very next request. A source with mistakes changes nothing: the answer is 200 all the ' +
-      'same, with the status `failed`.',
+      'Deploys a definition; the next request uses it. A source with errors changes nothing: the response is 200 with ' +
+      'the status `failed`.',
     scope: 'DEPLOY',
     errors: ['idempotency_conflict'],
     answerHeaders: ['Idempotency-Replayed'],
@@ -46,8 +46,9 @@ export const deploymentRoutes = [
     path: '/bots/:id/deployments',
     id: 'listDeployments',
     tag: 'Deployments',
-    summary: 'List the deployments',
-    description: 'Failed attempts too; no source, and no values of variables.',
+    summary: 'List deployments',
+    description:
+      'Returns the deployments of a bot, including failed attempts, without sources and values of variables.',
     errors: [],
     input: { params: botParams, query: deploymentsQuery },
     toVariables: ({ params, query }) => ({
@@ -73,8 +74,9 @@ export const deploymentRoutes = [
     path: '/bots/:id/deployments/:deployment_id/rollback',
     id: 'rollback',
     tag: 'Deployments',
-    summary: 'Go back to an earlier deployment',
-    description: 'Makes a new deployment of its source and its variables, which is live at once.',
+    summary: 'Roll back to an earlier deployment',
+    description:
+      'Creates a deployment with the source and variables of an earlier one; the next request uses it.',
     scope: 'DEPLOY',
     emptyBody: true,
     errors: ['deployment_not_found', 'deployment_not_deployable', 'idempotency_conflict'],

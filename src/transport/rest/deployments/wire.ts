@@ -12,11 +12,11 @@ import { botParams, environment, exampleId, listQuery, NOT_AN_OBJECT, oneOf } fr
 export const deploymentParams = botParams.extend({
   deployment_id: z
     .string()
-    .meta({ description: "The deployment's id.", examples: [exampleId('dep')] }),
+    .meta({ description: 'ID of the deployment.', examples: [exampleId('dep')] }),
 });
 
 const note = deployMessage.optional().meta({
-  description: 'A note on the deployment, of at most 1,000 characters.',
+  description: 'Note shown in the list of deployments, at most 1,000 characters.',
   examples: ['First release'],
 });
 
@@ -24,7 +24,7 @@ export const deployBody = z
   .object(
     {
       agentlang: definitionSource.meta({
-        description: "The definition's source, in agentlang 5. Secrets stay out of it.",
+        description: 'Source of the definition in agentlang 5. Pass secrets in `env_vars`.',
         examples: [
           'agentlang 5\nagent "Order desk" {\n  description "Answers order questions"\n  prompt "You are the order desk of ACME."\n  channel web\n}\n',
         ],
@@ -34,20 +34,21 @@ export const deployBody = z
       env_vars: z
         .record(envName, envValue.nullable(), {
           error: ({ code, issues }) =>
-            code === 'invalid_key' ? issues?.[0]?.message : 'must be an object of texts',
+            code === 'invalid_key' ? issues?.[0]?.message : 'must be an object with string values',
         })
         .default({})
         .superRefine((variables, { issues, addIssue }) => {
-          // Those with a name that is none are not among them any more.
+          // zod has already dropped the variables with invalid names.
           const nameless = issues.filter(({ code }) => code === 'invalid_key');
           if (Object.keys(variables).length + nameless.length > MAX_ENV_VARS)
             addIssue(`must be at most ${MAX_ENV_VARS}`);
         }, ofObject)
         .meta({
           description:
-            'Variables that the definition names as `env.NAME`, laid over those of the deployment before: encrypted, ' +
-            `and never readable again. \`null\` takes one out. A deployment has at most ${MAX_ENV_VARS}, of 32 KiB each ` +
-            'and 64 KiB together. One whose value is carried over goes to no server that it was not sent to before.',
+            'Variables that the definition refers to as `env.NAME`, on top of those of the active deployment. `null` ' +
+            `removes a variable. A deployment has at most ${MAX_ENV_VARS} variables, of 32 KiB each and 64 KiB in total. ` +
+            'Values are stored encrypted and never returned. A variable kept from the active deployment is sent only to ' +
+            'servers that already received it.',
           examples: [{ ORDERS_KEY: 'a secret', OLD_KEY: null }],
         }),
     },
@@ -61,8 +62,8 @@ export const rollbackBody = z
   .default({});
 
 export const deploymentsQuery = listQuery({
-  environment: environment.meta({ description: 'Only deployments to this environment.' }),
+  environment: environment.meta({ description: 'Returns only deployments to this environment.' }),
   status: oneOf('pending', 'deployed', 'failed').meta({
-    description: 'Only deployments of this status.',
+    description: 'Returns only deployments with this status.',
   }),
 });

@@ -12,15 +12,14 @@ import { streamContent } from './streams.ts';
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
 const TAGS: Record<Route['tag'] | 'Description', string> = {
-  Chat: 'Talk to a bot: in a conversation, or with a prompt by itself.',
-  Runs: 'Every answer of a bot is a run, which can be followed and stopped.',
-  Deployments: 'Give a bot a definition, see what ran, and go back to it.',
-  Description: 'What you read here, for programs.',
+  Chat: 'Send messages to a bot, or run single prompts.',
+  Runs: 'Each reply of a bot is a run. Retrieve, follow and cancel runs.',
+  Deployments: 'Deploy definitions, list deployments and roll back.',
+  Description: 'The machine-readable description of this API.',
 };
 
 /**
- * The REST interface as OpenAPI 3.1 describes it, made of the table of routes: what checks the requests is what
- * describes them.
+ * Generates the OpenAPI 3.1 document of the REST interface from the routes. The same schemas validate the requests.
  */
 export function describeApi(): OpenApiDocument {
   const description: ZodOpenApiObject = {
@@ -30,9 +29,9 @@ export function describeApi(): OpenApiDocument {
       version: '1',
       summary: 'A gateway that hosts conversational agents.',
       description:
-        'Send an API key with every request, as `Authorization: Bearer <API_KEY>`; keys belong to servers, never to ' +
-        'pages of your own. Bodies are JSON. Requests are counted per account, and every answer says in its headers what is ' +
-        'left. Fields that are not known here are ignored in requests, and may come to answers.',
+        'Send an API key with every request, as `Authorization: Bearer <API_KEY>`. Keep keys on your servers, never in ' +
+        'web pages. Bodies are JSON. Rate limits apply per account; the headers of each response report what is left. ' +
+        'Unknown fields in requests are ignored. Responses may gain fields.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/v1', description: 'This server.' }],
@@ -49,7 +48,7 @@ export function describeApi(): OpenApiDocument {
         'X-Request-Id': {
           name: 'X-Request-Id',
           in: 'header',
-          description: 'Your own name for this request, which its answer and the log repeat.',
+          description: 'Your own ID for this request. The response and the server log repeat it.',
           schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
         },
       },
@@ -58,16 +57,16 @@ export function describeApi(): OpenApiDocument {
           type: 'http',
           scheme: 'bearer',
           description:
-            'An API key, `parley_sk_…`. Where roles are named, the key must have that scope.',
+            'An API key, `parley_sk_…`. The key needs a scope that the operation lists as a role.',
         },
       },
     },
   };
   return createDocument(description, {
-    // A check of our own tells nothing of the type; whoever uses it says it beside, in `override`.
+    // A custom check has no JSON Schema type; its user declares the type in `override`.
     allowEmptySchema: { custom: true },
     override: ({ jsonSchema, io }) => {
-      // More fields may come to answers.
+      // Responses may gain fields.
       if (io === 'output' && jsonSchema.additionalProperties === false) {
         delete jsonSchema.additionalProperties;
       }
@@ -76,16 +75,17 @@ export function describeApi(): OpenApiDocument {
   });
 }
 
-/** The document's own route: its reader has no key yet. */
+/** The route of this document, which needs no key. */
 const OF_THE_DOCUMENT: ZodOpenApiOperationObject = {
   operationId: 'describe',
   tags: ['Description'],
-  summary: 'This description',
-  description: 'Needs no key. Without a valid one it counts against the limit of the address.',
+  summary: 'Retrieve this description',
+  description:
+    'Requires no API key. Without a valid key, the request counts against the limit of the client address.',
   security: [],
   responses: {
     200: {
-      description: 'The interface, as OpenAPI 3.1 has it.',
+      description: 'The OpenAPI 3.1 document.',
       headers: COMMON_HEADERS,
       content: { 'application/json': { schema: { type: 'object' } } },
     },
@@ -112,7 +112,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     tags: [route.tag],
     summary: route.summary,
     ...(route.description && { description: route.description }),
-    // Without a scope it is as all are: any key that may see the bot. An empty list would say: none at all.
+    // Without a scope the document's default applies. An empty list would mean that no key is required.
     ...(scope && { security: [scope].flat().map((one) => ({ apiKey: [one.toLowerCase()] })) }),
     requestParams: {
       path: params,
@@ -137,7 +137,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       },
       ...(acceptedSchema && {
         202: {
-          description: 'The work is taken on.',
+          description: 'The run is queued.',
           headers: headersOf(route.answerHeaders),
           content: {
             'application/json': { schema: acceptedSchema, example: exampleOf(acceptedSchema) },
@@ -149,7 +149,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
   };
 }
 
-/** The names as people write them. `Accept` is left out: it goes by the content of the answers. */
+/** Header names in their usual case. OpenAPI expresses `Accept` as the content types of responses, so it is omitted. */
 function headersAsWritten(headers: z.ZodObject): z.ZodObject {
   return z.object(
     Object.fromEntries(
@@ -166,6 +166,6 @@ function capitalised(name: string): string {
 }
 
 function answerOf({ schema, streams }: Route): string {
-  if (schema && streams) return 'The whole answer, or its stream.';
-  return streams ? 'The stream.' : 'The answer.';
+  if (schema && streams) return 'The complete response, or its stream.';
+  return streams ? 'The stream.' : 'The response.';
 }

@@ -7,32 +7,32 @@ import { exampleId } from '../wire.ts';
 import { exampleOf } from './example.ts';
 import { COMMON_HEADERS, FAILED_RUN, RETRY_AFTER } from './headers.ts';
 
-/** What every code means. */
+/** Explanations of the error codes, for the OpenAPI document and the reference page. */
 export const ERROR_MEANING: Record<ErrorCode, string> = {
   invalid_json: 'The body is not valid JSON.',
-  invalid_request: 'Something in the request is missing or wrong; `details` names all of it.',
+  invalid_request: 'The request is invalid. `details` lists every problem.',
   request_too_large: 'The body is larger than 1 MiB.',
-  bot_not_deployed: 'Nothing is deployed to this environment of the bot.',
-  idempotency_conflict: 'Another request was sent under the same `Idempotency-Key`.',
-  deployment_not_deployable: 'This deployment has never run, so nothing can go back to it.',
-  session_busy: 'The session is busy with other messages.',
+  bot_not_deployed: 'The bot has no active deployment in this environment.',
+  idempotency_conflict: 'A different request was already sent with this `Idempotency-Key`.',
+  deployment_not_deployable: 'The deployment never succeeded, so it cannot be deployed again.',
+  session_busy: 'The session is busy with another message.',
   missing_api_key: 'The request has no API key.',
-  invalid_api_key: 'The API key is not known, has expired or was revoked.',
-  bot_access_denied: 'The key has no access to this bot.',
-  insufficient_scope: 'The key lacks the scope that this takes.',
-  bot_not_found: 'There is no such bot.',
-  deployment_not_found: 'The bot has no such deployment.',
-  run_not_found: 'The bot has no such run.',
-  not_found: 'There is no such route.',
+  invalid_api_key: 'The API key is unknown, expired or revoked.',
+  bot_access_denied: 'The API key has no access to this bot.',
+  insufficient_scope: 'The API key lacks the required scope.',
+  bot_not_found: 'The bot does not exist.',
+  deployment_not_found: 'The deployment does not exist.',
+  run_not_found: 'The run does not exist.',
+  not_found: 'The route does not exist.',
   rate_limit_exceeded:
-    'A limit of the account is reached: its requests, its active runs, its waiting background runs or its open streams. `retry_after` and `Retry-After` say how long to wait.',
-  internal_error: 'Something went wrong on our side.',
-  model_error: "The model's server refused, or could not be reached.",
-  model_timeout: "The model's server took too long.",
-  interrupted: 'The process that worked on the run has died.',
+    'The account reached a limit: requests, active runs, queued background runs or open streams. `retry_after` and the header `Retry-After` give the time to wait.',
+  internal_error: 'An internal error occurred.',
+  model_error: "The model's server returned an error or could not be reached.",
+  model_timeout: "The model's server did not respond in time.",
+  interrupted: 'The process that executed the run stopped unexpectedly.',
 };
 
-/** What any request may be refused with, whatever it asks for. */
+/** Error codes of every route. */
 const OF_ANY_REQUEST: ErrorCode[] = [
   'invalid_request',
   'missing_api_key',
@@ -43,7 +43,7 @@ const OF_ANY_REQUEST: ErrorCode[] = [
   'internal_error',
 ];
 
-/** Every code that a route may refuse with, in the order of the closed list. */
+/** Every error code of a route, in the order of `ERROR_STATUS`. */
 function codesOf({ input, scope, errors }: Route): ErrorCode[] {
   const codes = new Set([...OF_ANY_REQUEST, ...errors]);
   if (scope) codes.add('insufficient_scope');
@@ -53,7 +53,7 @@ function codesOf({ input, scope, errors }: Route): ErrorCode[] {
     .filter((code) => codes.has(code));
 }
 
-/** What a route answers when it refuses, by status: which codes, each with an example. */
+/** Error responses of a route by status, with an example for each code. */
 export function errorResponses(route: Route): Record<string, ZodOpenApiResponseObject> {
   const byStatus = Map.groupBy(codesOf(route), (code) => ERROR_STATUS[code]);
   return Object.fromEntries(
@@ -64,7 +64,7 @@ export function errorResponses(route: Route): Record<string, ZodOpenApiResponseO
   );
 }
 
-/** @param field what the example of an invalid request is about. */
+/** @param field the invalid field in the example of `invalid_request`. */
 export function errorResponse(
   status: number,
   codes: ErrorCode[],
@@ -104,7 +104,7 @@ export function errorResponse(
 }
 
 function exampleOfError(code: ErrorCode, field: string | undefined) {
-  const problem = { path: field ?? '', message: 'is not what it must be' };
+  const problem = { path: field ?? '', message: 'is invalid' };
   const isAboutField = code === 'invalid_request' && field !== undefined;
   return errorReply.parse({
     error: {
@@ -117,7 +117,7 @@ function exampleOfError(code: ErrorCode, field: string | undefined) {
   });
 }
 
-/** A field of what the route takes, which may be wrong. */
+/** The first field of the route's query or body. */
 function fieldOf({ input: { body, query } }: Route): string | undefined {
   return Object.keys(
     query?.shape ?? z.record(z.string(), z.unknown()).catch({}).parse(exampleOf(body)),

@@ -3,8 +3,8 @@ import { z } from 'zod';
 const examples = z.object({ examples: z.tuple([z.unknown()], z.unknown()) });
 
 /**
- * What a body may look like: made of the first example of each of its fields, or of the first thing that the field
- * may be. A field that need not be there, and has no example, is left out.
+ * Builds an example body from the first example of each field, or else from the first value that its schema allows.
+ * Optional fields without an example are omitted.
  */
 export function exampleOf(schema: unknown): unknown {
   if (!(schema instanceof z.ZodType)) return undefined;
@@ -22,7 +22,7 @@ export function exampleOf(schema: unknown): unknown {
   return undefined;
 }
 
-/** A body that need not be sent is shown all the same; a field that need not be is not. */
+/** Shows an optional body, but omits an optional field. */
 function exampleOfDefault(inner: unknown): unknown {
   return inner instanceof z.ZodObject ? exampleOf(inner) : undefined;
 }

@@ -2,42 +2,42 @@ import type { ZodOpenApiHeaderObject } from 'zod-openapi';
 import type { AnswerHeader } from '../route.ts';
 import { exampleId } from '../wire.ts';
 
-/** The headers of answers. Source: the API document, "Limits". */
+/** Response headers. Source: the API document, "Limits". */
 export const HEADERS = {
   'X-Request-Id': {
     required: true,
-    description: "The request's id: your own, if you have sent one.",
+    description: 'ID of the request: your own if you sent one, otherwise a generated one.',
     schema: { type: 'string', examples: [exampleId('req')] },
   },
   'X-RateLimit-Limit': {
     required: true,
-    description: 'How many requests a minute may have.',
+    description: 'Maximum requests per minute.',
     schema: { type: 'integer', examples: [60] },
   },
   'X-RateLimit-Remaining': {
     required: true,
     description:
-      'How many are left in the window that binds: the minute, or the day when that is spent.',
+      'Requests left in the current window: the minute, or the day once the daily limit is reached.',
     schema: { type: 'integer', minimum: 0, examples: [59] },
   },
   'X-RateLimit-Reset': {
     required: true,
-    description: 'When that window ends, in seconds of Unix time.',
+    description: 'Time at which the current window ends, in Unix seconds.',
     schema: { type: 'integer', examples: [1795262400] },
   },
   'Retry-After': {
     required: true,
-    description: 'How many seconds to wait.',
+    description: 'Seconds to wait before a retry.',
     schema: { type: 'integer', minimum: 1, examples: [21] },
   },
   'X-Run-Id': {
     required: true,
-    description: "The run's id, by which its trace is found.",
+    description: 'ID of the run.',
     schema: { type: 'string', examples: [exampleId('run')] },
   },
   'Idempotency-Replayed': {
     description:
-      'Whether this is the answer to an earlier request under the same `Idempotency-Key`.',
+      'Present if this is the response to an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', const: 'true' },
   },
 } satisfies Record<string, ZodOpenApiHeaderObject>;
@@ -48,7 +48,7 @@ const reference = (name: keyof typeof HEADERS): References => ({
   [name]: { $ref: `#/components/headers/${name}` },
 });
 
-/** What every answer below `/v1` says. */
+/** Headers of every response under `/v1`. */
 export const COMMON_HEADERS = {
   ...reference('X-Request-Id'),
   ...reference('X-RateLimit-Limit'),
@@ -58,16 +58,16 @@ export const COMMON_HEADERS = {
 
 export const RETRY_AFTER = reference('Retry-After');
 
-/** On an error of a route that begins a run. */
+/** Header of an error response of a route that starts a run. */
 export const FAILED_RUN = {
   'X-Run-Id': {
     ...HEADERS['X-Run-Id'],
     required: false,
-    description: "The failed run's id, where one had begun.",
+    description: 'ID of the failed run, if a run was created.',
   },
 };
 
-/** The headers of an answer that is no error. */
+/** Headers of a successful response. */
 export function headersOf(names: AnswerHeader[] = []): References {
   return Object.assign({}, COMMON_HEADERS, ...names.map(reference));
 }

@@ -12,7 +12,7 @@ const error: Frame = {
   delta: '',
   error: {
     code: 'model_error',
-    message: "The model's server refused, or could not be reached.",
+    message: "The model's server returned an error or could not be reached.",
     request_id: exampleId('req'),
   },
 };
@@ -21,20 +21,19 @@ const call = { delta: '', name: 'memory.save', call_id: 'call_1' } as const;
 
 const WRITTEN: Record<StreamForm, string> = {
   reply:
-    'Server-Sent Events. Each frame is a line `data: <JSON>` and an empty line: text frames, and then one done ' +
-    'frame, always, with a `status` where the reply is not whole. A comment line bridges 15 seconds of silence.',
+    'Server-Sent Events. Each frame is a line `data: <JSON>` and an empty line. Text frames precede one done frame, ' +
+    'which has a `status` if the reply is incomplete. After 15 seconds without a frame, a comment line follows.',
   events:
-    'Server-Sent Events. Each frame is a line `id: <number>`, a line `data: <JSON>` and an empty line; a client ' +
-    'that comes back sends the number of the last one as `Last-Event-ID`. The frame of an error has no number of ' +
-    'its own. The last frame is a done frame. When the connection closes without one, the end of the run is not known: ' +
-    'read its events again.',
+    'Server-Sent Events. Each frame is a line `id: <number>`, a line `data: <JSON>` and an empty line. An error frame ' +
+    'has no `id` line. To resume, send the last number as `Last-Event-ID`. The last frame is a done frame. If the ' +
+    'connection closes without one, request the events again.',
 };
 
 const SCHEMA: Record<StreamForm, string> = { reply: 'ReplyFrame', events: 'EventFrame' };
 
 /**
- * What a stream looks like on the wire. OpenAPI 3.1 knows it as a text; what is in the `data` of its frames is said as
- * JSON Schema says it of a text's content.
+ * The response content of a stream. OpenAPI 3.1 has no type for event streams, so it is a string whose JSON Schema
+ * `contentSchema` describes the `data` of its frames.
  */
 export function streamContent(form: StreamForm): ZodOpenApiMediaTypeObject {
   const write = form === 'events' ? numbered : plain;

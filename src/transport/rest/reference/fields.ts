@@ -1,10 +1,10 @@
 import { type Html, html, inline } from '../../html.ts';
 import type { Schema } from './model.ts';
 
-/** How many values are told one by one. */
+/** Enums with more values are shown as `string`. */
 const MAX_VALUES = 8;
 
-/** The fields of an object, those of the objects in it below them. */
+/** A table of an object's fields. Fields of nested objects follow their parent. */
 export function fieldsTable(schema: Schema): Html {
   return html`<table>
 <thead><tr><th>Field</th><th>Type</th><th></th></tr></thead>
@@ -20,7 +20,7 @@ function rowsOf({ properties = {}, required }: Schema, prefix = ''): Html[] {
   ]);
 }
 
-/** One line of a table: of a field, a parameter or a header. */
+/** A table row for a field, parameter or header. */
 export function row(given: {
   name: string;
   required?: boolean;
@@ -35,7 +35,7 @@ export function row(given: {
 </tr>`;
 }
 
-/** A type in words, or the values that there are. */
+/** The name of a type, or the values of an enum. */
 export function typeOf({ type, enum: values, const: only, items, anyOf, format }: Schema): Html {
   if (only !== undefined) return html`<code>${JSON.stringify(only)}</code>`;
   if (values && values.length > MAX_VALUES) return html`string`;

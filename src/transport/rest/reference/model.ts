@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the page reads of a JSON Schema. */
+/** The subset of JSON Schema that the page shows. */
 export type Schema = z.infer<typeof schema>;
 const schema = z.object({
   type: z.union([z.string(), z.array(z.string())]).optional(),
@@ -59,7 +59,7 @@ const operation = z.object({
   responses: z.record(z.string(), response),
 });
 
-/** An operation, with where it is. */
+/** An operation with its method and path. */
 export type Operation = z.infer<typeof operation> & { method: string; path: string };
 
 const model = z.object({
@@ -73,7 +73,7 @@ const model = z.object({
 
 export type Model = ReturnType<typeof readDocument>;
 
-/** What the page shows of an OpenAPI document. */
+/** Parses the parts of an OpenAPI document that the page shows. */
 export function readDocument(document: unknown) {
   const { info, tags, paths, components } = model.parse(withoutReferences(document, document));
   const operations: Operation[] = Object.entries(paths).flatMap(([path, methods]) =>
@@ -89,9 +89,9 @@ export function readDocument(document: unknown) {
 const anyObject = z.record(z.string(), z.unknown());
 
 /**
- * The same document with everything in its place.
+ * Replaces each `$ref` in a document with its target.
  *
- * @param inside the references that this stands in: a schema that holds itself is told once.
+ * @param inside the references around this node. A recursive reference becomes an empty schema.
  */
 function withoutReferences(node: unknown, document: unknown, inside: string[] = []): unknown {
   if (Array.isArray(node)) return node.map((item) => withoutReferences(item, document, inside));

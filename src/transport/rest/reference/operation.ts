@@ -3,7 +3,6 @@ import { fieldsTable, row } from './fields.ts';
 import type { Media, Operation, Response } from './model.ts';
 import { tryForm } from './try-form.ts';
 
-/** Everything about one operation. */
 export function operationSection(operation: Operation, origin: Html | string): Html {
   const { operationId, method, path, summary, description, parameters, requestBody } = operation;
   const body = requestBody?.content['application/json'];
@@ -13,26 +12,26 @@ export function operationSection(operation: Operation, origin: Html | string): H
 ${markdown(description)}
 <p class="scope">${scopeOf(operation)}</p>
 ${parameters.length > 0 && parametersTable(operation)}
-${body && html`<h4>Body${!requestBody?.required && ', or none'}</h4>${fieldsTable(body.schema)}`}
-<h4>By curl</h4>
+${body && html`<h4>Body${!requestBody?.required && ' (optional)'}</h4>${fieldsTable(body.schema)}`}
+<h4>Example with curl</h4>
 <pre><code>${curlOf(operation, origin)}</code></pre>
 ${tryForm(operation)}
-<h4>Answers</h4>
+<h4>Responses</h4>
 ${Object.entries(operation.responses).map(([status, response]) => answer(status, response))}
 </section>`;
 }
 
 function scopeOf({ security }: Operation): Html {
-  if (security?.length === 0) return html`Needs no key.`;
+  if (security?.length === 0) return html`Requires no API key.`;
   const scopes = (security ?? []).flatMap(({ apiKey = [] }) => apiKey);
-  if (scopes.length === 0) return html`Needs a key that may see the bot.`;
-  return html`Needs a key with the scope ${scopes.map(
+  if (scopes.length === 0) return html`Requires an API key with access to the bot.`;
+  return html`Requires an API key with the scope ${scopes.map(
     (scope, index) => html`${index > 0 && ' or '}<code>${scope}</code>`,
   )}.`;
 }
 
 function parametersTable({ parameters }: Operation): Html {
-  const places = { path: 'In the path', query: 'In the query', header: 'Headers' } as const;
+  const places = { path: 'Path parameters', query: 'Query parameters', header: 'Headers' } as const;
   return html`${Object.entries(places).map(([place, title]) => {
     const found = parameters.filter((parameter) => parameter.in === place);
     return (
@@ -42,7 +41,7 @@ function parametersTable({ parameters }: Operation): Html {
   })}`;
 }
 
-/** The first answer is open; the errors have their codes on the line that opens them. */
+/** Successful responses are expanded. The summary of an error response lists its codes. */
 function answer(status: string, { description, headers, content }: Response): Html {
   const isError = status >= '400';
   const codes = Object.keys(content['application/json']?.examples ?? {});
@@ -74,7 +73,7 @@ function code(value: unknown): Html {
   return html`<pre><code>${typeof value === 'string' ? value.trimEnd() : JSON.stringify(value, null, 2)}</code></pre>`;
 }
 
-/** The call as a line of a shell. */
+/** The request as a curl command. */
 function curlOf(
   { method, path, parameters, requestBody, security }: Operation,
   origin: Html | string,

@@ -5,16 +5,16 @@ import { row } from './fields.ts';
 import { type Model, readDocument } from './model.ts';
 import { operationSection } from './operation.ts';
 
-/** Stands for this server's origin until the page's script puts in the address that it was loaded from. */
+/** Placeholder for the origin in examples. The page's script replaces it with its own origin. */
 const UNKNOWN_ORIGIN = 'http://localhost:4000';
 
 /**
- * The reference of the REST interface, as one page.
+ * Renders the REST API reference as one page.
  *
- * @param document the OpenAPI document: what is not in it is not on the page.
- * @param files the addresses of the page's style sheet and script.
- * @param publicUrl the address of this server, for the examples, where the operator has set it.
- * @returns HTML, the same for every reader: nothing of a request is in it.
+ * @param document the OpenAPI document, the only source of the page.
+ * @param files the URLs of the page's style sheet and script.
+ * @param publicUrl the URL of this server for the examples, if the operator configured it.
+ * @returns HTML that does not depend on the request.
  */
 export function renderPage(
   document: unknown,
@@ -29,7 +29,7 @@ export function renderPage(
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${info.title}: the REST interface</title>
+<title>${info.title} REST API reference</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${files.style}">
 </head>
@@ -40,22 +40,22 @@ ${navigation(model)}
 <h1>${info.title}</h1>
 <p class="lead">${inline(info.summary)}</p>
 ${markdown(info.description)}
-<p>For programs: <a href="/v1/openapi.json">/v1/openapi.json</a>. For questions that REST does not answer: <a href="/graphql">GraphQL</a>.</p>
-<form class="key"><label for="key">API key, to try things here</label>
+<p>OpenAPI document: <a href="/v1/openapi.json">/v1/openapi.json</a>. The <a href="/graphql">GraphQL API</a> offers more operations.</p>
+<form class="key"><label for="key">API key for the forms on this page</label>
 <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="parley_sk_…">
-<p>It is sent to this server alone, and forgotten when you leave the page.</p></form>
+<p>The key is sent only to this server and is not stored.</p></form>
 </header>
 ${tags.map(
   ({ name, description }) => html`<section id="tag-${name}"><h2>${name}</h2>${markdown(description)}
 ${operations.filter(({ tags: [tag] }) => tag === name).map((one) => operationSection(one, origin))}
 </section>`,
 )}
-<section id="headers"><h2>Headers of answers</h2>
+<section id="headers"><h2>Response headers</h2>
 <table><thead><tr><th>Header</th><th>Type</th><th></th></tr></thead><tbody>
 ${Object.entries(headers).map(([name, header]) => row({ name, ...header }))}
 </tbody></table></section>
 <section id="errors"><h2>Errors</h2>
-${markdown('Every error has the same form, `{"error": {"code", "message", "retry_after"?, "details"?, "request_id"}}`, and a code of this list.')}
+${markdown('Every error response has the form `{"error": {"code", "message", "retry_after"?, "details"?, "request_id"}}` and one of these codes.')}
 <table><thead><tr><th>Status</th><th>Code</th><th></th></tr></thead><tbody>
 ${Object.entries(ERROR_MEANING).map(([code, meaning]) => errorRow(code, meaning))}
 </tbody></table></section>
@@ -77,7 +77,7 @@ function navigation({ info, tags, operations }: Model): Html {
           ({ operationId, summary }) => html`<li><a href="#${operationId}">${summary}</a></li>`,
         )}</ul></li>`,
   )}
-<li><a href="#headers">Headers of answers</a></li>
+<li><a href="#headers">Response headers</a></li>
 <li><a href="#errors">Errors</a></li></ul>
 </nav>`;
 }

@@ -1,4 +1,4 @@
-// Sends the forms of the reference page. The key stays in its field: it is stored nowhere.
+// Sends the forms of the reference page. The API key stays in its field and is never stored.
 for (const origin of document.querySelectorAll('.origin')) origin.textContent = location.origin;
 
 const key = document.querySelector('#key');
@@ -69,7 +69,7 @@ async function show(response, output) {
   }
 }
 
-// A header is bytes: text goes as its UTF-8.
+// Headers are byte strings: encode the text as UTF-8.
 function latin1Of(text) {
   return String.fromCharCode(...new TextEncoder().encode(text));
 }

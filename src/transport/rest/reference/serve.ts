@@ -9,13 +9,13 @@ import { renderPage } from './page.ts';
 
 type Options = {
   limiter: Limiter;
-  /** The address of this server in the examples; by default the page puts in its own. */
+  /** The URL of this server in the examples. Defaults to the origin of the page. */
   publicUrl: string | undefined;
 };
 
 /**
- * The description of the REST interface, for programs at `/v1/openapi.json` and for people at `/docs`. Neither holds
- * a secret, and neither needs a key: without one each counts 1 against the address. Each is made when it is first asked for.
+ * Serves the OpenAPI document at `/v1/openapi.json` and the reference page at `/docs`. Both are public: a request
+ * without a key counts 1 against the limit of the client address. Both are rendered on the first request.
  */
 export async function serveReference(app: FastifyInstance, { limiter, publicUrl }: Options) {
   let made: ReturnType<typeof describeApi> | undefined;
@@ -43,7 +43,7 @@ export async function serveReference(app: FastifyInstance, { limiter, publicUrl 
   });
 }
 
-/** Serves a file of the page for good, at an address that changes with its content. @returns that address, below `/`. */
+/** Serves a file with immutable caching, at a path with a hash of its content. @returns the path, relative to `/`. */
 function serveFile(app: FastifyInstance, limiter: Limiter, name: string, type: string): string {
   const text = readFileSync(new URL(name, import.meta.url), 'utf8');
   const path = `docs/assets/${hash('sha256', text).slice(0, 16)}-${name}`;

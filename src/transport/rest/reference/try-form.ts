@@ -1,11 +1,11 @@
 import { type Html, html } from '../../html.ts';
 import type { Operation } from './model.ts';
 
-/** A form that sends the request from the page itself; `reference.js` works it. */
+/** A form that sends the request from the page. `reference.js` handles it. */
 export function tryForm({ operationId, method, path, parameters, requestBody }: Operation): Html {
   const body = requestBody?.content['application/json']?.example;
   return html`<details class="try">
-<summary>Try it here</summary>
+<summary>Try it</summary>
 <form data-method="${method}" data-path="${path}">
 ${parameters.map(({ in: place, name, required, schema, example }) => {
   const id = `${operationId}-${place}-${name}`;

@@ -4,34 +4,41 @@ import { exampleId } from '../wire.ts';
 
 export const runId = z
   .string()
-  .meta({ description: "The run's id.", examples: [exampleId('run')] });
+  .meta({ description: 'ID of the run.', examples: [exampleId('run')] });
 
 const latencyMs = z
   .int()
   .min(0)
-  .meta({ description: 'Milliseconds from the request to the end of the run.', examples: [612] });
+  .meta({
+    description: 'Time from the request to the end of the run, in milliseconds.',
+    examples: [612],
+  });
 
-/** What every answer of a run that is over says of it. */
+/** Fields of every response with a finished run. */
 export const runFacts = {
   run_id: runId,
   latency_ms: latencyMs,
   tokens_used: z
     .int()
     .min(0)
-    .meta({ description: 'Tokens of the prompts and the reply together.', examples: [56] }),
-  tools_called: z
-    .array(z.string())
-    .meta({ description: 'The capabilities used, in call order.', examples: [['memory.save']] }),
+    .meta({ description: 'Sum of prompt and completion tokens.', examples: [56] }),
+  tools_called: z.array(z.string()).meta({
+    description:
+      'Names of the tools called, as `<group>.<capability>`, in call order without repeats.',
+    examples: [['memory.save']],
+  }),
 };
 
 const moment = z.iso.datetime().meta({ examples: ['2026-11-20T12:00:00.000Z'] });
 
 const span = z
   .object({
-    span_id: z.string().meta({ description: '16 hex digits.', examples: ['b7ad6b7169203331'] }),
+    span_id: z
+      .string()
+      .meta({ description: 'Span ID, 16 hexadecimal digits.', examples: ['b7ad6b7169203331'] }),
     parent_id: z.string().nullable().meta({
       description:
-        'The span that this is a part of; of the first one your own, where you sent a `traceparent`.',
+        'ID of the parent span. For the root span, the span ID from the header `traceparent`, or null without one.',
     }),
     name: z.string().meta({ examples: ['chat gpt-5-mini'] }),
     started_at: moment,
@@ -40,13 +47,13 @@ const span = z
       .min(0)
       .meta({ examples: [412.5] }),
     status: z.string().meta({
-      description: '`unset`, `ok` or `error`; what went well is left `unset`.',
+      description: 'Status of the span: `unset`, `ok` or `error`. Successful spans stay `unset`.',
       examples: ['unset'],
     }),
     attributes: z.record(z.string(), z.json()).meta({
       override: { type: 'object', additionalProperties: true },
       description:
-        "By OpenTelemetry's conventions for generative AI, or `parley.*`: names and counts, never what was said.",
+        "Attributes named by OpenTelemetry's GenAI conventions, or `parley.*`. They hold names and counts, never message text.",
       examples: [{ 'gen_ai.usage.input_tokens': 42 }],
     }),
   })
@@ -55,39 +62,54 @@ const span = z
 export const runReply = z
   .object({
     run_id: runId,
-    bot_id: z.string().meta({ description: 'Whose run it is.', examples: ['demo'] }),
+    bot_id: z.string().meta({ description: 'ID of the bot.', examples: ['demo'] }),
     deployment_id: z
       .string()
       .nullable()
-      .meta({ description: 'The deployment that it ran on.', examples: [exampleId('dep')] }),
+      .meta({
+        description: 'ID of the deployment that the run uses.',
+        examples: [exampleId('dep')],
+      }),
     environment: z.enum(['production', 'staging']),
-    kind: z
-      .enum(['chat', 'execute'])
-      .meta({ description: 'A message of a conversation, or a prompt by itself.' }),
+    kind: z.enum(['chat', 'execute']).meta({
+      description:
+        'Kind of the run: `chat` is a turn of a conversation, `execute` a single prompt.',
+    }),
     status: z
       .enum(['queued', 'running', 'completed', 'failed', 'cancelled'])
-      .meta({ description: 'How the run stands now.', examples: ['completed'] }),
-    channel: z.enum(['api', 'web', 'telegram']).meta({ description: 'Where it came from.' }),
+      .meta({ description: 'Current status of the run.', examples: ['completed'] }),
+    channel: z
+      .enum(['api', 'web', 'telegram'])
+      .meta({ description: 'Channel through which the run was requested.' }),
     session_id: z
       .string()
       .nullable()
-      .meta({ description: 'The conversation, where there is one.', examples: ['user-1'] }),
-    input: z.string().meta({ description: 'What the bot was told.', examples: ['Hello!'] }),
+      .meta({
+        description: 'Session ID of the conversation. Null for a run outside any conversation.',
+        examples: ['user-1'],
+      }),
+    input: z
+      .string()
+      .meta({ description: 'Message or prompt sent to the bot.', examples: ['Hello!'] }),
     response: z
       .string()
       .nullable()
       .meta({
-        description: 'What it said; of a run that was cut short, so much as it had said.',
+        description:
+          'Text of the reply. For a run that did not complete, the text generated so far.',
         examples: ['Hello! How can I help?'],
       }),
     error: z
       .object({ code: z.string(), message: z.string() })
       .nullable()
-      .meta({ description: 'Why it failed.', examples: [null] }),
+      .meta({
+        description: 'Why the run failed. Null unless the status is `failed`.',
+        examples: [null],
+      }),
     model: z
       .string()
       .nullable()
-      .meta({ description: 'The model that was asked.', examples: ['gpt-5-mini'] }),
+      .meta({ description: 'Name of the model.', examples: ['gpt-5-mini'] }),
     started_at: moment.nullable(),
     finished_at: moment.nullable(),
     latency_ms: latencyMs.nullable(),
@@ -102,29 +124,30 @@ export const runReply = z
       .meta({ examples: [14] }),
     tools_called: runFacts.tools_called,
     trace: z.object({
-      trace_id: z
-        .string()
-        .meta({ description: '32 hex digits.', examples: ['0af7651916cd43dd8448eb211c80319c'] }),
+      trace_id: z.string().meta({
+        description: 'Trace ID, 32 hexadecimal digits.',
+        examples: ['0af7651916cd43dd8448eb211c80319c'],
+      }),
       spans: z.array(span).meta({
         description:
-          'In the order in which they began; none before the run has ended. Where it was interrupted, as far as they were stored.',
+          'Spans ordered by start time. Empty until the run finishes; an interrupted run has the spans stored before the interruption.',
       }),
     }),
   })
   .meta({ id: 'Run' });
 
-/** What a stopped run is for a key that may not read it. */
+/** The response to a cancellation. Keys without the scope `runs` see no contents of the run. */
 export const stoppedRunReply = runReply
   .extend({ input: runReply.shape.input.nullable(), trace: runReply.shape.trace.nullable() })
   .meta({
     id: 'StoppedRun',
     description:
-      'The run; where the key lacks the scope `runs`, null in place of `deployment_id`, `input`, `response`, `error` and `trace`.',
+      'The run. Without the scope `runs`, `deployment_id`, `input`, `response`, `error` and `trace` are null.',
   });
 
 export const runsReply = z
   .object({
-    runs: z.array(runReply).meta({ description: 'Newest first.' }),
+    runs: z.array(runReply).meta({ description: 'Runs, newest first.' }),
     next_cursor: nextCursor(),
   })
   .meta({ id: 'RunList' });

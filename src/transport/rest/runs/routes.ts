@@ -5,15 +5,15 @@ import { runReply, runsReply, stoppedRunReply } from './replies.ts';
 import { toRunReply, toStoppedRunReply } from './run-reply.ts';
 import { eventsHeaders, eventsQuery, runParams, runsQuery } from './wire.ts';
 
-/** What shows, follows and stops runs. Source: the decisions, section 6. */
+/** Routes that read, follow and cancel runs. Source: the decisions, section 6. */
 export const runRoutes = [
   route({
     method: 'GET',
     path: '/bots/:id/runs',
     id: 'listRuns',
     tag: 'Runs',
-    summary: 'List the runs',
-    description: 'Those to which all parameters apply, with their traces.',
+    summary: 'List runs',
+    description: 'Returns the runs that match all parameters, with their traces.',
     scope: 'RUNS',
     errors: [],
     input: { params: botParams, query: runsQuery },
@@ -39,8 +39,8 @@ export const runRoutes = [
     path: '/bots/:id/runs/:run_id',
     id: 'readRun',
     tag: 'Runs',
-    summary: 'Read a run',
-    description: 'Whatever it was, and how it stands now, with its trace.',
+    summary: 'Retrieve a run',
+    description: 'Returns a run in its current state, with its trace.',
     scope: 'RUNS',
     errors: ['run_not_found'],
     input: { params: runParams },
@@ -54,8 +54,8 @@ export const runRoutes = [
     tag: 'Runs',
     summary: 'Follow the events of a run',
     description:
-      'Replays what has happened in a run, from any position, and goes on with it live: nothing lost and nothing ' +
-      'twice, for at least 24 hours.',
+      'Replays the events of a run from any position, then streams new events until the run finishes. Each event ' +
+      'arrives exactly once. Events are kept for at least 24 hours.',
     scope: ['CHAT', 'RUNS'],
     errors: ['run_not_found'],
     input: { params: runParams, query: eventsQuery, headers: eventsHeaders },
@@ -74,9 +74,9 @@ export const runRoutes = [
     path: '/bots/:id/runs/:run_id/cancel',
     id: 'cancelRun',
     tag: 'Runs',
-    summary: 'Stop a run',
+    summary: 'Cancel a run',
     description:
-      'A run that is over is answered as it is. What it holds is null where the key lacks the scope `runs`.',
+      'Cancels a queued or running run and returns it. A finished run is returned unchanged. Without the scope `runs`, the contents of the run are null.',
     scope: ['CHAT', 'RUNS'],
     emptyBody: true,
     errors: ['run_not_found'],

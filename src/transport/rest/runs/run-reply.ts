@@ -1,12 +1,12 @@
 import type { RunData, RunFacts } from '../../../operations/runs.ts';
 import { toLowerCase } from '../../../text.ts';
 
-/** A run as documented, with its trace. */
+/** Maps a run to the documented response. */
 export function toRunReply(run: RunData) {
   return { ...toStoppedRunReply(run), input: run.input, trace: toTrace(run.trace) };
 }
 
-/** The same of a run that the key may have stopped and not read: null in place of what it holds. */
+/** Maps a run that the key may cancel but not read: its contents are null. */
 export function toStoppedRunReply(run: RunFacts) {
   return {
     run_id: run.id,

@@ -4,10 +4,10 @@ import { MAX_INT } from '../../../storage/int.ts';
 import { botParams, conversation, environment, exampleId, listQuery, oneOf } from '../wire.ts';
 
 export const runParams = botParams.extend({
-  run_id: z.string().meta({ description: "The run's id.", examples: [exampleId('run')] }),
+  run_id: z.string().meta({ description: 'ID of the run.', examples: [exampleId('run')] }),
 });
 
-/** A `seq`, in digits: any number, of which the largest there are lie behind every event. */
+/** A `seq`. Larger numbers are clamped, because no event has one. */
 const position = z
   .string()
   .regex(/^\d+$/, 'must be a whole number')
@@ -16,7 +16,7 @@ const position = z
 
 export const eventsQuery = z.object({
   after: position.meta({
-    description: 'The number of the last event that you have: only those behind it are sent.',
+    description: 'Number of the last event received. Only later events are sent.',
     param: { example: '12' },
   }),
 });
@@ -24,52 +24,52 @@ export const eventsQuery = z.object({
 export const eventsHeaders = z.object({
   'last-event-id': position.meta({
     description:
-      'The same, as clients of Server-Sent Events send it by themselves; it wins over `after`.',
+      'Number of the last event received, as Server-Sent Events clients send it on reconnection. Takes precedence over `after`.',
   }),
 });
 
-/** A time of day with its time zone, in the extended form of ISO 8601; of the zone the basic form is as common. */
+/** A time with time zone in the ISO 8601 extended format. The zone may use the basic format, which is as common. */
 const zonedTime = z
   .string()
   .regex(/^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/);
 
 const NO_MOMENT =
-  'must be a day, or a moment of ISO 8601 with its time zone, such as 2026-11-21T10:00:00Z or 2026-11-21T11:00%2B01:00';
+  'must be an ISO 8601 date, or a date and time with a time zone, such as 2026-11-21T10:00:00Z or 2026-11-21T11:00%2B01:00';
 
 const moment = z
   .union([z.templateLiteral([z.iso.date(), 'T', zonedTime]), z.iso.date(NO_MOMENT)], NO_MOMENT)
-  // Of a time zone, dates know the extended form alone.
+  // `Date` parses only the extended format of a time zone.
   .transform((text) => new Date(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2')))
   .optional();
 
 const MOMENT =
-  'In ISO 8601 with its time zone, where a + is written `%2B`; a day by itself is its beginning in UTC.';
+  'ISO 8601 with a time zone; encode + as `%2B`. A date without a time means midnight UTC.';
 
 export const runsQuery = listQuery({
   user: conversation.optional().meta({
-    description: "Only runs of this user: the session's id.",
+    description: 'Returns only runs of this user, identified by the session ID.',
     examples: ['user-1'],
   }),
   status: oneOf('queued', 'running', 'completed', 'failed', 'cancelled').meta({
-    description: 'Only runs that stand so.',
+    description: 'Returns only runs with this status.',
   }),
   channel: oneOf('api', 'web', 'telegram').meta({
-    description: 'Only runs that came from there.',
+    description: 'Returns only runs from this channel.',
   }),
   kind: oneOf('chat', 'execute').meta({
-    description: 'Only messages of conversations, or only prompts by themselves.',
+    description: 'Returns only runs of this kind.',
   }),
-  environment: environment.meta({ description: 'Only runs of this environment.' }),
+  environment: environment.meta({ description: 'Returns only runs in this environment.' }),
   date: utcDay.optional().meta({
-    description: 'Only runs that were made on this UTC day.',
+    description: 'Returns only runs created on this UTC day.',
     examples: ['2026-11-20'],
   }),
   from: moment.meta({
-    description: `Only runs that were made at this moment or after it. ${MOMENT}`,
+    description: `Returns only runs created at or after this time. ${MOMENT}`,
     examples: ['2026-11-20T12:00:00Z'],
   }),
   to: moment.meta({
-    description: `Only runs that were made before this moment. ${MOMENT}`,
+    description: `Returns only runs created before this time. ${MOMENT}`,
     examples: ['2026-11-20T13:00:00Z'],
   }),
 });
