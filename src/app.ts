@@ -42,7 +42,7 @@ export type App = {
   begin(): void;
   /**
    * Shuts down gracefully: accepts no new connections, closes idle ones and waits for the active runs. After the limit
-   * it cancels this replica's runs, and ends the streams of runs that other replicas execute.
+   * it aborts this replica's runs, and ends the streams of runs that other replicas execute.
    */
   close(drainLimitMs?: number): Promise<void>;
 };

@@ -72,7 +72,7 @@ export type RunningDomains = {
   limits: Limits;
   /** Starts to execute queued runs. */
   begin(): void;
-  /** Starts no more runs and waits for the active ones. It cancels the remaining ones after the limit. */
+  /** Starts no more runs and waits for the active ones. It aborts the remaining ones after the limit. */
   drain(limitMs: number): Promise<void>;
   /** Stops the background tasks. Call it after `drain`. */
   close(): Promise<void>;

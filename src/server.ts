@@ -18,7 +18,7 @@ import { assertSecretKey, generatedSecretKey, secretKeyCheck } from './storage/s
 
 /** Milliseconds between two words of the offline model, slow enough for a person to see the streaming. */
 const OFFLINE_PACE_MS = 20;
-/** Longer than the app's drain limit, so that cancelled runs are still stored. */
+/** Longer than the app's drain limit, so that aborted runs are still stored. */
 const CLOSE_LIMIT_MS = 30_000;
 
 async function start(): Promise<void> {

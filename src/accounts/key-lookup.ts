@@ -1,7 +1,7 @@
 /** Interval of the batched lookups: at most one statement in each. */
 const EVERY_MS = 100;
 const MAX_KEYS = 1_000;
-/** Unbatched lookups that one address may have in progress. An address may send 30 requests a minute without a valid key. */
+/** Unbatched lookups in progress for one address, which may send 30 requests a minute without a valid key. */
 const MAX_UNDER_WAY = 30;
 
 /** The client that sent a key. */

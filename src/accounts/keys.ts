@@ -36,7 +36,7 @@ export type IssuedApiKey = { apiKey: ApiKey; secret: string };
 
 /** The API keys of all accounts. */
 export type Keys = KeyLists & {
-  /** Authenticates a key's secret. @throws GatewayError `invalid_api_key` if it is malformed, unknown, expired or revoked. */
+  /** @throws GatewayError `invalid_api_key` if the secret is malformed, unknown, expired or revoked. */
   verify(secret: string, origin?: KeyOrigin): Promise<Caller>;
   /** Authenticates a key by its id. @throws GatewayError `invalid_api_key` */
   find(id: string): Promise<Caller>;
@@ -54,7 +54,7 @@ export type Keys = KeyLists & {
    */
   issue(caller: Caller, input: NewApiKey): Promise<IssuedApiKey>;
   /**
-   * Revokes a key. From then on no replica serves a request with it. Revoking a revoked key changes nothing.
+   * Revokes a key. From then on no replica serves a request with it. A key that is already revoked stays unchanged.
    *
    * @param withCreated whether to revoke, in the same transaction, all keys that it created directly or through others.
    * @throws GatewayError `not_found`, also if the key has more rights than the caller's.
