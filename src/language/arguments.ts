@@ -6,7 +6,7 @@ import { hint } from './suggest.ts';
 import type { Argument } from './syntax.ts';
 import { describe, quote, type Token, type TokenKind } from './token.ts';
 
-/** Thrown inside this file only, once the mistake is reported. */
+/** Thrown after a mistake is reported, and caught in this file. */
 const MISTAKE = Symbol('mistake');
 
 const STRING = 'a string in double quotes';
@@ -15,11 +15,11 @@ const isScalar = (text: string): boolean => SCALARS.some((name) => name === text
 
 export type Arguments = {
   readonly arguments: readonly Argument[];
-  /** Whether they are all that the rule wants. */
+  /** Whether all arguments that the rule requires were read. */
   readonly complete: boolean;
 };
 
-/** Makes the function that reads what a word's rule wants after it. */
+/** Creates the parser of the arguments that follow a word. */
 export function createArgumentParser(cursor: Cursor) {
   let report: Report;
 
@@ -88,7 +88,7 @@ export function createArgumentParser(cursor: Cursor) {
     return { kind: 'type', token, choices, list: isList, optional: skip('?') };
   }
 
-  /** An unknown name is reported, and read as a type all the same. */
+  /** Reports an unknown name, but still reads it as a type. */
   function expectScalar(): Token {
     const token = cursor.peek();
     if (isScalar(token.text)) return cursor.next();
@@ -141,7 +141,7 @@ export function createArgumentParser(cursor: Cursor) {
     }
   }
 
-  /** Where the arguments are not complete, the mistake is reported and the cursor stands where it was found. */
+  /** If the arguments are incomplete, the mistake is reported and the cursor is at its position. */
   return function parseArguments(shapes: readonly Shape[], say: Report): Arguments {
     const result: Argument[] = [];
     report = say;
@@ -155,7 +155,7 @@ export function createArgumentParser(cursor: Cursor) {
   };
 }
 
-/** Reports a token that stands where a name should, and is none. */
+/** Reports a token that is not a valid name. */
 export function reportInvalidName(token: Token, report: Report): void {
   report('invalid-name', token.start, () => {
     return `invalid name ${describe(token)}, expected letters, digits and "_", no digit first`;
@@ -164,7 +164,7 @@ export function reportInvalidName(token: Token, report: Report): void {
 
 const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000 };
 
-/** The value of a number; of a duration, in milliseconds. */
+/** The value of a number, or of a duration in milliseconds. */
 function numberOf({ kind, text }: Token): number {
   if (kind !== 'duration') return Number(text);
   const number = parseFloat(text);

@@ -1,32 +1,31 @@
 /**
- * The most of each that a definition may have, so that what a run builds of it is bounded. The manual, README.md,
- * says where each one holds.
+ * The limits of a definition, which bound the work of a run. The manual, README.md, documents where each one applies.
  */
 export const BOUNDS = {
   /** Groups of tools, of all kinds. */
   groups: 16,
-  /** Of all groups together. */
+  /** Capabilities of all groups together. */
   capabilities: 128,
   /** Names that `only` lists. */
   serverTools: 128,
   facts: 64,
-  /** Of one capability. */
+  /** Inputs of one capability. */
   inputs: 64,
-  /** Of one input's type. */
+  /** Choices of one input's type. */
   choices: 100,
-  /** Of one request or server. */
+  /** Headers of one request or server. */
   headers: 32,
   suggestions: 20,
   variables: 200,
   /** Templates in one text. */
   references: 1_000,
 
-  /** Characters of a name; the same as of a fact's name in the API. */
+  /** Characters of a name. The API has the same limit for a fact's name. */
   nameLength: 64,
   /** Characters of the name of a variable, a header or a server's tool. */
   longNameLength: 128,
   /** Characters of a template's path. */
   pathLength: 256,
-  /** Characters of a URL, as it stands in the source and with its values in place. */
+  /** Characters of a URL, both as written in the source and as rendered. */
   urlLength: 16_384,
 } as const;

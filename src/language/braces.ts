@@ -5,12 +5,12 @@ import { describe, quote, type Token } from './token.ts';
 export type Braces = ReturnType<typeof createBraces>;
 
 /**
- * Finds the place of a missing or superfluous brace. The braces of a source are counted first: only where they do
- * not match is a word of an outer block, or a line that stands further left than its block, taken for a sign that
- * a brace was forgotten. Each brace found so is taken off the count.
+ * Locates missing and superfluous braces. It counts all braces first. Only if the counts differ, it treats a word of an
+ * outer block, or a line that is indented less than its block, as a sign of a missing brace. Each located brace corrects
+ * the count.
  */
 export function createBraces(source: Source, tokens: readonly Token[], report: Report) {
-  /** How many blocks are opened and not closed; below zero, closed and not opened. */
+  /** Opening braces minus closing braces, corrected for each reported mistake. */
   let open = tokens.reduce((sum, { kind }) => sum + (kind === '{' ? 1 : kind === '}' ? -1 : 0), 0);
   const isIndented = hasIndentation();
   let isSettled = tokens.some(({ kind, broken }) => kind === 'triple' && broken);
@@ -19,7 +19,7 @@ export function createBraces(source: Source, tokens: readonly Token[], report: R
     return positionAt(source, start).column;
   }
 
-  /** Whether the author indents: the first block's first line stands further right than what opens it. */
+  /** Whether the source is indented: the first block's first line is indented more than the line that opens it. */
   function hasIndentation(): boolean {
     const brace = tokens.find(({ kind }) => kind === '{');
     const opener = tokens.findLast(
@@ -36,22 +36,22 @@ export function createBraces(source: Source, tokens: readonly Token[], report: R
 
   return {
     isIndented,
-    /** Whether some block is not closed. */
+    /** Whether a closing brace is missing. */
     isUnclosed: () => open > 0,
-    /** Whether some closing brace has no opening one. */
+    /** Whether an opening brace is missing. */
     isUnopened: () => open < 0,
 
-    /** How far a token stands right of a block's owner; nothing where the lines do not tell. */
+    /** The column of a token relative to its block's owner; undefined if indentation gives no information. */
     offsetFrom,
 
-    /** Of an unclosed block: whether a word or brace stands so far left that the block must have ended before it. */
+    /** Whether a word or brace is indented so little that an unclosed block must end before it. */
     isOutdented(owner: Token, token: Token): boolean {
       const offset = offsetFrom(owner, token);
       if (offset === undefined || token.kind === '{') return false;
       return token.kind === '}' ? offset < 0 : offset <= 0;
     },
 
-    /** A block that ends without its brace. At the end of the file only the first mistake counts. */
+    /** Reports a block without its closing brace. At the end of the file, only the first mistake is reported. */
     reportUnclosed(owner: Token, found: Token): void {
       if (found.kind === 'end' && isSettled) return;
       open -= 1;
@@ -63,24 +63,24 @@ export function createBraces(source: Source, tokens: readonly Token[], report: R
       });
     },
 
-    /** A block that begins without its brace; the caller says so. */
+    /** Records a missing opening brace. The caller reports it. */
     noteUnopened(): void {
       open += 1;
       isSettled = true;
     },
 
-    /** A mistake was reported that may be the cause of a wrong end of the file. */
+    /** Records that a reported mistake may explain an unexpected end of the file. */
     settle(): void {
       isSettled = true;
     },
 
-    /** An opening brace that is one too many; the caller says so. */
+    /** Records a superfluous opening brace. The caller reports it. */
     noteExtra(): void {
       open -= 1;
       isSettled = true;
     },
 
-    /** A closing brace that is one too many. */
+    /** Reports a superfluous closing brace. */
     reportStray(brace: Token): void {
       if (open < 0 || !isSettled)
         report('stray-brace', brace.start, 'unexpected "}", no block is open for it');

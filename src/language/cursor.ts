@@ -3,7 +3,7 @@ import { describe, type Token, type TokenKind } from './token.ts';
 
 export type Cursor = ReturnType<typeof createCursor>;
 
-/** A place in the tokens, and the ways to move it. It never passes the last token, which is of kind `end`. */
+/** A position in the tokens. It never moves past the last token, which is of kind `end`. */
 export function createCursor(tokens: readonly Token[]) {
   const [first] = tokens;
   const last = tokens.at(-1);
@@ -20,7 +20,7 @@ export function createCursor(tokens: readonly Token[]) {
   const at = (kind: TokenKind): boolean => current.kind === kind;
   const atWord = (word: string): boolean => current.kind === 'name' && current.text === word;
 
-  /** Past a block with all that is in it, however deep. Tells whether it ends. */
+  /** Skips a block with nested blocks. @returns whether the block is closed. */
   function skipBlock(): boolean {
     let depth = 0;
     do {
@@ -32,8 +32,8 @@ export function createCursor(tokens: readonly Token[]) {
   }
 
   /**
-   * Past what cannot be read, to where a member may begin or the block end: the next word that begins a line or
-   * that the block knows, or a brace.
+   * Error recovery: skips to the next possible start of a member or end of the block. That is a word that starts a line,
+   * a word that the block knows, or a brace.
    */
   function skipToMember(isKnown: (word: string) => boolean): void {
     while (!at('{') && !at('}') && !at('end')) {
@@ -46,7 +46,6 @@ export function createCursor(tokens: readonly Token[]) {
 
   return {
     peek: () => current,
-    /** The token that was passed last. */
     previous: () => previous,
     next,
     at,
@@ -57,8 +56,8 @@ export function createCursor(tokens: readonly Token[]) {
 }
 
 /**
- * "expected X after Y, found Z"; where the line or the file ends instead, right after its last token. A string
- * without its closing quotes is reported already, and so is what is missing after it.
+ * Reports "expected X after Y, found Z". If the line or the file ends instead, the position is the end of its last token.
+ * After a string without closing quotes it reports nothing, because that mistake is already reported.
  */
 export function reportExpected(what: string, cursor: Cursor, report: Report): void {
   const found = cursor.peek();

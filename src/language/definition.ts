@@ -1,38 +1,37 @@
 import type { Template } from './template.ts';
 
 /**
- * What a definition means, once it is read and checked: the form that is stored with a deployment and run.
- * Plain JSON, and pure: also for browsers. What the source leaves out has its default here, or is left out where
- * the operator's default holds.
+ * The meaning of a valid source: the form that runs. It is plain JSON, and this module also works in browsers. A setting
+ * that the source omits has its default value here, or is omitted if the operator's default applies.
  */
 export type Definition = {
-  /** For people; never empty. */
+  /** A display name; never empty. */
   name: string;
-  /** For people. */
+  /** For display. */
   description?: string;
   model: ModelSettings;
-  /** The system prompt; places values of `context`, `memory`, `session.id` and `now`. */
+  /** The system prompt. Its templates may use `context`, `memory`, `session.id` and `now`. */
   prompt: Template;
   /** How many of the latest messages are sent to the model: 0 to 500, 40 by default. */
   history: number;
-  /** What the agent may keep of a user. None: it has no memory tools. */
+  /** The facts that the agent may save about a user. If empty, it has no memory tools. */
   memory: Fact[];
-  /** Each type at most once. */
+  /** At most one of each type. */
   channels: Channel[];
-  /** Each name at most once. */
+  /** Names are unique. */
   tools: ToolGroup[];
   limits: Limits;
 };
 
-/** The name of a deployment's variable in place of its value. */
+/** A reference to a variable of the deployment. */
 export type EnvReference = { env: string };
 
 export type ModelSettings = {
-  /** Left out: the operator's default model. */
+  /** Undefined: the operator's default model. */
   name?: string;
   /** 0 to 2. */
   temperature?: number;
-  /** Completion tokens of one model call, at most: 1 to 1,000,000. */
+  /** The most completion tokens of one model call: 1 to 1,000,000. */
   maxTokens?: number;
   /** Milliseconds for one model call: 1 to 900,000, 60,000 by default. */
   timeout: number;
@@ -66,25 +65,25 @@ export type TelegramChannel = {
 
 export type ToolGroup = HttpGroup | McpGroup | BuiltInGroup;
 
-/** Tools that are HTTP requests, called `<name>.<capability>`. */
+/** Tools that make HTTP requests, named `<name>.<capability>`. */
 export type HttpGroup = {
   type: 'http';
   name: string;
-  /** Each name at most once. */
+  /** Names are unique. */
   capabilities: Capability[];
 };
 
-/** The tools of a server of the Model Context Protocol, by streamable HTTP. */
+/** The tools of an MCP server over streamable HTTP. */
 export type McpGroup = {
   type: 'mcp';
   name: string;
   url: string | EnvReference;
   headers: HttpHeader[];
-  /** The server's own names of the tools to offer; left out: all of them. */
+  /** The server's names of the tools to offer; undefined: all tools. */
   only?: string[];
 };
 
-/** Tools that the gateway has itself. */
+/** Tools built into the gateway. */
 export type BuiltInGroup = {
   type: 'builtin';
   name: BuiltInName;
@@ -94,7 +93,7 @@ export type Capability = {
   name: string;
   /** For the model. */
   description: string;
-  /** Each name at most once. */
+  /** Names are unique. */
   input: Field[];
   request: HttpRequest;
 };
@@ -107,14 +106,14 @@ export type Field = {
   description?: string;
 };
 
-/** A value, a list of values, or one of at least two different strings. */
+/** A scalar, a list of scalars, or one of at least two different strings. */
 export type FieldType = { kind: ScalarName; list: boolean } | { kind: 'choice'; choices: string[] };
 
 export type ScalarName = (typeof SCALARS)[number];
 
 export type HttpRequest = {
   method: HttpMethod;
-  /** `http:` or `https:`; its values are to be percent-encoded. Places also `input` and `env`. */
+  /** `http:` or `https:`. Values must be percent-encoded. May also use `input` and `env`. */
   url: Template;
   headers: HttpHeader[];
   /** Milliseconds for one request: 1 to 900,000, 10,000 by default. */
@@ -124,9 +123,9 @@ export type HttpRequest = {
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type HttpHeader = {
-  /** As written; each at most once, whatever its case. */
+  /** As written. Unique regardless of case. */
   name: string;
-  /** Places also `env`, and in a capability `input`. */
+  /** May also use `env`, and in a capability `input`. */
   value: Template;
 };
 
@@ -137,7 +136,7 @@ export type Limits = {
   runTime: number;
 };
 
-/** What holds where a definition says nothing. Durations in milliseconds. */
+/** The values of omitted settings. Durations are in milliseconds. */
 export const DEFAULTS = {
   history: 40,
   modelTimeout: 60_000,
@@ -158,5 +157,5 @@ export const BUILT_IN_GROUPS = { time: ['now'] } as const satisfies Record<
 
 export type BuiltInName = keyof typeof BUILT_IN_GROUPS;
 
-/** The group of the memory tools, which no definition may name. */
+/** The reserved group name of the memory tools. */
 export const MEMORY_GROUP = 'memory';

@@ -9,21 +9,20 @@ import { parseTemplate } from './template-parser.ts';
 import type { Token } from './token.ts';
 
 /**
- * The scheme, host and port of an address, with references to variables. A reference alone stands for a whole
- * address; nothing stands for OpenAI's own server, which is called where a model names none.
+ * The scheme, host and port of a URL, with references to variables. A single reference is a whole URL. An empty template
+ * is OpenAI's own server, the default of a model.
  */
 export type Server = Template;
 
-/** A place in a source from which a variable's value leaves for a server. */
+/** A position in a source that sends a variable's value to a server. */
 export type EnvDestination = { name: string; server: Server; line: number; column: number };
 
 const ignore = () => {};
 const SCHEME = /^https?:\/\//i;
 
 /**
- * The servers that the variables of a source go to, in URLs, headers and keys of models, in the order of the source.
- * The token of Telegram is not among them: the operator chooses that server. Of a source with errors it lists what
- * can be read.
+ * Lists the servers that receive variables of a source, in URLs, headers and model keys, in source order. It omits
+ * Telegram's token, because the operator chooses that server. For an invalid source it lists what can be parsed.
  */
 export function envDestinations(input: string): EnvDestination[] {
   if (isTooLarge(input)) return [];
@@ -76,7 +75,7 @@ function addressOf(member: Member | undefined): Server {
   return reference ? [{ path: ['env', reference.token.text] }] : [];
 }
 
-/** A URL up to its path. */
+/** The part of a URL before its path. */
 function serverOf(url: Template): Server {
   const server: Server = [];
   for (const part of url) {

@@ -1,9 +1,9 @@
 import { positionAt, type Source } from './source.ts';
 
-/** Errors keep a definition from being deployed, warnings do not. */
+/** An error prevents a deploy; a warning does not. */
 export type Severity = 'ERROR' | 'WARNING';
 
-/** Every code with the severity of its problems: the closed list. README.md says what each one means. */
+/** The closed list of codes with their severities. README.md documents each one. */
 export const SEVERITIES = {
   'source-too-large': 'ERROR',
   'invalid-character': 'ERROR',
@@ -57,11 +57,11 @@ export type DiagnosticCode = keyof typeof SEVERITIES;
 export type Diagnostic = {
   severity: Severity;
   code: DiagnosticCode;
-  /** One line, without its position and code. Of strings it shows names only: any other text may be a secret. */
+  /** One line, without position and code. It quotes no string values except names, because they may be secrets. */
   message: string;
   /** From 1. A line ends at `\n`, `\r\n` or `\r`. */
   line: number;
-  /** From 1, counted in UTF-16 code units as editors and JavaScript count; a byte order mark is not counted. */
+  /** From 1, in UTF-16 code units as in JavaScript. A byte order mark is not counted. */
   column: number;
 };
 
@@ -76,23 +76,23 @@ export function formatDiagnostic({
 }
 
 /**
- * Notes a problem at an offset of the source. A message that takes work, such as one with a suggestion, is a function:
- * only the messages of listed problems are made.
+ * Records a problem at an offset of the source. An expensive message, such as one with a suggestion, is a function,
+ * which is called only if the problem is listed.
  */
 export type Report = (code: DiagnosticCode, offset: number, message: Message) => void;
 
 type Message = string | (() => string);
 
-/** The most problems that are listed, errors first. The rest is counted in one more. */
+/** Listed problems, errors first. One more diagnostic counts the rest. */
 export const MAX_DIAGNOSTICS = 100;
 
-/** The most problems of each severity that are kept to choose from. Further ones are only counted. */
+/** Recorded problems of each severity. Further ones are only counted. */
 const MAX_KEPT = 5_000;
 
-/** A problem as it is noted. */
+/** A recorded problem. */
 export type Problem = { code: DiagnosticCode; offset: number; message: Message };
 
-/** Collects problems in any order and lists them in that of the source. */
+/** Collects problems in any order and lists them in source order. */
 export function createDiagnostics(source: Source) {
   const problems: Record<Severity, Problem[]> = { ERROR: [], WARNING: [] };
   const dropped: Record<Severity, number> = { ERROR: 0, WARNING: 0 };
@@ -103,7 +103,7 @@ export function createDiagnostics(source: Source) {
     else dropped[severity] += 1;
   };
 
-  /** @param more problems that were noted elsewhere. */
+  /** @param more problems recorded elsewhere. */
   function list(more: readonly Problem[] = []): Diagnostic[] {
     const noted = [...problems.ERROR, ...problems.WARNING, ...more];
     const causes = mergeMissingQuotes(
@@ -128,7 +128,6 @@ export function createDiagnostics(source: Source) {
     return { severity: SEVERITIES[code], code, message: text, ...positionAt(source, offset) };
   }
 
-  /** Whether anything but warnings was noted so far. */
   const hasErrors = (): boolean => problems.ERROR.length > 0;
 
   return { report, list, hasErrors };
@@ -136,14 +135,14 @@ export function createDiagnostics(source: Source) {
 
 const isError = ({ code }: Problem): boolean => SEVERITIES[code] === 'ERROR';
 
-/** Those that fit in the list: errors before warnings, and of each the first ones of the source. */
+/** The problems that fit in the list: errors before warnings, each in source order. */
 function listed(problems: readonly Problem[]): ReadonlySet<Problem> {
   const errors = problems.filter(isError);
   const warnings = problems.filter((problem) => !isError(problem));
   return new Set([...errors, ...warnings].slice(0, MAX_DIAGNOSTICS));
 }
 
-/** What text without its quotes is taken for. */
+/** The problems that unquoted text causes. */
 const OUT_OF_QUOTES: ReadonlySet<DiagnosticCode> = new Set([
   'unterminated-string',
   'syntax',
@@ -154,8 +153,8 @@ const OUT_OF_QUOTES: ReadonlySet<DiagnosticCode> = new Set([
 ]);
 
 /**
- * Where a quote is left out, all other quotes of the line change sides: text is read as words, and the last quote
- * is found open. Of all that follows in the line one problem is left, where the first one is.
+ * A missing quote swaps the roles of all other quotes in its line: text is read as words, and the last quote opens a
+ * string that is never closed. Such problems of one line are merged into one, at the first position.
  */
 function mergeMissingQuotes(problems: readonly Problem[], source: Source): readonly Problem[] {
   const isOpen = ({ code }: Problem) => code === 'unterminated-string';

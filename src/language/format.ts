@@ -7,19 +7,18 @@ import { contentOf, unindent } from './strings.ts';
 import type { Block, Member } from './syntax.ts';
 import type { Token } from './token.ts';
 
-/** A list that makes its line longer than this is broken after each comma. */
+/** A list is broken after each comma if its line would be longer. */
 const MAX_WIDTH = 100;
 
-/** What stands close to its neighbours, as in `env.NAME` and `string[]?`. */
+/** Tokens without space before or after them, as in `env.NAME` and `string[]?`. */
 const TIGHT_BEFORE = new Set([',', '.', '?', '[', ']']);
 const TIGHT_AFTER = new Set(['.', '[']);
 
 /**
- * Lays a source out anew: two spaces for each block, one line for each setting, the values of small blocks in
- * columns, at most one empty line in a row. Comments stay where they are, and what the source means stays too.
- * Formatting a second time changes nothing.
+ * Formats a source: two spaces per block, one line per setting, the values of small blocks in columns, and at most one
+ * empty line in a row. Comments keep their positions and the meaning is unchanged. Formatting is idempotent.
  *
- * @returns `null` where the syntax has mistakes.
+ * @returns `null` if the syntax is invalid.
  */
 export function formatSource(input: string): string | null {
   if (isTooLarge(input)) return null;
@@ -42,7 +41,7 @@ function print(text: string, { tokens, comments, document }: Parsed): string {
     if (member.block) printBlock(member.block, depth);
   }
 
-  /** A head in several lines: broken where a comment stands in it and, if it is a long list, after each comma. */
+  /** Prints a head on several lines: breaks it at each comment and, in a long list, after each comma. */
   function printBroken(head: readonly Token[], depth: number, isLong: boolean): void {
     let part: Token[] = [];
     let partDepth = depth;
@@ -80,7 +79,7 @@ function isLongList(head: readonly Token[], depth: number): boolean {
   return depth * 2 + join(head, depth).length > MAX_WIDTH;
 }
 
-/** The parts of a head that stand in columns: the word, an input's type, and what follows. */
+/** Splits a head into aligned columns: the word, an input's type, and the rest. */
 function columnsOf(
   member: Member,
   head: readonly Token[],
@@ -107,7 +106,7 @@ function join(tokens: readonly Token[], depth: number): string {
     .join('');
 }
 
-/** A `"""` text with other indentation. Of the lines, only empty ones are without it. */
+/** Changes the indentation of a `"""` text. Empty lines get none. */
 function reindent(token: Token, depth: number): string {
   const [first = '', ...lines] = token.text.slice(3, -3).split('\n');
   if (lines.length === 0) return token.text;

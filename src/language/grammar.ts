@@ -1,5 +1,5 @@
 /**
- * What may stand after a word:
+ * The arguments of a word:
  *
  *     address  = STRING | env_ref
  *     env      = "env" "." NAME
@@ -8,7 +8,7 @@
  *     window   = "none" | "last" INT "messages"
  *     type     = scalar [ "[" "]" ] [ "?" ] | STRING "|" STRING { "|" STRING } [ "?" ]
  *
- * A `string?` may be left out; `text` is a string or a text in three quotes.
+ * `string?` is optional. `text` is a string or a text in three quotes.
  */
 export type Shape =
   | 'string'
@@ -25,16 +25,15 @@ export type Shape =
   | 'window'
   | 'type';
 
-/** What may follow one word. */
+/** The syntax after one word. */
 export type Rule = {
   readonly shapes: readonly Shape[];
-  /** The block that ends it. */
+  /** The block after the arguments. */
   readonly block?: BlockName;
-  /** Whether that block may be left out. */
   readonly blockOptional?: boolean;
-  /** A word in the block's place that leads on by a rule of its own. */
+  /** An alternative to the block: a word with its own rule. */
   readonly form?: Form;
-  /** Whether it may stand more than once in its block. */
+  /** Whether the word may occur more than once in its block. */
   readonly repeats?: boolean;
 };
 
@@ -52,11 +51,11 @@ export type BlockName =
   | 'input'
   | 'request';
 
-/** What may stand in a block: words of the language, or names that the author chooses. */
+/** The members of a block: keywords of the language, or names that the author chooses. */
 export type BlockRule = {
-  /** How messages name the block. */
+  /** The block's name in messages. */
   readonly title: string;
-  /** What one member of it is called. */
+  /** The name of a member in messages. */
   readonly member: string;
   readonly words?: { readonly [word: string]: Rule };
   readonly names?: Rule;
@@ -73,7 +72,7 @@ const HEADER: Rule = { shapes: ['string', 'string'], repeats: true };
 export const VERSION_RULE: Rule = { shapes: ['integer'] };
 export const AGENT_RULE: Rule = { shapes: ['string'], block: 'agent' };
 
-/** The one table of the language: which words are allowed where, and what follows them. */
+/** The grammar of all blocks: which words each block allows, and the syntax after them. */
 export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
   agent: {
     title: '"agent"',
@@ -151,25 +150,25 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
   },
 };
 
-/** The words that a block takes; none where its members have names. */
+/** The keywords of a block. Empty for a block of names. */
 export function wordsOf(block: BlockName): string[] {
   return Object.keys(BLOCKS[block].words ?? {});
 }
 
-/** The rule of a word in a block of words. */
+/** The rule of a keyword in a block. */
 export function findRule(block: BlockName, word: string): Rule | undefined {
   const { words } = BLOCKS[block];
   return words && Object.hasOwn(words, word) ? words[word] : undefined;
 }
 
-/** Titles of the blocks that do take a word. */
+/** Titles of the blocks that allow a keyword. */
 export function findHomes(word: string): string[] {
   return Object.values(BLOCKS)
     .filter(({ words }) => words && Object.hasOwn(words, word))
     .map(({ title }) => title);
 }
 
-/** Whether a member of the block may itself have a block. */
+/** Whether members of a block may have blocks. */
 export function holdsBlocks(block: BlockName): boolean {
   return Object.values(BLOCKS[block].words ?? {}).some((rule) => rule.block !== undefined);
 }

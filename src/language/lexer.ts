@@ -4,16 +4,16 @@ import { scanString, scanTriple } from './strings.ts';
 import type { Comment, Token, TokenKind } from './token.ts';
 
 export type Tokens = {
-  /** The last one is of kind `end`. */
+  /** The last token is of kind `end`. */
   readonly tokens: readonly Token[];
   readonly comments: readonly Comment[];
 };
 
-/** Whatever is neither white space, a sign, a quote nor a comment. */
+/** A run of characters without white space, punctuators, quotes and comments. */
 const RUN = /[^\s{},|.?[\]"#]+/y;
 const NUMERIC_RUN = /\d+(?:\.\d+)?[^\s{},|.?[\]"#]*/y;
 
-/** A template outside a string: its braces are no block's. */
+/** A template outside a string. Its braces do not delimit a block. */
 const TEMPLATE =
   /\{\{[ \t]*[A-Za-z_][\w.]*[ \t]*(?:\}\}|\?\?(?:[ \t]*\\?"[^"\n]*")?(?:[ \t]*\}\})?)/y;
 
@@ -23,8 +23,8 @@ const NUMBER = /^\d+\.\d+$/;
 const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m)$/;
 
 /**
- * Cuts a source into tokens. It reports only what is wrong inside strings and before comments; a run of characters
- * that is no token becomes one of kind `other`, so that the parser can say what it expected in its place.
+ * Splits a source into tokens. It reports only mistakes in strings and comments. An invalid run of characters becomes a
+ * token of kind `other`, so that the parser can report what it expected instead.
  */
 export function tokenize({ text }: Source, report: Report): Tokens {
   const tokens: Token[] = [];
@@ -131,10 +131,10 @@ function kindOf(run: string): TokenKind {
   return DURATION.test(run) ? 'duration' : 'other';
 }
 
-/** Runs of what no text file holds: control characters and halves of surrogate pairs. */
+/** Characters that no text file contains: control characters and unpaired surrogates. */
 const NO_TEXT = /[^\P{Cc}\t\n]+|\p{Cs}+/gu;
 
-/** Reports what makes a source no text. Nothing else is to be said of such a source. */
+/** Reports characters that a text must not contain. A source with such characters is not parsed. */
 export function checkIsText({ text }: Source, report: Report): boolean {
   const runs = [...text.matchAll(NO_TEXT)];
   for (const { 0: run, index } of runs) {

@@ -2,23 +2,23 @@ import type { Comment, Token } from './token.ts';
 
 type Line = {
   readonly depth: number;
-  /** Its text, cut where it lines up with the lines around it. */
+  /** Its text, split into columns that align with neighbouring lines. */
   columns: readonly string[];
   comment: string;
   readonly emptyBefore: boolean;
-  /** Whether it opens a block: then no empty line follows it. */
+  /** Whether it opens a block. Then no empty line follows. */
   opens: boolean;
 };
 
 /**
- * The lines of a formatted source. Whoever writes them goes through the source in order; the source's comments and
- * empty lines are put between, and a comment that follows something on its line stays behind it.
+ * Collects the lines of a formatted source, in source order. It inserts the source's comments and empty lines between
+ * them, and keeps a trailing comment on its line.
  */
 export function createLines(text: string, comments: readonly Comment[]) {
   const lines: Line[] = [];
-  /** How many comments are written. */
+  /** The number of comments written. */
   let done = 0;
-  /** How far the source is written. */
+  /** The source offset up to which lines are written. */
   let offset = 0;
   let isSeparated = false;
 
@@ -46,7 +46,7 @@ export function createLines(text: string, comments: readonly Comment[]) {
   }
 
   return {
-    /** Whether a comment that is not written yet stands before a token. */
+    /** Whether an unwritten comment precedes a token. */
     hasCommentBefore: ({ start }: Token): boolean => (comments[done]?.start ?? start) < start,
 
     /** Writes the comments before a line's first token. */
@@ -60,7 +60,7 @@ export function createLines(text: string, comments: readonly Comment[]) {
       offset = last.end;
     },
 
-    /** Goes on with the last line. */
+    /** Appends to the last line. */
     append,
 
     /** Ends the last line with a block's opening brace. */
@@ -70,14 +70,14 @@ export function createLines(text: string, comments: readonly Comment[]) {
       if (line) line.opens = true;
     },
 
-    /** Closes a block whose opening line has this depth. */
+    /** Closes a block. @param depth the depth of the line that opened it. */
     close(brace: Token, depth: number): void {
       addComments(brace.start, depth + 1);
       lines.push({ depth, columns: ['}'], comment: '', emptyBefore: false, opens: false });
       offset = brace.end;
     },
 
-    /** Sets the next line apart by an empty one. */
+    /** Inserts an empty line before the next line. */
     separate(): void {
       isSeparated = true;
     },
@@ -95,7 +95,7 @@ function toText({ depth, columns, comment, emptyBefore }: Line): string {
   return `${emptyBefore ? '\n' : ''}${'  '.repeat(depth)}${text}\n`;
 }
 
-/** Pads the columns of neighbouring lines of one depth, so that what follows them lines up. */
+/** Pads the columns of neighbouring lines of the same depth, to align them. */
 function align(lines: readonly Line[]): Line[] {
   const groups: Line[][] = [];
   for (const line of lines) {
@@ -106,7 +106,7 @@ function align(lines: readonly Line[]): Line[] {
   return groups.flatMap(pad);
 }
 
-/** What is wider than this does not push aside what stands on the lines around it. */
+/** A wider column does not affect the alignment of neighbouring lines. */
 const MAX_COLUMN = 40;
 
 function pad(group: readonly Line[]): Line[] {

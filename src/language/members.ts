@@ -15,23 +15,23 @@ import { hint, suggest } from './suggest.ts';
 import type { Block, Member } from './syntax.ts';
 import { describe, quote, type Token } from './token.ts';
 
-/** What stands between a member's word and its block. */
+/** The part of a member between its word and its block. */
 type Head = Arguments & {
   form: string | undefined;
-  /** The rule that says which block may follow. */
+  /** The rule that determines the block. */
   rule: Rule;
 };
 
-/** Says nothing: for what follows from a mistake that is already reported. */
+/** Reports nothing: for consequences of a mistake that is already reported. */
 const quietly: Report = () => {};
 
-/** So many unknown words of a source are read as the word that was meant; further ones are skipped. */
+/** Unknown words of a source that are matched to the nearest known word. Further ones are skipped. */
 const MAX_GUESSES = 500;
 
-/** The parser of members and blocks: the part of the language that the table in grammar.ts drives. */
+/** The parser of members and blocks, driven by the table in grammar.ts. */
 export function createMemberParser(cursor: Cursor, braces: Braces, report: Report) {
   const parseArguments = createArgumentParser(cursor);
-  /** The blocks around the cursor, the innermost last. */
+  /** The enclosing blocks, innermost last. */
   const path: BlockName[] = [];
   let guesses = 0;
 
@@ -43,7 +43,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
   /**
    * member = word { argument } [ block ] ;
    *
-   * @param say where mistakes before its block are reported.
+   * @param say receives mistakes before the block.
    */
   function parseMember(word: string, rule: Rule, say: Report): Member {
     const token = cursor.next();
@@ -70,7 +70,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     return { ...head, complete: false, form: undefined, rule: { shapes: [] } };
   }
 
-  /** The word that leads on to another rule, and what that one wants. */
+  /** Parses a form's word and the arguments of the form's rule. */
   function parseForm(head: Arguments, form: Form, say: Report): Head {
     cursor.next();
     const rest = parseHead(form.rule, say);
@@ -82,7 +82,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     };
   }
 
-  /** The block after a head, also where its opening brace was forgotten. */
+  /** Parses the block after a head, even if its opening brace is missing. */
   function parseTail(owner: Token, { rule, complete }: Head, say: Report): Block | undefined {
     const { block, blockOptional } = rule;
     if (block && cursor.at('{')) return parseBlock(block, owner, cursor.next());
@@ -99,7 +99,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     return undefined;
   }
 
-  /** Whether closing braces are left over, and what is next belongs into the block that should open here. */
+  /** Whether an opening brace is missing here: closing braces are left over, and the next token belongs into the block. */
   function isBraceForgotten(block: BlockName, isOptional: boolean): boolean {
     const { kind, text, startsLine } = cursor.peek();
     if (!braces.isUnopened()) return false;
@@ -111,8 +111,8 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
   /**
    * block = "{" { member } "}" ;
    *
-   * @param owner the word that the block belongs to.
-   * @param open its brace, which is passed.
+   * @param owner the word of the member that has the block.
+   * @param open the opening brace, already consumed.
    */
   function parseBlock(name: BlockName, owner: Token, open: Token): Block {
     const members: Member[] = [];
@@ -136,7 +136,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     return { name, open, close: close ?? cursor.peek(), members, damaged };
   }
 
-  /** Whether the next token shows that the block's closing brace was forgotten before it. */
+  /** Whether the block's closing brace is missing before the next token. */
   function endsWithoutBrace(owner: Token): boolean {
     const token = cursor.peek();
     if (token.kind === 'end' || !braces.isUnclosed()) return token.kind === 'end';
@@ -145,7 +145,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     return token.kind === 'name' && isOfOuterBlock(token);
   }
 
-  /** Whether a word belongs to a block further out. A block of names takes any word, unless nothing is indented. */
+  /** Whether a word belongs to an outer block. In a block of names, any word is a name unless the source is unindented. */
   function isOfOuterBlock({ text, startsLine }: Token): boolean {
     const [block, ...outer] = path.toReversed();
     if (block === undefined || isKnown(text)) return false;
@@ -153,7 +153,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     return outer.some((name) => findRule(name, text) !== undefined);
   }
 
-  /** Whether a closing brace is one too many: it stands too far right, or what follows belongs to the block. */
+  /** Whether a closing brace is superfluous: it is indented too far, or the next token belongs to the block. */
   function isStray(brace: Token, owner: Token): boolean {
     if (!braces.isUnopened()) return false;
     const next = cursor.peek();
@@ -162,7 +162,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     return offset === undefined ? isKnown(next.text) && !isOfOuterBlock(next) : offset > 0;
   }
 
-  /** The next member of a block, if it can be read. Whatever stands there, the cursor moves on. */
+  /** Parses the next member of a block. @returns undefined if it is invalid; the cursor moves in any case. */
   function parseNext(block: BlockName): Member | undefined {
     const token = cursor.peek();
     const { names, member } = BLOCKS[block];
@@ -180,7 +180,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     return undefined;
   }
 
-  /** Past opening braces that are never closed, and so hardly open a block. */
+  /** Skips superfluous opening braces. */
   function skipExtraBraces(): boolean {
     const isExtra = () => cursor.at('{') && braces.isUnclosed();
     if (!isExtra()) return false;
@@ -191,7 +191,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     return true;
   }
 
-  /** A word that the block does not know: read as the one that was meant, or skipped with all that follows it. */
+  /** Reports an unknown word, then parses it as the nearest known word or skips its member. */
   function parseUnknown(token: Token, block: BlockName): Member | undefined {
     const homes = findHomes(token.text);
     const words = wordsOf(block);
@@ -219,7 +219,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     if (!cursor.skipBlock()) braces.settle();
   }
 
-  /** Whether the innermost block takes a word of the language; a block of names takes none. */
+  /** Whether a word is a keyword of the innermost block. A block of names has none. */
   function isKnown(word: string): boolean {
     const block = path.at(-1);
     return block !== undefined && findRule(block, word) !== undefined;
@@ -228,12 +228,12 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
   return { parseMember };
 }
 
-/** Whether a token ends what stands before it. */
+/** Whether a token ends the head of a member. */
 function isBoundary({ kind }: Token): boolean {
   return kind === '{' || kind === '}' || kind === 'end';
 }
 
-/** Whether a token may be meant as a word, though it may be no name. */
+/** Whether the author may have meant a token as a word, even if it is not a valid name. */
 function isWord({ kind }: Token): boolean {
   return kind === 'name' || kind === 'other';
 }

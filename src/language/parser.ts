@@ -8,15 +8,15 @@ import type { Source } from './source.ts';
 import type { Document, Member } from './syntax.ts';
 import { describe, shorten } from './token.ts';
 
-/** The version of the language that is understood here. */
+/** The supported version of the language. */
 export const LANGUAGE_VERSION = 5;
 
 export type Parsed = Tokens & { readonly document: Document };
 
 /**
- * Reads a source as far as its syntax goes.
+ * Parses the syntax of a source.
  *
- * @returns nothing where it is no text or no agent of this version was found; then only this is reported.
+ * @returns undefined if the source is not text or has no agent of this version. Only that problem is then reported.
  */
 export function parseSource(source: Source, report: Report): Parsed | undefined {
   if (!checkIsText(source, report)) return undefined;
@@ -29,13 +29,12 @@ export function parseSource(source: Source, report: Report): Parsed | undefined 
 }
 
 /**
- * Reads tokens into words, their arguments and blocks, as the table in grammar.ts allows them. It reports every
- * mistake once and goes on where the next member begins; which values make sense is the checker's business.
+ * Parses tokens into words with arguments and blocks, by the table in grammar.ts. It reports each mistake once and
+ * continues at the next member. The checker validates the values.
  *
- * Written by hand, and not with a parser generator: a definition is one form repeated (a word, arguments, a
- * block), so that one table and a few functions are the whole grammar, and the recovery from a missing brace can
- * look at what an author looks at: the words, the lines and their indentation. Blocks nest as deep as the table
- * does, never as deep as the source does, so that no source can exhaust the stack.
+ * We use no parser generator: the language is one form repeated (a word, arguments, a block), so one table and a few
+ * functions are the whole grammar. The recovery from a missing brace can then use words, lines and indentation. The table
+ * bounds the nesting of blocks, so no source can exhaust the stack.
  */
 function parse(source: Source, { tokens }: Tokens, report: Report): Document | undefined {
   const cursor = createCursor(tokens);

@@ -2,10 +2,10 @@ import { nameOf, namesOf, stringsOf } from './check/values.ts';
 import { positionAt, type Source } from './source.ts';
 import type { Member } from './syntax.ts';
 
-/** Where a source names the group of a server's tools, or one of those that it takes of it. */
+/** The position in a source of an MCP group, or of a tool in its `only` list. */
 export type ToolPlace = { group: string; tool?: string; line: number; column: number };
 
-/** The places of an agent's servers of tools, for what is found out about them later. */
+/** Lists the positions of an agent's MCP groups and tools, for diagnostics of their servers. */
 export function toolPlaces(agent: Member, source: Source): ToolPlace[] {
   const servers = agent.block?.members.filter(({ form }) => form === 'mcp') ?? [];
   return servers.flatMap((server) => {

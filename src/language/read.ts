@@ -13,26 +13,25 @@ import { type ToolPlace, toolPlaces } from './places.ts';
 import { looksLikeSecret } from './secrets.ts';
 import { createSource, isTooLarge, MAX_SOURCE_BYTES } from './source.ts';
 
-/** A source that is parsed and checked. */
+/** A parsed and checked source. */
 export type Reading = {
-  /** `null` when there is any error. */
+  /** `null` if there is an error. */
   definition: Definition | null;
-  /** The environment variables that the source names, sorted, each once. */
+  /** The environment variables that the source names, sorted, without repeats. */
   envNames: string[];
   /**
-   * What the source can call, sorted, without the memory tools: `<group>.<capability>`; of an MCP server
-   * `<group>.<tool>` for each tool that `only` names, else `<group>.*`. Of an invalid source, as much as a valid one
-   * could have.
+   * The tools of the source, sorted, without the memory tools: `<group>.<capability>`; for an MCP server `<group>.<tool>`
+   * for each tool in `only`, or else `<group>.*`. For an invalid source, the list has the bounds of a valid one.
    */
   tools: string[];
-  /** The channels that the source names, in its order, each once. */
+  /** The channels of the source, in source order, without repeats. */
   channels: ChannelType[];
-  /** Where a valid source names servers of tools, and which of their tools, in its order. */
+  /** The positions of MCP groups and their tools in a valid source, in source order. */
   places: ToolPlace[];
   /**
-   * The problems in the order of the source; the first one is the first cause.
+   * Lists the problems in source order.
    *
-   * @param envNames the variables that have a value. Without them no variable is called unset or unused.
+   * @param envNames the variables that have a value. If omitted, no variable is reported as unset or unused.
    */
   diagnose(envNames?: readonly string[]): Diagnostic[];
 };
@@ -41,15 +40,15 @@ export type DefinitionReport = Omit<Reading, 'diagnose'> & { diagnostics: Diagno
 
 export type ReadOptions = { envNames?: readonly string[] | undefined };
 
-/** A source with its problems, as `readSource` answers them. */
+/** Reads a source and lists its problems. See `readSource`. */
 export function readDefinition(input: string, { envNames }: ReadOptions = {}): DefinitionReport {
   const { diagnose, ...read } = readSource(input);
   return { ...read, diagnostics: diagnose(envNames) };
 }
 
 /**
- * Reads a source of agentlang 5. Whatever the text, it answers, in time that grows with the text's length
- * alone; a source over 256 KiB is not read.
+ * Parses and checks a source of agentlang 5. It accepts any text and never throws. The time is bounded by the length of
+ * the text. A source over 256 KiB is reported but not parsed.
  */
 export function readSource(input: string): Reading {
   const isReadable = !isTooLarge(input);
@@ -76,9 +75,9 @@ export function readSource(input: string): Reading {
   };
 }
 
-/** Which environment variables are used, and what is to be said of them. */
+/** Collects the uses of environment variables, and reports problems with them. */
 function createEnvUses(report: Report) {
-  /** Where each one is used first. */
+  /** The offset of the first use, by name. */
   const used = new Map<string, number>();
   return {
     use(name: string, offset: number): void {
@@ -92,7 +91,7 @@ function createEnvUses(report: Report) {
       const message = `expected at most ${BOUNDS.variables} variables, found ${used.size}`;
       report('too-many', offset, message);
     },
-    /** @param reportUnused whether the source is read as a whole, so that what it does not use can be told. */
+    /** @param reportUnused whether the source is valid, so that all uses are known. */
     problems(given: ReadonlySet<string>, reportUnused: boolean): Problem[] {
       const unset = [...used]
         .filter(([name]) => !given.has(name))
@@ -115,7 +114,7 @@ function createEnvUses(report: Report) {
   };
 }
 
-/** The names that the tools of all groups are called by, sorted. */
+/** The full names of the tools of all groups, sorted. */
 function toolNames(groups: readonly ToolGroup[]): string[] {
   const names = groups.slice(0, BOUNDS.groups).flatMap((group) => {
     const name = group.name.slice(0, BOUNDS.nameLength);

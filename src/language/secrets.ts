@@ -1,4 +1,4 @@
-/** Keys that services mark as theirs. Every pattern is of bounded length, so that the search is linear. */
+/** Keys with the marker of a service. Each pattern has a bounded length, so the search is linear. */
 const MARKED = [
   /\bsk-(?=[\w-]{0,60}\d)[\w-]{16}/, // OpenAI, Anthropic
   /\b[rs]k_(?:live|test)_\w{10}/, // Stripe
@@ -22,8 +22,8 @@ const LONG_RUN = /[\w+/-]{32,}/g;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * Whether a text seems to hold a key or a token: one that its service marks, or a long run of letters and digits
- * without order. A random run inside a URL does not count, it may name a page.
+ * Whether a text seems to contain a key or token: one with the marker of a service, or a long random run of letters and
+ * digits. A random run inside a URL does not count, because it may be part of a path.
  */
 export function looksLikeSecret(text: string): boolean {
   if (text.length < SHORTEST) return false;
@@ -31,7 +31,7 @@ export function looksLikeSecret(text: string): boolean {
   return text.replace(WEB_ADDRESS, ' ').match(LONG_RUN)?.some(isRandom) ?? false;
 }
 
-/** Hexadecimal, or both cases and several digits, and in either case hardly a character more often than others. */
+/** Whether a run has a high entropy and is hexadecimal, or mixes upper case, lower case and digits. */
 function isRandom(run: string): boolean {
   if (UUID.test(run)) return false;
   const digits = run.match(/\d/g)?.length ?? 0;
@@ -41,7 +41,7 @@ function isRandom(run: string): boolean {
   return isMixed && entropy(run) > 4;
 }
 
-/** Shannon's, in bits a character. */
+/** Shannon entropy, in bits per character. */
 function entropy(run: string): number {
   const counts = new Map<string, number>();
   for (const character of run) counts.set(character, (counts.get(character) ?? 0) + 1);

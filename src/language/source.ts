@@ -1,9 +1,9 @@
-/** The most bytes that a source may have, counted in UTF-8: 256 KiB. */
+/** The size limit of a source in bytes of UTF-8: 256 KiB. */
 export const MAX_SOURCE_BYTES = 262_144;
 
-/** A source as it is read. */
+/** A normalized source. */
 export type Source = {
-  /** Without a byte order mark, every line break a `\n`. */
+  /** Without a byte order mark. Each line break is `\n`. */
   readonly text: string;
   /** The offset at which each line begins. */
   readonly lineStarts: readonly number[];
@@ -17,7 +17,7 @@ export function createSource(input: string): Source {
   return { text, lineStarts };
 }
 
-/** Where an offset is, for people: both from 1. */
+/** The line and column of an offset, both from 1. */
 export function positionAt({ lineStarts }: Source, offset: number) {
   let low = 0;
   let high = lineStarts.length;
@@ -29,12 +29,12 @@ export function positionAt({ lineStarts }: Source, offset: number) {
   return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
 }
 
-/** The length of a text in UTF-8. */
+/** The length of a text in bytes of UTF-8. */
 export function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** Whether a source is over the limit. What is far over it is not even encoded. */
+/** Whether a source exceeds the limit. The check of `length` avoids encoding very large texts. */
 export function isTooLarge(input: string): boolean {
   return input.length > MAX_SOURCE_BYTES || byteLength(input) > MAX_SOURCE_BYTES;
 }

@@ -1,16 +1,16 @@
 import type { Report } from './diagnostic.ts';
 import { quote, type Token } from './token.ts';
 
-/** Where a string ends, and whether its closing quotes are there. */
+/** The end of a string, and whether it has closing quotes. */
 type Scan = { end: number; closed: boolean };
 
 const ESCAPE = /\\(?:["\\nt{]|u\{([0-9A-Fa-f]{1,6})\})/y;
 const NO_ESCAPE = /\\\S?/uy;
 
-/** `{{ path ?? "default" }}`: the quotes of a default do not end the string that it stands in. */
+/** `{{ path ?? "default" }}`: the quotes of a default do not end the surrounding string. */
 const TEMPLATE_WITH_DEFAULT = /\{\{[ \t]*[\w.]+[ \t]*\?\?[ \t]*"(?:[^"\\\n]|\\.)*"[ \t]*\}\}/y;
 
-/** Text without anything that matters for the end of a string. */
+/** Text without characters that affect the end of a string. */
 const PLAIN = /[^"\\\n{]+/y;
 const PLAIN_LINES = /[^"\\]+/y;
 
@@ -35,7 +35,7 @@ export function scanString(text: string, start: number, report: Report): Scan {
     start,
     `expected " to close this string, found the end of the ${where}`,
   );
-  // A brace that ends the line was hardly meant to be text.
+  // A brace at the end of the line is probably not part of the text.
   const brace = /\s[{}]\s*$/.exec(text.slice(start, offset));
   return { end: brace ? start + brace.index : offset, closed: false };
 }
@@ -57,13 +57,13 @@ export function scanTriple(text: string, start: number, report: Report): Scan {
   return { end: text.length, closed: false };
 }
 
-/** Past a pattern, if it matches. */
+/** The offset after a pattern, or the same offset if it does not match. */
 function skip(pattern: RegExp, text: string, offset: number): number {
   pattern.lastIndex = offset;
   return pattern.test(text) ? pattern.lastIndex : offset;
 }
 
-/** The length of the escape at an offset; of a wrong one, as much as can be skipped. */
+/** The length of the escape at an offset. For an invalid one, the length to skip. */
 function scanEscape(text: string, offset: number, report: Report): number {
   ESCAPE.lastIndex = offset;
   NO_ESCAPE.lastIndex = offset;
@@ -77,17 +77,17 @@ function scanEscape(text: string, offset: number, report: Report): number {
   return found.length;
 }
 
-/** Neither U+0000, which no database takes, nor half of a surrogate pair, nor beyond Unicode. */
+/** Whether a code point is a storable character: in Unicode, not U+0000, and not a surrogate. */
 function isCharacter(code: number): boolean {
   return code > 0 && code <= 0x10_ff_ff && !(code >= 0xd8_00 && code <= 0xdf_ff);
 }
 
-/** What stands between a string's quotes. */
+/** The content between a string's quotes. */
 export type Content = {
   /** Offsets in the source. */
   start: number;
   end: number;
-  /** What each line loses at its beginning: the indentation of a `"""` text's closing line. */
+  /** The indentation of a `"""` text's closing line, which is removed from each line. */
   indentation: string;
 };
 
@@ -104,14 +104,14 @@ function leadingSpace(line: string): string {
   return /^[ \t]*/.exec(line)?.[0] ?? '';
 }
 
-/** A line without as much of the indentation as it has. */
+/** Removes the indentation that a line shares. */
 export function unindent(line: string, indentation: string): string {
   let shared = 0;
   while (shared < indentation.length && line[shared] === indentation[shared]) shared += 1;
   return line.slice(shared);
 }
 
-/** The text that a part of a string's content means: unindented, escapes replaced. */
+/** Decodes a part of a string's content: removes indentation and replaces escapes. */
 export function decode(source: string, start: number, end: number, indentation = ''): string {
   const raw = source.slice(start, end);
   if (!/[\\\n]/.test(raw) && source[start - 1] !== '\n') return raw;
@@ -130,7 +130,7 @@ function replaceEscape(_escape: string, digits: string | undefined, character: s
   return character === 'n' ? '\n' : character === 't' ? '\t' : character;
 }
 
-/** The text that a whole string means. */
+/** Decodes a whole string. */
 export function stringValue(token: Token): string {
   const { start, end, indentation } = contentOf(token);
   return decode(token.text, start - token.start, end - token.start, indentation);

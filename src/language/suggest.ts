@@ -2,12 +2,12 @@ import { distance } from 'fastest-levenshtein';
 import { BOUNDS } from './bounds.ts';
 import { oneOf } from './token.ts';
 
-/** The most names that a word is compared with. */
+/** Names that a word is compared with. */
 const MAX_CANDIDATES = 128;
 
 /**
- * The name that was probably meant: the nearest one, if hardly more than a letter in three differs. Of the names, the
- * first 128 are compared; longer words and names than the language takes are not.
+ * Suggests the nearest name if at most about a third of the letters differ. It compares the first 128 names, and skips
+ * words and names that are longer than the language allows.
  */
 export function suggest(word: string, names: Iterable<string>): string | undefined {
   if (word.length > BOUNDS.nameLength) return undefined;
@@ -27,7 +27,7 @@ export function suggest(word: string, names: Iterable<string>): string | undefin
   return nearest;
 }
 
-/** Letters to change; two neighbours that changed places count as one. */
+/** The edit distance. A swap of two neighbouring letters counts as one edit. */
 function countMistakes(word: string, name: string): number {
   return hasSwap(word, name) ? 1 : distance(word, name);
 }
@@ -40,7 +40,7 @@ function hasSwap(word: string, name: string): boolean {
   return at + 1 < word.length && isSwapped && word.slice(at + 2) === name.slice(at + 2);
 }
 
-/** What a message about an unknown name ends with: the name that was meant, or the few that there are. */
+/** The end of a message about an unknown name: a suggestion, or all names if there are at most 10. */
 export function hint(word: string, names: readonly string[]): string {
   const name = suggest(word, names);
   if (name !== undefined) return `, did you mean "${name}"?`;

@@ -1,10 +1,10 @@
 import type { BlockName } from './grammar.ts';
 import type { Token } from './token.ts';
 
-/** What stands after a word. `strings` and `tools` give one argument for each of their items. */
+/** An argument of a word. `strings` and `tools` give one argument for each item. */
 export type Argument =
   | { readonly kind: 'string'; readonly token: Token }
-  /** Of a duration the value is in milliseconds. */
+  /** The value of a duration is in milliseconds. */
   | { readonly kind: 'number'; readonly token: Token; readonly value: number }
   | { readonly kind: 'name'; readonly token: Token }
   /** `env.NAME`; the token is the name. */
@@ -15,36 +15,36 @@ export type TypeArgument = {
   readonly kind: 'type';
   /** The scalar's name, or the first of the choices. */
   readonly token: Token;
-  /** Strings; none for a scalar. */
+  /** Strings; empty for a scalar. */
   readonly choices: readonly Token[];
   readonly list: boolean;
   readonly optional: boolean;
 };
 
-/** A word with what follows it: the one form of everything in the language. */
+/** A word with its arguments and block: the one form of the language. */
 export type Member = {
-  /** The word of the language that it is or was meant to be; in a block of names, the name. */
+  /** The keyword, after a correction of spelling; in a block of names, the name. */
   readonly word: string;
   readonly token: Token;
   readonly arguments: readonly Argument[];
-  /** The word that led on to another rule: `mcp`. */
+  /** The word of an alternative form: `mcp`. */
   readonly form: string | undefined;
   readonly block: Block | undefined;
   /** The last token before the block. */
   readonly headEnd: Token;
-  /** Whether a mistake in its head was reported: then its arguments are not to be relied on. */
+  /** Whether a mistake was reported before its block. Its arguments are then unreliable. */
   readonly damaged: boolean;
 };
 
 export type Block = {
   readonly name: BlockName;
-  /** Its braces; where one is missing, the token before which it was expected. */
+  /** The braces. For a missing brace, the token before which it was expected. */
   readonly open: Token;
   readonly close: Token;
   readonly members: readonly Member[];
-  /** Whether mistakes were reported that may hide some of its members. */
+  /** Whether reported mistakes may hide some members. */
   readonly damaged: boolean;
 };
 
-/** A source whose header and agent were found. */
+/** The syntax tree of a source. The header is undefined if it is missing. */
 export type Document = { readonly header: Member | undefined; readonly agent: Member };

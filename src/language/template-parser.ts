@@ -4,31 +4,31 @@ import { contentOf, decode } from './strings.ts';
 import type { Template } from './template.ts';
 import { quote, type Token } from './token.ts';
 
-/** A path in a template, with its place in the source. */
+/** A path in a template, with its offset in the source. */
 export type Reference = { readonly path: readonly string[]; readonly offset: number };
 
 export type ParsedTemplate = {
   template: Template;
-  /** Those of the template, in order. */
+  /** The references of the template, in order. */
   references: Reference[];
-  /** Whether a mistake was reported: then some references are not there. */
+  /** Whether a mistake was reported. Some references are then missing. */
   damaged: boolean;
 };
 
-/** An escape, which begins no template, or the beginning of one. */
+/** An escape, or the opening braces of a template. */
 const ESCAPE_OR_OPEN = /\\[\s\S]|\{\{/g;
 const OPEN_OR_CLOSE = /\{\{|\}\}/g;
 const SPACE = /\s*/y;
 const PATH = /[A-Za-z_]\w*(?:\.\w+)*/y;
 const DEFAULT_SIGN = /\?\?/y;
-/** In plain quotes, or in escaped ones as a string on one line may have them. */
+/** In plain quotes, or in escaped quotes inside a one-line string. */
 const DEFAULT = /"((?:[^"\\\n]|\\[^\n])*)"|\\"((?:[^"\\\n]|\\[^"\n])*)\\"/y;
 const CLOSE = /\}\}/y;
 const FOUND = /\w+|\}\}|\S/uy;
 
 /**
- * Reads the templates of a string in place, so that every mistake is reported where it stands in the source,
- * whatever escapes and indentation come before it. Of one template only the first mistake is reported.
+ * Parses the templates of a string before it is decoded, so that mistakes have their exact position in the source. It
+ * reports only the first mistake of each template.
  */
 export function parseTemplate(source: Source, token: Token, report: Report): ParsedTemplate {
   const { start, end, indentation } = contentOf(token);
@@ -78,7 +78,7 @@ export function parseTemplate(source: Source, token: Token, report: Report): Par
     );
   }
 
-  /** Text up to the next template, if there is one. */
+  /** Parses text up to the next template. @returns whether there is one. */
   function parseText(): boolean {
     const from = offset;
     let found = match(ESCAPE_OR_OPEN);

@@ -1,37 +1,37 @@
 import { BOUNDS } from './bounds.ts';
 
-/** A value to be placed into a text: `{{ path ?? "default" }}`. */
+/** A reference to a value in a text: `{{ path ?? "default" }}`. */
 export type TemplateReference = {
-  /** Its names, the root first: `['context', 'customer', 'plan']`. */
+  /** The names of the path, root first: `['context', 'customer', 'plan']`. */
   path: string[];
-  /** Stands in where there is no value. */
+  /** Used if there is no value. */
   default?: string;
 };
 
-/** A text with values to be placed into it: literal parts and references, in order. Plain JSON. */
+/** A text with references to values: literal parts and references, in order. Plain JSON. */
 export type Template = (string | TemplateReference)[];
 
-/** Finds the value of a path; `undefined` and `null` both mean that there is none. */
+/** Returns the value of a path. `undefined` and `null` both mean no value. */
 export type Lookup = (path: readonly string[]) => unknown;
 
 export type RenderedText = {
   text: string;
-  /** Dotted paths of what had neither a value nor a default, and so became empty text; each once. */
+  /** Dotted paths that had neither a value nor a default, without repeats. They are rendered as empty text. */
   missing: string[];
 };
 
-/** The most characters (UTF-16 code units) of a text with its values in place: 1 MiB. */
+/** The most UTF-16 code units of a rendered text. */
 export const MAX_TEXT_LENGTH = 1_048_576;
 
-/** A text that would be too long with its values in place, or has too many templates. Its message begins with a verb. */
+/** A rendered text would be too long, or has too many templates. The message starts with a verb, to follow a subject. */
 export class TextLimitError extends Error {
   override readonly name = 'TextLimitError';
 }
 
 /**
- * Places values into a text. Objects and lists are placed as JSON, all else as people write it.
+ * Renders a template. Objects and lists are written as JSON, other values as plain text.
  *
- * @throws TextLimitError before a text of more than `maxLength` characters is built.
+ * @throws TextLimitError if the text would exceed `maxLength` characters.
  */
 export function renderTemplate(
   template: Template,
@@ -41,15 +41,14 @@ export function renderTemplate(
   return render(template, lookup, maxLength, (value) => value);
 }
 
-/** A URL whose host is missing: what follows would be taken for the host. */
+/** A URL without a host. Parsers would take the next part for the host. */
 const NO_HOST = /^https?:\/\/(?:[/?#]|$)/i;
 
 /**
- * Places values into a URL, percent-encoded, so that none can end the part of the URL that it stands in. The
- * values `.` and `..`, which would change the path and cannot be encoded, count as missing. Where the host is
- * missing, the text is empty.
+ * Renders a URL. Values are percent-encoded, so that no value can leave its part of the URL. The values `.` and `..`
+ * would change the path and cannot be encoded, so they count as missing. If the host is missing, the text is empty.
  *
- * @throws TextLimitError before a URL of more than 16,384 characters is built.
+ * @throws TextLimitError if the URL would exceed 16,384 characters.
  */
 export function renderUrl(template: Template, lookup: Lookup): RenderedText {
   const { text, missing } = render(template, lookup, BOUNDS.urlLength, (value) =>
@@ -65,7 +64,7 @@ function render(
   encode: (value: string) => string | undefined,
 ): RenderedText {
   const missing = new Set<string>();
-  /** The texts of values by their paths: each is made once. */
+  /** The text of each value by path, converted once. */
   const values = new Map<string, string | undefined>();
   const texts: string[] = [];
   let left = maxLength;
@@ -88,7 +87,7 @@ function render(
       throw new TextLimitError(`has more than ${BOUNDS.references} templates`);
     const name = path.join('.');
     const value = textOf(path, name) ?? fallback;
-    // Encoding makes no text shorter.
+    // Encoding never shortens a text, so the check can come first.
     if (value !== undefined && value.length > left) spend(value);
     const text = value === undefined ? undefined : encode(value);
     if (text === undefined) missing.add(name);
@@ -108,7 +107,7 @@ function toText(value: unknown): string | undefined {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Looks paths up in a plain object, at any depth. What an object inherits is not found. */
+/** Looks paths up in a nested plain object. It ignores inherited properties. */
 export function lookupIn(values: Readonly<Record<string, unknown>>): Lookup {
   return (path) => {
     let value: unknown = values;

@@ -1,9 +1,9 @@
 import { looksLikeSecret } from './secrets.ts';
 
-/** The signs of the language. */
+/** The punctuation of the language. */
 export type Punctuator = '{' | '}' | ',' | '|' | '.' | '?' | '[' | ']';
 
-/** `other` is a run of characters that is no token of the language, such as `first-name` or `60sec`. */
+/** `other` is an invalid run of characters, such as `first-name` or `60sec`. */
 export type TokenKind =
   | Punctuator
   | 'name'
@@ -17,12 +17,12 @@ export type TokenKind =
 
 export type Token = {
   readonly kind: TokenKind;
-  /** As it stands in the source, with its quotes. */
+  /** As written in the source, with quotes. */
   readonly text: string;
   /** Offsets in the source. */
   readonly start: number;
   readonly end: number;
-  /** Its place among the tokens. */
+  /** Its index among the tokens. */
   readonly index: number;
   /** Whether it is the first token of its line. */
   readonly startsLine: boolean;
@@ -30,16 +30,16 @@ export type Token = {
   readonly broken: boolean;
 };
 
-/** From `#` to the line's end. */
+/** A comment, from `#` to the end of its line. */
 export type Comment = {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** Whether nothing but white space stands before it on its line. */
+  /** Whether only white space precedes it on its line. */
   readonly startsLine: boolean;
 };
 
-/** How messages name a token. A string's text is not shown: it may be long, or a secret. */
+/** Names a token in a message. It does not quote a string, which may be long or a secret. */
 export function describe({ kind, text }: Token): string {
   switch (kind) {
     case 'string':
@@ -53,12 +53,12 @@ export function describe({ kind, text }: Token): string {
   }
 }
 
-/** In quotes, cut where it is too long for one line. What looks like a secret is not shown. */
+/** Quotes a shortened text. It hides text that looks like a secret. */
 export function quote(text: string): string {
   return looksLikeSecret(text) ? 'what looks like a secret' : `"${shorten(text)}"`;
 }
 
-/** A text, cut where it is too long for one line. */
+/** Shortens a text to 32 characters. */
 export function shorten(text: string): string {
   const characters = Array.from(text.slice(0, 66));
   return characters.length > 32 ? `${characters.slice(0, 32).join('')}…` : text;

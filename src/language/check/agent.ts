@@ -21,7 +21,7 @@ import {
   textOf,
 } from './values.ts';
 
-/** A prompt of more bytes than this gets a warning: 16 KiB. */
+/** Bytes of a prompt above which there is a warning: 16 KiB. */
 const LONG_PROMPT = 16_384;
 
 const HISTORY: Range = { min: 0, max: 500, text: '0 to 500' };
@@ -30,7 +30,7 @@ const MAX_TOKENS: Range = { min: 1, max: 1_000_000, text: '1 to 1000000' };
 const TOOL_CALLS: Range = { min: 0, max: 64, text: '0 to 64' };
 
 /**
- * What an agent means. Its mistakes are reported; the definition is to be relied on only where there are none.
+ * Checks an agent and reports its mistakes. The returned definition is valid only if there are no errors.
  */
 export function checkAgent(agent: Member, check: Check): Definition {
   const settings = settingsOf(agent.block, check);

@@ -8,7 +8,7 @@ import { type Check, checkText, envOf, namesOf, stringsOf, textOf } from './valu
 
 type Settings = ReturnType<typeof settingsOf>;
 
-/** The channels that an agent names, those left out that cannot be read. */
+/** The valid channels of an agent. */
 export function checkChannels(members: readonly Member[], check: Check): Channel[] {
   checkNames(members.flatMap(namesOf), check);
   return members.flatMap((member) => checkChannel(member, check) ?? []);

@@ -4,7 +4,7 @@ import type { Block, Member, TypeArgument } from '../syntax.ts';
 import { checkNames } from './names.ts';
 import { type Check, checkText, textOf } from './values.ts';
 
-/** The input that a capability declares, without fields that cannot be read. */
+/** The valid input fields of a capability. */
 export function checkFields(block: Block | undefined, check: Check): Field[] {
   const members = block?.members ?? [];
   checkNames(

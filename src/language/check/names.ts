@@ -6,7 +6,7 @@ import type { Block, Member } from '../syntax.ts';
 import { quote, type Token } from '../token.ts';
 import { type Check, nameOf } from './values.ts';
 
-/** The members of a block by their words. A word that may stand once and stands twice is reported. */
+/** Groups the members of a block by word. Reports a repeated word that may occur only once. */
 export function settingsOf(block: Block | undefined, check: Check) {
   const first = new Map<string, Member>();
   for (const member of block?.members ?? []) {
@@ -17,24 +17,24 @@ export function settingsOf(block: Block | undefined, check: Check) {
       reportTwice('duplicate-setting', word, token, earlier.token, check);
   }
   return {
-    /** The first one of a word. */
+    /** The first member with a word. */
     get: (word: string): Member | undefined => first.get(word),
-    /** All of them, of a word that may stand more than once. */
+    /** All members with a word that may occur more than once. */
     all: (word: string): Member[] => block?.members.filter((member) => member.word === word) ?? [],
   };
 }
 
-/** What is asked of the names of one list. */
+/** The rules for the names in a list. */
 export type NameRules = {
-  /** How many there may be, if that is to be checked here. */
+  /** The most names. If omitted, the count is not checked. */
   max?: { readonly count: number; readonly what: string };
-  /** The most characters of each: 64 by default. */
+  /** The most characters of a name: 64 by default. */
   maxLength?: number;
-  /** Which ones are the same: those that are equal, by default. */
+  /** Maps a name to the key that must be unique; by default the name itself. */
   keyOf?: (name: string) => string;
 };
 
-/** Reports each name that stands there already, that is too long, or that is one too many. */
+/** Reports duplicate names, names that are too long, and a list with too many names. */
 export function checkNames(
   tokens: readonly Token[],
   check: Check,
@@ -58,7 +58,7 @@ export function checkNames(
   }
 }
 
-/** Reports the first one of a list that is too many. */
+/** Reports the first item beyond the limit of a list. */
 export function checkCount(
   tokens: readonly Token[],
   { count, what }: { count: number; what: string },

@@ -6,7 +6,7 @@ import { checkTemplate, NO_TEMPLATE, type Scope } from './templates.ts';
 import { checkUrl } from './urls.ts';
 import { type Check, DURATION, numberOf, stringsOf } from './values.ts';
 
-/** The words that make a request. */
+/** The HTTP methods by keyword. */
 export const METHODS = new Map<string, HttpMethod>([
   ['get', 'GET'],
   ['post', 'POST'],

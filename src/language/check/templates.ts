@@ -5,17 +5,17 @@ import { parseTemplate, type Reference } from '../template-parser.ts';
 import { quote, type Token } from '../token.ts';
 import type { Check } from './values.ts';
 
-/** What the templates of one place may name. */
+/** The names that a template may use, depending on where it is. */
 export type Scope = {
-  /** Declared facts; `unknown` where they could not be read, and any name will do. */
+  /** Declared facts. `unknown` if they could not be parsed; then any name is accepted. */
   readonly facts: ReadonlySet<string> | 'unknown';
-  /** Declared inputs, the same way; nothing outside a capability. */
+  /** Declared inputs, as for facts. Undefined outside a capability. */
   readonly inputs?: ReadonlySet<string> | 'unknown';
-  /** Whether `env` may stand there. */
+  /** Whether `env` is allowed. */
   readonly env: boolean;
 };
 
-/** The paths that each root takes. */
+/** The allowed paths of each root. */
 const ROOTS = {
   context: { form: 'context.NAME', pattern: /^context(?:\.\w+)*$/ },
   memory: { form: 'memory.NAME', pattern: /^memory\.[A-Za-z_]\w*$/ },
@@ -29,7 +29,7 @@ type Root = keyof typeof ROOTS;
 
 const isRoot = (name: string): name is Root => Object.hasOwn(ROOTS, name);
 
-/** Reads a string with its templates, and reports paths that have no meaning where it stands. */
+/** Parses a string with templates, and reports paths that are not allowed there. */
 export function checkTemplate(token: Token, scope: Scope, check: Check) {
   const parsed = parseTemplate(check.source, token, check.report);
   for (const reference of parsed.references) checkReference(reference, scope, check);
@@ -42,7 +42,7 @@ export function checkTemplate(token: Token, scope: Scope, check: Check) {
   return parsed;
 }
 
-/** What stands in place of a template that could not be read. */
+/** Replaces a template that could not be parsed. */
 export const NO_TEMPLATE: Template = [];
 
 function checkReference({ path, offset }: Reference, scope: Scope, check: Check): void {

@@ -12,7 +12,7 @@ import { type Check, checkText, namesOf, stringsOf } from './values.ts';
 
 const isBuiltIn = (name: string): name is BuiltInName => Object.hasOwn(BUILT_IN_GROUPS, name);
 
-/** The groups of tools that an agent has, those left out that cannot be read. */
+/** The valid tool groups of an agent. */
 export function checkTools(
   members: readonly Member[],
   facts: Scope['facts'],

@@ -7,7 +7,7 @@ import type { ParsedTemplate } from '../template-parser.ts';
 import type { Token } from '../token.ts';
 import { type Check, envOf, stringsOf } from './values.ts';
 
-/** The URL or `env.NAME` after a word. It takes no template. */
+/** The URL or `env.NAME` after a word. Templates are not allowed. */
 export function addressOf(
   member: Member | undefined,
   check: Check,
@@ -25,7 +25,7 @@ export function addressOf(
   return url;
 }
 
-/** Reports what can be no URL, whatever values its templates get. */
+/** Reports a URL that is invalid for all values of its templates. */
 export function checkUrl(parsed: ParsedTemplate, token: Token, { report }: Check): void {
   if (parsed.damaged) return;
   const { length } = fill(parsed.template, '');
@@ -34,7 +34,7 @@ export function checkUrl(parsed: ParsedTemplate, token: Token, { report }: Check
     report('invalid-url', token.start, message);
     return;
   }
-  // A value may be letters or digits: `x` is no port, and `1` does not end a host's name.
+  // A value may be letters or digits, so try both: `x` is an invalid port, and `1` an invalid end of a host name.
   const url = parseUrl(fill(parsed.template, 'x')) ?? parseUrl(fill(parsed.template, '1'));
   if (!url) {
     report('invalid-url', token.start, 'expected a URL such as "https://api.example.com/orders"');
@@ -53,13 +53,13 @@ function fill(template: Template, value: string): string {
   return template.map((part) => (typeof part === 'string' ? part : value)).join('');
 }
 
-/** Stricter than browsers, which take `https:host` and `https:///host` for a URL, too. */
+/** Stricter than browsers, which also accept `https:host` and `https:///host`. */
 function parseUrl(text: string): URL | undefined {
   const isPlain = /^https?:\/\/[^/\\?#\s][^\s\\]*$/i.test(text);
   return (isPlain && URL.parse(text)) || undefined;
 }
 
-/** The references in the scheme, host or port, which decide who gets the request. */
+/** The references in the scheme, host or port, which determine the recipient of the request. */
 function originReferences({ template, references }: ParsedTemplate) {
   const [origin] = /^https?:\/\/[^/?#]*/i.exec(fill(template, 'x')) ?? [''];
   let length = 0;

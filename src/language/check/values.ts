@@ -5,25 +5,25 @@ import { stringValue } from '../strings.ts';
 import type { Member } from '../syntax.ts';
 import { shorten, type Token } from '../token.ts';
 
-/** What every check needs. */
+/** The shared dependencies of all checks. */
 export type Check = {
   readonly source: Source;
   readonly report: Report;
-  /** Notes where the value of an environment variable is used. */
+  /** Records a use of an environment variable. */
   readonly useEnv: (name: string, offset: number) => void;
 };
 
-/** Whether a member and its block are read without a mistake that may hide something. */
+/** Whether no mistake in a member or its block may hide part of it. */
 export function isWhole({ damaged, block }: Member): boolean {
   return !damaged && !block?.damaged;
 }
 
-/** The strings after a word, but for those that were not read whole. */
+/** The strings after a word, without unterminated ones. */
 export function stringsOf(member: Member | undefined): Token[] {
   return tokensOf(member, 'string');
 }
 
-/** The names after a word, a form such as `mcp` not among them. */
+/** The names after a word, without a form such as `mcp`. */
 export function namesOf(member: Member | undefined): Token[] {
   return tokensOf(member, 'name');
 }
@@ -35,13 +35,13 @@ function tokensOf(member: Member | undefined, kind: 'string' | 'name'): Token[] 
   );
 }
 
-/** The text of the first string after a word. Text that is only white space is reported. */
+/** The text of the first string after a word. Reports text that is only white space. */
 export function textOf(member: Member | undefined, check: Check): string | undefined {
   const [token] = stringsOf(member);
   return token && checkText(token, check);
 }
 
-/** The text of a string, or of a name without quotes, that may not be empty. */
+/** The text of a string or an unquoted name. Reports an empty string. */
 export function checkText(token: Token, { report }: Check): string {
   const text = nameOf(token);
   if (text.trim() === '')
@@ -49,7 +49,7 @@ export function checkText(token: Token, { report }: Check): string {
   return text;
 }
 
-/** What a number may be, as values and as messages say it. */
+/** The range of a number, as values and as text for messages. */
 export type Range = { min: number; max: number; text: string };
 
 /** Durations of any kind, in milliseconds. */
@@ -79,7 +79,7 @@ export function envOf(member: Member | undefined, check: Check): EnvReference | 
   return { env: reference.token.text };
 }
 
-/** What a name or a string means. */
+/** The text of a name or a string. */
 export function nameOf(token: Token): string {
   return token.kind === 'name' ? token.text : stringValue(token);
 }

@@ -27,7 +27,7 @@ export const AGENT: Sentences = {
       expect(codesOf(agentWithPrompt(`"${'é'.repeat(8_192)}"`))).toEqual([]);
       expect(codesOf(agentWithPrompt(`"${'é'.repeat(8_192)}!"`))).toEqual(['long-prompt']);
     },
-  '`history last 20 messages` sets how many messages the model is sent: 0 to 500, and 40 when it is left out.':
+  '`history last 20 messages` sets how many messages are sent to the model: 0 to 500; the default is 40.':
     () => {
       expect(define(agentWith('  history last 20 messages')).history).toBe(20);
       expect(define(agentWith('  history last 500 messages')).history).toBe(500);
@@ -40,7 +40,7 @@ export const AGENT: Sentences = {
     );
     expect(define(agentWith('  history none')).history).toBe(0);
   },
-  '`memory` declares the facts that the agent may keep of a user, each by its name with or without a description.':
+  '`memory` declares the facts that the agent may keep about a user, each with a name and an optional description.':
     () => {
       expect(define(agentWith('  memory {\n name "Who"\n city\n }')).memory).toEqual([
         { name: 'name', description: 'Who' },
@@ -54,7 +54,7 @@ export const AGENT: Sentences = {
     expect(define(facts(64)).memory).toHaveLength(64);
     expect(codesOf(facts(65))).toEqual(['too-many']);
   },
-  "Without `model` the operator's default model answers.": () => {
+  "Without `model`, the operator's default model is used.": () => {
     expect(define(agentWith('')).model).toEqual({ timeout: 60_000 });
   },
   'In its block `temperature` is 0 to 2, and `max_tokens` 1 to 1000000.': () => {
@@ -64,7 +64,7 @@ export const AGENT: Sentences = {
     for (const text of ['temperature 2.01', 'max_tokens 0', 'max_tokens 1000001'])
       expect(codesOf(inModel(text))).toEqual(['out-of-range']);
   },
-  'Every `timeout` is 1ms to 15m, and that of a model 60s when it is left out.': () => {
+  'Every `timeout` is 1ms to 15m; the default of a model is 60s.': () => {
     const inRequest = (text: string) =>
       agentWithCapability(`      get "https://a.example/" { timeout ${text} }`);
     for (const surround of [inRequest, (text: string) => inModel(`timeout ${text}`)]) {
@@ -83,13 +83,13 @@ export const AGENT: Sentences = {
     expect(codesOf(inModel('base_url "a.example/v1"'))).toEqual(['invalid-url']);
     expect(codesOf(inModel('api_key "the key"'))).toEqual(['syntax']);
   },
-  'In `limits`, `tool_calls` is 0 to 64 for one run, and 8 when it is left out.': () => {
+  'In `limits`, `tool_calls` is 0 to 64 for one run; the default is 8.': () => {
     expect(define(inLimits('tool_calls 0')).limits.toolCalls).toBe(0);
     expect(define(inLimits('tool_calls 64')).limits.toolCalls).toBe(64);
     expect(codesOf(inLimits('tool_calls 65'))).toEqual(['out-of-range']);
     expect(define(agentWith('')).limits.toolCalls).toBe(8);
   },
-  '`run_time` is 1ms to 15m for one run, and 120s when it is left out.': () => {
+  '`run_time` is 1ms to 15m for one run; the default is 120s.': () => {
     expect(define(inLimits('run_time 1ms')).limits.runTime).toBe(1);
     expect(define(inLimits('run_time 15m')).limits.runTime).toBe(900_000);
     expect(codesOf(inLimits('run_time 901s'))).toEqual(['out-of-range']);

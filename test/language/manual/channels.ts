@@ -13,7 +13,7 @@ export const CHANNELS: Sentences = {
     expect(codesOf(agentWith(telegram.repeat(2)))).toEqual(['duplicate-name']);
     expect(codesOf(agentWith('  channel sms'))).toEqual(['unknown-channel']);
   },
-  '`channel web` may have a `welcome`, and `suggestions` with commas between.': () => {
+  '`channel web` may have a `welcome`, and `suggestions` separated by commas.': () => {
     const web = '  channel web { welcome "Hi" suggestions "a", "b" }';
     expect(define(agentWith(web)).channels).toEqual([
       { type: 'web', welcome: 'Hi', suggestions: ['a', 'b'] },

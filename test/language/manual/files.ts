@@ -9,7 +9,7 @@ export const FILES: Sentences = {
     expect(codesOf(`${agentWith('')}agent "B" { prompt "p" }`)).toEqual(['syntax']);
     expect(codesOf('agentlang 5 agent "A"')).toEqual(['syntax']);
   },
-  'Of a source in another version nothing is said but that.': () => {
+  'For a source in another version, only the version is reported.': () => {
     expect(codesOf('agentlang 4 agent { "\\q" nonsense }')).toEqual(['unsupported-version']);
   },
   'A source has at most 262144 bytes (256 KiB) in UTF-8.': () => {
@@ -24,7 +24,7 @@ export const FILES: Sentences = {
     expect(codesOf(agentWith('# \u0000'))).toEqual(['invalid-character']);
     expect(codesOf(agentWithPrompt('"\u001B"'))).toEqual(['invalid-character']);
   },
-  'A line ends with `\\n`, `\\r\\n` or `\\r`, and a byte order mark at the beginning is passed over.':
+  'A line ends with `\\n`, `\\r\\n` or `\\r`, and a byte order mark at the beginning is ignored.':
     () => {
       const source = agentWithPrompt('"""\n    a\n    b"""', '  foo');
       for (const end of ['\n', '\r\n', '\r']) {
@@ -34,7 +34,7 @@ export const FILES: Sentences = {
       }
       expect(problemsOf('\uFEFFagents')).toEqual([expect.stringMatching(/^1:1 /)]);
     },
-  'White space only separates, so that an agent may stand on one line.': () => {
+  'White space only separates, so an agent may be written on one line.': () => {
     const source = agentWith('  model "m" {\n temperature 1\n max_tokens 5\n }\n tools time');
     expect(define(source.replaceAll('\n', ' '))).toEqual(define(source));
   },
@@ -44,7 +44,7 @@ export const FILES: Sentences = {
       tools: [{ name: 'time' }],
     });
   },
-  'In its block each setting stands at most once, but for `channel`, `tools`, `capability` and `header`.':
+  'A setting occurs at most once in its block, except `channel`, `tools`, `capability` and `header`.':
     () => {
       expect(codesOf(agentWith('  history none\n  history none'))).toEqual(['duplicate-setting']);
       const get =
@@ -60,7 +60,7 @@ export const FILES: Sentences = {
     expect(define('agentlang 5 agent "A" { prompt "p" }').prompt).toEqual(['p']);
     expect(codesOf('agentlang 5 agent "A" { description "d" }')).toEqual(['missing-prompt']);
   },
-  'The words of the language are no reserved names.': () => {
+  'The keywords of the language are not reserved.': () => {
     const words = ['agentlang', 'agent', 'prompt', 'tools', 'mcp', 'env', 'none', 'get', 'string'];
     const facts = words.map((name) => ({ name, description: undefined }));
     expect(define(agentWith(`  memory {\n${words.join('\n')}\n  }`)).memory).toEqual(facts);

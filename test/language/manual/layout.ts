@@ -25,7 +25,7 @@ export const LAYOUT: Sentences = {
     expect(formatSource(narrow)).toContain(`id   string${' '.repeat(34)} "i"`);
     expect(formatSource(narrow.replace('"bb', '"bbb'))).toContain('id   string "i"');
   },
-  'It breaks a list after each comma where the line would be over 100 characters.': () => {
+  'It breaks a list after each comma if the line would be longer than 100 characters.': () => {
     const web = (suggestions: string) =>
       agentWith(`  channel web {\n    suggestions ${suggestions}\n  }`);
     const [a, b, c] = ['a', 'b', 'c'].map((letter) => `"${letter.repeat(24)}"`);

@@ -23,7 +23,7 @@ export const PROBLEMS: Sentences = {
         ),
       ).toEqual(['5:27', '6:3 ']);
     },
-  'A name that is nearly right gets a suggestion.': () => {
+  'A misspelled name gets a suggestion.': () => {
     expect(problemsOf(agentWith('  histroy none'))).toEqual([
       '5:3 unknown setting "histroy", did you mean "history"? [unknown-setting]',
     ]);
@@ -34,7 +34,7 @@ export const PROBLEMS: Sentences = {
     expect(diagnostics).toMatchObject([{ severity: 'WARNING' }]);
     expect(definition).toMatchObject({ name: 'A', prompt: ['p'] });
   },
-  'What looks like a secret gets a warning, and no message repeats it.': () => {
+  'Text that looks like a secret gets a warning, and no message repeats it.': () => {
     const secret = 'sk-proj-0123456789abcdefghijklmnop';
     expect(codesOf(agentWithPrompt(`"The key is ${secret}"`))).toEqual(['secret-literal']);
     for (const source of [
@@ -47,7 +47,7 @@ export const PROBLEMS: Sentences = {
       expect(problemsOf(source).join('\n')).not.toContain('0123456789');
     }
   },
-  "Where the deployment's variables are known, one that has no value gets a warning, and so does one that is never used.":
+  "If the deployment's variables are known, a variable without a value gets a warning, and so does an unused one.":
     () => {
       const source = agentWith(
         '  channel telegram { token env.T }\n  tools g mcp env.U { header "A" "{{ env.T }}" }',
@@ -59,7 +59,7 @@ export const PROBLEMS: Sentences = {
       ]);
       expect(codesOf(source, { envNames: ['T', 'U'] })).toEqual([]);
     },
-  'At most 100 problems are listed, errors before warnings, and one more says how many others there are.':
+  'At most 100 problems are listed, errors before warnings, and one more counts the others.':
     () => {
       const diagnostics = problemsOf(agentWith('foo\n'.repeat(150)));
       expect(diagnostics).toHaveLength(101);

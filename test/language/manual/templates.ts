@@ -25,7 +25,7 @@ const render = (prompt: string) =>
   renderTemplate(define(agentWithPrompt(prompt)).prompt, lookupIn(CONTEXT));
 
 export const TEMPLATES: Sentences = {
-  'In a prompt, a request\'s URL and a header, `{{ path }}` places a value, and `{{ path ?? "default" }}` a default where there is none.':
+  'In a prompt, a request\'s URL and a header, `{{ path }}` inserts a value, and `{{ path ?? "default" }}` a default if there is no value.':
     () => {
       const { url, headers } = capabilityOf(
         'get "https://a.example/{{ now }}" { header "A" "{{ context.a ?? "b" }}" }',
@@ -34,7 +34,7 @@ export const TEMPLATES: Sentences = {
       expect(headers).toEqual([{ name: 'A', value: [{ path: ['context', 'a'], default: 'b' }] }]);
       expect(render('"{{ context.plan ?? "free" }} {{context.x??"free"}}"').text).toBe('pro free');
     },
-  'Everywhere else two braces are text, but for the URLs of servers, which take no template.':
+  'Everywhere else two braces are text, except in the URLs of servers, where a template is an error.':
     () => {
       const source = agentWith('  model "{{ x }}"\n  channel web { welcome "{{" }');
       expect(define(source)).toMatchObject({
@@ -64,23 +64,24 @@ export const TEMPLATES: Sentences = {
     expect(codesOf(agentWithPrompt('"{{ memory.name }}"'))).toEqual(['unknown-fact']);
     expect(codesOf(agentWithPrompt('"{{ memory }}"', memory))).toEqual(['invalid-template']);
   },
-  '`input` is followed by the name of a declared input, and stands in a capability only.': () => {
-    const get = (name: string) =>
-      agentWithCapability(`input { a string "x" }\n get "https://a.example/{{ ${name} }}"`);
-    expect(codesOf(get('input.a'))).toEqual([]);
-    expect(codesOf(get('input.b'))).toEqual(['unknown-input']);
-    expect(codesOf(get('input'))).toEqual(['invalid-template']);
-    expect(codesOf(agentWithPrompt('"{{ input.a }}"'))).toEqual(['unknown-root']);
-    expect(codesOf(agentWith('  tools g mcp env.U { header "A" "{{ input.a }}" }'))).toEqual([
-      'unknown-root',
-    ]);
-  },
+  '`input` is followed by the name of a declared input, and is allowed in a capability only.':
+    () => {
+      const get = (name: string) =>
+        agentWithCapability(`input { a string "x" }\n get "https://a.example/{{ ${name} }}"`);
+      expect(codesOf(get('input.a'))).toEqual([]);
+      expect(codesOf(get('input.b'))).toEqual(['unknown-input']);
+      expect(codesOf(get('input'))).toEqual(['invalid-template']);
+      expect(codesOf(agentWithPrompt('"{{ input.a }}"'))).toEqual(['unknown-root']);
+      expect(codesOf(agentWith('  tools g mcp env.U { header "A" "{{ input.a }}" }'))).toEqual([
+        'unknown-root',
+      ]);
+    },
   '`session.id` and `now` have no further parts.': () => {
     expect(codesOf(agentWithPrompt('"{{ session.id }} {{ now }}"'))).toEqual([]);
     for (const path of ['session', 'session.id.x', 'session.user', 'now.year'])
       expect(codesOf(agentWithPrompt(`"{{ ${path} }}"`))).toEqual(['invalid-template']);
   },
-  '`env` is followed by the name of a variable, and never stands in a prompt.': () => {
+  '`env` is followed by the name of a variable, and is not allowed in a prompt.': () => {
     const header = (path: string) =>
       agentWith(`  tools g mcp env.U { header "A" "{{ ${path} }}" }`);
     expect(codesOf(header('env.KEY'))).toEqual([]);
@@ -89,7 +90,7 @@ export const TEMPLATES: Sentences = {
     expect(codesOf(agentWithPrompt('"{{ env.KEY }}"'))).toEqual(['env-in-prompt']);
     expect(codesOf(agentWithPrompt('"""{{ env }}"""'))).toEqual(['env-in-prompt']);
   },
-  'Before the path of a URL only `env` may stand, so that neither the caller nor the model says who gets the request.':
+  'Before the path of a URL only `env` is allowed, so that neither the caller nor the model chooses the server.':
     () => {
       const get = (url: string) => agentWithCapability(`input { a string "x" }\n get "${url}"`);
       expect(codesOf(get('https://{{ env.HOST }}:{{ env.PORT }}/{{ input.a }}'))).toEqual([]);
@@ -108,13 +109,13 @@ export const TEMPLATES: Sentences = {
     expect(codesOf(path(255))).toEqual([]);
     expect(codesOf(path(257))).toEqual(['invalid-template']);
   },
-  'What is missing becomes empty text, and its path is listed as missing.': () => {
+  'A missing value becomes empty text, and its path is listed as missing.': () => {
     expect(render('"[{{ context.x }}{{ context.none }}{{ context.x }}{{ session.id }}]"')).toEqual({
       text: '[]',
       missing: ['context.x', 'context.none', 'session.id'],
     });
   },
-  'Objects and lists are placed as JSON.': () => {
+  'Objects and lists are written as JSON.': () => {
     expect(render('"{{ context.items }}"').text).toBe('["a",{"b":1}]');
   },
   'A value in a URL is percent-encoded, and the values `.` and `..` count as missing there.':
@@ -132,12 +133,12 @@ export const TEMPLATES: Sentences = {
         missing: ['context.a', 'context.b'],
       });
     },
-  'A URL whose host is missing is no URL, but empty text.': () => {
+  'A URL whose host is missing becomes empty text.': () => {
     const { url } = capabilityOf('get "https://{{ env.HOST }}/{{ context.a }}"').request;
     const lookup = lookupIn({ env: {}, context: { a: 'b.example' } });
     expect(renderUrl(url, lookup)).toEqual({ text: '', missing: ['env.HOST'] });
   },
-  'With its values in place a text has at most 1048576 characters, and a URL has at most 16384; a longer one is an error.':
+  'A rendered text has at most 1048576 characters, and a rendered URL has at most 16384; a longer one is an error.':
     () => {
       const lookup = (length: number) => lookupIn({ context: { a: 'a'.repeat(length) } });
       const { prompt } = define(agentWithPrompt('"{{ context.a }}{{ context.a }}"'));

@@ -48,7 +48,7 @@ export const TOOLS: Sentences = {
         'wrong-order',
       ]);
     },
-  'An input has a name, a type, and with or without a description for the model.': () => {
+  'An input has a name, a type and an optional description for the model.': () => {
     const type = { kind: 'string', list: false };
     expect(inputOf('a string "x"\nb string')).toEqual([
       { name: 'a', type, optional: false, description: 'x' },
@@ -80,14 +80,14 @@ export const TOOLS: Sentences = {
         'too-many',
       ]);
   },
-  'Where no input of a capability is described there is a warning.': () => {
+  'If no input of a capability has a description, there is a warning.': () => {
     const withInput = (fields: string) =>
       agentWithCapability(`input { ${fields} }\n      get "https://a.example/"`);
     expect(codesOf(withInput('a string b string'))).toEqual(['undescribed-input']);
     expect(codesOf(withInput('a string b string "x"'))).toEqual([]);
     expect(codesOf(withInput(''))).toEqual([]);
   },
-  'A request is `get`, `post`, `put`, `patch` or `delete` with a URL, and may have headers and a `timeout`, which is 10s when it is left out.':
+  'A request is `get`, `post`, `put`, `patch` or `delete` with a URL, and may have headers and a `timeout`, which is 10s by default.':
     () => {
       for (const word of ['get', 'post', 'put', 'patch', 'delete'])
         expect(capabilityOf(`${word} "https://a.example/"`).request).toEqual({
@@ -118,7 +118,7 @@ export const TOOLS: Sentences = {
     expect(codesOf(get(16_384))).toEqual([]);
     expect(codesOf(get(16_385))).toEqual(['invalid-url']);
   },
-  'A header stands at most once, whatever its case, and its value is one line.': () => {
+  'A header occurs at most once, regardless of case, and its value is one line.': () => {
     const get = (headers: string) => agentWithCapability(`get "https://a.example/" { ${headers} }`);
     expect(codesOf(get('header "A" "a" header "a" "b"'))).toEqual(['duplicate-name']);
     expect(codesOf(get('header "A" "a\\nb"'))).toEqual(['invalid-header']);
@@ -143,7 +143,7 @@ export const TOOLS: Sentences = {
       ]);
       expect(readDefinition(source).tools).toEqual(['g.*', 'h.*']);
     },
-  "Its block may have headers, and `only` with the tools to take; a tool's name that is no name of this language stands in quotes.":
+  "Its block may have headers, and `only` with the tools to offer; a tool's name that is not a name of this language is written in quotes.":
     () => {
       const source = agentWith('  tools g mcp env.URL { header "A" "a" only b, "c-d" }');
       expect(define(source).tools).toMatchObject([
@@ -163,7 +163,7 @@ export const TOOLS: Sentences = {
     expect(readDefinition(agentWith('  tools time')).tools).toEqual(['time.now']);
     expect(codesOf(agentWith('  tools orders'))).toEqual(['unknown-group']);
   },
-  'No group is called `memory`, as the memory tools are.': () => {
+  'No group is called `memory`: the memory tools have that name.': () => {
     for (const rest of ['', ' { }', ' mcp env.URL'])
       expect(codesOf(agentWith(`  tools memory${rest}`))).toEqual(['reserved-name']);
   },

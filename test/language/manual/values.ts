@@ -4,7 +4,7 @@ import { agentWith, agentWithPrompt, codesOf, define, inModel, many } from '../h
 import type { Sentences } from './sentences.ts';
 
 export const VALUES: Sentences = {
-  'A string stands in double quotes, on one line.': () => {
+  'A string is written in double quotes, on one line.': () => {
     expect(define(agentWith('  model "gpt"')).model.name).toBe('gpt');
     expect(codesOf(agentWith("  model 'gpt'"))).toEqual(['syntax']);
     expect(codesOf(agentWith('  model "gpt\n  "'))).toContain('unterminated-string');
@@ -27,14 +27,14 @@ export const VALUES: Sentences = {
     expect(define(agentWithPrompt('"""\na"""')).prompt).toEqual(['a']);
     expect(define(agentWithPrompt('"""  \n\na"""')).prompt).toEqual(['\na']);
   },
-  'Each of its lines loses the indentation of the closing one, as far as it has it.': () => {
+  'Each of its lines loses the indentation that it shares with the closing line.': () => {
     expect(define(agentWithPrompt('"""\n    a\n      b\n  c\nd\n    e"""')).prompt).toEqual([
       'a\n  b\nc\nd\ne',
     ]);
     expect(define(agentWithPrompt('"""\n\t\ta\n\t b\n\tc"""')).prompt).toEqual(['\ta\n b\nc']);
     expect(define(agentWithPrompt('"""a\n    b\n    """')).prompt).toEqual(['a\nb\n']);
   },
-  'The line break before a closing line of its own stays.': () => {
+  'The line break before closing quotes on a line of their own is kept.': () => {
     expect(define(agentWithPrompt('"""\n    a\n    """')).prompt).toEqual(['a\n']);
   },
   'A whole number is written in digits alone, any other number with digits on both sides of a point.':
@@ -56,7 +56,7 @@ export const VALUES: Sentences = {
     for (const text of ['5', '5 s', '5h', '5sec', '"5s"'])
       expect(codesOf(inModel(`timeout ${text}`))).toEqual(['syntax']);
   },
-  'A name is made of letters, digits and `_`, and begins with no digit.': () => {
+  'A name is made of letters, digits and `_`, and does not begin with a digit.': () => {
     const memory = (name: string) => agentWith(`  memory {\n    ${name}\n  }`);
     for (const name of ['a', '_', 'A_1', '__a__']) expect(codesOf(memory(name))).toEqual([]);
     for (const name of ['1a', 'a-b', 'é', 'naïve', 'a$'])
