@@ -15,12 +15,12 @@ import type { ToolGroups } from './tools/groups.ts';
 import { isHeaderValue } from './tools/headers.ts';
 import { createMemoryTools } from './tools/memory.ts';
 
-/** One message to an agent, and all that it is to know. */
+/** One message to an agent, with the data that the agent needs to answer it. */
 export type AgentTask = {
   deployment: RunningDeployment;
-  /** The conversation that it is part of; none: a prompt by itself, without history and memory. */
+  /** The conversation. Without it, the message is a single prompt without history and memory. */
   session?: SessionState;
-  /** What the turn begins with, where that is known already. */
+  /** History and memory, if the caller has already loaded them. */
   recollection?: Recollection | undefined;
   sessionId?: string;
   message: string;
@@ -28,15 +28,15 @@ export type AgentTask = {
   trace: Pick<Trace, 'begin' | 'step'>;
 };
 
-/** Makes a deployed definition do what it says. */
+/** Prepares runs of deployed definitions. */
 export type Agent = {
   /**
-   * Loads the session's history, injects its memory, merges the caller's `context`, and sends everything to the
-   * model, in this order, each a span of the trace; the last one ends with the run. Source: the API document,
-   * "What the service does".
+   * Loads the session's history, injects its memory, merges the caller's `context` and sends the result to the model.
+   * Each step is a span of the trace; the caller ends the last span with the run. Source: the API document, "What the
+   * service does".
    */
   begin(task: AgentTask, signal: AbortSignal): Promise<Loop>;
-  /** The name of the model that answers for a deployment. */
+  /** The name of the model that a deployment uses. */
   modelName(deployment: RunningDeployment): string;
 };
 
@@ -67,11 +67,11 @@ export function createAgent({
     if (key === undefined || (key !== '' && isHeaderValue(key))) {
       return models.at({ baseUrl: resolved(baseUrl), apiKey: key }, accountId);
     }
-    const message = `The variable ${apiKey?.env} of the model holds no key that can be sent.`;
+    const message = `The variable ${apiKey?.env} of the model does not hold a valid API key.`;
     throw new GatewayError('model_error', message);
   };
 
-  /** The first two of the four steps: both are read in one look. */
+  /** The first two of the four steps. One query reads both. */
   const recall = async (
     { deployment, recollection: known, trace }: AgentTask,
     session: SessionState,

@@ -1,11 +1,11 @@
-/** Deltas of a run that are emitted as they arrive. */
+/** Deltas per run that are emitted immediately. */
 const SINGLE_DELTAS = 32_768;
-/** Characters of each delta after those. */
+/** Characters per delta after that. */
 const COALESCED = 256;
 
 /**
- * Bounds the number of a run's deltas, each of which is held, stored and replayed: the first 32,768 are emitted as they
- * arrive, all after those coalesce to 256 characters.
+ * Bounds the number of deltas in a run, because each one is buffered, stored and replayed. The first 32,768 deltas are
+ * emitted immediately; later text is coalesced into deltas of 256 characters.
  */
 export function createDeltaCoalescer(emit: (delta: string) => void) {
   let emitted = 0;
@@ -22,7 +22,7 @@ export function createDeltaCoalescer(emit: (delta: string) => void) {
       held += delta;
       if (emitted < SINGLE_DELTAS || held.length >= COALESCED) flush();
     },
-    /** Emits what is held: before an event that follows the text, and at its end. */
+    /** Emits the buffered text. Call it before an event that follows the text, and at the end. */
     flush,
   };
 }

@@ -11,29 +11,29 @@ import type { ToolContext } from './tools/tool.ts';
 import { traceCall } from './trace-call.ts';
 import { createUsageMeter, type TotalUsage } from './usage.ts';
 
-/** What happens while an agent works. */
+/** An event of a running agent. */
 export type LoopEvent = { type: 'TextDelta'; delta: string } | ToolEvent;
 
-/** What an agent's work leaves; whole after the last event, and so far as it got at any time before. */
+/** The result of a run. It is complete after the last event and partial before. */
 export type LoopResult = {
-  /** All that was said. */
+  /** The text of all model answers. */
   response: string;
-  /** What was said and called, for the history. */
+  /** The answers, tool calls and tool results, for the history. */
   messages: HistoryMessage[];
   usage(): TotalUsage;
   /** In call order, without repeats. */
   toolsCalled: string[];
 };
 
-/** An agent about to work. */
+/** A prepared run. */
 export type Loop = {
   result: LoopResult;
   /**
-   * Asks the model, calls the tools that it wishes for, tells it what they answered, and asks again, until it only
-   * speaks. Calls beyond the definition's limit are refused, and the model is then asked to do without.
+   * Calls the model, runs the tools that it requests, sends back their results, and repeats until an answer requests
+   * no tool. Tool calls beyond the definition's limit are refused; the next model call then offers no tools.
    *
-   * @param hear is told what happens.
-   * @throws GatewayError `model_error` or `model_timeout`, also when the definition's time for a run is over.
+   * @param hear receives each event.
+   * @throws GatewayError `model_error`, or `model_timeout` for a model call or a run that exceeds its time limit.
    */
   run(hear: (event: LoopEvent) => void): Promise<void>;
 };
@@ -44,10 +44,10 @@ export type LoopOptions = {
   messages: ModelMessage[];
   toolbox: Toolbox;
   redactor: Redactor;
-  /** Of the conversation that it is part of, if it is of one. */
+  /** The conversation's id, if the run belongs to one. */
   sessionId: string | undefined;
   values: ToolContext['values'];
-  /** Gets the calls of the model and of tools as its parts. */
+  /** The parent of the spans of model calls and tool calls. */
   span: Span;
   signal: AbortSignal;
 };
@@ -91,7 +91,7 @@ export function createLoop(options: LoopOptions): Loop {
       if (event.type === 'text-delta') return say(text.push(event.text));
       endText();
       if (event.type === 'finish') return turn.report(event.usage);
-      // A model that was offered no tools may call some all the same; such calls are dropped.
+      // A model may call tools even if the request offered none. Such calls are dropped.
       const { call } = event;
       if (request.tools.length > 0) calls.push({ ...call, id: redactor.redact(call.id) });
     };
@@ -138,7 +138,7 @@ export function createLoop(options: LoopOptions): Loop {
   return { result, run: (hear) => withinRunTime(options, (signal) => work(hear, signal)) };
 }
 
-/** Gives the work a signal that is also aborted when the definition's time for a run is over. */
+/** Runs the work with a signal that also aborts at the definition's time limit for a run. */
 async function withinRunTime(
   { definition, signal }: LoopOptions,
   work: (signal: AbortSignal) => Promise<void>,
@@ -151,7 +151,7 @@ async function withinRunTime(
   try {
     await work(time.signal);
     if (time.signal.aborted && !signal.aborted) {
-      throw new GatewayError('model_timeout', 'The run did not end within its time.');
+      throw new GatewayError('model_timeout', 'The run exceeded its time limit.');
     }
   } finally {
     clearTimeout(timer);

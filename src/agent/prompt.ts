@@ -7,27 +7,27 @@ import { type HistoryMessage, latestThatFit } from '../sessions/history.ts';
 import type { Facts } from '../sessions/memory.ts';
 import type { Toolbox } from './toolbox.ts';
 
-/** What templates place. */
+/** The values that the prompt's templates can use. */
 export type PromptValues = {
-  /** The caller's. */
+  /** From the caller. */
   context: JsonObject;
-  /** What the bot keeps of the user. */
+  /** Saved facts about the user. */
   memory: Facts;
   session: { id?: string };
   /** ISO 8601. */
   now: string;
 };
 
-/** What the model gets. */
+/** The messages of the first model call. */
 export type Prompt = {
   messages: ModelMessage[];
-  /** How many of them are history. */
+  /** How many messages are history. */
   historyLength: number;
-  /** Dotted paths of what the definition's prompt was to place, and there was not. */
+  /** Dotted paths of template values that were missing. */
   missing: string[];
 };
 
-/** What the first call of the model is made of. */
+/** The input of the first model call. */
 export type PromptParts = {
   definition: Definition;
   values: PromptValues;
@@ -36,15 +36,15 @@ export type PromptParts = {
   toolbox: Toolbox;
 };
 
-/** The most bytes of all that the first call of the model gets: 4 MiB. */
+/** The size limit of the first model call: 4 MiB. */
 const MAX_PROMPT_BYTES = 4 * 1024 * 1024;
 
 /**
- * What the model gets: the definition's prompt with its values in place, and at its end what the bot keeps of the
- * user and the caller's `context`, which wins where both have a key; the latest history that fits; and the message.
- * The same parts always give the same text.
+ * Assembles the messages of the first model call: the system prompt, the latest history that fits, and the message. The
+ * system prompt ends with the saved facts and the caller's `context`; `context` wins if both have the same key. Equal
+ * input gives equal text.
  *
- * @throws GatewayError `invalid_request` for a prompt that is too long, with or without memory, context and message.
+ * @throws GatewayError `invalid_request` if the prompt alone, or the prompt with memory, context and message, is too long.
  */
 export function assemblePrompt({
   definition,
@@ -98,7 +98,7 @@ function toModelMessage(past: HistoryMessage, { wireNameOf }: Toolbox): ModelMes
   }
 }
 
-/** JSON between tags. A `<` inside it is escaped, so that no value can close the tag. */
+/** Writes JSON between tags. It escapes `<`, so that no value can close the tag. */
 function delimited(tag: string, value: JsonObject): string {
   if (Object.keys(value).length === 0) return '';
   return `\n\n<${tag}>\n${JSON.stringify(value).replaceAll('<', '\\u003c')}\n</${tag}>`;

@@ -1,14 +1,14 @@
 import type { Redactor } from '../deployments/redact.ts';
 import { toStorable } from '../text.ts';
 
-/** Characters of a tool name that is not a tool's. */
+/** Characters shown of a tool name that the model invented. */
 const MAX_NAME = 64;
-/** All but these are escaped; brackets stand around the name of a redacted variable. */
+/** Characters to escape. Brackets stay because a redacted variable appears as `[env.NAME]`. */
 const UNSAFE = /[^A-Za-z0-9_.[\]-]/g;
 
 /**
- * The first `length` characters of a text of a stranger's server, redacted and storable. No value of a variable shows
- * its beginning at the cut.
+ * Truncates text from an untrusted server to `length` characters, redacted and storable. The cut never leaves a partial
+ * secret at the end.
  */
 export function shorten(text: string, length: number, redactor: Redactor): string {
   const safe =
@@ -18,7 +18,7 @@ export function shorten(text: string, length: number, redactor: Redactor): strin
   return toStorable(safe);
 }
 
-/** A tool name that a model made up, for clients, traces and the model: redacted, cut at 64 characters, and escaped. */
+/** Makes a tool name that the model invented safe to show: redacts it, truncates it to 64 characters and escapes it. */
 export function displayName(name: string, redactor: Redactor): string {
   const escaped = shorten(name, MAX_NAME, redactor).replaceAll(
     UNSAFE,

@@ -7,31 +7,31 @@ import { displayName, shorten } from './stranger-text.ts';
 import { fitsArguments, parseArguments } from './tools/arguments.ts';
 import { type Tool, type ToolContext, ToolError } from './tools/tool.ts';
 
-/** What happens to a call of a tool. */
+/** An event of a tool call. */
 export type ToolEvent =
   | { type: 'ToolStarted'; name: string; callId: string }
   | { type: 'ToolFinished'; name: string; callId: string; failed: boolean; durationMs: number };
 
-/** The tools of one run, under the names that the model knows them by. */
+/** The tools of one run. The model calls them by wire names, which follow its naming rules. */
 export type Toolbox = {
   tools: ModelTool[];
-  /** The tool's own name `<group>.<capability>`; none where there is no such tool. */
+  /** The tool's name `<group>.<capability>`, or undefined for an unknown tool. */
   nameOf(wireName: string): string | undefined;
-  /** The name on the wire of a tool, also of one that was called in the past and is no more. */
+  /** The wire name of a tool, even of a tool that no longer exists but was called earlier in the conversation. */
   wireNameOf(name: string): string;
   /**
-   * A call as the history, clients and the model's next request have it: under the tool's own name, redacted, and
-   * without arguments over 64 KiB.
+   * Converts a call for the history, for clients and for the model's next request: it uses the tool's own name, redacts
+   * the arguments, and drops arguments over 64 KiB.
    */
   record(call: ToolCall): ToolCall;
   /**
-   * Makes the calls of one answer, at most 16 at a time. A call that fails, that names no tool, or that exceeds the
-   * limit is answered with an error that the model reads; one that exceeds the limit has no span and no events.
+   * Runs the tool calls of one answer, at most 16 at a time. The result of a call that fails, names an unknown tool or
+   * exceeds the limit is an error text for the model. A call that exceeds the limit has no span and no events.
    *
-   * @param context its span gets a part for each call.
+   * @param context its span is the parent of each call's span.
    * @param callsLeft how many calls the run may still make.
    * @param hear receives the events of the calls.
-   * @returns the answer to each call, in their order.
+   * @returns the result of each call, in the order of the calls.
    */
   callAll(
     calls: ToolCall[],
@@ -41,18 +41,18 @@ export type Toolbox = {
   ): Promise<string[]>;
 };
 
-/** What calls know of the run, and where the run's trace gets them. */
+/** The run's values for its tool calls, and the parent of their spans. */
 export type RunContext = Omit<ToolContext, 'span'> & { span: Span };
 
 const MAX_WIRE_NAME = 64;
-/** Characters of a call's id in events; some servers hold a signature of several KiB in it. */
+/** Characters of a call id in events. Some servers put a signature of several KiB into the id. */
 const MAX_CALL_ID = 256;
-/** Calls of one run under way at once. */
+/** Concurrent calls of one run. */
 const MAX_CONCURRENT = 16;
-const STOPPED = 'The run was stopped.';
-const NO_MORE_CALLS = 'Error: No more calls of tools are allowed. Answer without them.';
+const STOPPED = 'The run was aborted.';
+const NO_MORE_CALLS = 'Error: No more tool calls are allowed. Answer without them.';
 
-/** A table of names made for this run: short and safe, and never two the same. */
+/** Creates the toolbox of one run. Wire names are unique, at most 64 characters long, and free of special characters. */
 export function createToolbox(
   tools: Tool[],
   { redactor, log }: { redactor: Redactor; log: Log },
@@ -83,11 +83,11 @@ export function createToolbox(
 
   const say = (error: unknown, name: string) => {
     if (error instanceof ToolError) return redactor.redact(error.message);
-    log.error({ tool: name, err: error }, 'A tool failed in a way that it should not.');
+    log.error({ tool: name, err: error }, 'Unexpected tool failure.');
     return 'The tool failed.';
   };
 
-  /** A trace names only tools that exist. */
+  /** A trace names known tools only. */
   const trace = (parent: Span, { name: wireName }: ToolCall, callId: string) => {
     const name = nameOf(wireName);
     return parent.begin(name ? `${OPERATION.executeTool} ${name}` : OPERATION.executeTool, {
@@ -114,7 +114,7 @@ export function createToolbox(
       span.end();
       return finished(false, text);
     } catch (error) {
-      // A call that the run's end stops is ended by the run, for its reason.
+      // If the run was aborted, the run ends this span with its own reason.
       if (context.signal.aborted) return finished(true, STOPPED);
       span.end(error instanceof ToolError ? error.type : 'internal_error');
       return finished(true, say(error, name));
@@ -142,7 +142,7 @@ export function createToolbox(
       const allowed = calls.slice(0, callsLeft);
       const refused = calls.length - allowed.length;
       if (refused > 0) context.span.set({ [OWN_ATTRIBUTE.toolCallsRefused]: refused });
-      // Each worker takes the next call from the one iterator that they share.
+      // All workers share one iterator.
       const next = allowed.entries();
       const work = async () => {
         for (const [index, call] of next) answers[index] = await callOne(call, context, hear);

@@ -4,17 +4,17 @@ import { ATTRIBUTE, OPERATION, PROVIDER } from '../runs/semconv.ts';
 import type { Span } from '../runs/trace.ts';
 import { shorten } from './stranger-text.ts';
 
-/** Characters of a model's name and of a finish reason, which the server chooses. */
+/** Characters kept of a model name and a finish reason. The server chooses both. */
 const MAX_TEXT = 256;
 
-/** Is told all that a model says in one call. */
+/** Receives every event of one model call. */
 export type CallTrace = { hear(event: ModelEvent): void };
 
 /**
- * Begins the span of a model's call, a second try included, which ends with the model's `finish`. The address of
- * the server is not told: it may come from a deployment's variable.
+ * Starts the span of a model call. The span covers the retry and ends at the `finish` event. It omits the server's
+ * address, which may come from a deployment's variable.
  *
- * @param sessionId of the conversation that it is of, if it is of one.
+ * @param sessionId the conversation's id, if the call belongs to one.
  */
 export function traceCall(
   parent: Span,

@@ -1,13 +1,13 @@
 import type { ModelMessage, Usage } from '../model/model.ts';
 import { MAX_INT } from '../storage/int.ts';
 
-/** The tokens of all calls of a run. */
+/** The tokens of all model calls of a run. */
 export type TotalUsage = Usage & {
-  /** Whether at least one call's tokens are an estimate: its server did not say, or it was cut short. */
+  /** Whether some tokens are an estimate, because a server reported no usage or a call was aborted. */
   tokensEstimated: boolean;
 };
 
-/** Sums the tokens of the model calls of one run: up to what an Int holds, together too, whatever servers say. */
+/** Sums the tokens of the model calls of one run. Each sum, and the total, is capped at the largest GraphQL Int. */
 export type UsageMeter = {
   begin(messages: ModelMessage[]): {
     say(text: string): void;
@@ -16,7 +16,7 @@ export type UsageMeter = {
   total(): TotalUsage;
 };
 
-/** About what a token is in English. Source: OpenAI's rule of thumb. */
+/** An approximation for English. Source: OpenAI's rule of thumb. */
 const CHARACTERS_PER_TOKEN = 4;
 
 export function createUsageMeter(): UsageMeter {

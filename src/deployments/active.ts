@@ -7,30 +7,30 @@ import { readDefinition } from '../language/read.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 
-/** A deployment that runs. */
+/** An active deployment, decrypted and parsed. */
 export type RunningDeployment = {
   deploymentId: string;
   accountId: string;
   definition: Definition;
   variables: EnvironmentVariables;
-  /** Takes the values of its variables out of what leaves. */
+  /** Redacts the values of `variables` from output. */
   redactor: Redactor;
 };
 
-/** What the bots run now. */
+/** Finds the active deployments of bots. */
 export type ActiveDeployments = {
   /**
-   * @param version the bot's, where the caller knows it: what was found under it need not be asked again.
-   * @throws GatewayError `bot_not_deployed` where nothing was deployed to that environment, or where an earlier version
-   *   of Parley accepted what was.
+   * @param version the bot's cache version, if the caller knows it. A result for the same version comes from the cache.
+   * @throws GatewayError `bot_not_deployed` if the environment has no deployment, or if its source is not valid in this
+   *   version of Parley.
    */
   find(botId: string, environment: Environment, version?: string): Promise<RunningDeployment>;
 };
 
 const CACHE_SIZE = 1_000;
-/** Of definitions and redactors in memory, about. */
+/** The approximate memory limit of cached definitions and redactors. */
 const CACHE_BYTES = 256 * 1024 * 1024;
-/** What a definition takes in memory for each character of its source, about. */
+/** The approximate memory of a definition for each character of its source. */
 const BYTES_PER_CHARACTER = 8;
 
 export function createActiveDeployments({
@@ -40,12 +40,12 @@ export function createActiveDeployments({
   prisma: PrismaClient;
   cipher: EnvironmentCipher;
 }): ActiveDeployments {
-  /** Which deployment runs, by bot and environment, and the version under which that was found. */
+  /** The active deployment by bot and environment, with the cache version at which it was read. */
   const active = new LRUCache<string, { deploymentId: string; version: string }>({
     max: CACHE_SIZE,
     ttl: REMEMBER_MS,
   });
-  /** By deployment: what it says never changes. */
+  /** By deployment id. A stored deployment never changes. */
   const deployments = new LRUCache<string, RunningDeployment>({
     max: CACHE_SIZE,
     maxSize: CACHE_BYTES,

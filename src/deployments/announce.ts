@@ -5,7 +5,8 @@ import type { DeploymentChanges } from './changes.ts';
 import type { Deployments } from './deployments.ts';
 
 /**
- * Answers no deploy before every replica goes by it, and tells those who watch. Source: the API document, "Deploy".
+ * Delays each deploy's result until every replica uses the new deployment, and notifies subscribers. Source: the API
+ * document, "Deploy".
  */
 export function announceDeploys(
   deployments: Deployments,
@@ -15,7 +16,7 @@ export function announceDeploys(
   const announced = async (done: Promise<AnsweringDeployment>) => {
     const deployment = await done;
     const { status, isReplayed } = deployment;
-    // Also of a replayed one: the process that made it may have died before it got here.
+    // Also for a replayed deploy: the process that made it may have died before this step.
     if (status === 'DEPLOYED') await versions.renew(botVersionName(deployment.botId));
     if (!isReplayed) changes.tell(deployment);
     return deployment;

@@ -1,11 +1,11 @@
 import { latest } from '../coordination/latest.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 
-/** Words of a bot's deployments, for those who show them. */
+/** Notifications of changed deployments, by bot. */
 export type DeploymentChanges = {
-  /** Tells that an attempt to deploy was made or has changed. */
+  /** Notifies subscribers of a new or changed deployment. */
   tell(deployment: { id: string; botId: string }): void;
-  /** The ids of a bot's deployments as they change, until the signal says that the reader has left. */
+  /** Yields the ids of a bot's changed deployments until the signal aborts. */
   follow(botId: string, signal: AbortSignal): AsyncIterable<string>;
 };
 

@@ -14,23 +14,21 @@ import {
 } from './environment.ts';
 import { createInstall } from './install.ts';
 
-/** The key under which a request may be repeated. */
 type Repeats = { idempotency?: IdempotencyKey | undefined };
 
-/** A definition to run. */
 export type DeployRequest = Repeats & {
   botId: string;
   environment: Environment;
-  /** In agentlang 5; anything else makes a failed deployment. */
+  /** In agentlang 5. An invalid source makes a failed deployment. */
   source: string;
   message?: string | null;
-  /** Laid over the variables of what runs in that environment now. */
+  /** Merged over the variables of the environment's active deployment. */
   envVars: EnvironmentVariables;
-  /** Names that are taken out of them. */
+  /** Names of variables to remove. */
   unsetEnvVars: string[];
 };
 
-/** A deployment to run again. */
+/** An earlier deployment to roll back to or to promote. */
 export type RedeployRequest = Repeats & {
   botId: string;
   deploymentId: string;
@@ -38,46 +36,46 @@ export type RedeployRequest = Repeats & {
 };
 
 /**
- * The life of definitions. Source: the API document, "Deploy"; every deployment is a new entry in the list. All three
- * throw GatewayError `idempotency_conflict` where a key was used for another request.
+ * Deploys definitions. Each operation adds a deployment to the bot's list. All three throw GatewayError
+ * `idempotency_conflict` if the idempotency key was used for another request. Source: the API document, "Deploy".
  */
 export type Deployments = {
   /**
-   * Makes a source run from the very next request on. A source with errors changes nothing: its deployment is
-   * `FAILED`, and its diagnostics say why. So it is with a source that would send a variable whose value is carried
-   * over to a server that it was not sent to before.
+   * Activates a source from the next request on. A source with errors does not become active: its deployment is `FAILED`
+   * and its diagnostics give the reasons. The same holds for a source that would send a carried-over variable to a new
+   * server.
    *
-   * @throws GatewayError `invalid_request` where the deployment would have too many variables, or too large ones.
+   * @throws GatewayError `invalid_request` if the variables exceed their limits in number or size.
    */
   deploy(request: DeployRequest): Promise<AnsweringDeployment>;
   /**
    * Runs an earlier deployment's source again, in its environment, with its variables.
    *
-   * @throws GatewayError `deployment_not_found`, or `deployment_not_deployable` for one that never ran.
+   * @throws GatewayError `deployment_not_found`, or `deployment_not_deployable` for a failed deployment.
    */
   rollback(request: RedeployRequest): Promise<AnsweringDeployment>;
   /**
    * Runs a staging deployment's source in production, with production's variables.
    *
-   * @throws GatewayError as `rollback`, and `deployment_not_deployable` for one that is not of staging.
+   * @throws GatewayError as `rollback`, and `deployment_not_deployable` for a deployment outside staging.
    */
   promote(request: RedeployRequest): Promise<AnsweringDeployment>;
 };
 
-/** What a deploy comes to, as long as the deployment runs that it replaces. */
+/** The outcome of a deploy. It is valid while `replaced` is the active deployment. */
 type Plan = {
   replaced: string | undefined;
   variables: EnvironmentVariables;
-  /** Why it may not run. */
+  /** Errors that prevent the activation. */
   refusals: DeploymentDiagnostic[];
 };
 
-/** How long the deploys of one bot may wait for each other, and one may take. */
+/** Milliseconds that a deploy may wait for a connection, and that its transaction may take. */
 const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
 
 /**
- * @param probeTools asks the servers of tools that a source names; none is asked by default.
- * @param read reads a source, once for each deploy.
+ * @param probeTools probes the tool servers of a source; by default none is probed.
+ * @param read parses a source, once per deploy.
  */
 export function createDeployments({
   prisma,
@@ -93,12 +91,11 @@ export function createDeployments({
   const install = createInstall({ cipher });
 
   /**
-   * Does the work of one deploy in a transaction of its own, one deploy of a bot at a time: the last one to
-   * come is the one that runs, and one that breaks leaves nothing behind. One that is repeated is not done again. Where
-   * the answer of the database is lost, the deploy is repeated unless its deployment is stored: the lock of the bot tells
-   * when its transaction is over.
+   * Runs one deploy in a transaction, one deploy per bot at a time. A repeated request returns the earlier deployment. If
+   * the outcome of a commit is unknown, the deploy is retried unless its deployment is stored; the lock on the bot waits
+   * until the earlier transaction is over.
    *
-   * @param prepare what may take long, done before and without the transaction.
+   * @param prepare slow work, done before the transaction.
    */
   const attempt = async <Prepared>(
     botId: string,
@@ -166,7 +163,7 @@ export function createDeployments({
     return { source: deployment.source, variables: variablesOf(deployment) };
   };
 
-  /** The variables of what runs in an environment now. */
+  /** The variables of an environment's active deployment. */
   const currentVariables = async (
     tx: Prisma.TransactionClient,
     botId: string,
@@ -174,7 +171,7 @@ export function createDeployments({
   ): Promise<EnvironmentVariables> =>
     (await useOf(tx, await activeId(tx, botId, environment))).variables;
 
-  /** @param known what was planned before: it holds as long as the same deployment runs. */
+  /** @param known an earlier plan, reused while the same deployment is active. */
   const plan = async (
     tx: Prisma.TransactionClient,
     { botId, environment, source, envVars, unsetEnvVars }: DeployRequest,
@@ -192,8 +189,8 @@ export function createDeployments({
   };
 
   /**
-   * Reads a source and asks the servers of its tools, outside any transaction: no lock waits for strangers, or for a
-   * long source.
+   * Parses a source and probes its tool servers, outside any transaction: neither a slow server nor a long source holds
+   * a lock.
    */
   const probe = async (
     source: string,
@@ -214,7 +211,7 @@ export function createDeployments({
     if (target.status === 'DEPLOYED') return target;
     throw new GatewayError(
       'deployment_not_deployable',
-      `The deployment "${deploymentId}" never ran, and cannot be run again.`,
+      `The deployment "${deploymentId}" failed and cannot be activated.`,
     );
   };
 
@@ -223,7 +220,7 @@ export function createDeployments({
     if (target.environment === 'STAGING') return target;
     throw new GatewayError(
       'deployment_not_deployable',
-      `The deployment "${request.deploymentId}" is not one of staging.`,
+      `The deployment "${request.deploymentId}" is not a staging deployment.`,
     );
   };
 
@@ -235,7 +232,7 @@ export function createDeployments({
         repeatableDeploy(request),
         async () => {
           const planned = await plan(prisma, request);
-          // The probe sends variables, too.
+          // A refused deploy must not probe: the probe would send the variables.
           const mayAsk = planned.refusals.length === 0;
           const probed = await probe(request.source, async () => planned.variables, mayAsk);
           return { planned, probed };

@@ -5,19 +5,19 @@ import { OPENAI_BASE_URL } from '../model/openai.ts';
 import type { DeploymentDiagnostic } from './diagnostics.ts';
 import type { EnvironmentVariables } from './environment.ts';
 
-/** A source and the variables that it runs with. */
+/** A source and its variables. */
 export type VariableUse = { source: string; variables: EnvironmentVariables };
 
 const OPENAI_ORIGIN = new URL(OPENAI_BASE_URL).origin;
-/** Of a server's name in a message, in characters. */
+/** Characters shown of a server's name in a message. */
 const MAX_SHOWN = 200;
 
 /**
- * The variables that a deploy takes over from the deployment before it and would send to a server that this one did
- * not send them to: an error for each pair, where the source first has it. A server is a scheme, a host and a port;
- * where a variable says which one it is, its value decides.
+ * Reports an error for each carried-over variable that a deploy would send to a server to which the previous deployment
+ * did not send it. The error is at the first such position in the source. Servers are compared by scheme, host and port,
+ * after variables in their addresses are resolved.
  *
- * @param sent the names of the variables whose values arrive with the deploy: they may go anywhere.
+ * @param sent names of the variables whose values are part of the request. They may go to any server.
  */
 export function newDestinations(
   { source, variables }: VariableUse,
@@ -35,7 +35,7 @@ export function newDestinations(
   });
 }
 
-/** Where variables go, with a key that is the same for the same variable and server. */
+/** The destinations of variables, each with a key of variable and server. */
 function placesOf({ source, variables }: VariableUse): (EnvDestination & { place: string })[] {
   const origins = new Map<Server, string>();
   return envDestinations(source).map((destination) => {
@@ -46,7 +46,7 @@ function placesOf({ source, variables }: VariableUse): (EnvDestination & { place
   });
 }
 
-/** The origin of a server (RFC 6454); of what is no address, its text. */
+/** The origin of a server (RFC 6454), or its text if it is not a valid URL. */
 function originOf(server: Server, variables: EnvironmentVariables): string {
   const [first] = server;
   if (first === undefined) return OPENAI_ORIGIN;
@@ -56,7 +56,7 @@ function originOf(server: Server, variables: EnvironmentVariables): string {
   return URL.parse(text)?.origin ?? text;
 }
 
-/** A server as the source has it: no value of a variable is shown. */
+/** The server as written in the source, so that no variable's value is shown. */
 function describe(server: Server): string {
   if (server.length === 0) return OPENAI_ORIGIN;
   const text = server

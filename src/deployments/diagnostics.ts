@@ -6,7 +6,7 @@ import { hint } from '../language/suggest.ts';
 import { quote } from '../language/token.ts';
 import type { EnvironmentVariables } from './environment.ts';
 
-/** What is to be said of a deployment: what the language says of its source, and what deploying adds. */
+/** The diagnostics of a deployment: those of the language, and those that deploying adds. */
 const deploymentDiagnostics = z.array(
   z.object({
     severity: z.enum(['ERROR', 'WARNING']),
@@ -24,23 +24,23 @@ export function readDiagnostics(stored: unknown): DeploymentDiagnostic[] {
   return deploymentDiagnostics.parse(stored);
 }
 
-/** The same in the order of the source. */
+/** Sorts diagnostics by their position in the source. */
 export function inOrder(diagnostics: DeploymentDiagnostic[]): DeploymentDiagnostic[] {
   return diagnostics.toSorted((one, other) => one.line - other.line || one.column - other.column);
 }
 
-/** What asking a server of tools came to: what it has, or why it did not answer, in words without secrets. */
+/** The result of probing a tool server: its tools, or a redacted problem. */
 export type ToolServerReport =
   | { group: string; tools: string[] }
   | { group: string; problem: string };
 
-/** Asks the servers of some groups, and says nothing of those that can only be asked for a user. */
+/** Probes the servers of groups. It omits servers that only answer with a user's credentials. */
 export type ProbeTools = (
   groups: McpGroup[],
   variables: EnvironmentVariables,
 ) => Promise<ToolServerReport[]>;
 
-/** What a definition names and nothing here can connect to. */
+/** Warnings for channels that Parley cannot connect. */
 export function channelWarnings({ channels }: Definition): DeploymentDiagnostic[] {
   return channels
     .filter(({ type }) => type !== 'web')
@@ -52,7 +52,7 @@ export function channelWarnings({ channels }: Definition): DeploymentDiagnostic[
     );
 }
 
-/** The first 100 warnings about servers that do not answer, and about tools that a server does not have. */
+/** The first 100 warnings about unavailable tool servers and unknown tools. */
 export function toolWarnings(
   reports: ToolServerReport[],
   places: ToolPlace[],
@@ -89,7 +89,7 @@ function warning(
   return { severity: 'WARNING', code, message, line, column };
 }
 
-/** The beginning of a sentence, to stand in another one, on its one line. */
+/** Shortens a sentence to a clause on one line, to embed it in another sentence. */
 function clause(sentence: string): string {
   const text = sentence.replaceAll(/\s+/g, ' ').replace(/\.$/, '').slice(0, 200).toWellFormed();
   return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;

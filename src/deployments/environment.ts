@@ -2,14 +2,14 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes }
 import { GatewayError } from '../errors.ts';
 import { MAX_ENV_VARS } from '../input.ts';
 
-/** The variables of a deployment by name. Values are secret: they are nowhere shown, logged or answered. */
+/** The variables of a deployment by name. Values are secret: never show, log or return them. */
 export type EnvironmentVariables = Record<string, string>;
 
-/** The values of all variables of one deployment together, in bytes of UTF-8: 64 KiB. */
+/** Bytes of UTF-8 of all values of one deployment together. */
 const MAX_BYTES = 64 * 1024;
 
 /**
- * Holds the whole set of a deployment to its limits: several deploys may have set its variables.
+ * Checks all variables of a deployment, because each deploy adds to those carried over.
  *
  * @throws GatewayError `invalid_request`
  */
@@ -23,36 +23,34 @@ export function assertWithinLimits(variables: EnvironmentVariables): void {
   throw new GatewayError('invalid_request', `The variables ${message}.`, { details });
 }
 
-/** Keeps the variables of deployments, unreadable without the secret key. */
+/** Encrypts and decrypts the variables of deployments. */
 export type EnvironmentCipher = {
-  /** Encrypts the whole set of one deployment, under the present secret key. */
+  /** Encrypts all variables of one deployment under the current secret key. */
   encrypt(deploymentId: string, variables: EnvironmentVariables): Uint8Array<ArrayBuffer>;
   /**
-   * Reads a set back.
-   *
-   * @throws Error where it was encrypted under no key that is here, for another deployment, or was changed.
+   * @throws Error if the key is unknown, the data belongs to another deployment, or the data was modified.
    */
   decrypt(deploymentId: string, encrypted: Uint8Array): EnvironmentVariables;
   /**
-   * Tells sets apart without giving anything of them away: HMAC-SHA256 under the present secret key, so that a
-   * change of keys changes it.
+   * Compares variables without revealing them: HMAC-SHA256 under the current secret key. A key change changes the
+   * fingerprint.
    */
   fingerprint(variables: EnvironmentVariables): string;
-  /** What each set begins with that was encrypted under the present secret key, and no other does. */
+  /** The prefix of all data that is encrypted under the current secret key. */
   keyId: Uint8Array;
 };
 
-/** The parts of an encrypted set, in their order: which key, nonce, tag of authenticity, text. */
+/** The layout of encrypted variables: key id, nonce, authentication tag, ciphertext. */
 const KEY_ID_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const TEXT_AT = KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES;
 
 /**
- * AES-256-GCM (NIST SP 800-38D), bound to the deployment, so that no set can be passed off as another's.
+ * Uses AES-256-GCM (NIST SP 800-38D) with the deployment's id as associated data, so that ciphertexts cannot be swapped.
  *
  * @param secretKey 32 bytes.
- * @param previousSecretKeys those before it, which still read.
+ * @param previousSecretKeys keys that can still decrypt.
  */
 export function createEnvironmentCipher(
   secretKey: Uint8Array,
@@ -92,7 +90,7 @@ export function createEnvironmentCipher(
   };
 }
 
-/** Tells keys apart without giving anything of them away. */
+/** Identifies a key without revealing it. */
 function keyId(key: Uint8Array): Buffer {
   return createHash('sha256')
     .update('parley key id')

@@ -9,25 +9,25 @@ import {
 } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 
-/** What a deployment is made of, once it is clear which variables it has. */
+/** The data of a new deployment. */
 export type Installation = {
-  /** `dep_…`, of the new deployment. */
+  /** The id of the new deployment, `dep_…`. */
   id: string;
   botId: string;
   environment: Environment;
   source: string;
-  /** Of `source`. */
+  /** The parsed `source`. */
   reading: Reading;
   message?: string | null | undefined;
   variables: EnvironmentVariables;
-  /** Errors that keep a source without errors of its own from running. */
+  /** Errors that prevent the activation of a valid source. */
   refusals?: DeploymentDiagnostic[];
-  /** Of the servers of tools that the source names. */
+  /** Reports of the source's tool servers. */
   reports: ToolServerReport[];
   rolledBackToId?: string;
 };
 
-/** Stores a deployment, and where its source is without errors makes it the one that runs. */
+/** Stores a deployment, and activates it if it has no errors. */
 export type Install = (
   tx: Prisma.TransactionClient,
   installation: Installation,

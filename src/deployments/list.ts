@@ -7,13 +7,13 @@ import {
 import type { PageQuery } from '../storage/keyset.ts';
 import { type Lists, NEWEST_FIRST, readLists } from '../storage/lists.ts';
 
-/** Which deployments are wanted: those to which all of it applies. */
+/** Selects deployments that match all given conditions. */
 export type DeploymentFilter = {
   environment?: Environment | null | undefined;
   status?: DeploymentStatus | null | undefined;
 };
 
-/** The deployments of bots, the newest first. */
+/** The deployments of bots, newest first. */
 export const DEPLOYMENTS: Lists = {
   ...NEWEST_FIRST,
   table: Prisma.sql`deployments`,

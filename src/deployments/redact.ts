@@ -3,27 +3,28 @@ import { createPatterns, type Patterns } from './redaction/patterns.ts';
 import { createScanner } from './redaction/scanner.ts';
 
 /**
- * Replaces the values of variables in text: values of 8 characters or more; plain, percent and form encoded, with the
- * escapes of JSON, as HTML entities, in base64 and base64url, in hexadecimal, and one of these within another. The
- * time is linear in the text. A value that is reversed, spaced out or otherwise changed is not recognized.
+ * Replaces the values of variables in text, for values of 8 characters or more. It recognizes values that are plain,
+ * percent-encoded, form-encoded, escaped as in JSON, written as HTML entities, in base64, base64url or hexadecimal, and
+ * one of these encodings within another. The time is linear in the text. Values that are changed in other ways, such as
+ * reversed, are not recognized.
  */
 export type Redactor = {
-  /** The text with `[env.NAME]` in place of each value. Of values that overlap, the longest one's name stays. */
+  /** Replaces each value by `[env.NAME]`. Overlapping values become one replacement with the longest value's name. */
   redact(text: string): string;
-  /** The same for a text that arrives in pieces, however it is cut. */
+  /** Redacts a text that arrives in pieces. A value may span several pieces. */
   stream(): RedactingStream;
   /** Memory, in bytes. */
   size: number;
 };
 
 export type RedactingStream = {
-  /** @returns what no longer can be a part of a value. */
+  /** @returns the text that can no longer be part of a value. */
   push(piece: string): string;
-  /** @returns the rest. Another text may follow. */
+  /** @returns the rest. The stream can then be reused for another text. */
   end(): string;
 };
 
-/** A part of the text that shows a value. */
+/** A range of the text that contains a value. */
 type Span = { start: number; end: number; pattern: number };
 
 export function createRedactor(variables: EnvironmentVariables): Redactor {
@@ -55,9 +56,9 @@ export function createRedactor(variables: EnvironmentVariables): Redactor {
 }
 
 function createStream(patterns: Patterns): RedactingStream {
-  /** Found and not yet replaced. */
+  /** Values found but not yet replaced. */
   let spans: Span[] = [];
-  /** What is held back, and where it begins in the whole text. */
+  /** The withheld text, and its offset in the whole text. */
   let held = '';
   let heldAt = 0;
 
@@ -68,7 +69,7 @@ function createStream(patterns: Patterns): RedactingStream {
     else spans.push({ start, end, pattern });
   });
 
-  /** Takes from what is held back all before a place in the text. */
+  /** Removes and returns the withheld text up to an offset. */
   const take = (end: number) => {
     const length = Math.max(0, end - heldAt);
     const text = held.slice(0, length);
@@ -77,13 +78,13 @@ function createStream(patterns: Patterns): RedactingStream {
     return text;
   };
 
-  /** Lets go of all before a place in the text, with values replaced. */
+  /** Releases the withheld text up to an offset, with values replaced. */
   const release = (safe: number) => {
     let text = '';
     spans = merge(spans, patterns.lengths);
     for (let span = spans[0]; span && span.start < safe; span = spans[0]) {
       text += take(span.start);
-      // Its own text is not needed any more, though it may still grow.
+      // Drop the value's text now, even if its span may still grow.
       take(span.end);
       if (span.end > safe) return text;
       text += `[env.${patterns.names[span.pattern]}]`;
@@ -105,7 +106,7 @@ function createStream(patterns: Patterns): RedactingStream {
   };
 }
 
-/** Joins spans that overlap, under the name of the longest. @returns them in order. */
+/** Merges overlapping spans under the longest value's name, in order. */
 function merge(spans: Span[], lengths: readonly number[]): Span[] {
   if (spans.length < 2) return spans;
   const merged: Span[] = [];

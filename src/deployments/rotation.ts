@@ -6,9 +6,9 @@ import type { EnvironmentCipher } from './environment.ts';
 const BATCH = 100;
 
 /**
- * Encrypts anew what is encrypted under a previous secret key, and has the installation remember the present
- * one, so that the previous ones can be taken out of the settings. It can be broken off at any point and done
- * again, and must be: replicas that still write under a previous key may do so after it. What no key reads stays.
+ * Re-encrypts variables under the current secret key and stores the check value of that key, so that previous keys can
+ * be removed from the settings. It can be interrupted and run again. Run it again after the last replica has the current
+ * key, because older replicas still write under a previous key. Data that no key can decrypt stays unchanged.
  */
 export async function rotateSecretKey(
   prisma: PrismaClient,
@@ -30,7 +30,7 @@ async function encryptAnew(
     try {
       return cipher.encrypt(id, cipher.decrypt(id, envVars));
     } catch (err) {
-      log.error({ err, deployment: id }, 'The variables of a deployment cannot be read.');
+      log.error({ err, deployment: id }, 'Failed to decrypt the variables of a deployment.');
       return undefined;
     }
   };

@@ -6,23 +6,23 @@ import { discard, type EgressResponse, firstOf, readResponse, toResponse } from 
 import { createEgressSlots, EGRESS_LIMITS, type EgressLimits } from './slots.ts';
 
 /**
- * How agents reach the world: over HTTP, and never into private networks. At most 3 redirects are followed, each
- * checked anew. To another origin they carry only those of the caller's headers that cannot hold a secret:
- * `Accept`, `Accept-Language`, `Content-Type` and `User-Agent`. No cookies are kept.
+ * Outgoing HTTP of agents, without access to private networks. It follows at most 3 redirects and checks each one. A
+ * redirect to another origin carries only headers that cannot contain a secret: `Accept`, `Accept-Language`,
+ * `Content-Type` and `User-Agent`. It keeps no cookies.
  */
 export type Egress = Exchanges & {
-  /** The same for one account, which has at most 256 exchanges under way, and all together 2,048. */
+  /** Exchanges of one account: at most 256 concurrent ones, and 2,048 of all accounts together. */
   of(accountId: string): Exchanges;
-  /** Ends every connection; what is under way fails. */
+  /** Closes all connections. Exchanges in progress fail. */
   close(): Promise<void>;
 };
 
 export type Exchanges = {
-  /** @throws EgressError where there is no answer; `signal.reason` once the signal is aborted. */
+  /** @throws EgressError if there is no response; `signal.reason` once the signal is aborted. */
   request(request: EgressRequest): Promise<EgressResponse>;
   /**
-   * The same for clients that want a `fetch`: of an address, with a text as body. The answer is a stream, without
-   * limits of size and time but the signal's.
+   * A `fetch` for libraries: it accepts a URL and a text body. The response is a stream without limits of size or time;
+   * the signal aborts it.
    */
   fetch(
     input: string | URL | Request,
@@ -34,16 +34,16 @@ export type EgressRequest = {
   method: string;
   /** `http:` or `https:`, without a user name or password. */
   url: string;
-  /** None that belongs to the connection, such as `Host`. `Accept-Encoding` is always `identity`. */
+  /** Connection headers such as `Host` are not allowed. `Accept-Encoding` is always `identity`. */
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
-  /** Milliseconds for the whole exchange, with its redirects and its body. */
+  /** Milliseconds for the whole exchange, including redirects and the body. */
   timeout: number;
   signal: AbortSignal;
 };
 
 const MAX_HEADER_BYTES = 16 * 1024;
-/** How long a connection that nobody uses is kept, whatever its server asks for. */
+/** How long an idle connection is kept, whatever the server's `Keep-Alive` header requests. */
 const KEEP_ALIVE_MS = 10_000;
 
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -54,10 +54,10 @@ const CONNECTION_HEADER =
   /^(host|connection|content-length|transfer-encoding|keep-alive|te|trailer|upgrade|expect|proxy-.*)$/;
 
 /**
- * @param allowedHosts `host:port`, a name or an address, of IPv6 in brackets: private targets that are open.
- * @param lookup finds the addresses of host names; see the guard for the default.
- * @param limits of exchanges under way; those of `EGRESS_LIMITS` by default.
- * @throws TypeError for an entry of `allowedHosts` that is not of this form.
+ * @param allowedHosts targets that are allowed even if private: `host:port` with a name or an address, IPv6 in brackets.
+ * @param lookup resolves host names; see `createGuardedConnector` for the default.
+ * @param limits of concurrent exchanges; `EGRESS_LIMITS` by default.
+ * @throws TypeError for an invalid entry of `allowedHosts`.
  */
 export function createEgress({
   allowedHosts,
@@ -70,7 +70,7 @@ export function createEgress({
 }): Egress {
   const connect = createGuardedConnector(allowedHosts, lookup);
   const slots = createEgressSlots(limits);
-  // The caller limits the time. The agent forgets an origin with its last connection.
+  // The caller sets time limits, so undici's are off.
   const agent = new Agent({
     connect,
     headersTimeout: 0,
@@ -166,7 +166,7 @@ export function createEgress({
   };
 }
 
-/** Waits no longer than the signal lets it: undici notices an abort only once it has connected. */
+/** Rejects as soon as the signal aborts. Undici notices an abort only after it has connected. */
 async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);

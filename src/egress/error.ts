@@ -1,22 +1,22 @@
 import { errors } from 'undici';
 
-/** Redirects of one exchange. */
+/** Redirects that one exchange follows. */
 export const MAX_REDIRECTS = 3;
 
 const MESSAGES = {
-  'invalid-url': 'The address is not a valid one of http: or https: without a user name.',
-  'invalid-request': 'The request has a header, a method or a body that cannot be sent.',
+  'invalid-url': 'The URL must use http: or https: and must not contain a user name or password.',
+  'invalid-request': 'The request has an invalid header, method or body.',
   blocked: 'Private and local addresses cannot be called.',
   unreachable: 'The server cannot be reached.',
-  'too-many-requests': 'Too many requests to other servers are under way.',
+  'too-many-requests': 'Too many outgoing requests are in progress.',
   timeout: 'The server did not answer in time.',
   'too-many-redirects': `The server redirected more than ${MAX_REDIRECTS} times.`,
-  'broken-answer': "The server's answer broke off or cannot be read.",
+  'broken-answer': "The server's response is incomplete or invalid.",
 };
 
 export type EgressErrorCode = keyof typeof MESSAGES;
 
-/** Why there is no answer, in words that name no host and no address. The cause may: it is for the log. */
+/** Why an exchange has no response. The message names no host or address. The cause may, and is for the log only. */
 export class EgressError extends Error {
   override readonly name = 'EgressError';
   readonly code: EgressErrorCode;
@@ -27,7 +27,7 @@ export class EgressError extends Error {
   }
 }
 
-/** What an error of undici or of the system comes down to. */
+/** Maps an error of undici or of the system to an EgressError. */
 export function toEgressError(cause: unknown): EgressError {
   if (cause instanceof EgressError) return cause;
   return new EgressError(codeOf(cause), { cause });

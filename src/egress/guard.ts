@@ -3,30 +3,29 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { EgressError } from './error.ts';
 
-/** Finds every address of a host name. */
+/** Resolves a host name to all its addresses. */
 export type HostLookup = (hostname: string) => Promise<{ address: string; family: number }[]>;
 
-/** A connection that is not made within this time is given up. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Addresses of one name that are tried, after all of them are checked. */
+/** Addresses of one name that are tried. All addresses are checked first. */
 const MAX_ADDRESSES = 16;
-/** For one query of DNS, and how often it is sent. */
+/** The time limit of one DNS query, and the number of attempts. */
 const DNS_TIMEOUT_MS = 2_500;
 const DNS_TRIES = 2;
 
-/** IPv4 addresses that are not of the public internet: IANA's registry of special purposes, RFC 6890. */
+/** IPv4 addresses outside the public internet: IANA's special-purpose registry, RFC 6890. */
 const PRIVATE_IPV4 = [
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24',
   '192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24',
   '224.0.0.0/4 240.0.0.0/4',
-  // Public by its number, yet every machine's host in Azure.
+  // A public address that reaches the host of every Azure machine.
   '168.63.129.16/32',
 ].join(' ');
 
-/** IPv6 that may be public: global unicast, RFC 4291, and NAT64 of IPv4 addresses, RFC 6052. */
+/** IPv6 blocks that may be public: global unicast (RFC 4291), and IPv4 addresses through NAT64 (RFC 6052). */
 const GLOBAL_IPV6 = '2000::/3 64:ff9b::/96';
 
-/** What of it is not: protocols such as Teredo, documentation, and 6to4, which holds any IPv4 address. */
+/** Non-public parts of these blocks: protocols such as Teredo, documentation, and 6to4, which embeds any IPv4 address. */
 const PRIVATE_IPV6 = '2001::/23 2001:db8::/32 2002::/16 3fff::/20';
 
 const globalBlocks = new BlockList();
@@ -45,7 +44,7 @@ function blocks(text: string): [address: string, bits: number][] {
   });
 }
 
-/** Whether an address is one of the public internet. What is no address is not, and neither is one with a zone. */
+/** Whether an address is on the public internet. False for an invalid address and for one with a zone. */
 export function isPublicAddress(address: string): boolean {
   const family = address.includes('%') ? 0 : isIP(address);
   if (family === 4) return !privateBlocks.check(address, 'ipv4');
@@ -55,15 +54,13 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * How undici connects, where only public addresses may be reached. A host name is resolved once, and the connection is
- * made to the addresses that were checked: a name that resolves differently each time (DNS rebinding) gains nothing. A
- * name with even one address that is not public is refused, one without an address is not reached. Such connections fail
- * with EgressError `blocked` and `unreachable`.
+ * Creates an undici connector that connects to public addresses only. It resolves a host name once and connects to the
+ * checked addresses, which defeats DNS rebinding. A connection fails with EgressError `blocked` if any address of the
+ * name is not public, and with `unreachable` if the name has no address.
  *
- * @param allowedHosts `host:port`, a name or an address, of IPv6 in brackets: targets that are open whatever
- *   their address.
- * @param lookup by default the system's for `allowedHosts`, and DNS for all others.
- * @throws TypeError for an entry of `allowedHosts` that is not of this form.
+ * @param allowedHosts targets that are allowed even if private: `host:port` with a name or an address, IPv6 in brackets.
+ * @param lookup by default the system's lookup for `allowedHosts`, and DNS for all other names.
+ * @throws TypeError for an invalid entry of `allowedHosts`.
  */
 export function createGuardedConnector(
   allowedHosts: string[],
@@ -88,14 +85,14 @@ export function createGuardedConnector(
   };
 }
 
-/** Names of this machine, which DNS need not know: RFC 6761, section 6.3. */
+/** Whether a name means this machine without DNS: RFC 6761, section 6.3. */
 function isLocalName(hostname: string): boolean {
   return /(^|\.)localhost\.?$/i.test(hostname);
 }
 
 /**
- * Looks names up in DNS alone, without a thread: the system's lookup has two threads for the whole process, which names
- * that answer slowly hold against all others.
+ * Resolves names over DNS only. The system's lookup has two threads for the whole process, so a few slow names would
+ * block all others.
  */
 function createDnsLookup(): HostLookup {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
@@ -131,11 +128,11 @@ function connectorWith(resolve: HostLookup): buildConnector.connector {
   return buildConnector({ lookup, allowH2: false, timeout: CONNECT_TIMEOUT_MS });
 }
 
-/** A target as it is compared: as a URL has it, without brackets, always with a port. */
+/** Normalizes a target for comparison: the host as in a URL but without brackets, and the port. */
 function readTarget(entry: string): string {
   const url = URL.parse(`http://${entry}`);
   if (!url?.hostname || `${url.pathname}${url.search}${url.hash}` !== '/' || !/:\d+$/.test(entry)) {
-    throw new TypeError(`"${entry}" is not of the form host:port.`);
+    throw new TypeError(`"${entry}" must have the form host:port.`);
   }
   return `${url.hostname.replace(/^\[(.*)\]$/, '$1')}:${url.port || 80}`;
 }

@@ -5,30 +5,30 @@ import { EgressError } from './error.ts';
 
 export type EgressResponse = {
   status: number;
-  /** Empty where the server says none. */
+  /** Empty if the server sent none. */
   contentType: string;
-  /** The first 64 KiB of the body, read as UTF-8, with U+FFFD for what is none or cannot be stored. */
+  /** The first 64 KiB of the body as UTF-8. U+FFFD replaces invalid bytes and characters that cannot be stored. */
   text: string;
-  /** Whether there was more. */
+  /** Whether the body was longer. */
   truncated: boolean;
 };
 
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Statuses without a body, of which a `Response` must have none: the Fetch standard, "null body status". */
+/** Statuses for which a `Response` must have no body: the Fetch standard, "null body status". */
 const NO_BODY = [204, 205, 304];
 
-/** The value of a header; its first where it comes more than once. */
+/** The first value of a header. */
 export function firstOf(header: string | string[] | undefined): string | undefined {
   return [header].flat()[0];
 }
 
-/** Ends the connection of a body that nobody reads. */
+/** Closes the connection of an unread body. */
 export function discard(body: Readable): void {
   body.on('error', () => {}).destroy();
 }
 
-/** The answer as the platform's `fetch` has it. @throws EgressError for a status or headers that it cannot have. */
+/** Converts to a Fetch `Response`. @throws EgressError for a status or headers that `Response` does not allow. */
 export function toResponse({
   statusCode: status,
   headers,
@@ -44,13 +44,13 @@ export function toResponse({
       ),
     });
   } catch (cause) {
-    // Nobody else ends its connection.
+    // The body has no other reader that would close its connection.
     discard(body);
     throw new EgressError('broken-answer', { cause });
   }
 }
 
-/** The body as the platform's `fetch` has it: read as it is pulled, and ended with whoever reads it. */
+/** Converts a body to a web stream with backpressure. Cancelling the stream closes the connection. */
 function streamOf(body: Readable): ReadableStream<Uint8Array<ArrayBuffer>> {
   const chunks = body[Symbol.asyncIterator]();
   return new ReadableStream({
@@ -63,7 +63,7 @@ function streamOf(body: Readable): ReadableStream<Uint8Array<ArrayBuffer>> {
   });
 }
 
-/** Reads an answer to its end, or to 64 KiB of it. @throws EgressError `broken-answer` */
+/** Reads at most 64 KiB of a response. @throws EgressError `broken-answer` */
 export async function readResponse(response: Dispatcher.ResponseData): Promise<EgressResponse> {
   const { statusCode: status, headers } = response;
   if (!/^(identity)?$/i.test(firstOf(headers['content-encoding']) ?? '')) {
@@ -83,7 +83,7 @@ export async function readResponse(response: Dispatcher.ResponseData): Promise<E
   }
   const truncated = size > MAX_BODY_BYTES;
   const bytes = Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES);
-  // A character that the cut goes through is left out.
+  // `stream` drops a character that the truncation splits.
   const text = new TextDecoder().decode(bytes, { stream: truncated });
   return {
     status,

@@ -1,13 +1,13 @@
 import { EgressError } from './error.ts';
 
-/** Exchanges under way at once, of one account and of the process. */
+/** Concurrent exchanges of one account and of the process. */
 export type EgressLimits = { account: number; process: number };
 
 export const EGRESS_LIMITS: EgressLimits = { account: 256, process: 2_048 };
 
-/** Reserves the slots of exchanges under way. */
+/** Limits concurrent exchanges. */
 export type EgressSlots = {
-  /** @returns releases the slot; further calls do nothing. @throws EgressError `too-many-requests` */
+  /** @returns a function that releases the slot; further calls do nothing. @throws EgressError `too-many-requests` */
   acquire(accountId: string): () => void;
 };
 

@@ -4,21 +4,21 @@ import { normalizeLineEnds } from './line-ends.ts';
 import type { AnswerBudget } from './model.ts';
 import { TooLong } from './pieces.ts';
 
-/** In characters; more than any server sends in one. */
+/** Characters of one event; no known server sends more. */
 const MAX_EVENT = 1024 * 1024;
 
-/** A server's own report, in its stream, that it has failed. */
+/** An error that the server reports in its stream. */
 export class StreamedError extends Error {
   override readonly name = 'StreamedError';
 }
 
 /**
- * Reads a streamed answer of chat completions to its `[DONE]` or its end. The client's own reading passes each
- * chunk through six generators, which costs more than all else that a word of a reply needs.
+ * Reads a stream of chat completion chunks up to `[DONE]` or its end. The `openai` client's own reader passes each chunk
+ * through six generators, which costs more than all other work per chunk.
  *
- * @param budget counts the bytes and chunks as they arrive, whatever is in them.
- * @throws TooLong for an event over 1 MiB, and where the budget ends; StreamedError where the server reports one; an
- *   error where the answer breaks off or is no such stream.
+ * @param budget counts all bytes and chunks as they arrive.
+ * @throws TooLong for an event over 1 Mi characters or an exceeded budget; StreamedError for an error in the stream; any
+ *   other error for a broken connection or invalid data.
  */
 export async function readChunks(
   { body }: Pick<Response, 'body'>,
@@ -41,7 +41,7 @@ export async function readChunks(
     },
     onError(error) {
       if (error.type === 'max-buffer-size-exceeded') throw new TooLong();
-      // An unknown field is legal, but reporting it costs the parser as much as several chunks.
+      // An unknown field is valid, but costs the parser as much as several chunks.
       budget.take(8, 0);
     },
   });

@@ -1,20 +1,20 @@
 import { Agent, type Dispatcher } from 'undici';
 
-/** How long a connection that nobody uses is kept. */
+/** How long an idle connection is kept. */
 const KEEP_ALIVE_MS = 60_000;
-/** How long the end of an answer may take that nobody reads any more. */
+/** The time limit for draining the rest of a response. */
 const REST_LIMIT_MS = 1_000;
 
 /**
- * The platform's `fetch` as far as the `openai` client uses it, over connections that are kept: an address, a text
- * as body, and an answer whose body is read as it comes, without the web streams that cost several times as much.
+ * The part of `fetch` that the `openai` client uses, over a connection pool: a URL, a text body and a streamed response.
+ * The response body is an async iterable instead of a web stream, which costs several times as much.
  */
 export function createPooledFetch(): typeof fetch {
-  // The client limits the time.
+  // The client sets time limits, so undici's are off.
   const agent = new Agent({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0 });
   return async (input, { method = 'GET', headers, body, signal } = {}) => {
     if (input instanceof Request || typeof body !== 'string') {
-      throw new TypeError('Only an address with a text as body can be fetched.');
+      throw new TypeError('Only a URL with a text body can be fetched.');
     }
     const url = new URL(input);
     const answer = await agent.request({
@@ -35,7 +35,7 @@ export function createPooledFetch(): typeof fetch {
   };
 }
 
-/** The same without the bodies of refusals: nobody is told what they say, and they may have no end. */
+/** Wraps `fetch` to drop the bodies of error responses: nothing reads them, and they may be endless. */
 export function withoutRefusals(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (...request) => {
     const response = await fetch(...request);
@@ -45,7 +45,7 @@ export function withoutRefusals(fetch: typeof globalThis.fetch): typeof globalTh
   };
 }
 
-/** The same with these headers and no others, whatever the client adds from its environment or its platform. */
+/** Wraps `fetch` to send exactly these headers, without those that the client adds. */
 export function withHeaders(
   fetch: typeof globalThis.fetch,
   headers: Readonly<Record<string, string>>,
@@ -53,7 +53,7 @@ export function withHeaders(
   return (input, init) => fetch(input, { ...init, headers });
 }
 
-/** A body as it comes. Whoever has read enough of it leaves its end to us, so that the connection is kept. */
+/** Streams a body. If the reader stops early, the rest is drained so that the connection can be reused. */
 function chunksOf(body: Dispatcher.ResponseData['body']): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {

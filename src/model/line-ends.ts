@@ -1,6 +1,6 @@
 /**
- * Ends each line with LF, also where CR and LF arrive apart. `eventsource-parser` looks for the next CR once
- * a line, so that many lines before a distant CR take it quadratic time.
+ * Converts line ends to LF, even if CR and LF arrive in separate pieces. `eventsource-parser` searches for the next CR
+ * once per line, which takes quadratic time if a CR follows many lines.
  */
 export function normalizeLineEnds() {
   let held = '';

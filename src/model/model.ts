@@ -6,15 +6,15 @@ export type ModelMessage =
   | { role: 'assistant'; content: string; toolCalls: ToolCall[] }
   | { role: 'tool'; content: string; toolCallId: string };
 
-/** A model's wish to call a tool. */
+/** A tool call that the model requests. */
 export type ToolCall = {
   id: string;
   name: string;
-  /** JSON, as the model wrote it: it may be broken. Of more than 64 KiB only the beginning. */
+  /** JSON as the model wrote it; it may be invalid. Truncated if it exceeds 64 KiB. */
   arguments: string;
 };
 
-/** A tool that a model may wish to call. */
+/** A tool that a model may call. */
 export type ModelTool = {
   /** 1 to 64 letters, digits, `_` or `-`. */
   name: string;
@@ -25,22 +25,22 @@ export type ModelTool = {
 
 /** One call of a model. */
 export type ModelRequest = {
-  /** The model's name as its server knows it: what `nameFor` answered. */
+  /** The server's name of the model, as returned by `nameFor`. */
   model: string;
   messages: ModelMessage[];
-  /** None: the model can only speak. */
+  /** Empty if the model may only answer with text. */
   tools: ModelTool[];
-  /** 0 to 2; the server's default where it is left out. */
+  /** 0 to 2; the server's default if omitted. */
   temperature?: number;
-  /** Completion tokens, at most; the server's default where it is left out. */
+  /** The most completion tokens; the server's default if omitted. */
   maxTokens?: number;
   /** Milliseconds for the whole call. */
   timeout: number;
-  /** Limits all answers that share it together; one of its own by default. */
+  /** Limits the total of all answers that share it; by default the request has its own. */
   budget?: AnswerBudget;
 };
 
-/** Counts what a model's server sends. Both throw once that exceeds what the answers of one run may hold. */
+/** Counts the data that a model server sends. Both functions throw TooLong once the limit of one run is exceeded. */
 export type AnswerBudget = {
   /** Counts bytes as they arrive. */
   receive(bytes: number): void;
@@ -48,35 +48,34 @@ export type AnswerBudget = {
   take(chunks: number, characters: number): void;
 };
 
-/** Tokens as the model's server counted them. */
+/** Tokens as counted by the model server. */
 export type Usage = { promptTokens: number; completionTokens: number };
 
-/** What a model says, in order: text in any number of pieces, then its calls of tools, then one `finish`. */
+/** Events of a model call, in order: any number of text deltas, then tool calls, then one `finish`. */
 export type ModelEvent =
   | { type: 'text-delta'; text: string }
   | { type: 'tool-call'; call: ToolCall }
   | {
       type: 'finish';
-      /** Why the model stopped, in OpenAI's words, such as `stop` or `length`; of any length. */
+      /** OpenAI's finish reason, such as `stop` or `length`. Its length is not limited. */
       reason: string;
-      /** The model that answered, in its server's words; none where it did not say. */
+      /** The name of the model that answered, if the server sent one. */
       model: string | undefined;
-      /** None where the server did not say. */
+      /** Undefined if the server sent none. */
       usage: Usage | undefined;
     };
 
-/** A language model, wherever it runs. */
+/** A language model. */
 export type Model = {
-  /** The name of the model that answers when this one is asked for, or none in particular. */
+  /** The name of the model that serves a request for `requested`, or for the default. */
   nameFor(requested?: string): string;
   /**
-   * Asks the model.
+   * Calls the model. A failure before the first event is retried once.
    *
-   * @param hear is told what it says, as it says it.
-   * @param signal ends the call, which then ends without `finish`.
-   * @throws GatewayError `model_timeout`, or `model_error`, also for an answer with more than 128 tool calls and for
-   *   one that exceeds the request's budget; a failure before the first piece of text has been
-   *   retried once.
+   * @param hear receives each event as it arrives.
+   * @param signal aborts the call. It then returns without a `finish` event.
+   * @throws GatewayError `model_timeout` or `model_error`. An answer with more than 128 tool calls, or one that exceeds
+   *   the budget, is a `model_error`.
    */
   stream(
     request: ModelRequest,

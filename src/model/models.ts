@@ -4,21 +4,21 @@ import { withHeaders } from './fetch.ts';
 import type { Model } from './model.ts';
 import { createOpenAIModel, NO_KEY } from './openai.ts';
 
-/** The server that a definition names in place of the operator's. */
+/** The model server that a definition uses instead of the operator's. */
 export type OwnServer = { baseUrl?: string | undefined; apiKey?: string | undefined };
 
-/** The models of this process: the operator's, and those of the servers that definitions name. */
+/** The operator's model and the models at servers that definitions name. */
 export type Models = {
-  /** The model at a server for an account; the operator's where no server is named. */
+  /** Returns the model at a server for an account, or the operator's model if no server is given. */
   at(server: OwnServer, accountId?: string): Model;
 };
 
 const CACHE_SIZE = 1_000;
 
 /**
- * @param fetchOf how an account's requests leave for servers that definitions name; it lets none through to private ones. They carry
- *   four headers: the server's own key, the two of JSON, and the user agent. None of the `openai` client's own leave,
- *   nor those of `OPENAI_CUSTOM_HEADERS`, and no `traceparent`.
+ * @param fetchOf the guarded `fetch` of an account, for servers that definitions name. Its requests carry only the
+ *   headers `Authorization`, `Accept`, `Content-Type` and `User-Agent`: not the headers of the `openai` client or of
+ *   `OPENAI_CUSTOM_HEADERS`, and no `traceparent`.
  */
 export function createModels({
   standard,

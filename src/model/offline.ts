@@ -8,11 +8,10 @@ type Message = { role: string; content: string };
 type Request = { messages: Message[]; tools?: { function: { name: string } }[] };
 
 /**
- * The model that answers where no model's server is configured: in this process, without a network, and the
- * same answer to the same conversation. It sits behind the same client as a real one, as its `fetch`, and
- * every run names it `offline`.
+ * The model for installations without a configured model server. It runs in this process without a network and is
+ * deterministic. It implements the `fetch` of the regular model client. Every run records its name as `offline`.
  *
- * @param pace milliseconds between two words, so that streaming can be seen.
+ * @param pace milliseconds between two words, to make streaming visible.
  */
 export function createOfflineModel({ pace }: { pace: number }): Model {
   const model = createOpenAIModel({
@@ -53,7 +52,7 @@ function answer(body: string, pace: number, signal?: AbortSignal): Response {
   return new Response(stream, { headers: { 'Content-Type': 'text/event-stream' } });
 }
 
-/** Calls the tool that the message names, such as `time.now`, with the JSON object that it holds, if any. */
+/** Calls the tool that the message names, such as `time.now`, with the JSON object in the message, if any. */
 function wishFor({ messages, tools = [] }: Request) {
   const last = messages.at(-1);
   if (last?.role !== 'user') return undefined;
@@ -66,7 +65,7 @@ function wishFor({ messages, tools = [] }: Request) {
   return { index: 0, id, function: { name: named.function.name, arguments: input } };
 }
 
-/** Shows what reached the model: the message, the turns before it, what is kept of the user, and the caller's context. */
+/** Shows what the model received: the message, the previous turns, the saved facts, and the caller's context. */
 function reply(messages: Message[]): string {
   const answers = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
   const answered = answers.find(({ role }) => role === 'tool')?.content;
@@ -80,10 +79,10 @@ function reply(messages: Message[]): string {
     `You said: "${message}".`,
     ...(answered === undefined ? [] : [`The tool that you named answered: ${answered}.`]),
     previous === undefined
-      ? 'It is the first thing that I hear from you.'
+      ? 'This is your first message.'
       : `Before that, you said: "${previous}". I remember ${said.length + 1} messages of yours.`,
-    ...(memory ? [`I keep this of you: ${memory}.`] : []),
-    ...(context ? [`I was also told this: ${context}.`] : []),
+    ...(memory ? [`Saved facts about you: ${memory}.`] : []),
+    ...(context ? [`Context of this request: ${context}.`] : []),
     'I am the offline model: set OPENAI_API_KEY to talk to a real one.',
   ].join(' ');
 }

@@ -19,27 +19,27 @@ import {
   textOrNone,
 } from './pieces.ts';
 
-/** OpenAI's own server, which alone wants the limit of tokens under its newer name. */
+/** OpenAI's own server. Only this server requires the newer name of the token limit, `max_completion_tokens`. */
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 
-/** Sent to a server that needs no key: the client insists on one. */
+/** Sent to a server that needs no key, because the client requires one. */
 export const NO_KEY = 'none';
 
 const RETRY_DELAY_MS = 500;
 const MAX_RETRY_DELAY_MS = 5_000;
 
-/** A server that speaks OpenAI's chat completions. */
+/** An OpenAI-compatible server. */
 export type OpenAIOptions = {
-  /** Some servers on the operator's own machines want none. */
+  /** Optional: some self-hosted servers need none. */
   apiKey?: string | undefined;
   baseUrl?: string | undefined;
-  /** Answers where a definition names no model. */
+  /** Used if a definition names no model. */
   defaultModel: string;
-  /** How requests leave; over connections of this model's own by default. */
+  /** Sends the requests; by default over a connection pool of this model. */
   fetch?: typeof fetch;
 };
 
-/** A model behind OpenAI's chat completions API, always streamed, with the usage in the stream. */
+/** A model behind OpenAI's chat completions API. It always streams and requests the usage in the stream. */
 export function createOpenAIModel({
   apiKey = NO_KEY,
   baseUrl = OPENAI_BASE_URL,
@@ -49,7 +49,7 @@ export function createOpenAIModel({
   const client = new OpenAI({
     apiKey,
     baseURL: baseUrl,
-    // Else the client reads them from the environment.
+    // By default, the client reads these from the environment.
     adminAPIKey: null,
     organization: null,
     project: null,
@@ -60,7 +60,7 @@ export function createOpenAIModel({
   });
   const limitName = baseUrl === OPENAI_BASE_URL ? 'max_completion_tokens' : 'max_tokens';
 
-  /** One try: text as it comes, then the finish. */
+  /** One attempt. Emits text as it arrives, then tool calls, then `finish`. */
   const attempt = async (request: ModelRequest, hear: Hear, signal: AbortSignal) => {
     const { model, messages, tools, temperature, maxTokens, timeout } = request;
     const { budget = createAnswerBudget() } = request;
@@ -135,12 +135,12 @@ export function createOpenAIModel({
 
 type Hear = (event: ModelEvent) => void;
 
-/** A stream that ended before its end. */
+/** A stream that ended without a finish reason. */
 class BrokenOff extends Error {
   override readonly name = 'BrokenOff';
 }
 
-/** Whether the same call may fare better a moment later. */
+/** Whether a retry of the same call may succeed. */
 function isPassing(error: unknown): boolean {
   if (error instanceof OpenAI.APIUserAbortError || error instanceof TooLong) return false;
   if (error instanceof OpenAI.APIError && error.status !== undefined) {
@@ -151,7 +151,7 @@ function isPassing(error: unknown): boolean {
   return true;
 }
 
-/** Milliseconds until the second try: what the server asks for in `Retry-After`, 5 seconds at most. */
+/** Milliseconds before the retry: the server's `Retry-After`, at most 5 seconds. */
 function retryDelay(error: unknown): number {
   const headers = error instanceof OpenAI.APIError ? error.headers : undefined;
   const asked = Number(
@@ -160,7 +160,7 @@ function retryDelay(error: unknown): number {
   return Number.isFinite(asked) && asked > 0 ? Math.min(asked, MAX_RETRY_DELAY_MS) : RETRY_DELAY_MS;
 }
 
-/** What the server says of its usage, as far as it makes sense. */
+/** Reads the usage that the server reports. An invalid count is 0. */
 function readUsage({ usage }: ChatCompletionChunk): Usage | undefined {
   if (!usage) return undefined;
   return {
@@ -196,7 +196,7 @@ function timedOut(): GatewayError {
   return new GatewayError('model_timeout', 'The model did not answer in time.');
 }
 
-/** Says what went wrong without the server's own words, which may hold what was sent to it. */
+/** Maps an error to a GatewayError without the server's message, which may quote the request. */
 function describe(error: unknown, late: boolean): GatewayError {
   if (late || error instanceof OpenAI.APIConnectionTimeoutError) return timedOut();
   if (error instanceof OpenAI.APIConnectionError) {
@@ -208,8 +208,8 @@ function describe(error: unknown, late: boolean): GatewayError {
     return new GatewayError('model_error', `The model's server answered ${error.status}.`);
   }
   if (error instanceof BrokenOff) {
-    return new GatewayError('model_error', "The model's answer broke off.");
+    return new GatewayError('model_error', "The model's answer is incomplete.");
   }
   if (error instanceof TooLong) return new GatewayError('model_error', error.message);
-  return new GatewayError('model_error', "The model's answer broke off or could not be read.");
+  return new GatewayError('model_error', "The model's answer is incomplete or invalid.");
 }

@@ -4,18 +4,18 @@ import type { AnswerBudget, ToolCall } from './model.ts';
 
 type CallPiece = ChatCompletionChunk.Choice.Delta.ToolCall;
 
-/** Tool calls in one answer, at most. */
+/** Tool calls of one answer. */
 const MAX_CALLS = 128;
-/** Characters of a call's arguments that are kept: enough for a tool to see that there are more than it takes. */
+/** Characters kept of a call's arguments. Parts are appended whole, so a tool still sees that the limit is exceeded. */
 const MAX_ARGUMENTS = 64 * 1024;
-/** Characters of a call's name that are kept: twice what any server accepts. */
+/** Characters kept of a call's name: twice what any server accepts. */
 const MAX_NAME = 128;
-/** Characters of a call's id, at most: some servers hold a signature of several KiB in it. */
+/** Characters of a call id. Some servers put a signature of several KiB into the id. */
 const MAX_ID = 16 * 1024;
 
 /**
- * What all answers of one run hold together, at most. Characters: text and tool calls, about a million tokens, which is
- * more than any model's context. Bytes and chunks: what arrives, so also what holds neither.
+ * Limits for all answers of one run together. Characters count text and tool calls: about a million tokens. Bytes and
+ * chunks count everything that arrives, including data without text or tool calls.
  */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -47,7 +47,7 @@ export function createAnswerBudget(): AnswerBudget {
   };
 }
 
-/** The text of a chunk; empty where it has none. */
+/** The text of a chunk, or an empty string. */
 export function textOf(chunk: ChatCompletionChunk): string {
   return textOrNone(chunk.choices?.[0]?.delta?.content) ?? '';
 }
@@ -58,15 +58,15 @@ export function callPiecesOf(chunk: ChatCompletionChunk): CallPiece[] {
   return Array.isArray(pieces) ? pieces : [];
 }
 
-/** A text as a server should send it; nothing where it sends anything else. */
+/** The value if it is a string. Servers may send anything. */
 export function textOrNone(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
 /**
- * Joins tool calls that arrive in parts, several at a time.
+ * Assembles tool calls that arrive in interleaved parts.
  *
- * @throws TooLong for the 129th call, before it is kept, for an id over 16 KiB, and where the budget ends.
+ * @throws TooLong for the 129th call, for an id over 16 Ki characters, and for an exceeded budget.
  */
 export function collectCalls(budget: AnswerBudget) {
   const calls = new Map<unknown, ToolCall>();
@@ -106,7 +106,7 @@ export function collectCalls(budget: AnswerBudget) {
   };
 }
 
-/** Makes each piece of text whole: the first half of a pair waits for its second, to the end at most. */
+/** Joins surrogate pairs that are split between pieces of text. A first half is held until the next piece or the end. */
 export function joinSurrogates() {
   let held = '';
   return {

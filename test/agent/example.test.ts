@@ -200,7 +200,7 @@ describe('the order desk', () => {
       false,
       false,
     ]);
-    expect(told.at(-1)).toBe('Error: No more calls of tools are allowed. Answer without them.');
+    expect(told.at(-1)).toBe('Error: No more tool calls are allowed. Answer without them.');
     expect(bodies.map(({ tools }) => tools?.length ?? 0)).toEqual([7, 7, 0]);
     expect(reply).toMatchObject({ response: 'Done.', tools_called: ['time.now'] });
   });

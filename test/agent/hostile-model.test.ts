@@ -84,7 +84,7 @@ describe('a model that calls tools without number', () => {
     expect(count('ToolFinished')).toBe(20);
     const answers = app.upstream.requests.at(-1)?.body.messages.filter((one) => one.tool_call_id);
     expect(answers).toHaveLength(128);
-    expect(answers?.[20]?.content).toMatch(/^Error: No more calls/);
+    expect(answers?.[20]?.content).toMatch(/^Error: No more tool calls/);
   });
 });
 

@@ -158,7 +158,7 @@ describe('an agent with tools', () => {
       end();
     });
     expect((await chat(bot)).response).toBe('Enough.');
-    expect(toolAnswers().map((text) => text.startsWith('Error: No more calls'))).toEqual([
+    expect(toolAnswers().map((text) => text.startsWith('Error: No more tool calls'))).toEqual([
       false,
       false,
       true,
@@ -194,7 +194,7 @@ describe('an agent with tools', () => {
     const response = await tenant.chat(bot, { message: 'Hi' });
     expect(response.status).toBe(500);
     expect(await response.json()).toMatchObject({
-      error: { code: 'model_timeout', message: 'The run did not end within its time.' },
+      error: { code: 'model_timeout', message: 'The run exceeded its time limit.' },
     });
   });
 

@@ -87,7 +87,7 @@ describe('a bot with a model server of its own', () => {
     expect(await response.json()).toMatchObject({
       error: {
         code: 'model_error',
-        message: 'The variable K of the model holds no key that can be sent.',
+        message: 'The variable K of the model does not hold a valid API key.',
       },
     });
   });

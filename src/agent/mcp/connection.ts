@@ -11,41 +11,41 @@ import { createMcpFetch } from './fetch.ts';
 import { collectTools, type Listing, toolPage } from './listing.ts';
 import { type CallResult, callResult } from './result.ts';
 
-/** A server of tools, and as whom it is called. */
+/** A tool server and the headers to call it with. */
 export type McpTarget = {
-  /** The same for those who may share a connection, and for nobody else. */
+  /** Targets with the same key share a connection. */
   key: string;
-  /** The account that the connection counts for. */
+  /** The account whose limits count the connection. */
   accountId: string;
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Takes the deployment's secrets out of what the server tells of its tools. */
+  /** Redacts the deployment's secrets from the server's listing. */
   redactor: Redactor;
-  /** The server's names of the tools to keep; all by default. */
+  /** Names of the tools to keep; all by default. */
   only?: readonly string[] | undefined;
 };
 
-/** Milliseconds, but for `tools`. */
+/** Milliseconds, except `tools`. */
 export type McpLimits = {
-  /** For connecting and listing the tools, together. */
+  /** For connecting and listing the tools together. */
   connect: number;
   /** For one call. */
   call: number;
-  /** For saying farewell to the server. */
+  /** For terminating the session at the server. */
   close: number;
   /** How many tools of a server are kept. */
   tools: number;
 };
 
-/** A session with a server. What fails, fails with McpFailure. */
+/** A session with a server. Its calls fail with McpFailure. */
 export type McpConnection = {
-  /** Those of at most 10 pages and 1 MiB; asked again once the server says that they changed. */
+  /** Lists at most 10 pages and 1 MiB. Caches the listing until the server reports a change. */
   tools(): Promise<Listing>;
   /** @param signal cancels the call, also at the server. */
   call(name: string, input: JsonObject, signal: AbortSignal): Promise<CallResult>;
-  /** Ends the session, once the calls under way have ended. */
+  /** Closes the session after its current calls. */
   retire(): void;
-  /** Ends the session at once. */
+  /** Closes the session immediately. */
   close(): Promise<void>;
 };
 
@@ -54,11 +54,11 @@ const MAX_PAGES = 10;
 export type McpConnectionDependencies = {
   egress: Pick<Egress, 'of'>;
   limits: McpLimits;
-  /** Ends a session that is only just begun. */
+  /** Aborts a session that is being opened. */
   signal: AbortSignal;
 };
 
-/** Begins a session and lists the tools. @throws McpFailure */
+/** Opens a session and lists the tools. @throws McpFailure */
 export async function connectTo(
   { accountId, url, headers, redactor, only }: McpTarget,
   { egress, limits, signal: lifetime }: McpConnectionDependencies,
@@ -67,7 +67,7 @@ export async function connectTo(
   let calls = 0;
   let isRetired = false;
   let closing: Promise<void> | undefined;
-  // Whether the list still holds is not known once the server cannot tell of changes.
+  // Without the notification stream, we do not learn whether the listing changed.
   const forgetList = () => {
     listing = undefined;
   };
@@ -79,7 +79,7 @@ export async function connectTo(
   const transport = new StreamableHTTPClientTransport(address, {
     fetch: createMcpFetch(egress.of(accountId), forgetList),
     requestInit: { headers },
-    // They are followed by the guard, which checks where they lead.
+    // Egress follows redirects and checks their targets.
     redirectPolicy: 'follow',
   });
 
@@ -117,7 +117,7 @@ export async function connectTo(
 
     async call(name, input, signal) {
       calls += 1;
-      // The client listens for longer than the call lasts.
+      // The client never removes its listener, so it gets a signal of this call only.
       const call = new AbortController();
       const abort = () => call.abort(signal.reason);
       signal.addEventListener('abort', abort);

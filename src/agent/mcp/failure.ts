@@ -3,13 +3,13 @@ import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { EgressError } from '../../egress/error.ts';
 
 /**
- * - `session-gone`: the server knows the session no more, and has done nothing.
- * - `away`: the server was not reached.
- * - `broken`: what came, if anything, is no answer.
- * - `timeout`: nothing came in time.
- * - `refused`: another status than 2xx.
- * - `too-many`: no connection was made, because too many are in use.
- * - `protocol`: an error of the protocol, in the server's own words.
+ * - `session-gone`: the server has discarded the session and did not run the request.
+ * - `away`: the server is unreachable.
+ * - `broken`: the response is missing, incomplete or invalid.
+ * - `timeout`: no response arrived in time.
+ * - `refused`: the status is an error other than those of `session-gone`.
+ * - `too-many`: too many connections are in use.
+ * - `protocol`: the server returned a protocol error, with its own message.
  */
 export type McpFailureCode =
   | 'session-gone'
@@ -20,11 +20,11 @@ export type McpFailureCode =
   | 'too-many'
   | 'protocol';
 
-/** Why a server of tools gave no answer, in words that name no address; those of `protocol` are the server's. */
+/** Why a tool server gave no result. The message names no address; the message of `protocol` comes from the server. */
 export class McpFailure extends Error {
   override readonly name = 'McpFailure';
   readonly code: McpFailureCode;
-  /** The same in one word, for traces. */
+  /** A short error type for traces. */
   readonly type: string;
 
   constructor(
@@ -38,10 +38,10 @@ export class McpFailure extends Error {
   }
 }
 
-/** The error with which the protocol's client ends what waits for an answer when its connection ends. */
+/** The MCP client rejects pending requests with this error when their connection closes. */
 export const CONNECTION_CLOSED = { code: ErrorCode.ConnectionClosed, message: 'Connection closed' };
 
-/** What an error of the protocol's client or of the network comes down to. */
+/** Maps an error of the MCP client or of the network to an McpFailure. */
 export function toMcpFailure(cause: unknown): McpFailure {
   if (cause instanceof McpFailure) return cause;
   if (cause instanceof EgressError) return ofEgress(cause);
@@ -57,7 +57,7 @@ function ofEgress(cause: EgressError): McpFailure {
   return new McpFailure(code === 'timeout' ? 'timeout' : 'away', message, { cause, type });
 }
 
-/** Sources: MCP, "Streamable HTTP", session management: 404; and what servers in use answer there: 400. */
+/** An unknown session gives 404 (MCP, "Streamable HTTP", session management), or 400 from some real servers. */
 function ofStatus(cause: StreamableHTTPError): McpFailure {
   const { code: status = -1 } = cause;
   if (status < 100) return broken(cause);

@@ -8,23 +8,23 @@ import { jsonText } from '../../json.ts';
 import { normalizeLineEnds } from '../../model/line-ends.ts';
 import { CONNECTION_CLOSED } from './failure.ts';
 
-/** Milliseconds between two streams on which the server speaks unasked: doubled each time, up to a minute. */
+/** Milliseconds between two notification streams: doubled each time, up to a minute. */
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 60_000;
 
 const KIB = 1024;
-/** Bytes of one answer by what was asked, however many messages are in it. What is not named has 64 KiB. */
+/** Bytes of one response by request method, for all its messages together. Other methods have 64 KiB. */
 const MAX_ANSWER_BYTES: Record<string, number> = {
   'tools/call': 4 * KIB * KIB,
-  /** Of all pages of a listing together. */
+  /** For all pages of a listing together. */
   'tools/list': KIB * KIB,
 };
 const MAX_OTHER_BYTES = 64 * KIB;
-/** Bytes of one stream on which the server speaks unasked: of some thousand notifications. */
+/** Bytes of one notification stream: about a thousand notifications. */
 const MAX_UNASKED_BYTES = 256 * KIB;
-/** The same of one that may also bring the rest of an answer. */
+/** Bytes of a resumed stream, which may also carry the rest of a response. */
 const MAX_RESUMED_BYTES = KIB * KIB;
-/** Answers to the server's own requests under way at once. */
+/** Concurrent replies to requests from the server. */
 const MAX_REPLIES = 8;
 
 const requestId = z.union([z.string(), z.number()]);
@@ -37,11 +37,13 @@ const message = jsonText.pipe(
 );
 
 /**
- * The network of one client of the protocol, through the guard. It adds what the client lacks: answers are bounded, a
- * request that is cancelled ends its HTTP exchange too, one whose stream ends without its answer fails at once and not by
- * its time limit, and a server that keeps closing its stream is not asked again at once.
+ * The `fetch` of one MCP client, through the egress guard. It adds four rules that the client lacks:
+ * - Responses are bounded.
+ * - Cancelling a request also aborts its HTTP exchange.
+ * - A request whose stream ends without a response fails immediately, not at its time limit.
+ * - A server that repeatedly closes its notification stream is reconnected with a backoff.
  *
- * @param onSilence is called when the stream ends on which the server speaks unasked.
+ * @param onSilence is called when a notification stream ends.
  */
 export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onSilence: () => void): FetchLike {
   const underWay = new Map<RequestId, AbortController>();
@@ -57,7 +59,7 @@ export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onSilence: () => v
     if (wait > 0) await setTimeout(wait, undefined, { signal });
   };
 
-  /** What an answer may hold, and how much of that is read already: pages of one listing share it. */
+  /** The byte limit of a response, and the bytes read so far. Pages of one listing share a limit. */
   const limitOf = ({ method, params }: z.infer<typeof message>): Limit => {
     const most = MAX_ANSWER_BYTES[method ?? ''] ?? MAX_OTHER_BYTES;
     if (method !== 'tools/list') return { most, read: { bytes: 0 } };
@@ -119,14 +121,14 @@ type Ending = {
   onEnd: () => void;
 };
 
-/** An event that answers a request in the server's place; where it is answered already, it means nothing. */
+/** A synthetic event that fails a request. The client ignores it if the request already has its response. */
 function lastWordsFor(id: RequestId): string {
   return `\n\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error: CONNECTION_CLOSED })}\n\n`;
 }
 
 /**
- * The same stream within its bounds; its last words are added unless an event's id says that it goes on elsewhere. A
- * batch of messages is refused: none was sent, and each of its messages would be checked before anything else is done.
+ * Bounds a stream, and appends `lastWords` unless an event id shows that the client can resume it. It refuses a batch of
+ * messages: the client sends none, and checking every message of one would block the process.
  */
 function watch(
   stream: ReadableStream<Uint8Array>,

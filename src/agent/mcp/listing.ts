@@ -3,26 +3,26 @@ import type { Redactor } from '../../deployments/redact.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonObject, ofObject } from '../../json.ts';
 import { isStorable, toStorable } from '../../text.ts';
 
-/** A tool as a server tells of it, without secrets and within bounds. */
+/** A tool that a server lists, redacted and limited in size. */
 export type ListedTool = {
-  /** The server's own name for it. */
+  /** The server's name of the tool. */
   name: string;
   description: string;
-  /** A JSON Schema of an object, as JSON: a listing is kept, and text takes a fraction of the memory. */
+  /** A JSON Schema of an object, as JSON text: listings are cached, and text takes a fraction of the memory. */
   inputSchema: string;
-  /** Whether the server says that a call made twice does no more than one. */
+  /** Whether the server declares the tool read-only or idempotent. */
   isRepeatable: boolean;
 };
 
-/** The tools of a server that are kept. */
+/** The tools of a server, within the limits. */
 export type Listing = {
   /** In the server's order, each name once. */
   tools: ListedTool[];
-  /** How many more the server offered: beyond the limits, or broken. Those of pages that were not read are not counted. */
+  /** How many listed tools are omitted because they exceed a limit or are invalid. Unread pages are not counted. */
   leftOut: number;
 };
 
-/** One page of `tools/list`. What is wrong in one tool is no reason to do without the others. */
+/** One page of `tools/list`. Entries are checked one by one, so that an invalid tool does not reject the page. */
 export const toolPage = z.object({
   tools: z.array(z.unknown()),
   nextCursor: z.string().nullish(),
@@ -31,14 +31,14 @@ export const toolPage = z.object({
 const MAX_NAME = 128;
 const MAX_DESCRIPTION = 8 * 1024;
 const MAX_SCHEMA = 16 * 1024;
-/** Entries of a listing that are looked at. */
+/** Entries read of a listing. */
 const MAX_ENTRIES = 1_000;
 
 function isSmall(schema: JsonObject): boolean {
   try {
     return JSON.stringify(schema).length <= MAX_SCHEMA;
   } catch {
-    // Nested too deeply to be written.
+    // The schema is nested too deeply for `JSON.stringify`.
     return false;
   }
 }
@@ -57,8 +57,8 @@ const toolEntry = z.object({
 /**
  * Collects the tools of a listing, page by page.
  *
- * @param limit how many tools are kept.
- * @param only the names of those to keep; all by default.
+ * @param limit how many tools to keep.
+ * @param only names of the tools to keep; all by default.
  */
 export function collectTools(
   redactor: Redactor,
@@ -82,16 +82,16 @@ export function collectTools(
           tools.set(tool.name, tool);
       }
     },
-    /** Whether no further page changes what is kept. */
+    /** Whether further pages cannot change the kept tools. */
     isFull: () => tools.size === Math.min(limit, wanted?.size ?? limit) || entries === MAX_ENTRIES,
     listing: (): Listing => ({ tools: [...tools.values()], leftOut }),
   };
 }
 
-/** Reads one entry of a list; none where it is no tool that a model could be told of. */
+/** Reads one entry of a listing. @returns undefined if the entry is invalid. */
 function readTool(entry: unknown, redactor: Redactor): ListedTool | undefined {
   const { data } = toolEntry.safeParse(entry);
-  // What is called by a secret cannot be called.
+  // A redacted name could not be called at the server.
   if (!data || redactor.redact(data.name) !== data.name) return undefined;
   const { name, description, annotations } = data;
   const { $schema: _, ...schema } = data.inputSchema;

@@ -7,17 +7,16 @@ import { ToolError } from '../tools/tool.ts';
 import { McpFailure, type McpFailureCode } from './failure.ts';
 import type { McpServers } from './servers.ts';
 
-/** Milliseconds for all of them together, for they are asked at once. */
+/** Milliseconds for all servers together: they are probed concurrently. */
 const PROBE_MS = 5_000;
-/** Of one definition. */
+/** Groups probed of one definition. */
 const MAX_GROUPS = 32;
 
-/** What a server may answer to nobody, and not to a user. */
+/** Failures that may be caused by the missing user identity. */
 const OF_THE_USER: McpFailureCode[] = ['refused', 'session-gone', 'protocol'];
 
 /**
- * Looks whether the servers of tools that a definition names can be reached, and what they have. Of a definition
- * with more than 32 it looks at the first ones.
+ * Checks whether the tool servers of a definition are reachable and lists their tools. It probes the first 32 groups.
  */
 export function createToolProbe({ servers }: { servers: Pick<McpServers, 'probe'> }): ProbeTools {
   const look = async (
@@ -26,7 +25,7 @@ export function createToolProbe({ servers }: { servers: Pick<McpServers, 'probe'
     redactor: Redactor,
   ): Promise<ToolServerReport[]> => {
     const { name, url } = group;
-    // Of a variable without a value the language warns.
+    // The language already warns about a variable without a value.
     if (typeof url !== 'string' && variables[url.env] === undefined) return [];
     try {
       const deployment = { deploymentId: '', accountId: '', variables, redactor };
@@ -37,7 +36,7 @@ export function createToolProbe({ servers }: { servers: Pick<McpServers, 'probe'
       if (!(error instanceof ToolError || error instanceof McpFailure)) throw error;
       const isUsers = error instanceof McpFailure && OF_THE_USER.includes(error.code);
       if (isUsers && isPersonal(group)) return [];
-      // That says nothing of the server.
+      // This is our own limit, not a problem of the server.
       if (error instanceof McpFailure && error.code === 'too-many') return [];
       return [{ group: name, problem: redactor.redact(error.message) }];
     }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The result of `tools/call`, whatever kinds of content it has. */
+/** The result of `tools/call`. The kinds of its content are checked later. */
 export const callResult = z.object({
   content: z.array(z.unknown()).nullish(),
   structuredContent: z.unknown().optional(),
@@ -12,7 +12,7 @@ export type CallResult = z.infer<typeof callResult>;
 const mimeType = z.string().catch('of an unknown type');
 const file = { uri: z.string(), mimeType: mimeType.optional() };
 
-/** One piece of content as a model gets to read it. Source: MCP, "Tool Result". */
+/** Converts one content block to text for the model. Source: MCP, "Tool Result". */
 const block = z.union([
   z.object({ type: z.literal('text'), text: z.string() }).transform(({ text }) => text),
   z
@@ -37,16 +37,16 @@ function sizeOf(base64: string): string {
   return `${Buffer.byteLength(base64, 'base64')} bytes`;
 }
 
-/** Pieces of content that are read. */
+/** Content blocks of a result. */
 const MAX_BLOCKS = 256;
-/** No piece is read after so many characters. */
+/** Characters after which no further block is read. */
 const MAX_TEXT = 64 * 1024;
 const MAX_DEPTH = 64;
-const MORE_NOTE = '[There was more content, which is left out.]';
+const MORE_NOTE = '[More content was omitted.]';
 
 /**
- * What a model gets to read of a result: its texts, or where it has none its structure as JSON. Of more than 256 pieces
- * or 64 Ki characters the beginning, of structure below 64 levels none.
+ * Converts a result to text for the model: its content blocks, preceded by its structured content as JSON if no block is
+ * text. It reads the first 256 blocks or 64 Ki characters. It omits structured content nested deeper than 64 levels.
  */
 export function textOf({ content, structuredContent }: CallResult): string {
   const blocks = content ?? [];
@@ -71,7 +71,7 @@ function isText(one: unknown): boolean {
   return typeof one === 'object' && one !== null && 'type' in one && one.type === 'text';
 }
 
-/** As JSON; writing it takes a stack as deep as the value. */
+/** Checks the depth first, because `JSON.stringify` recurses and could overflow the stack. */
 function jsonOf(value: unknown): string {
   let level = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

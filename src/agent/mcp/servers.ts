@@ -7,16 +7,15 @@ import type { Listing } from './listing.ts';
 import type { CallResult } from './result.ts';
 
 /**
- * Sessions with servers of the Model Context Protocol, kept for the next use for 10 minutes, and begun anew where a
- * server has forgotten them. An account has at most 64 at once, the process 512: a new one closes the one that is idle
- * longest, and fails where all are in use. What fails, fails with McpFailure; what is aborted, with the signal's reason.
+ * A pool of sessions with MCP servers. An idle session is kept for 10 minutes. A session that its server has discarded is
+ * opened again. An account has at most 64 sessions, the process 512: at the limit, a new session closes the one that
+ * has been idle longest, or fails if all are in use. Calls fail with McpFailure, or with the signal's reason if aborted.
  */
 export type McpServers = {
   list(target: McpTarget, signal: AbortSignal): Promise<Listing>;
   call(target: McpTarget, call: McpCall, signal: AbortSignal): Promise<CallResult>;
   /**
-   * Lists the first 1,000 tools over a session of its own. At most 64 are probed at once: others fail with
-   * `too-many`.
+   * Lists the first 1,000 tools over a separate session. At most 64 probes run at once; more fail with `too-many`.
    */
   probe(target: McpTarget, milliseconds: number): Promise<Listing>;
   close(): Promise<void>;
@@ -25,20 +24,20 @@ export type McpServers = {
 export type McpCall = {
   name: string;
   input: JsonObject;
-  /** Whether it may be made again where it is not known if it was made. */
+  /** Whether the call may be retried if its outcome is unknown. */
   isRepeatable: boolean;
 };
 
 export type McpServersLimits = McpLimits & {
-  /** How long a server that could not be reached is taken to be away without trying again. */
+  /** Milliseconds before an unreachable server is tried again. */
   away: number;
-  /** Of the process. */
+  /** Sessions of the process. */
   connections: number;
-  /** Of one account. */
+  /** Sessions of one account. */
   accountConnections: number;
 };
 
-/** A connection, or one that is being made, and how many wait for something over it. */
+/** An open or opening connection. `users` counts its calls in progress. */
 type Pooled = { accountId: string; connection: Promise<McpConnection>; users: number };
 
 const MAX_PROBES = 64;
@@ -54,10 +53,10 @@ const LIMITS: McpServersLimits = {
   accountConnections: 64,
 };
 
-/** After these there is no use in the connection any more. */
+/** Failures after which the connection is unusable. */
 const ENDS_CONNECTION: McpFailureCode[] = ['session-gone', 'away', 'broken'];
 
-/** @param limits those of real life by default. */
+/** @param limits override the defaults. */
 export function createMcpServers({
   egress,
   limits: given,
@@ -91,7 +90,7 @@ export function createMcpServers({
     if (connections.peek(key) === pooled) connections.delete(key);
   };
 
-  /** Closes the longest idle of these where there are as many as may be. @throws McpFailure `too-many` */
+  /** At the limit, evicts the connection that has been idle longest. @throws McpFailure `too-many` */
   const makeRoom = (isOne: (pooled: Pooled) => boolean, most: number) => {
     const keys = [...connections.rkeys()].filter((key) => {
       const pooled = connections.peek(key);
@@ -130,7 +129,7 @@ export function createMcpServers({
     }
   };
 
-  /** Works with a connection, and once more with a new one where nothing can have been done yet or does harm. */
+  /** Uses a connection. Retries once over a new one if the server has done nothing or the work is repeatable. */
   const use = async <Value>(
     target: McpTarget,
     isRepeatable: boolean,
@@ -155,7 +154,7 @@ export function createMcpServers({
       untilAborted(
         use(target, true, (connection) =>
           connection.tools().catch((failure: McpFailure) => {
-            // The next one is not to wait as long again.
+            // Later callers must not wait for the same timeout.
             if (failure.code === 'timeout') {
               connections.delete(target.key);
               noteAway(target.key, failure);
@@ -199,7 +198,7 @@ function tooMany(): McpFailure {
   return new McpFailure('too-many', message, { type: 'too_many_connections' });
 }
 
-/** A connection is begun for whoever comes next, too: an abort ends the waiting, not the work. */
+/** An abort ends the waiting, not the work: other callers may use the same connection. */
 async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);

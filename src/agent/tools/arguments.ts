@@ -5,14 +5,16 @@ const MAX_BYTES = 64 * 1024;
 const MAX_ELEMENTS = 1_000;
 const MAX_DEPTH = 32;
 
-/** Whether a call's arguments are small enough to be parsed: 64 KiB at most. */
+/** Whether a call's arguments are within the limit of 64 KiB. */
 export function fitsArguments(text: string): boolean {
   return Buffer.byteLength(text) <= MAX_BYTES;
 }
 
 /**
- * Parses a call's arguments; none are an empty object. @throws ToolError over 64 KiB, which are not parsed, for what is
- * not JSON, for a list or an object of more than 1,000 elements, and below 32 levels.
+ * Parses a call's arguments. Empty text is an empty object.
+ *
+ * @throws ToolError if the text exceeds 64 KiB or is not JSON, if a list or an object has more than 1,000 elements, or
+ *   if values are nested deeper than 32 levels.
  */
 export function parseArguments(text: string): JsonValue {
   if (!fitsArguments(text)) throw invalid('The arguments are larger than 64 KiB.');

@@ -3,13 +3,13 @@ import type { JsonObject } from '../../json.ts';
 import { limitError } from './answer.ts';
 import { ToolError } from './tool.ts';
 
-/** What a tool takes, as the model is told of it. */
+/** Converts a tool's input schema to JSON Schema, for the model. */
 export function jsonSchemaOf(schema: z.ZodType): JsonObject {
   const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema);
   return JSON.parse(JSON.stringify(jsonSchema));
 }
 
-/** Checks what a model sent. @throws ToolError with every problem, 2 KiB at most. */
+/** Validates the model's input. @throws ToolError with every problem, 2 KiB at most. */
 export function checkInput<Output>(schema: z.ZodType<Output>, input: unknown): Output {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;

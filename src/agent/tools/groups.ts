@@ -10,11 +10,11 @@ import { createMcpTools, type FoundTools } from './mcp.ts';
 import { createTimeTools } from './time.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
-/** What the groups of a definition stand for. */
+/** Resolves the tool groups of a definition. */
 export type ToolGroups = {
   /**
-   * The tools of all groups, in their order. Asking servers for theirs is a span of the trace; what could not be
-   * had is in it and in the log, and the run does without.
+   * Returns the tools of all groups, in the order of the groups. Listing the tools of MCP servers is a span of the trace.
+   * Unavailable tools are recorded in the span and in the log; the run continues without them.
    */
   find(
     deployment: RunningDeployment,

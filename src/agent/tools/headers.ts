@@ -7,16 +7,16 @@ import {
 } from '../../language/template.ts';
 import { ToolError } from './tool.ts';
 
-/** A header with its values in place. */
+/** A header whose template is rendered. */
 export type RenderedHeader = RenderedText & { name: string };
 
-/** What a header's value may not hold: RFC 9110, section 5.5. */
+/** Characters that a header value must not contain: RFC 9110, section 5.5. */
 const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** The most characters of all values of a request's headers together: 64 KiB. */
+/** Characters of all header values of a request. */
 const MAX_HEADERS_LENGTH = 65_536;
 
-/** @throws ToolError for headers that are too long together. */
+/** @throws ToolError if all header values together are too long. */
 export function renderHeaders(headers: HttpHeader[], lookup: Lookup): RenderedHeader[] {
   let left = MAX_HEADERS_LENGTH;
   return headers.map(({ name, value }) => {
@@ -30,7 +30,7 @@ export function renderHeaders(headers: HttpHeader[], lookup: Lookup): RenderedHe
   });
 }
 
-/** Renders a part of a request. @throws ToolError with this message, where the part is too long. */
+/** Renders a part of a request. @throws ToolError with `messageOf` if the part is too long. */
 export function withinLimit(
   render: () => RenderedText,
   messageOf: (error: TextLimitError) => string,
@@ -43,19 +43,22 @@ export function withinLimit(
   }
 }
 
-/** Whether HTTP can carry a text as a header's value. */
+/** Whether a text is a valid HTTP header value. */
 export function isHeaderValue(text: string): boolean {
   return !NOT_IN_HEADERS.test(text);
 }
 
-/** The headers by their names in small letters. @throws ToolError for a value that HTTP cannot carry. */
+/** Returns the headers by lower-case name. @throws ToolError for an invalid header value. */
 export function headersOf(headers: RenderedHeader[]): Record<string, string> {
   return Object.fromEntries(
     headers.map(({ name, text }) => {
       if (isHeaderValue(text)) return [name.toLowerCase(), text];
-      throw new ToolError(`The value of the header "${name}" must be one line of Latin letters.`, {
-        type: 'invalid_request',
-      });
+      throw new ToolError(
+        `The value of the header "${name}" must be a single line of Latin-1 characters.`,
+        {
+          type: 'invalid_request',
+        },
+      );
     }),
   );
 }

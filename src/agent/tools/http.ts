@@ -15,25 +15,24 @@ import { inputSchemaOf } from './input.ts';
 import { checkAgainst } from './schema-check.ts';
 import { type Tool, ToolError } from './tool.ts';
 
-/** The most bytes of the body of a request: 256 KiB. */
+/** The size limit of a request body: 256 KiB. */
 const MAX_BODY_BYTES = 262_144;
 
-/** What HTTP tools work with. */
 export type HttpToolDependencies = {
   egress: Pick<Egress, 'request'>;
-  /** What `env` places. */
+  /** The values of `env` in templates. */
   variables: EnvironmentVariables;
-  /** Takes the values of `variables` out of all that goes back. */
+  /** Redacts the values of `variables` from results and errors. */
   redactor: Redactor;
 };
 
 /**
- * The capabilities of a group, each a tool that makes one HTTP request. `post`, `put` and `patch` send the input
- * as JSON; `get` and `delete` send what the URL does not place in the query, lists as repeated parameters.
- * The body of the answer goes back as it is, cut at 64 KiB with a note.
+ * Creates one tool for each capability of a group. A call makes one HTTP request. `post`, `put` and `patch` send the
+ * input as JSON. `get` and `delete` send the input that the URL does not use as query parameters; a list becomes repeated
+ * parameters. The result is the response body, truncated to 64 KiB with a note.
  *
- * Calls throw ToolError for input that is not valid, for a request that cannot be made, where there is no answer,
- * and for a status of 400 or more, with 2 KiB of the body; or the reason of the signal, once it is aborted.
+ * A call throws ToolError if the input or the request is invalid, if there is no response, or if the status is 400 or
+ * more (with 2 KiB of the body). Once the signal is aborted, it throws the signal's reason.
  */
 export function createHttpTools(group: HttpGroup, dependencies: HttpToolDependencies): Tool[] {
   return group.capabilities.map((capability) =>
@@ -86,11 +85,11 @@ function createHttpTool(
   };
 }
 
-/** The request's texts with their values in place, and what of these there was not. */
+/** Renders the request's templates. `missing` lists the values that were not found. */
 function textsOf(request: HttpRequest, lookup: Lookup) {
   const url = withinLimit(
     () => renderUrl(request.url, lookup),
-    ({ message }) => `The address ${message}.`,
+    ({ message }) => `The URL ${message}.`,
   );
   const headers = renderHeaders(request.headers, lookup);
   const missing = [url, ...headers].flatMap((text) => text.missing);
@@ -102,10 +101,10 @@ function urlOf({ text, missing }: RenderedText): URL {
   if (url) return url;
   const names = missing.slice(0, MAX_LISTED).join(', ');
   const lack = names && ` It has no value for ${names}.`;
-  throw new ToolError(`The request has no valid address.${lack}`, { type: 'invalid_url' });
+  throw new ToolError(`The request URL is not valid.${lack}`, { type: 'invalid_url' });
 }
 
-/** Adds parameters, and leaves the query that is there as it is. */
+/** Appends parameters to the existing query. */
 function addQuery(url: URL, input: JsonObject, placed: string[]): void {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(input)) {
@@ -115,7 +114,7 @@ function addQuery(url: URL, input: JsonObject, placed: string[]): void {
   if (parameters.size > 0)
     url.search = url.search ? `${url.search}&${parameters}` : `${parameters}`;
   if (url.href.length > BOUNDS.urlLength)
-    throw tooLarge(`The address with its query is longer than ${BOUNDS.urlLength} characters.`);
+    throw tooLarge(`The URL with its query is longer than ${BOUNDS.urlLength} characters.`);
 }
 
 function bodyOf(input: JsonObject): string {
@@ -129,7 +128,7 @@ function tooLarge(message: string): ToolError {
 }
 
 function resultOf({ status, text, truncated }: EgressResponse, redactor: Redactor): string {
-  // The beginning of a value may stand at the end of a body that was cut: a stream holds it back.
+  // A truncated body may end with part of a secret. The stream withholds that part.
   const safe = truncated ? redactor.stream().push(text) : redactor.redact(text);
   if (status < 400) return limitAnswer(safe, truncated);
   throw new ToolError(`HTTP ${status}${safe && `: ${limitError(safe)}`}`, { type: String(status) });

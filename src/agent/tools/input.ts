@@ -2,8 +2,8 @@ import type { JsonObject } from '../../json.ts';
 import type { Field, FieldType, ScalarName } from '../../language/definition.ts';
 
 /**
- * The declared input of a capability as JSON Schema: for the model, and for the check of what it sends. What is not
- * declared is refused, and nothing is converted.
+ * Converts the declared input of a capability to JSON Schema, for the model and for validation. The schema rejects
+ * undeclared fields. Validation converts no values.
  */
 export function inputSchemaOf(fields: Field[]): JsonObject {
   const properties = fields.map(({ name, type, description }): [string, JsonObject] => [

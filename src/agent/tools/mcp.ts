@@ -14,39 +14,38 @@ import { headersOf, renderHeaders } from './headers.ts';
 import { checkAgainst } from './schema-check.ts';
 import { type Tool, type ToolContext, ToolError } from './tool.ts';
 
-/** Whose tools they are, and what their headers place. */
 export type McpToolDependencies = {
   servers: Pick<McpServers, 'list' | 'call'>;
   deployment: Pick<RunningDeployment, 'deploymentId' | 'accountId' | 'variables' | 'redactor'>;
   context: ToolContext;
 };
 
-/** Tools, and what is to be said of those that are not there. */
+/** The available tools of a group, and reports of the unavailable ones. */
 export type FoundTools = {
   tools: Tool[];
-  /** For the log, without secrets. */
+  /** Log messages, without secrets. */
   notes: string[];
-  /** What should be there and is not: `<group>.*` where the server is away, else `<group>.<tool>`. */
+  /** Missing tools: `<group>.*` if the server is unavailable, else `<group>.<tool>`. */
   missing: string[];
-  /** Dotted paths of what the headers were to place, and there was neither a value nor a default. */
+  /** Dotted paths of template values in headers that had neither a value nor a default. */
   unset: string[];
-  /** How many more tools the server offers, beyond the limits or broken; none by default. */
+  /** How many of the server's tools are omitted because they exceed a limit or are invalid; 0 by default. */
   leftOut?: number;
 };
 
-/** Characters of a result that are redacted: more than the 64 KiB that a model gets. */
+/** Characters of a result before redaction. It is more than the 64 KiB that a model receives. */
 const MAX_RESULT = 128 * 1024;
-/** Characters of an error, which may be in the server's own words. */
+/** Characters of an error message. The server may have written it. */
 const MAX_MESSAGE = 8 * 1024;
 
 const TOOL_LIMITS = 'A server has at most 128, each with a schema of at most 16 KiB and 32 levels.';
 
 /**
- * The tools of a group's server: those that `only` names, in its order, else all in the server's, 128 at most. A
- * server that cannot be reached has none, and a note says why: a run goes on without it.
+ * Creates the tools of a group's server, at most 128: the tools in `only`, in that order, or else all tools in the
+ * server's order. If the server is unreachable, the result has no tools and a note with the reason; the run continues.
  *
- * Calls throw ToolError for input that is not valid, where there is no answer, and for a result that is an error;
- * or the reason of the signal, once it is aborted.
+ * A call throws ToolError if the input is invalid, if there is no response, or if the result is an error. Once the signal
+ * is aborted, it throws the signal's reason.
  */
 export async function createMcpTools(
   group: McpGroup,
@@ -63,7 +62,7 @@ export async function createMcpTools(
     const tools = inOrder(listed, group.only);
     const missing = missingOf(listed, group.only);
     const notes = missing.map((tool) => `${name} has no tool "${tool}".`);
-    if (leftOut > 0) notes.push(`${leftOut} tools of ${name} are left out. ${TOOL_LIMITS}`);
+    if (leftOut > 0) notes.push(`${leftOut} tools of ${name} are omitted. ${TOOL_LIMITS}`);
     return {
       tools: tools.map((tool) => createMcpTool(name, tool, target, servers)),
       notes,
@@ -75,16 +74,16 @@ export async function createMcpTools(
     if (context.signal.aborted) return { tools: [], notes: [], missing: [], unset };
     if (!(error instanceof ToolError || error instanceof McpFailure)) throw error;
     const reason = limitError(shorten(error.message, MAX_MESSAGE, deployment.redactor));
-    const note = `The tools of ${name} are left out. ${reason}`;
+    const note = `The tools of ${name} are unavailable. ${reason}`;
     return { tools: [], notes: [note], missing: [`${name}.*`], unset };
   }
 }
 
 /**
- * Where a group's server is, and as whom it is called. Those whose headers are alike share a connection; where the
- * headers may tell one user from another, only calls of the same session do.
+ * Returns a group's server and the headers to call it with. Equal targets share a connection. If the headers contain
+ * values of the run, only calls of the same session share one, because such headers may identify a user.
  *
- * @throws ToolError where a variable or a header cannot be used.
+ * @throws ToolError if a variable is missing or a header is invalid.
  */
 export function targetOf(
   { name, url: address, headers: templates, only }: McpGroup,
@@ -93,7 +92,7 @@ export function targetOf(
 ): McpTarget {
   const url = typeof address === 'string' ? address : variables[address.env];
   if (url === undefined)
-    throw new ToolError('The variable of its address is not set.', { type: 'invalid_url' });
+    throw new ToolError("The variable for the server's URL is not set.", { type: 'invalid_url' });
   const lookup = lookupIn({ ...values, env: variables });
   const headers = headersOf(renderHeaders(templates, lookup));
   const user = isPersonal({ headers: templates }) && (lookup(['session', 'id']) ?? randomUUID());
@@ -101,19 +100,18 @@ export function targetOf(
   return { key, accountId, url, headers, redactor, only };
 }
 
-/** Whether a group's headers place anything of a run, not only variables. */
+/** Whether a group's headers use values of the run, not only variables. */
 export function isPersonal({ headers }: Pick<McpGroup, 'headers'>): boolean {
   return headers.some(({ value }) =>
     value.some((part) => typeof part !== 'string' && part.path[0] !== 'env'),
   );
 }
 
-/** The tools in the order in which `only` names them. */
 function inOrder(listed: ListedTool[], only: string[] | undefined): ListedTool[] {
   return only?.flatMap((name) => listed.find((tool) => tool.name === name) ?? []) ?? listed;
 }
 
-/** What `only` names and the server does not have. */
+/** The names in `only` that the server does not offer. */
 function missingOf(listed: Pick<ListedTool, 'name'>[], only: string[] | undefined): string[] {
   return (only ?? []).filter((name) => !listed.some((tool) => tool.name === name));
 }

@@ -8,8 +8,8 @@ import { checkInput, jsonSchemaOf } from './check.ts';
 import { type Tool, ToolError } from './tool.ts';
 
 /**
- * `memory.save` and `memory.forget`, for the facts that a definition declares, and none where it declares none.
- * What is kept is known from the next message on.
+ * `memory.save` and `memory.forget`, for the facts that a definition declares. A definition without facts has neither.
+ * A saved fact appears in the prompt from the next message on.
  */
 export function createMemoryTools(
   facts: Fact[],
@@ -21,16 +21,16 @@ export function createMemoryTools(
     .map(({ name, description }) => (description ? `${name}: ${description}` : name))
     .join('; ');
   const name = z.enum([first, ...others]).describe(about);
-  const save = z.strictObject({ name, value: factValue.describe('What to keep, as a text.') });
+  const save = z.strictObject({ name, value: factValue.describe('The value to save, as text.') });
   const forget = z.strictObject({ name });
   return [
     {
       name: 'memory.save',
-      description: 'Keeps a fact about the user for all later conversations.',
+      description: 'Saves a fact about the user for all later conversations.',
       inputSchema: jsonSchemaOf(save),
       call: async (input) => {
         const given = checkInput(save, input);
-        // What is kept returns in prompts and answers, so it is redacted as answers are.
+        // A saved value appears in later prompts and answers, so it is redacted too.
         const fact = checkInput(save, { ...given, value: redactor.redact(given.value) });
         await memory.save(sessionKey, fact.name, fact.value).catch((error) => {
           throw error instanceof GatewayError ? new ToolError(error.message) : error;

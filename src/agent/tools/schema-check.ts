@@ -3,7 +3,7 @@ import { limitError } from './answer.ts';
 import { ToolError } from './tool.ts';
 
 const MAX_PROBLEMS = 20;
-/** Comparisons of a part of the input with a part of the schema. */
+/** Comparisons between the input and the schema. */
 const MAX_STEPS = 50_000;
 
 const TYPE_NAMES: Record<string, string> = {
@@ -17,10 +17,10 @@ const TYPE_NAMES: Record<string, string> = {
 };
 
 /**
- * Checks input against a JSON Schema, which may be a stranger's, in bounded time: it stops at the 20th problem, and
- * after 50,000 steps it accepts the rest. It runs no regular expression and follows no reference: `pattern`, `format`,
- * `$ref`, `not`, `if`, `uniqueItems` and all it does not know are left to the server. No library bounds its work: they
- * find every problem, or compile the schema to code.
+ * Validates input against an untrusted JSON Schema in bounded time: it stops at the 20th problem and accepts the rest
+ * after 50,000 steps. It runs no regular expression and follows no reference: the tool's server must check `pattern`,
+ * `format`, `$ref`, `not`, `if`, `uniqueItems` and unknown keywords. We use no library because the known ones find every
+ * problem without a bound, or compile the schema to code.
  *
  * @throws ToolError with up to 20 problems, 2 KiB at most.
  */
@@ -40,7 +40,7 @@ function invalid(problems: string[]): ToolError {
   });
 }
 
-/** Takes a step. @returns whether the check ends here. */
+/** Counts one step. @returns whether the check must stop. */
 function isOver({ problems, limit, steps }: Check): boolean {
   steps.left -= 1;
   return steps.left < 0 || problems.length >= limit;
@@ -75,7 +75,7 @@ function checkValue(schema: JsonValue | undefined, value: JsonValue, path: strin
   for (const one of listOf(allOf)) checkValue(one, value, path, check);
   for (const forms of [listOf(anyOf), listOf(oneOf)]) {
     if (forms.length > 0 && !forms.some((form) => fits(form, value, check))) {
-      report(check, path, 'is of none of the allowed forms');
+      report(check, path, 'matches none of the allowed schemas');
     }
   }
 }
@@ -100,7 +100,7 @@ function isOfType(type: string, value: JsonValue): boolean {
   }
 }
 
-/** Whether a value is one that `const` and `enum` name. Lists and objects among these are left to the server. */
+/** Whether `const` and `enum` allow a value. Only the server compares lists and objects. */
 function checkChoice(schema: JsonObject, value: JsonValue, check: Check): boolean {
   const choices = choicesOf(schema);
   check.steps.left -= choices?.length ?? 0;
@@ -181,7 +181,7 @@ function checkObject(schema: JsonObject, value: JsonObject, path: string, check:
   }
 }
 
-/** Whether a value fits one of several forms, by the first problem. Undecided, it does. */
+/** Whether a value matches a schema; true if the steps run out. It stops at the first problem. */
 function fits(schema: JsonValue, value: JsonValue, { steps }: Check): boolean {
   if (schema === false) return false;
   const check = { problems: [], limit: 1, steps };

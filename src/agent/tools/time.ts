@@ -4,12 +4,12 @@ import type { Tool } from './tool.ts';
 
 const input = z.strictObject({});
 
-/** `time.now`: the present moment, in UTC, as ISO 8601. */
+/** `time.now` returns the current time in UTC as ISO 8601. */
 export function createTimeTools(now: () => Date): Tool[] {
   return [
     {
       name: 'time.now',
-      description: 'The present date and time in UTC, as ISO 8601.',
+      description: 'The current date and time in UTC, as ISO 8601.',
       inputSchema: jsonSchemaOf(input),
       call: async (given) => {
         checkInput(input, given);

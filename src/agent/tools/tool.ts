@@ -1,37 +1,36 @@
 import type { JsonObject } from '../../json.ts';
 import type { Span } from '../../runs/trace.ts';
 
-/** Something that a model may call. */
+/** A tool that a model may call. */
 export type Tool = {
   /** `<group>.<capability>` */
   name: string;
   /** For the model. */
   description: string;
-  /** What it takes: a JSON Schema of an object. */
+  /** A JSON Schema of an object. */
   inputSchema: JsonObject;
   /**
-   * Calls it with what the model sent.
-   *
-   * @returns what the model gets to read, 64 KiB at most.
+   * @param input the parsed arguments from the model, not validated.
+   * @returns the result for the model, at most 64 KiB.
    * @throws ToolError for a failure that the model may read and react to.
    */
   call(input: unknown, context: ToolContext): Promise<string>;
 };
 
-/** What a call knows of the run that it is part of. */
+/** The run that a tool call belongs to. */
 export type ToolContext = {
   /** Aborted when the run ends. */
   signal: AbortSignal;
-  /** What templates place, but for `input` and `env`: `context`, `memory`, `session`, `now`. */
+  /** The template values of the run: `context`, `memory`, `session` and `now`. */
   values: Readonly<Record<string, unknown>>;
-  /** Where the call may say more of itself; none outside of runs. */
+  /** Receives further attributes of the call. Undefined outside a run. */
   span?: Pick<Span, 'set'>;
 };
 
-/** A failure of a tool, in words for the model: without secrets, addresses of our own and stacks. */
+/** A tool failure with a message for the model: without secrets, internal addresses and stack traces. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
-  /** The same in one word, for traces. */
+  /** A short error type for traces. */
   readonly type: string;
 
   constructor(message: string, { type = 'tool_error', ...options }: ToolErrorOptions = {}) {

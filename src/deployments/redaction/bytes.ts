@@ -3,15 +3,15 @@ import type { Patterns } from './patterns.ts';
 import { createStarts } from './starts.ts';
 import { utf8Length } from './utf8.ts';
 
-/** U+FFFD: stands for bytes that are no character. */
+/** U+FFFD replaces invalid bytes. */
 const REPLACEMENT = 0xff_fd;
 
-/** Reads bytes as UTF-8, and looks for patterns in their text. */
+/** Decodes bytes as UTF-8 and searches the text for patterns. */
 export type ByteReader = {
-  /** @returns whether a match may be completed, or begins. */
+  /** @returns whether a match has begun. */
   push(byte: number, start: number, end: number): boolean;
   reset(): void;
-  /** The start of the earliest match that may still be completed, if any may. */
+  /** The start of the earliest incomplete match, if any. */
   liveStart(): number | undefined;
 };
 
@@ -22,7 +22,7 @@ export function createByteReader(
   const starts = createStarts();
   let state = 0;
   let count = 0;
-  /** The bytes that a character still needs, its bits so far, and where it begins. */
+  /** The bytes that the current character still needs, its bits so far, and its start. */
   let missing = 0;
   let character = 0;
   let characterStart = 0;
@@ -53,7 +53,7 @@ export function createByteReader(
         if (missing === 0) readCharacter(end);
         return missing > 0 || state !== 0;
       }
-      // The character before is not complete.
+      // The previous character is incomplete.
       if (missing > 0) read(REPLACEMENT, characterStart, start);
       missing = utf8Length(byte) - 1;
       if (missing === 0) read(byte < 0x80 ? byte : REPLACEMENT, start, end);

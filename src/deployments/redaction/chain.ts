@@ -3,24 +3,24 @@ import type { Patterns } from './patterns.ts';
 import { createStage } from './stage.ts';
 import { createStarts } from './starts.ts';
 
-/** Notes where a pattern was found in the source. */
+/** Receives the range of a pattern found in the source text. */
 export type Found = (start: number, end: number, pattern: number) => void;
 
 /**
- * Reads a text with the escapes of one kind replaced, or of two, the second within the first. It rests while it would
- * find what the plain text shows, and takes over the plain text's state where an escape may begin: text without
- * escapes costs nothing.
+ * Searches a text whose escapes of one kind are decoded, or of two nested kinds. The chain is inactive while the decoded
+ * text equals the plain text. It becomes active where an escape may begin, from the state of the plain text's matcher.
+ * Text without escapes therefore costs nothing.
  */
 export type Chain = {
   openers: ReadonlySet<number>;
   isActive(): boolean;
   /**
-   * @param state of the matcher that reads the plain text.
-   * @param at where the next unit stands.
+   * @param state the state of the plain text's matcher.
+   * @param at the position of the next unit.
    */
   activate(state: number, at: number): void;
   push(code: number, at: number): void;
-  /** The start of the earliest match that may still be completed, if any may. */
+  /** The start of the earliest incomplete match, if any. */
   liveStart(): number | undefined;
   flush(): void;
 };
@@ -33,7 +33,7 @@ export function createChain(
   const starts = createStarts();
   let active = false;
   let state = 0;
-  /** Where the chain took over, how many units it has read since, and up to which of them the last decoded one is. */
+  /** The position of activation, the units read since, and the number of units up to the last decoded one. */
   let takenAt = 0;
   let count = 0;
   let decoded = 0;

@@ -2,24 +2,24 @@ import { createByteReader } from './bytes.ts';
 import type { Found } from './chain.ts';
 import type { Patterns } from './patterns.ts';
 
-/** How characters write bits: hexadecimal, or base64. */
+/** The digits of an encoding: hexadecimal or base64. */
 export type Digits = {
-  /** The bits of a digit: 4 or 6. */
+  /** Bits per digit: 4 or 6. */
   bits: number;
   /** By ASCII code: the value of a digit, or -1. */
   values: Int8Array;
-  /** What may stand between two digits. */
+  /** Codes that may separate digits. */
   ignored: readonly number[];
 };
 
-/** Looks for patterns in the bytes that digits stand for, wherever among them a byte begins. */
+/** Searches the bytes that a run of digits encodes, for every possible alignment of bytes to digits. */
 export type EncodedBytes = {
   push(code: number, start: number, end: number): void;
-  /** The start of the earliest match that may still be completed, if any may. */
+  /** The start of the earliest incomplete match, if any. */
   liveStart(): number | undefined;
 };
 
-/** RFC 4648, section 8, either case. */
+/** RFC 4648, section 8, in upper and lower case. */
 export const HEXADECIMAL: Digits = {
   bits: 4,
   values: valuesOf('0123456789abcdef', '0123456789ABCDEF'),
@@ -28,7 +28,7 @@ export const HEXADECIMAL: Digits = {
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** RFC 4648, sections 4 and 5, also in several lines. */
+/** RFC 4648, sections 4 and 5, with line breaks allowed. */
 export const BASE64: Digits = {
   bits: 6,
   values: valuesOf(`${LETTERS}+/`, `${LETTERS}-_`),
@@ -48,10 +48,10 @@ export function createEncodedBytes(
   found: Found,
 ): EncodedBytes {
   const { begins, beginnings } = patterns;
-  /** After so many digits a byte begins at a digit again: one reader for each digit where the first byte may begin. */
+  /** The number of digits after which the alignment repeats. Each alignment has its own reader. */
   const period = bits === 4 ? 2 : 4;
   const readers = Array.from({ length: period }, () => createByteReader(patterns, found));
-  /** By reader: whether a match may be completed. */
+  /** By reader: whether it has an incomplete match. */
   const busy = new Uint8Array(period);
   let count = 0;
   let window = 0;

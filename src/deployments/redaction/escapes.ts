@@ -1,13 +1,13 @@
 import { decodeHTMLStrict } from 'entities';
 import { utf8Length } from './utf8.ts';
 
-/** A way in which a text writes characters as others. */
+/** A kind of escape sequence. */
 export type Escape = {
-  /** The units that begin one. */
+  /** The code units that start an escape. */
   openers: readonly number[];
   /**
-   * What a text stands for that begins with an opener: its characters, `more` where it may be the beginning of an
-   * escape, or `none`.
+   * Reads a text that starts with an opener. Returns the decoded characters, `more` if the escape may be incomplete, or
+   * `none` if it is not an escape.
    */
   read(text: string): { decoded: string } | 'more' | 'none';
 };
@@ -20,10 +20,10 @@ function endsWithHex(text: string): boolean {
   return (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66);
 }
 
-/** `%2F`, either case: RFC 3986, section 2.1. The bytes of a character of UTF-8 are read together. */
+/** `%2F` in either case: RFC 3986, section 2.1. The bytes of one UTF-8 character are decoded together. */
 export const percent: Escape = { openers: [PERCENT], read: readPercent };
 
-/** The same, and `+` for a space: `application/x-www-form-urlencoded`. */
+/** `%2F`, and `+` for a space: `application/x-www-form-urlencoded`. */
 export const form: Escape = {
   openers: [PERCENT, PLUS],
   read: (text) => (text === '+' ? { decoded: ' ' } : readPercent(text)),
@@ -32,10 +32,10 @@ export const form: Escape = {
 /** `\n`, `\/`, `\u00e9`: RFC 8259, section 7; and `\x41` and `\'`, as programs print strings. */
 export const backslash: Escape = { openers: [BACKSLASH], read: readBackslash };
 
-/** `&amp;`, `&#39;`, `&#x27;`: the HTML standard, "Character references", those that end with a semicolon. */
+/** `&amp;`, `&#39;`, `&#x27;`: character references of the HTML standard, only with a final semicolon. */
 export const entity: Escape = { openers: [AMPERSAND], read: readEntity };
 
-/** Any of these, for text in which each of the openers can only begin an escape. */
+/** Any of these except `+`. The openers differ, so the first unit identifies the kind. */
 export const anyEscape: Escape = {
   openers: [PERCENT, BACKSLASH, AMPERSAND],
   read(text) {

@@ -1,14 +1,14 @@
 /**
- * Finds many patterns at once in one pass over a text, one UTF-16 code unit at a time: the automaton of Aho and
- * Corasick ("Efficient string matching", 1975). Time is linear in the text, memory in the patterns: 22 bytes a unit.
- * Libraries hide the state between two units, which we need to know how much of a stream to hold back.
+ * Finds many patterns in one pass over a text, one UTF-16 code unit at a time: the automaton of Aho and Corasick
+ * ("Efficient string matching", 1975). Time is linear in the text; memory is 22 bytes per code unit of the patterns. We
+ * use no library because none exposes the state between units, which decides how much of a stream to withhold.
  */
 export type Matcher = {
-  /** The state after a unit. Reading begins in state 0. */
+  /** The state after a unit. The initial state is 0. */
   next(state: number, unit: number): number;
-  /** By state: the length of the longest beginning of a pattern that the text ends with. */
+  /** By state: the length of the longest pattern prefix that ends the text. */
   depth: Int32Array;
-  /** By state: the index of the longest pattern that the text ends with, or -1. */
+  /** By state: the index of the longest pattern that ends the text, or -1. */
   match: Int32Array;
   /** Memory, in bytes. */
   size: number;
@@ -16,17 +16,17 @@ export type Matcher = {
 
 const ASCII = 128;
 
-/** @param patterns not empty ones. Of two that are the same, the first counts. */
+/** @param patterns non-empty strings. Of equal patterns, the first one wins. */
 export function createMatcher(patterns: readonly string[]): Matcher {
   const capacity = 1 + patterns.reduce((sum, { length }) => sum + length, 0);
   const unitOf = new Uint16Array(capacity);
   const firstChild = new Int32Array(capacity);
   const sibling = new Int32Array(capacity);
-  /** The state of the longest proper suffix that is the beginning of a pattern, too. */
+  /** The state of the longest proper suffix that is also a pattern prefix. */
   const fallback = new Int32Array(capacity);
   const depth = new Int32Array(capacity);
   const match = new Int32Array(capacity).fill(-1);
-  /** The children of state 0, which every text visits most. */
+  /** The children of state 0, which is visited most. */
   const roots = new Int32Array(ASCII);
   const otherRoots = new Map<number, number>();
   let count = 1;
@@ -66,7 +66,7 @@ export function createMatcher(patterns: readonly string[]): Matcher {
     if (match[state] === -1) match[state] = index;
   }
 
-  // Breadth first: what a state falls back to is shorter, and so already complete.
+  // Breadth first: the fallback of a state is shorter, so it is already computed.
   const queue = new Int32Array(count);
   for (let read = 0, written = 1; read < written; read += 1) {
     const state = queue[read] ?? 0;

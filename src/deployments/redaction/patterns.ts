@@ -1,27 +1,27 @@
 import type { EnvironmentVariables } from '../environment.ts';
 import { createMatcher, type Matcher } from './matcher.ts';
 
-/** Shorter values are not looked for: they stand in too much text that has nothing to do with them. */
+/** Shorter values are ignored: they appear too often in unrelated text. */
 const MIN_LENGTH = 8;
 
-/** What is looked for in a text. */
+/** The patterns to search for. */
 export type Patterns = {
   matcher: Matcher;
-  /** By pattern: the variable whose value it is. */
+  /** By pattern: the name of its variable. */
   names: readonly string[];
   /** By pattern, in UTF-16 code units. */
   lengths: readonly number[];
-  /** By byte: whether the UTF-8 of a pattern begins with it. */
+  /** By byte: whether the UTF-8 of a pattern starts with it. */
   begins: Uint8Array;
-  /** What the first 0, 2, 4 and 6 bits of these bytes may be. */
+  /** The possible values of the first 0, 2, 4 and 6 bits of these bytes. */
   beginnings: readonly ReadonlySet<number>[];
 };
 
 /**
- * The values of at least 8 characters. A value that JSON escapes is also looked for with its escapes: a whole
- * document may be written in base64 or hexadecimal.
+ * Creates patterns for values of at least 8 characters. A value that JSON escapes is also a pattern in its escaped form,
+ * because a whole JSON document may be encoded in base64 or hexadecimal.
  *
- * @returns nothing where there is nothing to look for.
+ * @returns undefined if there are no patterns.
  */
 export function createPatterns(variables: EnvironmentVariables): Patterns | undefined {
   const entries = Object.entries(variables).filter(([, value]) => value.length >= MIN_LENGTH);
@@ -38,7 +38,7 @@ export function createPatterns(variables: EnvironmentVariables): Patterns | unde
   };
 }
 
-/** A value, and how JSON writes it, but for values that are hardly text: they would take too much memory. */
+/** A value and its JSON form. The JSON form is skipped if it is more than twice as long, to bound memory. */
 function formsOf(value: string): string[] {
   const json = JSON.stringify(value).slice(1, -1);
   return json === value || json.length > 2 * value.length ? [value] : [value, json];

@@ -3,16 +3,16 @@ import { BASE64, createEncodedBytes, HEXADECIMAL } from './encoded-bytes.ts';
 import { anyEscape, backslash, type Escape, entity, form, percent } from './escapes.ts';
 import type { Patterns } from './patterns.ts';
 
-/** Looks for patterns in a text that arrives in pieces, plain and in every usual encoding. */
+/** Searches a text that arrives in pieces for patterns, plain and in the common encodings. */
 export type Scanner = {
   push(piece: string): void;
-  /** Where the earliest match begins that may still be completed; else the end of what was read. */
+  /** The start of the earliest incomplete match, or the end of the text read. */
   liveStart(): number;
-  /** Reads what never became an escape. */
+  /** Processes withheld incomplete escapes as plain text. */
   flush(): void;
 };
 
-/** Encodings of a value, and encodings of encoded ones, such as JSON in a query string. */
+/** Single and nested encodings, such as JSON in a query string. */
 const CHAINS: readonly (readonly [Escape, Escape?])[] = [percent, form, backslash, entity].flatMap(
   (first) => [
     [first] as const,
@@ -26,7 +26,7 @@ for (const [{ openers }] of CHAINS) for (const opener of openers) OPENS[opener] 
 
 const PLUS = '+';
 
-/** The time is linear in the text, by a constant factor that the number of encodings sets. */
+/** The time is linear in the text. The constant factor is the number of encodings. */
 export function createScanner(patterns: Patterns, found: Found): Scanner {
   const { matcher, lengths } = patterns;
   const { next, depth, match } = matcher;
@@ -36,12 +36,12 @@ export function createScanner(patterns: Patterns, found: Found): Scanner {
   let active: Chain[] = [];
   let position = 0;
   let state = 0;
-  /** What may be an escape, where it begins, and the state before it. */
+  /** A possible escape, its position, and the matcher's state before it. */
   let attempt = '';
   let attemptAt = 0;
   let attemptState = 0;
 
-  /** Has the chains that rest read what may be an escape, or a part of one. */
+  /** Feeds a possible escape to the inactive chains that know its opener. */
   const wake = (text: string, at: number, before: number) => {
     chains ??= CHAINS.map((escapes) => createChain(patterns, escapes, found));
     for (const chain of chains) {
@@ -53,7 +53,7 @@ export function createScanner(patterns: Patterns, found: Found): Scanner {
     }
   };
 
-  /** Whether a match may go on or begin with what an escape stands for, or another escape may. */
+  /** Whether the decoded text may continue or begin a match, or begin another escape. */
   const matters = (decoded: string, before: number) =>
     before !== 0 ||
     decoded
@@ -80,7 +80,7 @@ export function createScanner(patterns: Patterns, found: Found): Scanner {
     for (let at = 0; at < text.length - 1; at += 1)
       base64.push(text.charCodeAt(at), attemptAt + at, attemptAt + at + 1);
     if (text.length > 1 && opens(code)) {
-      // A part of the escape may be escaped itself; or the unit opens another one.
+      // Part of the escape may itself be escaped, or the unit opens another escape.
       wake(text, attemptAt, attemptState);
       return readEscape(code, before);
     }

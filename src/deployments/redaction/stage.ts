@@ -1,23 +1,23 @@
 import type { Escape } from './escapes.ts';
 
-/** A unit of a text, decoded or not, and where it stands in the source. */
+/** A code unit, decoded or literal, with its range in the source text. */
 export type Unit = {
   code: number;
   start: number;
   end: number;
-  /** Whether it stands in the source as it is. */
+  /** Whether the unit is not decoded. */
   isLiteral: boolean;
 };
 
-/** Gets the units of a text, one after another. */
+/** Receives the units of a text in order. */
 export type Emit = (code: number, start: number, end: number, isLiteral: boolean) => void;
 
-/** Replaces the escapes of one kind in a stream of units. */
+/** Decodes the escapes of one kind in a stream of units. */
 export type Stage = {
   push: Emit;
-  /** The start of an escape that is not complete yet, if there is one. */
+  /** The start of an incomplete escape, if any. */
   pending(): number | undefined;
-  /** Emits what never became an escape. */
+  /** Emits an incomplete escape as literal units. */
   flush(): void;
 };
 
@@ -46,7 +46,7 @@ export function createStage({ openers, read }: Escape, emit: Emit): Stage {
     } else if (text === '') {
       emit(code, start, end, isLiteral);
     } else {
-      // An escape holds no opener, but the unit that ends its attempt may be one.
+      // A withheld text contains no second opener, but the unit that ends it may be an opener.
       flush();
       push(code, start, end, isLiteral);
     }

@@ -1,6 +1,6 @@
-/** Where the latest units of a decoded text begin in its source: a ring that grows with what must be remembered. */
+/** The source positions of the latest units of a decoded text, in a ring buffer that grows on demand. */
 export type Starts = {
-  /** @param depth how many of the latest units, this one included, must be remembered. */
+  /** @param depth how many of the latest units, including this one, must be kept. */
   set(index: number, start: number, depth: number): void;
   get(index: number): number;
 };

@@ -137,7 +137,7 @@ describe('an HTTP tool', () => {
 
   test('sends no header of two lines, and none that HTTP cannot carry', async () => {
     const header = (path: string[]) => ({ headers: [{ name: 'X-Note', value: [{ path }] }] });
-    const words = 'The value of the header "X-Note" must be one line of Latin letters.';
+    const words = 'The value of the header "X-Note" must be a single line of Latin-1 characters.';
     expect(await problem(header(['env', 'LINES']))).toBe(words);
     expect(await problem(header(['input', 'a_b']), { a_b: 'a\nb: c' })).toBe(words);
     expect(await problem(header(['input', 'a_b']), { a_b: '数' })).toBe(words);
@@ -145,7 +145,7 @@ describe('an HTTP tool', () => {
   });
 
   test('needs an address', async () => {
-    const lack = 'The request has no valid address.';
+    const lack = 'The request URL is not valid.';
     const host = { path: ['env', 'HOST'] };
     expect(await problem({ url: ['https://', host, '/a'] })).toBe(
       `${lack} It has no value for env.HOST.`,
@@ -225,15 +225,15 @@ describe('the bounds of a request', () => {
 
   test('an address of over 16,384 characters is refused, as the definition places its values', async () => {
     expect(await callLong({ url: [`${site.origin}/`, place] })).toBe(
-      'The address is longer than 16384 characters with its values in place.',
+      'The URL is longer than 16384 characters with its values in place.',
     );
-    expect(await problem({ url: url('x'.repeat(16_384)) })).toMatch(/^The address is longer/);
+    expect(await problem({ url: url('x'.repeat(16_384)) })).toMatch(/^The URL is longer/);
   });
 
   test('and with the query that the input makes', async () => {
     const given = { a_b: 'é'.repeat(2_800) };
     expect(await problem({ url: url() }, given)).toBe(
-      'The address with its query is longer than 16384 characters.',
+      'The URL with its query is longer than 16384 characters.',
     );
     expect(await call({ url: url() }, { a_b: 'é'.repeat(2_700) })).toBe('{"ok":true}');
   });
@@ -269,7 +269,7 @@ describe('an HTTP tool without an answer', () => {
       'Private and local addresses cannot be called.',
     );
     site.handle((_request, response) => response.destroy());
-    expect(await problem({})).toBe("The server's answer broke off or cannot be read.");
+    expect(await problem({})).toBe("The server's response is incomplete or invalid.");
     site.handle(() => {});
     expect(await problem({ timeout: 50 })).toBe('The server did not answer in time.');
   });

@@ -91,7 +91,7 @@ describe('the tools of an MCP server', () => {
     expect(tools).toHaveLength(128);
     expect(leftOut).toBe(72);
     expect(notes).toEqual([
-      '72 tools of github are left out. A server has at most 128, each with a schema of at most 16 KiB and 32 levels.',
+      '72 tools of github are omitted. A server has at most 128, each with a schema of at most 16 KiB and 32 levels.',
     ]);
     expect(mcp.count('tools/list')).toBe(2);
     expect(await names({ only: ['t299'] })).toEqual(['github.t299']);
@@ -229,7 +229,7 @@ describe('a call of an MCP tool', () => {
     [
       'pieces without number',
       JSON.stringify({ content: Array(300).fill({ type: 'text', text: 'x' }) }),
-      'x\n[There was more content, which is left out.]',
+      'x\n[More content was omitted.]',
     ],
     [
       'structure without end',
@@ -256,7 +256,7 @@ describe('a call of an MCP tool', () => {
   test('gives up on an answer of more than 4 MiB', async () => {
     mcp.handle(() => says('a'.repeat(5 * 1024 * 1024)));
     expect(await problem(call('search', { query: 'x' }))).toBe(
-      "The server's answer broke off or cannot be read.",
+      "The server's response is incomplete or invalid.",
     );
   });
 
@@ -411,7 +411,7 @@ describe('the session with an MCP server', () => {
       response.write(': working\n\n', () => response.destroy());
       return true;
     });
-    const broken = "The server's answer broke off or cannot be read.";
+    const broken = "The server's response is incomplete or invalid.";
     expect(await problem(call('delete', { id: '1' }))).toBe(broken);
     expect(mcp.calls).toEqual([]);
     expect(await call('delete', { id: '1' })).toBe('delete was called.');
@@ -432,7 +432,7 @@ describe('the session with an MCP server', () => {
       return rpc === 'tools/call';
     });
     expect(await problem(call('search', { query: 'x' }))).toBe(
-      "The server's answer broke off or cannot be read.",
+      "The server's response is incomplete or invalid.",
     );
   });
 
@@ -448,7 +448,7 @@ describe('the session with an MCP server', () => {
 });
 
 describe('an MCP server that cannot be reached', () => {
-  const left = 'The tools of github are left out. ';
+  const left = 'The tools of github are unavailable. ';
 
   test('has no tools, and a note says why', async () => {
     await mcp.stop();
@@ -459,15 +459,15 @@ describe('an MCP server that cannot be reached', () => {
       unset: [],
     });
     expect((await find({ url: { env: 'NONE' } })).notes).toEqual([
-      `${left}The variable of its address is not set.`,
+      `${left}The variable for the server's URL is not set.`,
     ]);
-    expect((await find({ url: { env: 'SHORT' } })).notes[0]).toMatch(/not a valid one/);
+    expect((await find({ url: { env: 'SHORT' } })).notes[0]).toMatch(/URL must use/);
     const lines = [header('X-Note', { path: ['context', 'note'] })];
     const { notes } = await find(
       { headers: lines },
       { context: context({ context: { note: 'a\nb' } }) },
     );
-    expect(notes[0]).toMatch(/The value of the header "X-Note" must be one line/);
+    expect(notes[0]).toMatch(/The value of the header "X-Note" must be a single line/);
   });
 
   test('is given up on by a time limit, and not waited for again right away', async () => {
@@ -503,7 +503,7 @@ describe('an MCP server that cannot be reached', () => {
       return true;
     });
     expect(await problem(tools[0]?.call({ query: 'x' }, context()) ?? Promise.resolve())).toMatch(
-      /^The server('s answer broke off or cannot be read| cannot be reached)\.$/,
+      /^The server('s response is incomplete or invalid| cannot be reached)\.$/,
     );
     expect((await find()).notes).toHaveLength(1);
     mcp.intercept(undefined);
@@ -546,7 +546,7 @@ describe('the guard of outgoing calls', () => {
   test('lets no MCP server be at a private address', async () => {
     const { notes } = await find({ url: `${inside.origin}/mcp` });
     expect(notes).toEqual([
-      'The tools of github are left out. Private and local addresses cannot be called.',
+      'The tools of github are unavailable. Private and local addresses cannot be called.',
     ]);
     expect(inside.connections()).toBe(0);
   });
@@ -557,7 +557,7 @@ describe('the guard of outgoing calls', () => {
       return true;
     });
     expect((await find()).notes).toEqual([
-      'The tools of github are left out. Private and local addresses cannot be called.',
+      'The tools of github are unavailable. Private and local addresses cannot be called.',
     ]);
     expect(inside.connections()).toBe(0);
   });

@@ -66,7 +66,7 @@ describe('the check of input against a JSON Schema', () => {
       'any form',
       { anyOf: [{ type: 'null' }, { minimum: 3 }] },
       2,
-      ['value: is of none of the allowed forms'],
+      ['value: matches none of the allowed schemas'],
     ],
   ])('refuses what is not %s', (_what, schema, value, problems) => {
     expect(problemsOf(of(schema), { value })).toEqual(problems);
