@@ -1,3 +1,4 @@
+import { BOUNDS } from '../../src/language/bounds.ts';
 import { readDefinition } from '../../src/language/read.ts';
 
 const BYTES = 256 * 1024;
@@ -17,13 +18,13 @@ export function definitionLine(): string {
   return `Reading a definition of ${size} KiB: ${first.toFixed(0)} ms the first time, then ${median.toFixed(0)} ms.`;
 }
 
-/** An agent with as many tools as fit. */
+/** An agent with as many tools as a definition may have, whose descriptions fill the rest. */
 function largestSource(): string {
   const head = 'agentlang 5\nagent "Large" {\n  prompt "You have many tools."\n  tools shop {\n';
   const tail = '  }\n}\n';
-  const capabilities: string[] = [];
-  for (let bytes = head.length + tail.length; ; ) {
-    const capability = `    capability find_${capabilities.length} "Find one order by its number" {
+  const room = Math.floor((BYTES - head.length - tail.length) / BOUNDS.capabilities);
+  const capabilities = Array.from({ length: BOUNDS.capabilities }, (_, index) => {
+    const text = (description: string) => `    capability find_${index} "${description}" {
       input {
         order_id string   "Order number, such as A-1042"
         expand   boolean? "Include the order's lines"
@@ -34,8 +35,7 @@ function largestSource(): string {
       }
     }
 `;
-    bytes += capability.length;
-    if (bytes > BYTES) return head + capabilities.join('') + tail;
-    capabilities.push(capability);
-  }
+    return text('Find one order. '.repeat(room).slice(0, room - text('').length));
+  });
+  return head + capabilities.join('') + tail;
 }
