@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import packageJson from '../../package.json' with { type: 'json' };
+import { VERSION } from '../version.ts';
 
 type Options = {
   /** Readiness checks, by the names that `missing` lists. */
@@ -26,7 +26,7 @@ export async function serveHealth(app: FastifyInstance, { dependencies, isClosin
 
   app.get('/healthz', { logLevel: 'warn' }, async () => ({
     status: 'ok',
-    version: packageJson.version,
+    version: VERSION,
   }));
 
   app.get('/readyz', { logLevel: 'warn' }, async (_request, reply) => {

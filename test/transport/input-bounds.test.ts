@@ -125,3 +125,36 @@ describe('what a bot keeps of a user', () => {
     expect((await keep('e', 'x', 'user-2')).errors).toBeUndefined();
   });
 });
+
+describe('a name', () => {
+  test('has at most 200 characters', async () => {
+    const create = 'mutation ($name: String!) { createBot(input: { name: $name }) { name } }';
+    const longest = 'n'.repeat(200);
+    expect((await tenant.graphql(create, { name: longest })).data).toEqual({
+      createBot: { name: longest },
+    });
+    const { errors } = await tenant.graphql(create, { name: `${longest}n` });
+    expect(errors?.[0]?.extensions).toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: [{ path: 'input.name', message: 'must not be longer than 200 characters' }],
+    });
+  });
+
+  test('of an operation has at most 256 characters', async () => {
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { ...tenant.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ __typename }', operationName: 'n'.repeat(257) }),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      errors: [
+        {
+          extensions: {
+            details: [{ path: 'operationName', message: 'must not be longer than 256 characters' }],
+          },
+        },
+      ],
+    });
+  });
+});
