@@ -32,10 +32,10 @@ export type Loop = {
    * Calls the model, runs the tools that it requests, sends back their results, and repeats until an answer requests
    * no tool. Tool calls beyond the definition's limit are refused; the next model call then offers no tools.
    *
-   * @param hear receives each event.
+   * @param emit receives each event.
    * @throws GatewayError `model_error`, or `model_timeout` for a model call or a run that exceeds its time limit.
    */
-  run(hear: (event: LoopEvent) => void): Promise<void>;
+  run(emit: (event: LoopEvent) => void): Promise<void>;
 };
 
 export type LoopOptions = {
@@ -87,7 +87,7 @@ export function createLoop(options: LoopOptions): Loop {
       deltas.flush();
     };
     const onEvent = (event: ModelEvent) => {
-      trace.hear(event);
+      trace.record(event);
       if (event.type === 'text-delta') return say(text.push(event.text));
       endText();
       if (event.type === 'finish') return turn.report(event.usage);
@@ -99,10 +99,10 @@ export function createLoop(options: LoopOptions): Loop {
     return { said, calls };
   };
 
-  const work = async (hear: (event: LoopEvent) => void, signal: AbortSignal) => {
+  const work = async (emit: (event: LoopEvent) => void, signal: AbortSignal) => {
     const { name, temperature, maxTokens, timeout } = definition.model;
     const conversation = [...messages];
-    const deltas = createDeltaCoalescer((delta) => hear({ type: 'TextDelta', delta }));
+    const deltas = createDeltaCoalescer((delta) => emit({ type: 'TextDelta', delta }));
     for (let callsLeft = definition.limits.toolCalls; ; ) {
       const request = {
         model: model.nameFor(name),
@@ -124,7 +124,7 @@ export function createLoop(options: LoopOptions): Loop {
         const name = toolbox.nameOf(call.name);
         if (name && !result.toolsCalled.includes(name)) result.toolsCalled.push(name);
       }
-      const answers = await toolbox.callAll(calls, callsLeft, { signal, values, span }, hear);
+      const answers = await toolbox.callAll(calls, callsLeft, { signal, values, span }, emit);
       callsLeft -= calls.length;
       if (signal.aborted) return;
       for (const [index, { id }] of calls.entries()) {
@@ -135,7 +135,7 @@ export function createLoop(options: LoopOptions): Loop {
     }
   };
 
-  return { result, run: (hear) => withinRunTime(options, (signal) => work(hear, signal)) };
+  return { result, run: (emit) => withinRunTime(options, (signal) => work(emit, signal)) };
 }
 
 /** Runs the work with a signal that also aborts at the definition's time limit for a run. */

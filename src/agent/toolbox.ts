@@ -30,14 +30,14 @@ export type Toolbox = {
    *
    * @param context its span is the parent of each call's span.
    * @param callsLeft how many calls the run may still make.
-   * @param hear receives the events of the calls.
+   * @param emit receives the events of the calls.
    * @returns the result of each call, in the order of the calls.
    */
   callAll(
     calls: ToolCall[],
     callsLeft: number,
     context: RunContext,
-    hear: (event: ToolEvent) => void,
+    emit: (event: ToolEvent) => void,
   ): Promise<string[]>;
 };
 
@@ -98,15 +98,15 @@ export function createToolbox(
     });
   };
 
-  const callOne = async (call: ToolCall, context: RunContext, hear: (event: ToolEvent) => void) => {
+  const callOne = async (call: ToolCall, context: RunContext, emit: (event: ToolEvent) => void) => {
     const name = nameFor(call.name);
     const callId = shorten(call.id, MAX_CALL_ID, redactor);
     const startedAt = performance.now();
-    hear({ type: 'ToolStarted', name, callId });
+    emit({ type: 'ToolStarted', name, callId });
     const span = trace(context.span, call, callId);
     const finished = (failed: boolean, text: string) => {
       const durationMs = Math.round(performance.now() - startedAt);
-      hear({ type: 'ToolFinished', name, callId, failed, durationMs });
+      emit({ type: 'ToolFinished', name, callId, failed, durationMs });
       return failed ? `Error: ${text}` : text;
     };
     try {
@@ -137,7 +137,7 @@ export function createToolbox(
       arguments: fitsArguments(text) ? redactor.redact(text) : '{}',
     }),
 
-    async callAll(calls, callsLeft, context, hear) {
+    async callAll(calls, callsLeft, context, emit) {
       const answers = calls.map(() => NO_MORE_CALLS);
       const allowed = calls.slice(0, callsLeft);
       const refused = calls.length - allowed.length;
@@ -145,7 +145,7 @@ export function createToolbox(
       // All workers share one iterator.
       const next = allowed.entries();
       const work = async () => {
-        for (const [index, call] of next) answers[index] = await callOne(call, context, hear);
+        for (const [index, call] of next) answers[index] = await callOne(call, context, emit);
       };
       await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
       return answers;

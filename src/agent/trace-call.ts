@@ -8,7 +8,7 @@ import { shorten } from './stranger-text.ts';
 const MAX_TEXT = 256;
 
 /** Receives every event of one model call. */
-export type CallTrace = { hear(event: ModelEvent): void };
+export type CallTrace = { record(event: ModelEvent): void };
 
 /**
  * Starts the span of a model call. The span covers the retry and ends at the `finish` event. It omits the server's
@@ -38,7 +38,7 @@ export function traceCall(
   const askedAt = performance.now();
   let isFirst = true;
   return {
-    hear(event) {
+    record(event) {
       if (isFirst) {
         span.set({ [ATTRIBUTE.timeToFirstChunk]: (performance.now() - askedAt) / 1_000 });
         isFirst = false;

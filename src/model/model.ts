@@ -72,14 +72,14 @@ export type Model = {
   /**
    * Calls the model. A failure before the first event is retried once.
    *
-   * @param hear receives each event as it arrives.
+   * @param emit receives each event as it arrives.
    * @param signal aborts the call. It then returns without a `finish` event.
    * @throws GatewayError `model_timeout` or `model_error`. An answer with more than 128 tool calls, or one that exceeds
    *   the budget, is a `model_error`.
    */
   stream(
     request: ModelRequest,
-    hear: (event: ModelEvent) => void,
+    emit: (event: ModelEvent) => void,
     signal: AbortSignal,
   ): Promise<void>;
 };

@@ -61,7 +61,7 @@ export function createOpenAIModel({
   const limitName = baseUrl === OPENAI_BASE_URL ? 'max_completion_tokens' : 'max_tokens';
 
   /** One attempt. Emits text as it arrives, then tool calls, then `finish`. */
-  const attempt = async (request: ModelRequest, hear: Hear, signal: AbortSignal) => {
+  const attempt = async (request: ModelRequest, emit: Emit, signal: AbortSignal) => {
     const { model, messages, tools, temperature, maxTokens, timeout } = request;
     const { budget = createAnswerBudget() } = request;
     const text = joinSurrogates();
@@ -87,7 +87,7 @@ export function createOpenAIModel({
       const said = textOf(chunk);
       budget.take(0, said.length);
       const delta = text.add(said);
-      if (delta) hear({ type: 'text-delta', text: delta });
+      if (delta) emit({ type: 'text-delta', text: delta });
       calls.add(callPiecesOf(chunk));
       reason = textOrNone(chunk.choices?.[0]?.finish_reason) ?? reason;
       usage = readUsage(chunk) ?? usage;
@@ -95,15 +95,15 @@ export function createOpenAIModel({
     });
     if (reason === undefined) throw new BrokenOff();
     const rest = text.end();
-    if (rest) hear({ type: 'text-delta', text: rest });
-    for (const call of calls.all()) hear({ type: 'tool-call', call });
-    hear({ type: 'finish', reason, model: answering, usage });
+    if (rest) emit({ type: 'text-delta', text: rest });
+    for (const call of calls.all()) emit({ type: 'tool-call', call });
+    emit({ type: 'finish', reason, model: answering, usage });
   };
 
   return {
     nameFor: (requested) => requested ?? defaultModel,
 
-    async stream(request, hear, signal) {
+    async stream(request, emit, signal) {
       const call = new AbortController();
       const abort = () => call.abort();
       signal.addEventListener('abort', abort);
@@ -114,7 +114,7 @@ export function createOpenAIModel({
           let hasSpoken = false;
           const listen = (event: ModelEvent) => {
             hasSpoken = true;
-            hear(event);
+            emit(event);
           };
           try {
             return await attempt(request, listen, call.signal);
@@ -133,7 +133,7 @@ export function createOpenAIModel({
   };
 }
 
-type Hear = (event: ModelEvent) => void;
+type Emit = (event: ModelEvent) => void;
 
 /** A stream that ended without a finish reason. */
 class BrokenOff extends Error {
