@@ -114,9 +114,16 @@ export async function createApp({
     admit: createAdmission({ schema, documents }),
     subscribe: createSubscribe(acquireStream),
   };
-  await http.register(serveGraphQL, { ...graphql, contextOf, limiter });
+  await http.register(serveGraphQL, { prefix: '/graphql', ...graphql, contextOf, limiter });
   await http.register(serveGraphiQLFiles, { limiter });
-  await http.register(serveEventStream, { ...graphql, contextOf, authenticate, keys, connections });
+  await http.register(serveEventStream, {
+    prefix: '/graphql/stream',
+    ...graphql,
+    contextOf,
+    authenticate,
+    keys,
+    connections,
+  });
   await http.register(serveWebSocket, {
     ...graphql,
     authenticate,

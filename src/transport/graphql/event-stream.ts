@@ -25,7 +25,7 @@ type Options = GraphQLOptions & {
 };
 
 /**
- * Serves GraphQL over Server-Sent Events at `/graphql/stream`, in both modes of the protocol: one connection for each
+ * Serves GraphQL over Server-Sent Events at the prefix `/graphql/stream`, in both modes of the protocol: one connection for each
  * operation, or one reserved connection for many. A reservation needs a key.
  */
 export async function serveEventStream(
@@ -96,10 +96,10 @@ export async function serveEventStream(
   };
 
   app.addHook('onClose', async () => reserved.endAll());
-  origins.openTo(app, '/graphql/stream');
+  await origins.openTo(app);
   app.setErrorHandler(refuseRequests({ contextOf, maskError }));
   app.route({
-    url: '/graphql/stream',
+    url: '',
     method: ['GET', 'POST', 'PUT', 'DELETE'],
     preHandler: async (request) => {
       addressOf(request);

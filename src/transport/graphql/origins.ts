@@ -1,22 +1,40 @@
+import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** The origin rules for pages that call GraphQL. */
 export type Origins = {
-  /** Enables CORS, with preflight requests, for the allowed origins on a plugin's path. */
-  openTo(app: FastifyInstance, path: string): void;
+  /** Enables CORS for the allowed origins on a plugin's routes. Preflight requests need the plugin's own prefix. */
+  openTo(app: FastifyInstance): Promise<void>;
   /** Whether a request may open a WebSocket: it has no `Origin`, or one of this host, or an allowed one. */
   mayConnect(request: FastifyRequest): boolean;
 };
 
-const METHODS = 'GET, POST, PUT, DELETE';
-/** The request headers that GraphQL clients send, including those of SSE. */
-const REQUEST_HEADERS =
-  'Authorization, Content-Type, Accept, X-Request-Id, Traceparent, X-GraphQL-Event-Stream-Token';
-/** The response headers that a page may read. */
-const RESPONSE_HEADERS =
-  'X-Request-Id, X-Run-Id, Idempotency-Replayed, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After';
-/** Chromium's maximum for caching a preflight response. */
-const MAX_AGE_S = 7_200;
+const CORS = {
+  methods: ['GET', 'POST', 'PUT', 'DELETE'],
+  /** The request headers that GraphQL clients send, including those of SSE. */
+  allowedHeaders: [
+    'Authorization',
+    'Content-Type',
+    'Accept',
+    'X-Request-Id',
+    'Traceparent',
+    'X-GraphQL-Event-Stream-Token',
+  ],
+  /** The response headers that a page may read. */
+  exposedHeaders: [
+    'X-Request-Id',
+    'X-Run-Id',
+    'Idempotency-Replayed',
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+    'Retry-After',
+  ],
+  /** Chromium's maximum for caching a preflight response, in seconds. */
+  maxAge: 7_200,
+  // The library rejects an incomplete preflight request with plain text, which is not a documented error.
+  strictPreflight: false,
+};
 
 /**
  * Without allowed origins, no endpoint sends CORS headers. Credentials are never allowed, because Parley uses no cookies.
@@ -24,25 +42,14 @@ const MAX_AGE_S = 7_200;
  * @param allowed origins as browsers write them.
  */
 export function createOrigins(allowed: readonly string[]): Origins {
-  const isAllowed = (origin: string | undefined): origin is string =>
+  const isAllowed = (origin: string | undefined) =>
     origin !== undefined && allowed.includes(origin);
 
   return {
-    openTo(app, path) {
+    async openTo(app) {
       if (allowed.length === 0) return;
-      app.addHook('onRequest', async ({ headers: { origin } }, reply) => {
-        reply.header('vary', 'Origin');
-        if (!isAllowed(origin)) return;
-        reply.header('access-control-allow-origin', origin);
-        reply.header('access-control-expose-headers', RESPONSE_HEADERS);
-      });
-      app.options(path, { config: { emptyBody: true } }, async ({ headers: { origin } }, reply) => {
-        reply.code(204);
-        if (!isAllowed(origin)) return;
-        reply.header('access-control-allow-methods', METHODS);
-        reply.header('access-control-allow-headers', REQUEST_HEADERS);
-        reply.header('access-control-max-age', MAX_AGE_S);
-      });
+      // A function, because with a list the library sends some CORS headers to other origins too.
+      await app.register(cors, { ...CORS, origin: async (origin?: string) => isAllowed(origin) });
     },
 
     mayConnect({ headers: { origin }, host }) {

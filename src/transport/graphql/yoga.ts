@@ -28,7 +28,7 @@ export type GraphQLOptions = {
 /** The server context that yoga gets with each request. */
 type Server = { req: FastifyRequest; reply: FastifyReply };
 
-/** Serves GraphQL over HTTP, and GraphiQL for browsers, at `/graphql`. */
+/** Serves GraphQL over HTTP, and GraphiQL for browsers, at the prefix `/graphql`. */
 export async function serveGraphQL(
   app: FastifyInstance,
   {
@@ -58,10 +58,10 @@ export async function serveGraphQL(
     maskedErrors: { maskError },
     plugins: [admitAlike({ contextOf, admit, maskError, admitted }), subscribeAlike(subscribe)],
   });
-  origins.openTo(app, '/graphql');
+  await origins.openTo(app);
   app.setErrorHandler(refuseRequests({ contextOf, maskError }));
   app.route({
-    url: '/graphql',
+    url: '',
     method: ['GET', 'POST'],
     onRequest: async (request, reply) => {
       if (isPageRequest(request)) return sendPage(request, reply);
