@@ -84,18 +84,27 @@ const MAX_DETAILS = 100;
 const MAX_DETAIL_LENGTH = 300;
 
 /**
- * Maps a failed validation to an error that lists at most 100 problems.
+ * Creates the error for invalid fields of a request.
+ *
+ * @param problems every problem; the error lists at most 100.
+ * @param message the summary; by default the listed problems.
+ */
+export function invalidInput(problems: readonly ErrorDetail[], message?: string): GatewayError {
+  const details = problems
+    .slice(0, MAX_DETAILS)
+    .map(({ path, message }) => ({ path: cut(path), message: cut(message) }));
+  const summary = details.map(({ path, message }) => (path ? `${path}: ${message}` : message));
+  if (problems.length > MAX_DETAILS) summary.push(`and ${problems.length - MAX_DETAILS} more`);
+  return new GatewayError('invalid_request', message ?? summary.join('; '), { details });
+}
+
+/**
+ * Maps a failed validation to its problems.
  *
  * @param skip number of leading path segments to drop, because the client did not send them.
  */
-export function invalidRequest({ issues }: ZodError, skip = 0): GatewayError {
-  const details = issues.slice(0, MAX_DETAILS).map(({ path, message }) => ({
-    path: cut(path.slice(skip).join('.')),
-    message: cut(message),
-  }));
-  const summary = details.map(({ path, message }) => (path ? `${path}: ${message}` : message));
-  if (issues.length > MAX_DETAILS) summary.push(`and ${issues.length - MAX_DETAILS} more`);
-  return new GatewayError('invalid_request', summary.join('; '), { details });
+export function problemsOf({ issues }: ZodError, skip = 0): ErrorDetail[] {
+  return issues.map(({ path, message }) => ({ path: path.slice(skip).join('.'), message }));
 }
 
 function cut(text: string): string {

@@ -1,5 +1,5 @@
 import type { Versions } from '../coordination/cache-versions.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, invalidInput } from '../errors.ts';
 import type { Account, KeyScope, Plan, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { makeApiKey } from './key-format.ts';
@@ -84,14 +84,11 @@ type Numbers = Pick<AccountChanges, 'requestsPerMinute' | 'requestsPerDay'>;
 function limitsOf(plan: Plan, asked: Numbers, found: Account) {
   const isEnterprise = plan === 'ENTERPRISE';
   const names = ['requestsPerMinute', 'requestsPerDay'] as const;
-  const details = names.flatMap((name) => {
+  const problems = names.flatMap((name) => {
     const fits = isEnterprise ? (asked[name] ?? found[name]) != null : asked[name] == null;
     return fits ? [] : [{ path: `input.${name}`, message: LIMIT_RULE }];
   });
-  if (details.length > 0) {
-    const summary = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
-    throw new GatewayError('invalid_request', summary, { details });
-  }
+  if (problems.length > 0) throw invalidInput(problems);
   const numberOf = (name: (typeof names)[number]) =>
     isEnterprise ? (asked[name] ?? found[name]) : null;
   return {

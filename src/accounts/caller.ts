@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError, invalidInput } from '../errors.ts';
 import type {
   Account,
   ApiKey,
@@ -83,8 +83,7 @@ export function contextOf(
   if (!session) return sent;
   if (sent && !session.allowContext) {
     const message = 'is not allowed with this session token; its issuer must set allowContext';
-    const details = [{ path: 'input.context', message }];
-    throw new GatewayError('invalid_request', `context: ${message}`, { details });
+    throw invalidInput([{ path: 'input.context', message }]);
   }
   return sent || session.context ? { ...sent, ...session.context } : undefined;
 }

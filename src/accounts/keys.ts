@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { createMemoryVersions, type Versions } from '../coordination/cache-versions.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, invalidInput } from '../errors.ts';
 import type { ApiKey, KeyScope, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
@@ -205,9 +205,7 @@ function grant(caller: Caller, input: NewApiKey): NewApiKey {
   const expiresAt = input.expiresAt ?? key.expiresAt;
   if (expiresAt && key.expiresAt && expiresAt > key.expiresAt) {
     const message = 'must not be later than the expiry of the key that issues it';
-    throw new GatewayError('invalid_request', `expiresAt: ${message}`, {
-      details: [{ path: 'input.expiresAt', message }],
-    });
+    throw invalidInput([{ path: 'input.expiresAt', message }]);
   }
   return { ...input, scopes, botIds, expiresAt };
 }

@@ -3,7 +3,7 @@ import { type Caller, mayUseBot } from '../accounts/caller.ts';
 import { lockAccount } from '../accounts/key-lineage.ts';
 import type { Versions } from '../coordination/cache-versions.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, invalidInput } from '../errors.ts';
 import { type Bot, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { botId as botIdSchema } from '../input.ts';
@@ -148,9 +148,7 @@ function tooMany(): GatewayError {
 }
 
 function taken(id: string): GatewayError {
-  const message = `"${id}" is taken`;
-  const details = [{ path: 'input.id', message }];
-  return new GatewayError('invalid_request', `id: ${message}`, { details });
+  return invalidInput([{ path: 'input.id', message: `"${id}" is taken` }]);
 }
 
 function isUniqueViolation(error: unknown): boolean {

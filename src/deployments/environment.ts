@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
-import { GatewayError } from '../errors.ts';
+import { invalidInput } from '../errors.ts';
 import { MAX_ENV_VARS } from '../input.ts';
 
 /** The variables of a deployment by name. Values are secret: never show, log or return them. */
@@ -19,8 +19,7 @@ export function assertWithinLimits(variables: EnvironmentVariables): void {
   if (values.length <= MAX_ENV_VARS && size <= MAX_BYTES) return;
   const limit = values.length > MAX_ENV_VARS ? `be more than ${MAX_ENV_VARS}` : 'exceed 64 KiB';
   const message = `must not ${limit}, together with those carried over`;
-  const details = [{ path: 'input.envVars', message }];
-  throw new GatewayError('invalid_request', `The variables ${message}.`, { details });
+  throw invalidInput([{ path: 'input.envVars', message }], `The variables ${message}.`);
 }
 
 /** Encrypts and decrypts the variables of deployments. */

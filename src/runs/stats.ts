@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { invalidInput } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { moment } from '../storage/moment.ts';
 
@@ -45,11 +45,11 @@ const CALENDAR = { from: Date.parse('0001-01-01'), to: Date.parse('+010000-01-01
 export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
   return {
     async sumUp(botIds, from, to) {
-      if (from.getTime() < CALENDAR.from) throw refusal('from', 'must not be before the year 1');
-      if (to.getTime() > CALENDAR.to) throw refusal('to', 'must not be after the year 9999');
-      if (to <= from) throw refusal('to', 'must be after from');
+      if (from.getTime() < CALENDAR.from) throw invalid('from', 'must not be before the year 1');
+      if (to.getTime() > CALENDAR.to) throw invalid('to', 'must not be after the year 9999');
+      if (to <= from) throw invalid('to', 'must be after from');
       if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS) {
-        throw refusal('to', `must be at most ${MAX_DAYS} days after from`);
+        throw invalid('to', `must be at most ${MAX_DAYS} days after from`);
       }
       const since = moment(from.getTime());
       const until = moment(to.getTime());
@@ -90,10 +90,8 @@ export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
   };
 }
 
-function refusal(path: 'from' | 'to', message: string): GatewayError {
-  return new GatewayError('invalid_request', `${path}: ${message}`, {
-    details: [{ path, message }],
-  });
+function invalid(path: 'from' | 'to', message: string) {
+  return invalidInput([{ path, message }]);
 }
 
 /** The UTC days that overlap a period. */

@@ -6,7 +6,7 @@ import SimpleObjectsPlugin from '@pothos/plugin-simple-objects';
 import ZodPlugin from '@pothos/plugin-zod';
 import { DateTimeResolver, JSONResolver } from 'graphql-scalars';
 import { authorizeScope, type RequiredScope } from '../accounts/caller.ts';
-import { invalidRequest } from '../errors.ts';
+import { invalidInput, problemsOf } from '../errors.ts';
 import type PrismaTypes from '../generated/pothos-types.ts';
 import { getDatamodel } from '../generated/pothos-types.ts';
 import { cursor, pageSize } from '../input.ts';
@@ -91,7 +91,7 @@ export const builder = new SchemaBuilder<{
       },
     }),
   },
-  zod: { validationError: (error) => invalidRequest(error) },
+  zod: { validationError: (error) => invalidInput(problemsOf(error)) },
 });
 
 builder.addScalarType('DateTime', DateTimeResolver);

@@ -1,5 +1,5 @@
 import { assertOwnSession, contextOf } from '../accounts/caller.ts';
-import { GatewayError } from '../errors.ts';
+import { type GatewayError, invalidInput } from '../errors.ts';
 import { type Reply, type RunRequest, readReply, type StartedRun } from '../execution/start.ts';
 import { OnDisconnect } from '../generated/prisma/client.ts';
 import { namespaceOf } from '../idempotency/key.ts';
@@ -233,8 +233,7 @@ async function startExecute(
 function notStreamed(): GatewayError {
   const message =
     'Background runs cannot be streamed. Start the run with the execute mutation, then follow it with runEvents.';
-  const details = [{ path: 'input.background', message }];
-  return new GatewayError('invalid_request', message, { details });
+  return invalidInput([{ path: 'input.background', message }], message);
 }
 
 function requestOf(

@@ -1,4 +1,4 @@
-import { type ErrorDetail, GatewayError } from '../errors.ts';
+import { type ErrorDetail, invalidInput } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { readCursor } from '../input.ts';
 
@@ -109,22 +109,19 @@ function readArguments(
   { first, last, after, before }: PageArguments,
   { isPlace = () => true }: Order,
 ) {
-  const details: ErrorDetail[] = [];
+  const problems: ErrorDetail[] = [];
   const place = (path: string, cursor: string | null | undefined) => {
     if (cursor == null) return undefined;
     const known = readCursor(cursor);
     if (known === undefined || !isPlace(known))
-      details.push({ path, message: 'is not a cursor of this list' });
+      problems.push({ path, message: 'is not a cursor of this list' });
     return known;
   };
   const backward = last != null || (first == null && before != null);
   const places = { after: place('after', after), before: place('before', before) };
   if (first != null && last != null) {
-    details.push({ path: 'last', message: 'does not go together with first' });
+    problems.push({ path: 'last', message: 'does not go together with first' });
   }
-  if (details.length > 0) {
-    const summary = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
-    throw new GatewayError('invalid_request', summary, { details });
-  }
+  if (problems.length > 0) throw invalidInput(problems);
   return { backward, size: (backward ? last : first) ?? DEFAULT_SIZE, ...places };
 }

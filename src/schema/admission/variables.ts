@@ -9,7 +9,7 @@ import {
   isListType,
   typeFromAST,
 } from 'graphql';
-import { GatewayError } from '../../errors.ts';
+import { invalidInput } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
 
 /** Maximum entries of a list in a variable. Exceeds the limit of each list in the schema. */
@@ -41,8 +41,7 @@ function assertShort(type: GraphQLInputType, value: unknown, path: string): void
   if (isListType(nullable) && Array.isArray(value)) {
     if (value.length > MOST_ENTRIES) {
       const message = `has ${value.length} entries; at most ${MOST_ENTRIES} are allowed`;
-      const details = [{ path, message }];
-      throw new GatewayError('invalid_request', `${path}: ${message}`, { details });
+      throw invalidInput([{ path, message }]);
     }
     for (const entry of value) assertShort(nullable.ofType, entry, path);
   } else if (isInputObjectType(nullable) && isJsonObject(value)) {

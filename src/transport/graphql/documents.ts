@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { GatewayError, StartupError } from '../../errors.ts';
+import { GatewayError, invalidInput, StartupError } from '../../errors.ts';
 import * as chatOperations from '../../operations/chat.ts';
 import * as deploymentOperations from '../../operations/deployments.ts';
 import type { Operation } from '../../operations/operation.ts';
@@ -130,7 +130,5 @@ function noText(): GatewayError {
 }
 
 function refused(path: string, message: string): GatewayError {
-  return new GatewayError('invalid_request', `${path}: ${message}`, {
-    details: [{ path, message }],
-  });
+  return invalidInput([{ path, message }]);
 }

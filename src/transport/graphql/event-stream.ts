@@ -4,7 +4,7 @@ import type { ExecutionResult } from 'graphql';
 import { createHandler, type Request, type Response, TOKEN_HEADER_KEY } from 'graphql-sse';
 import { z } from 'zod';
 import type { Keys } from '../../accounts/keys.ts';
-import { GatewayError, invalidRequest } from '../../errors.ts';
+import { GatewayError, invalidInput, problemsOf } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { Connections } from '../connections.ts';
@@ -106,7 +106,7 @@ export async function serveEventStream(
       if (request.method !== 'POST' && request.method !== 'GET') return;
       const asked = readRequest(request);
       const { error } = extensions.safeParse(asked.extensions);
-      if (error) throw invalidRequest(error);
+      if (error) throw invalidInput(problemsOf(error));
       if (isOperation(request)) documents.textOf(asked);
     },
     handler: async (request, reply) => {

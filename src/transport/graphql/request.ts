@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { invalidRequest } from '../../errors.ts';
+import { invalidInput, problemsOf } from '../../errors.ts';
 import { expected } from '../../input.ts';
 import { isJsonObject, jsonText } from '../../json.ts';
 import { MAX_NAME_LENGTH } from '../../schema/admission/document.ts';
@@ -57,15 +57,11 @@ export function addressOf({ raw: { url = '' } }: FastifyRequest): Map<string, st
   const given = [...new URLSearchParams(start < 0 ? '' : url.slice(start + 1))];
   const address = new Map(given);
   if (address.size === given.length) return address;
-  throw invalidRequest(
-    new z.ZodError([
-      { code: 'custom', path: [], message: 'A parameter must not be repeated in the URL.' },
-    ]),
-  );
+  throw invalidInput([{ path: '', message: 'A parameter must not be repeated in the URL.' }]);
 }
 
 function read(shape: z.ZodType<GraphQLRequest>, value: unknown): GraphQLRequest {
   const { data, error } = shape.safeParse(value);
-  if (error) throw invalidRequest(error);
+  if (error) throw invalidInput(problemsOf(error));
   return { ...data, operationName: data.operationName || undefined };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RequiredScope } from '../../accounts/caller.ts';
-import { type ErrorCode, invalidRequest } from '../../errors.ts';
+import { type ErrorCode, invalidInput, problemsOf } from '../../errors.ts';
 import type { KeyScope } from '../../generated/prisma/client.ts';
 import type { StreamedEvent } from '../../operations/chat.ts';
 import type { Operation } from '../../operations/operation.ts';
@@ -139,7 +139,7 @@ export function route<
     },
     read(wire) {
       const parsed = input.safeParse(wire);
-      if (!parsed.success) throw invalidRequest(parsed.error, 1);
+      if (!parsed.success) throw invalidInput(problemsOf(parsed.error, 1));
       const { variables, later, stream: wantsStream } = toVariables(parsed.data);
       if (stream && wantsStream) {
         return {
