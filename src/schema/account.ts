@@ -1,27 +1,43 @@
 import { z } from 'zod';
 import { LIMIT_RULE } from '../accounts/accounts.ts';
 import type { Quota } from '../accounts/limits.ts';
-import { Plan } from '../generated/prisma/client.ts';
 import { displayName, text } from '../input.ts';
 import { ApiKeyNode } from './api-key.ts';
 import { builder } from './builder.ts';
 
-const PlanEnum = builder.enumType(Plan, {
-  name: 'Plan',
+const PlanEnum = builder.enumType('Plan', {
   description: 'Plan of an account. It determines the request and run limits.',
+  values: {
+    FREE: {
+      description:
+        '10 requests a minute and 1,000 a day. Allows 10 active runs a process, 1 active background run and 100 queued background runs.',
+    },
+    PRO: {
+      description:
+        '60 requests a minute and 20,000 a day. Allows 50 active runs a process, 4 active background runs and 1,000 queued background runs.',
+    },
+    BUSINESS: {
+      description:
+        '300 requests a minute and 200,000 a day. Allows 200 active runs a process, 8 active background runs and 10,000 queued background runs.',
+    },
+    ENTERPRISE: {
+      description:
+        'Request limits set per account. Allows 1,000 active runs a process, 16 active background runs and 100,000 queued background runs.',
+    },
+  } as const,
 });
 
 const AccountNode = builder.prismaNode('Account', {
   description: 'A tenant with its bots and API keys. Limits apply per account.',
-  id: { resolve: ({ id }) => id },
+  id: { resolve: ({ id }) => id, description: 'Unique identifier. Opaque; it never changes.' },
   nullable: true,
   findUnique: (id, { caller }) => {
     const { account, key } = caller();
     return { id: key.scopes.includes('OPERATOR') || id === account.id ? id : '' };
   },
   fields: (t) => ({
-    name: t.exposeString('name'),
-    plan: t.expose('plan', { type: PlanEnum }),
+    name: t.exposeString('name', { description: 'Display name of the account.' }),
+    plan: t.expose('plan', { type: PlanEnum, description: 'Plan of the account.' }),
   }),
 });
 
@@ -30,8 +46,12 @@ const RateLimit = builder.objectRef<Quota>('RateLimit').implement({
   fields: (t) => ({
     perMinute: t.exposeInt('perMinute', { description: 'Maximum requests per UTC minute.' }),
     perDay: t.exposeInt('perDay', { description: 'Maximum requests per UTC day.' }),
-    remainingMinute: t.exposeInt('remainingMinute'),
-    remainingDay: t.exposeInt('remainingDay'),
+    remainingMinute: t.exposeInt('remainingMinute', {
+      description: 'Requests left in the current UTC minute.',
+    }),
+    remainingDay: t.exposeInt('remainingDay', {
+      description: 'Requests left in the current UTC day.',
+    }),
     resetAt: t.field({
       type: 'DateTime',
       description: 'Time at which the window with fewer requests left ends.',
@@ -43,9 +63,15 @@ const RateLimit = builder.objectRef<Quota>('RateLimit').implement({
 const Viewer = builder.simpleObject('Viewer', {
   description: 'The caller.',
   fields: (t) => ({
-    account: t.field({ type: AccountNode }),
+    account: t.field({
+      type: AccountNode,
+      description: 'The account that the request counts against.',
+    }),
     apiKey: t.field({ type: ApiKeyNode, description: 'The API key of the request.' }),
-    rateLimit: t.field({ type: RateLimit }),
+    rateLimit: t.field({
+      type: RateLimit,
+      description: 'Request limits of the account and what is left of them.',
+    }),
   }),
 });
 
@@ -79,10 +105,20 @@ const CreateAccountInput = builder.inputType('CreateAccountInput', {
     ],
   },
   fields: (t) => ({
-    name: t.string({ required: true, validate: { schema: displayName } }),
-    plan: t.field({ type: PlanEnum, required: true }),
-    requestsPerMinute: t.int({ validate: { schema: requestLimit } }),
-    requestsPerDay: t.int({ validate: { schema: requestLimit } }),
+    name: t.string({
+      required: true,
+      description: 'Display name of the account, 1 to 200 characters.',
+      validate: { schema: displayName },
+    }),
+    plan: t.field({ type: PlanEnum, required: true, description: 'Plan of the account.' }),
+    requestsPerMinute: t.int({
+      description: 'Maximum requests per UTC minute, at least 1.',
+      validate: { schema: requestLimit },
+    }),
+    requestsPerDay: t.int({
+      description: 'Maximum requests per UTC day, at least 1.',
+      validate: { schema: requestLimit },
+    }),
   }),
 });
 
@@ -91,14 +127,20 @@ builder.mutationField('createAccount', (t) =>
     type: builder.simpleObject('CreateAccountPayload', {
       description: 'The new account and its first API key, which has every scope except OPERATOR.',
       fields: (payload) => ({
-        account: payload.field({ type: AccountNode }),
-        apiKey: payload.field({ type: ApiKeyNode }),
+        account: payload.field({ type: AccountNode, description: 'The new account.' }),
+        apiKey: payload.field({ type: ApiKeyNode, description: 'The first key of the account.' }),
         secret: payload.string({ description: 'The API key itself. It is returned only once.' }),
       }),
     }),
     description: 'Creates an account. Requires the scope OPERATOR.',
     authScopes: { scope: 'OPERATOR' },
-    args: { input: t.arg({ type: CreateAccountInput, required: true }) },
+    args: {
+      input: t.arg({
+        type: CreateAccountInput,
+        required: true,
+        description: 'Parameters of the account.',
+      }),
+    },
     resolve: (_root, { input }, { accounts }) => accounts.create(input),
   }),
 );
@@ -138,7 +180,7 @@ builder.mutationField('updateAccount', (t) =>
         description: 'ID of the account.',
         validate: { schema: text },
       }),
-      input: t.arg({ type: UpdateAccountInput, required: true }),
+      input: t.arg({ type: UpdateAccountInput, required: true, description: 'Fields to change.' }),
     },
     resolve: (_root, { id, input }, { accounts }) => accounts.update(id, input),
   }),

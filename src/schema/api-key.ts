@@ -37,18 +37,21 @@ const botsOfKeys = together(async (ids, { query }: { query: object }, { prisma, 
 
 export const ApiKeyNode = builder.prismaNode('ApiKey', {
   description: 'An API key. Its secret is returned only once, on creation.',
-  id: { resolve: ({ id }) => id },
+  id: { resolve: ({ id }) => id, description: 'Unique identifier. Opaque; it never changes.' },
   nullable: true,
   findUnique: (id, { caller }) => {
     authorizeScope(caller(), 'ADMIN');
     return { id, accountId: caller().account.id };
   },
   fields: (t) => ({
-    name: t.exposeString('name'),
+    name: t.exposeString('name', { description: 'Display name of the key.' }),
     prefix: t.exposeString('prefix', {
       description: 'First characters of the secret, to recognize the key.',
     }),
-    scopes: t.expose('scopes', { type: [KeyScopeEnum] }),
+    scopes: t.expose('scopes', {
+      type: [KeyScopeEnum],
+      description: 'Scopes that the key grants.',
+    }),
     bots: t.field({
       type: [getRefFromModel('Bot', builder)],
       nullable: true,
@@ -61,14 +64,22 @@ export const ApiKeyNode = builder.prismaNode('ApiKey', {
         return bots.filter((bot) => bot !== null);
       },
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
       description: 'Time of the last use, accurate to one minute. Null if the key was never used.',
     }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
-    revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which the key expires. Null if it does not expire.',
+    }),
+    revokedAt: t.expose('revokedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which the key was revoked. Null if it was not revoked.',
+    }),
   }),
 });
 
@@ -123,7 +134,11 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description:
     'Parameters of a new API key. It cannot have more permissions than the caller’s key.',
   fields: (t) => ({
-    name: t.string({ required: true, validate: { schema: displayName } }),
+    name: t.string({
+      required: true,
+      description: 'Display name of the key, 1 to 200 characters.',
+      validate: { schema: displayName },
+    }),
     scopes: t.field({
       type: [KeyScopeEnum],
       description: 'Scopes of the key. Defaults to CHAT.',
@@ -152,13 +167,22 @@ builder.mutationField('createApiKey', (t) =>
     type: builder.simpleObject('CreateApiKeyPayload', {
       description: 'The new API key and its secret.',
       fields: (payload) => ({
-        apiKey: payload.field({ type: ApiKeyNode }),
+        apiKey: payload.field({
+          type: ApiKeyNode,
+          description: 'The new key, without its secret.',
+        }),
         secret: payload.string({ description: 'The API key itself. It is returned only once.' }),
       }),
     }),
     description: 'Creates an API key for the caller’s account. Requires the scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
-    args: { input: t.arg({ type: CreateApiKeyInput, required: true }) },
+    args: {
+      input: t.arg({
+        type: CreateApiKeyInput,
+        required: true,
+        description: 'Parameters of the key.',
+      }),
+    },
     resolve: (_root, { input }, { caller, keys }) => keys.issue(caller(), input),
   }),
 );
@@ -170,7 +194,7 @@ builder.mutationField('revokeApiKey', (t) =>
       'Permanently revokes an API key of the caller’s account. Keys that it created remain valid unless withCreated is true. Requires the scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
     args: {
-      id: t.arg.id({ required: true }),
+      id: t.arg.id({ required: true, description: 'ID of the key, not its secret.' }),
       withCreated: t.arg.boolean({
         defaultValue: false,
         description:

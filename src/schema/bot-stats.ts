@@ -10,8 +10,8 @@ const DayStats = builder.objectRef<DayCounts>('DayStats').implement({
   description: 'Statistics of a bot for one UTC day.',
   fields: (t) => ({
     date: t.exposeString('date', { description: 'UTC day, as YYYY-MM-DD.' }),
-    runs: t.exposeInt('runs'),
-    failed: t.exposeInt('failed'),
+    runs: t.exposeInt('runs', { description: 'Number of runs.' }),
+    failed: t.exposeInt('failed', { description: 'Number of failed runs.' }),
     tokens: t.int({ description: TOKENS, resolve: tokensOf }),
   }),
 });
@@ -19,8 +19,8 @@ const DayStats = builder.objectRef<DayCounts>('DayStats').implement({
 const BotStatsObject = builder.objectRef<BotStats>('BotStats').implement({
   description: 'Statistics of a bot over a period, by creation time of its runs.',
   fields: (t) => ({
-    runs: t.exposeInt('runs'),
-    failed: t.exposeInt('failed'),
+    runs: t.exposeInt('runs', { description: 'Number of runs.' }),
+    failed: t.exposeInt('failed', { description: 'Number of failed runs.' }),
     tokens: t.int({ description: TOKENS, resolve: tokensOf }),
     latencyP50: t.exposeFloat('latencyP50', {
       nullable: true,
@@ -51,8 +51,16 @@ builder.prismaObjectField('Bot', 'stats', (t) =>
       'Statistics of the bot over a period of at most 366 days. Each occurrence in a document costs 20 of the 100 points that an operation may cost. Requires the scope RUNS.',
     authScopes: { scope: 'RUNS' },
     args: {
-      from: t.arg({ type: 'DateTime', required: true }),
-      to: t.arg({ type: 'DateTime', required: true }),
+      from: t.arg({
+        type: 'DateTime',
+        required: true,
+        description: 'Counts runs created at or after this time.',
+      }),
+      to: t.arg({
+        type: 'DateTime',
+        required: true,
+        description: 'Counts runs created before this time.',
+      }),
     },
     resolve: ({ id }, { from, to }, context, info) => statsOf(id, { from, to }, context, info),
   }),

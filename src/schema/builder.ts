@@ -9,18 +9,9 @@ import { authorizeScope, type RequiredScope } from '../accounts/caller.ts';
 import { invalidInput, problemsOf } from '../errors.ts';
 import type PrismaTypes from '../generated/pothos-types.ts';
 import { getDatamodel } from '../generated/pothos-types.ts';
-import { cursor, pageSize } from '../input.ts';
 import type { JsonValue } from '../json.ts';
 import type { Context } from './context.ts';
-
-/** Node types by the prefix of their ids. An id without one of these prefixes is a bot's. */
-const NODE_TYPES = new Map([
-  ['acc', 'Account'],
-  ['key', 'ApiKey'],
-  ['dep', 'Deployment'],
-  ['run', 'Run'],
-  ['ses', 'Session'],
-]);
+import { RELAY_OPTIONS } from './relay-options.ts';
 
 /** The schema builder. Each module in this folder adds its types and fields to it. */
 export const builder = new SchemaBuilder<{
@@ -52,26 +43,7 @@ export const builder = new SchemaBuilder<{
     defaultConnectionSize: 20,
     maxConnectionSize: 100,
   },
-  relay: {
-    firstArgOptions: { validate: { schema: pageSize } },
-    lastArgOptions: { validate: { schema: pageSize } },
-    beforeArgOptions: { validate: { schema: cursor } },
-    afterArgOptions: { validate: { schema: cursor } },
-    encodeGlobalID: (_type, id) => String(id),
-    decodeGlobalID: (id) => ({ typename: NODE_TYPES.get(id.split('_', 1)[0] ?? '') ?? 'Bot', id }),
-    nodeQueryOptions: {
-      description:
-        'Retrieves any object by its ID. Null if it does not exist or the API key has no access to it.',
-      authScopes: { authenticated: true },
-    },
-    nodesQueryOptions: {
-      description: 'Retrieves up to 100 objects by their IDs, in the given order.',
-      authScopes: { authenticated: true },
-      args: {
-        ids: { validate: { maxLength: [100, { message: 'must be at most 100' }] } },
-      },
-    },
-  },
+  relay: RELAY_OPTIONS,
   scopeAuth: {
     authorizeOnSubscribe: true,
     cacheKey: (scope) => JSON.stringify(scope),

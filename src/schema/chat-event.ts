@@ -1,72 +1,94 @@
 import type { RunEvent } from '../runs/events.ts';
 import { builder } from './builder.ts';
 
+const SEQ = 'Position of the event in the run, starting at 1.';
+const RUN_ID = 'ID of the run.';
+const TOOL = 'Name of the tool, as `<group>.<capability>`.';
+const CALL_ID =
+  'Identifies the tool call. Its ToolStarted and ToolFinished events carry the same value.';
+const LATENCY = 'Time from the request to the end of the run, in milliseconds.';
+const TOKENS = 'Sum of prompt and completion tokens.';
+
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
 const RunStarted = builder.objectRef<EventOf<'RunStarted'>>('RunStarted').implement({
   description:
     'First event of a run. A background run emits it again for each new attempt; discard the text before it.',
   fields: (t) => ({
-    seq: t.exposeInt('seq'),
-    runId: t.exposeID('runId'),
-    sessionId: t.exposeString('sessionId', { nullable: true }),
+    seq: t.exposeInt('seq', { description: SEQ }),
+    runId: t.exposeID('runId', { description: RUN_ID }),
+    sessionId: t.exposeString('sessionId', {
+      nullable: true,
+      description: 'Session ID of the conversation. Null for a run outside any conversation.',
+    }),
   }),
 });
 
 const TextDelta = builder.objectRef<EventOf<'TextDelta'>>('TextDelta').implement({
   description: 'A fragment of the reply. The fragments in order form the reply.',
-  fields: (t) => ({ seq: t.exposeInt('seq'), delta: t.exposeString('delta') }),
+  fields: (t) => ({
+    seq: t.exposeInt('seq', { description: SEQ }),
+    delta: t.exposeString('delta', { description: 'The fragment of text.' }),
+  }),
 });
 
 const ToolStarted = builder.objectRef<EventOf<'ToolStarted'>>('ToolStarted').implement({
   description: 'A tool call started.',
   fields: (t) => ({
-    seq: t.exposeInt('seq'),
-    name: t.exposeString('name', { description: 'Name of the tool, as `<group>.<capability>`.' }),
-    callId: t.exposeString('callId'),
+    seq: t.exposeInt('seq', { description: SEQ }),
+    name: t.exposeString('name', { description: TOOL }),
+    callId: t.exposeString('callId', { description: CALL_ID }),
   }),
 });
 
 const ToolFinished = builder.objectRef<EventOf<'ToolFinished'>>('ToolFinished').implement({
   description: 'A tool call finished or failed.',
   fields: (t) => ({
-    seq: t.exposeInt('seq'),
-    name: t.exposeString('name'),
-    callId: t.exposeString('callId'),
-    failed: t.exposeBoolean('failed'),
-    durationMs: t.exposeInt('durationMs'),
+    seq: t.exposeInt('seq', { description: SEQ }),
+    name: t.exposeString('name', { description: TOOL }),
+    callId: t.exposeString('callId', { description: CALL_ID }),
+    failed: t.exposeBoolean('failed', {
+      description: 'Whether the call failed. The model receives the reason.',
+    }),
+    durationMs: t.exposeInt('durationMs', { description: 'Duration of the call in milliseconds.' }),
   }),
 });
 
 const ChatDone = builder.objectRef<EventOf<'ChatDone'>>('ChatDone').implement({
   description: 'Last event of a completed run. The reply is stored.',
   fields: (t) => ({
-    seq: t.exposeInt('seq'),
-    runId: t.exposeID('runId'),
-    latencyMs: t.exposeInt('latencyMs'),
-    tokensUsed: t.exposeInt('tokensUsed'),
-    toolsCalled: t.exposeStringList('toolsCalled'),
+    seq: t.exposeInt('seq', { description: SEQ }),
+    runId: t.exposeID('runId', { description: RUN_ID }),
+    latencyMs: t.exposeInt('latencyMs', { description: LATENCY }),
+    tokensUsed: t.exposeInt('tokensUsed', { description: TOKENS }),
+    toolsCalled: t.exposeStringList('toolsCalled', {
+      description:
+        'Names of the tools called, as `<group>.<capability>`, in call order without repeats.',
+    }),
   }),
 });
 
 const ChatFailed = builder.objectRef<EventOf<'ChatFailed'>>('ChatFailed').implement({
   description: 'Last event of a failed run.',
   fields: (t) => ({
-    seq: t.exposeInt('seq'),
-    runId: t.exposeID('runId'),
-    latencyMs: t.exposeInt('latencyMs'),
-    code: t.string({ resolve: ({ code }) => code.toUpperCase() }),
-    message: t.exposeString('message'),
+    seq: t.exposeInt('seq', { description: SEQ }),
+    runId: t.exposeID('runId', { description: RUN_ID }),
+    latencyMs: t.exposeInt('latencyMs', { description: LATENCY }),
+    code: t.string({
+      description: 'Error code, in upper case.',
+      resolve: ({ code }) => code.toUpperCase(),
+    }),
+    message: t.exposeString('message', { description: 'Human-readable explanation.' }),
   }),
 });
 
 const ChatCancelled = builder.objectRef<EventOf<'ChatCancelled'>>('ChatCancelled').implement({
   description: 'Last event of a cancelled run. The run keeps the text generated so far.',
   fields: (t) => ({
-    seq: t.exposeInt('seq'),
-    runId: t.exposeID('runId'),
-    latencyMs: t.exposeInt('latencyMs'),
-    tokensUsed: t.exposeInt('tokensUsed'),
+    seq: t.exposeInt('seq', { description: SEQ }),
+    runId: t.exposeID('runId', { description: RUN_ID }),
+    latencyMs: t.exposeInt('latencyMs', { description: LATENCY }),
+    tokensUsed: t.exposeInt('tokensUsed', { description: TOKENS }),
   }),
 });
 

@@ -1,7 +1,6 @@
 import { assertOwnSession, contextOf } from '../accounts/caller.ts';
 import { type GatewayError, invalidInput } from '../errors.ts';
 import { type Reply, type RunRequest, readReply, type StartedRun } from '../execution/start.ts';
-import { OnDisconnect } from '../generated/prisma/client.ts';
 import { namespaceOf } from '../idempotency/key.ts';
 import { chatMessage, idempotencyKey, runMetadata, sessionId } from '../input.ts';
 import { isJsonObject, jsonObject } from '../json.ts';
@@ -23,9 +22,12 @@ const OnBusyEnum = builder.enumType('OnBusy', {
   } as const,
 });
 
-const OnDisconnectEnum = builder.enumType(OnDisconnect, {
-  name: 'OnDisconnect',
+const OnDisconnectEnum = builder.enumType('OnDisconnect', {
   description: 'What happens to a run when its last subscriber disconnects.',
+  values: {
+    CANCEL: { description: 'Cancels the run. The run keeps the text generated so far.' },
+    CONTINUE: { description: 'The run continues without a subscriber and is stored.' },
+  } as const,
 });
 
 const ON_DISCONNECT =
@@ -70,7 +72,11 @@ const ChatInput = builder.inputType('ChatInput', {
 const ExecuteInput = builder.inputType('ExecuteInput', {
   description: 'Parameters of a single prompt. The run uses neither history nor memory.',
   fields: (t) => ({
-    prompt: t.string({ required: true, validate: { schema: chatMessage } }),
+    prompt: t.string({
+      required: true,
+      description: 'The prompt for the bot.',
+      validate: { schema: chatMessage },
+    }),
     context: t.field({
       type: 'JSON',
       description: 'JSON object that is passed to the model.',
@@ -99,26 +105,29 @@ const ExecuteInput = builder.inputType('ExecuteInput', {
 });
 
 const executeArguments = builder.args((t) => ({
-  botId: t.id({ required: true }),
-  input: t.field({ type: ExecuteInput, required: true }),
+  botId: t.id({ required: true, description: 'ID of the bot.' }),
+  input: t.field({ type: ExecuteInput, required: true, description: 'Parameters of the prompt.' }),
 }));
 
 const chatArguments = builder.args((t) => ({
-  botId: t.id({ required: true }),
-  input: t.field({ type: ChatInput, required: true }),
+  botId: t.id({ required: true, description: 'ID of the bot.' }),
+  input: t.field({ type: ChatInput, required: true, description: 'Parameters of the message.' }),
 }));
 
 const ChatReplyObject = builder.objectRef<Reply & { sessionId: string }>('ChatReply').implement({
   description: 'A stored reply of a bot.',
   fields: (t) => ({
-    response: t.exposeString('response'),
-    sessionId: t.exposeString('sessionId'),
+    response: t.exposeString('response', { description: 'Text of the reply.' }),
+    sessionId: t.exposeString('sessionId', {
+      description: 'Session ID, as the caller named the conversation.',
+    }),
     run: t.prismaField({
       type: 'Run',
+      description: 'The run that produced the reply.',
       resolve: (query, { runId }, _args, { prisma }) =>
         prisma.run.findUniqueOrThrow({ ...query, where: { id: runId } }),
     }),
-    runId: t.exposeID('runId'),
+    runId: t.exposeID('runId', { description: 'ID of the run.' }),
     latencyMs: t.exposeInt('latencyMs', {
       description:
         'Time from the request to the end of the reply, including the wait for the session, in milliseconds.',

@@ -27,6 +27,7 @@ const DefinitionReportObject = builder
       }),
       channels: t.field({
         type: [ChannelEnum],
+        description: 'Channels that the definition declares.',
         resolve: ({ channels }) =>
           channels.map((channel) => (channel === 'web' ? 'WEB' : 'TELEGRAM')),
       }),
@@ -45,7 +46,11 @@ builder.queryField('checkDefinition', (t) =>
       'Checks a definition without deploying it. Each occurrence in a document costs 20 of the 100 points that an operation may cost.',
     authScopes: { authenticated: true },
     args: {
-      source: t.arg.string({ required: true, validate: { schema: definitionSource } }),
+      source: t.arg.string({
+        required: true,
+        description: 'Source of the definition in agentlang 5, at most 256 KiB.',
+        validate: { schema: definitionSource },
+      }),
       envNames: t.arg.stringList({
         description:
           'Names of the variables that have a value. Without this list, unset and unused variables are not reported.',

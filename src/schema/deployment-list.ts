@@ -35,7 +35,13 @@ builder.prismaObjectFields('Bot', (t) => ({
     type: getRefFromModel('Deployment', builder),
     nullable: true,
     description: 'Active deployment of an environment. Null if nothing is deployed.',
-    args: { environment: t.arg({ type: EnvironmentEnum, defaultValue: 'PRODUCTION' }) },
+    args: {
+      environment: t.arg({
+        type: EnvironmentEnum,
+        defaultValue: 'PRODUCTION',
+        description: 'Environment of the bot. Defaults to PRODUCTION.',
+      }),
+    },
     resolve: ({ id }, { environment }, context, info) => {
       const query = selectNode({ id: true }, context, info);
       const question = { environment: environment ?? 'PRODUCTION', query };
@@ -47,8 +53,15 @@ builder.prismaObjectFields('Bot', (t) => ({
       type: getRefFromModel('Deployment', builder),
       description: 'Deployments of the bot, newest first, including failed attempts.',
       args: {
-        environment: t.arg({ type: EnvironmentEnum }),
-        status: t.arg({ type: DeploymentStatusEnum }),
+        environment: t.arg({
+          type: EnvironmentEnum,
+          description:
+            'Returns only deployments to this environment. Defaults to both environments.',
+        }),
+        status: t.arg({
+          type: DeploymentStatusEnum,
+          description: 'Returns only deployments with this status. Defaults to every status.',
+        }),
       },
       resolve: ({ id }, args, context, info) =>
         deploymentsOf(

@@ -29,15 +29,21 @@ const seenDeployment = seenBy((ids, { prisma, caller }) =>
 const DeploymentNode = builder.prismaNode('Deployment', {
   description:
     'An attempt to deploy a definition. Immutable once its status is DEPLOYED or FAILED.',
-  id: { resolve: ({ id }) => id },
+  id: { resolve: ({ id }) => id, description: 'Unique identifier. Opaque; it never changes.' },
   // Sources and variables are long, so each column is read only when the query selects it.
   select: { id: true },
   nullable: true,
   findUnique: seenDeployment,
   fields: (t) => ({
-    bot: t.relation('bot'),
-    environment: t.expose('environment', { type: EnvironmentEnum }),
-    status: t.expose('status', { type: DeploymentStatusEnum }),
+    bot: t.relation('bot', { description: 'The bot that the deployment belongs to.' }),
+    environment: t.expose('environment', {
+      type: EnvironmentEnum,
+      description: 'Environment that the deployment targets.',
+    }),
+    status: t.expose('status', {
+      type: DeploymentStatusEnum,
+      description: 'Status of the deployment.',
+    }),
     message: t.exposeString('message', { nullable: true, description: 'Note from the deployer.' }),
     source: t.string({
       description: 'Source of the definition, as submitted. Requires the scope DEPLOY.',
@@ -65,7 +71,7 @@ const DeploymentNode = builder.prismaNode('Deployment', {
       select: { activeIn: { select: { environment: true } } },
       resolve: ({ activeIn }) => activeIn.length > 0,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
     deployedAt: t.expose('deployedAt', {
       type: 'DateTime',
       nullable: true,
@@ -90,7 +96,12 @@ builder.prismaObjectField('Run', 'deployment', (t) =>
 const EnvVarInput = builder.inputType('EnvVarInput', {
   description: 'An environment variable. The definition refers to it as `env.NAME`.',
   fields: (t) => ({
-    name: t.string({ required: true, validate: { schema: envName } }),
+    name: t.string({
+      required: true,
+      description:
+        'Name of the variable: at most 128 letters, digits and "_". It does not start with a digit.',
+      validate: { schema: envName },
+    }),
     value: t.string({
       required: true,
       description: 'Value of the variable, at most 32 KiB. Stored encrypted and never returned.',
@@ -147,10 +158,11 @@ builder.mutationField('deploy', (t) =>
       'Deploys a definition; the next request uses it. A definition with errors changes nothing: its deployment has the status FAILED and diagnostics. Requires the scope DEPLOY.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
     args: {
-      botId: t.arg.id({ required: true }),
+      botId: t.arg.id({ required: true, description: 'ID of the bot.' }),
       input: t.arg({
         type: DeployInput,
         required: true,
+        description: 'Parameters of the deployment.',
         validate: {
           refine: [namesEachVariableOnce, { message: 'must name each variable once' }],
         },
@@ -172,8 +184,7 @@ builder.mutationField('deploy', (t) =>
 );
 
 const redeployArguments = builder.args((t) => ({
-  botId: t.id({ required: true }),
-  deploymentId: t.id({ required: true }),
+  botId: t.id({ required: true, description: 'ID of the bot.' }),
   message: t.string({
     description: 'Note shown in the list of deployments, at most 1,000 characters.',
     validate: { schema: deployMessage },
@@ -190,7 +201,13 @@ builder.mutationField('rollback', (t) =>
     description:
       'Creates a deployment with the source, environment and variables of an earlier one. Requires the scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
-    args: redeployArguments,
+    args: {
+      deploymentId: t.arg.id({
+        required: true,
+        description: 'ID of a deployment of the bot whose status is DEPLOYED.',
+      }),
+      ...redeployArguments,
+    },
     resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
       const idempotency = idempotencyOf(key, request.botId, context);
       return answeredBy(await context.deployments.rollback({ ...request, idempotency }), context);
@@ -204,7 +221,13 @@ builder.mutationField('promote', (t) =>
     description:
       'Deploys the source of a STAGING deployment to PRODUCTION, with the variables of PRODUCTION. Requires the scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
-    args: redeployArguments,
+    args: {
+      deploymentId: t.arg.id({
+        required: true,
+        description: 'ID of a deployment to STAGING whose status is DEPLOYED.',
+      }),
+      ...redeployArguments,
+    },
     resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
       const idempotency = idempotencyOf(key, request.botId, context);
       return answeredBy(await context.deployments.promote({ ...request, idempotency }), context);
@@ -218,7 +241,7 @@ builder.subscriptionField('deploymentChanged', (t) =>
     description:
       'Emits each new or changed deployment of a bot. Refetch the list on each event, because a new deployment also deactivates another one. Events can repeat.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId } }),
-    args: { botId: t.arg.id({ required: true }) },
+    args: { botId: t.arg.id({ required: true, description: 'ID of the bot.' }) },
     subscribe: (_root, { botId }, { deploymentChanges, signal }) =>
       deploymentChanges.follow(botId, signal),
     resolve: async (query, id, _args, { prisma }) => {

@@ -11,8 +11,7 @@ import './run-list.ts';
 import './bot-stats.ts';
 import './chat.ts';
 import { builder } from './builder.ts';
-import { describeSchema } from './descriptions.ts';
 import { passEventsOn } from './events.ts';
 
 /** The schema that all of Parley's interfaces execute against. */
-export const schema = passEventsOn(describeSchema(builder.toSchema()));
+export const schema = passEventsOn(builder.toSchema());

@@ -30,7 +30,7 @@ const RunFilterInput = builder.inputType('RunFilter', {
       description: 'Returns only runs from one of these channels.',
       validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
     }),
-    kind: t.field({ type: RunKindEnum }),
+    kind: t.field({ type: RunKindEnum, description: 'Returns only runs of this kind.' }),
     date: t.string({
       description: 'Returns only runs created on this UTC day, as YYYY-MM-DD.',
       validate: { schema: utcDay },
@@ -40,10 +40,18 @@ const RunFilterInput = builder.inputType('RunFilter', {
       description: 'Returns only runs created at or after this time.',
     }),
     to: t.field({ type: 'DateTime', description: 'Returns only runs created before this time.' }),
-    environment: t.field({ type: EnvironmentEnum }),
-    deploymentId: t.id({ validate: { schema: text } }),
+    environment: t.field({
+      type: EnvironmentEnum,
+      description: 'Returns only runs in this environment.',
+    }),
+    deploymentId: t.id({
+      description: 'Returns only runs of this deployment.',
+      validate: { schema: text },
+    }),
   }),
 });
+
+const FILTER = 'Conditions that each run must match. Defaults to all runs.';
 
 const RunConnection = builder.connectionObject({
   type: getRefFromModel('Run', builder),
@@ -64,7 +72,10 @@ builder.queryField('runs', (t) =>
       type: getRefFromModel('Run', builder),
       description: 'Lists the runs of a bot, newest first. Requires the scope RUNS.',
       authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'RUNS' } }),
-      args: { botId: t.arg.id({ required: true }), filter: t.arg({ type: RunFilterInput }) },
+      args: {
+        botId: t.arg.id({ required: true, description: 'ID of the bot.' }),
+        filter: t.arg({ type: RunFilterInput, description: FILTER }),
+      },
       resolve: (_root, { botId, ...args }, context, info) =>
         runsOf(botId, args, selectNodes('Run', { id: true }, context, info), context, info),
     },
@@ -78,7 +89,7 @@ builder.prismaObjectField('Bot', 'runs', (t) =>
       type: getRefFromModel('Run', builder),
       description: 'Runs of the bot, newest first. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
-      args: { filter: t.arg({ type: RunFilterInput }) },
+      args: { filter: t.arg({ type: RunFilterInput, description: FILTER }) },
       resolve: ({ id }, args, context, info) =>
         runsOf(id, args, selectNodes('Run', { id: true }, context, info), context, info),
     },
@@ -100,7 +111,10 @@ builder.subscriptionField('runChanged', (t) =>
     description:
       'Emits a run of the bot each time it is queued, starts or finishes. A slow subscriber receives only the latest state of a run, and events can repeat. Requires the scope RUNS.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'RUNS' } }),
-    args: { botId: t.arg.id({ required: true }), filter: t.arg({ type: RunFilterInput }) },
+    args: {
+      botId: t.arg.id({ required: true, description: 'ID of the bot.' }),
+      filter: t.arg({ type: RunFilterInput, description: FILTER }),
+    },
     subscribe: (_root, { botId, filter }, context) => changedRuns(botId, filter ?? {}, context),
     resolve: async (query, id, _args, { prisma }) => {
       const run = await prisma.run.findUnique({ ...query, where: { id } });

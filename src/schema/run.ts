@@ -17,7 +17,7 @@ const RunError = builder.simpleObject('RunError', {
   description: 'Why a run failed.',
   fields: (t) => ({
     code: t.string({ description: 'Error code, in upper case.' }),
-    message: t.string(),
+    message: t.string({ description: 'Human-readable explanation.' }),
   }),
 });
 
@@ -30,9 +30,9 @@ const Span = builder.simpleObject('Span', {
       description:
         'ID of the parent span. For the root span, the span ID from the request’s `traceparent` header, or null without one.',
     }),
-    name: t.string(),
-    startedAt: t.field({ type: 'DateTime' }),
-    durationMs: t.float(),
+    name: t.string({ description: 'Name of the operation, following OpenTelemetry conventions.' }),
+    startedAt: t.field({ type: 'DateTime', description: 'Time at which the span started.' }),
+    durationMs: t.float({ description: 'Duration in milliseconds, with fractions.' }),
     status: t.string({
       description: 'Status of the span: `unset`, `ok` or `error`. Successful spans stay `unset`.',
     }),
@@ -75,7 +75,7 @@ const seenRun = seenBy((ids, { prisma, caller }) =>
 
 builder.prismaNode('Run', {
   description: 'One execution of a bot. Stored before it starts and again when it finishes.',
-  id: { resolve: ({ id }) => id },
+  id: { resolve: ({ id }) => id, description: 'Unique identifier. Opaque; it never changes.' },
   // Spans are long, so each column is read only when the query selects it.
   select: { id: true },
   nullable: true,
@@ -84,16 +84,28 @@ builder.prismaNode('Run', {
     return seenRun(id, context);
   },
   fields: (t) => ({
-    bot: t.relation('bot'),
-    environment: t.expose('environment', { type: EnvironmentEnum }),
-    kind: t.expose('kind', { type: RunKindEnum }),
-    status: t.expose('status', { type: RunStatusEnum }),
-    channel: t.expose('channel', { type: ChannelEnum }),
+    bot: t.relation('bot', { description: 'The bot that executes the run.' }),
+    environment: t.expose('environment', {
+      type: EnvironmentEnum,
+      description: 'Environment in which the run was requested.',
+    }),
+    kind: t.expose('kind', {
+      type: RunKindEnum,
+      description: 'Whether the run is a turn of a conversation or a single prompt.',
+    }),
+    status: t.expose('status', { type: RunStatusEnum, description: 'Status of the run.' }),
+    channel: t.expose('channel', {
+      type: ChannelEnum,
+      description: 'Channel through which the run was requested.',
+    }),
     user: t.exposeString('sessionId', {
       nullable: true,
       description: 'The end user, identified by the session ID.',
     }),
-    sessionId: t.exposeString('sessionId', { nullable: true }),
+    sessionId: t.exposeString('sessionId', {
+      nullable: true,
+      description: 'Session ID of the conversation. Null for a run outside any conversation.',
+    }),
     input: t.string({
       description: `Message or prompt sent to the bot. ${SCOPE}`,
       authScopes: MAY_READ,
@@ -136,16 +148,28 @@ builder.prismaNode('Run', {
         return isJsonObject(metadata) ? metadata : null;
       },
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    startedAt: t.expose('startedAt', { type: 'DateTime', nullable: true }),
-    finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
+    startedAt: t.expose('startedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which a worker started the run. Null until then.',
+    }),
+    finishedAt: t.expose('finishedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which the run finished. Null until then.',
+    }),
     latencyMs: t.exposeInt('latencyMs', {
       nullable: true,
       description:
         'Time from the request to the end of the run, including the wait for the session, in milliseconds.',
     }),
-    promptTokens: t.exposeInt('promptTokens'),
-    completionTokens: t.exposeInt('completionTokens'),
+    promptTokens: t.exposeInt('promptTokens', {
+      description: 'Number of tokens in the prompts sent to the model.',
+    }),
+    completionTokens: t.exposeInt('completionTokens', {
+      description: 'Number of tokens that the model generated.',
+    }),
     tokensUsed: t.int({
       description: 'Sum of promptTokens and completionTokens.',
       select: { promptTokens: true, completionTokens: true },
@@ -186,7 +210,10 @@ builder.queryField('run', (t) =>
       'Retrieves a run. Requires the scope RUNS. Error: RUN_NOT_FOUND, also if the run belongs to a bot other than `botId`.',
     authScopes: (_root, { botId }) =>
       botId ? { bot: { id: botId, scope: 'RUNS' } } : { scope: 'RUNS' },
-    args: { id: t.arg.id({ required: true }), botId: t.arg.id() },
+    args: {
+      id: t.arg.id({ required: true, description: 'ID of the run.' }),
+      botId: t.arg.id({ description: BOT_OF_RUN }),
+    },
     resolve: async (query, _root, { id, botId }, { caller, prisma }) => {
       const where = { id, botId: botId ?? undefined, bot: visibleBots(caller()) };
       // Prisma batches concurrent `findUnique` calls, so one id with U+0000 would fail all of them.
@@ -196,6 +223,8 @@ builder.queryField('run', (t) =>
     },
   }),
 );
+
+const BOT_OF_RUN = 'ID of the bot that the run must belong to. Defaults to any bot.';
 
 /** Either scope allows following and cancelling a run. */
 const FOLLOW = ['CHAT', 'RUNS'] as const;
@@ -218,13 +247,13 @@ builder.subscriptionField('runEvents', (t) =>
     authScopes: (_root, { botId }) =>
       botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
     args: {
-      runId: t.arg.id({ required: true }),
+      runId: t.arg.id({ required: true, description: 'ID of the run.' }),
       after: t.arg.int({
         description:
           'The `seq` of the last event received. Defaults to 0, which returns every event.',
         validate: { schema: eventPosition },
       }),
-      botId: t.arg.id(),
+      botId: t.arg.id({ description: BOT_OF_RUN }),
     },
     subscribe: async (_root, { runId, after, botId }, context) => {
       await findFollowed(runId, botId ?? undefined, context);
@@ -241,7 +270,10 @@ builder.mutationField('cancelRun', (t) =>
       'Cancels a queued or running run and returns it; a finished run is returned unchanged. The run keeps the text generated so far. Requires the scope CHAT or RUNS; the contents of the run require RUNS. Error: RUN_NOT_FOUND.',
     authScopes: (_root, { botId }) =>
       botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
-    args: { id: t.arg.id({ required: true }), botId: t.arg.id() },
+    args: {
+      id: t.arg.id({ required: true, description: 'ID of the run.' }),
+      botId: t.arg.id({ description: BOT_OF_RUN }),
+    },
     resolve: async (query, _root, { id, botId }, context) => {
       await findFollowed(id, botId ?? undefined, context);
       // `findFollowed` limits a session token to the runs of its session.

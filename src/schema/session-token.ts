@@ -8,7 +8,7 @@ import { EnvironmentEnum } from './shared.ts';
 const CreateSessionTokenInput = builder.inputType('CreateSessionTokenInput', {
   description: 'Parameters of a session token.',
   fields: (t) => ({
-    botId: t.id({ required: true }),
+    botId: t.id({ required: true, description: 'ID of the bot.' }),
     sessionId: t.string({
       required: true,
       description: 'Session ID, stable and unique for each end user, 1 to 256 visible characters.',
@@ -59,7 +59,13 @@ builder.mutationField('createSessionToken', (t) =>
     description:
       'Creates a token for one session of one bot, so that a web page needs no API key. Its requests count against the account. Requires the scope CHAT.',
     authScopes: (_root, { input }) => ({ bot: { id: input.botId, scope: 'CHAT' } }),
-    args: { input: t.arg({ type: CreateSessionTokenInput, required: true }) },
+    args: {
+      input: t.arg({
+        type: CreateSessionTokenInput,
+        required: true,
+        description: 'Parameters of the token.',
+      }),
+    },
     resolve: (_root, { input }, { caller, sessionTokens }) => {
       const { botId, sessionId, environment, expiresIn, context, allowContext } = input;
       const session = {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { authorizeScope, isOwnSession } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { type Environment, Prisma, type Session } from '../generated/prisma/client.ts';
-import { factName, factValue, sessionId } from '../input.ts';
+import { factName, factValue, MAX_FACTS, sessionId } from '../input.ts';
 import { MESSAGES } from '../sessions/history.ts';
 import { SESSIONS } from '../sessions/sessions.ts';
 import { readLists } from '../storage/lists.ts';
@@ -20,19 +20,20 @@ const MessageObject = builder.prismaObject('Message', {
   description: 'A message of a conversation.',
   select: { id: true },
   fields: (t) => ({
-    id: t.exposeID('id'),
+    id: t.exposeID('id', { description: 'Unique identifier. Opaque; it never changes.' }),
     role: t.string({
       description: 'Author of the message: `user`, `assistant` or `tool`.',
       select: { role: true },
       resolve: ({ role }) => role.toLowerCase(),
     }),
     text: t.string({
+      description: 'Text of the message.',
       select: { id: true },
       resolve: async (message, _args, context, info) =>
         z.string().parse(await MESSAGE_TEXTS.read(message, 'text', context, info)),
     }),
     run: t.relation('run', { description: 'The run that the message belongs to.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
   }),
 });
 
@@ -41,9 +42,9 @@ type Fact = { sessionKey: string; name: string; value: string; updatedAt: Date }
 const MemoryEntryObject = builder.objectRef<Fact>('MemoryEntry').implement({
   description: 'A fact that a bot remembers about the user of a session.',
   fields: (t) => ({
-    name: t.exposeString('name'),
-    value: t.exposeString('value'),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
+    name: t.exposeString('name', { description: 'Name of the fact.' }),
+    value: t.exposeString('value', { description: 'Value of the fact.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'Time of the last change.' }),
   }),
 });
 
@@ -109,7 +110,7 @@ const mayReadMessages = (session: SessionName, context: Context) =>
 
 const SessionNode = builder.prismaNode('Session', {
   description: 'The conversation of an end user with a bot in one environment.',
-  id: { resolve: ({ id }) => id },
+  id: { resolve: ({ id }) => id, description: 'Unique identifier. Opaque; it never changes.' },
   nullable: true,
   findUnique: (id, context) => {
     authorizeScope(context.caller(), 'RUNS');
@@ -119,7 +120,10 @@ const SessionNode = builder.prismaNode('Session', {
     sessionId: t.exposeString('sessionId', {
       description: 'Session ID, as the caller named the conversation.',
     }),
-    environment: t.expose('environment', { type: EnvironmentEnum }),
+    environment: t.expose('environment', {
+      type: EnvironmentEnum,
+      description: 'Environment of the conversation.',
+    }),
     messages: t.connection(
       {
         type: MessageObject,
@@ -139,7 +143,10 @@ const SessionNode = builder.prismaNode('Session', {
       authScopes: { scope: 'RUNS' },
       resolve: ({ id }, _args, context, info) => memoryOf(id, null, context, info),
     }),
-    lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime' }),
+    lastSeenAt: t.expose('lastSeenAt', {
+      type: 'DateTime',
+      description: 'Time of the last message from the user.',
+    }),
   }),
 });
 
@@ -163,8 +170,16 @@ builder.prismaObjectFields('Bot', (t) => ({
     authScopes: ({ id: botId }, { id: sessionId, environment }, context) =>
       mayReadMessages({ botId, sessionId, environment: environment ?? 'PRODUCTION' }, context),
     args: {
-      id: t.arg.string({ required: true, validate: { schema: sessionId } }),
-      environment: t.arg({ type: EnvironmentEnum, defaultValue: 'PRODUCTION' }),
+      id: t.arg.string({
+        required: true,
+        description: 'Session ID, as the caller named the conversation.',
+        validate: { schema: sessionId },
+      }),
+      environment: t.arg({
+        type: EnvironmentEnum,
+        defaultValue: 'PRODUCTION',
+        description: 'Environment of the bot. Defaults to PRODUCTION.',
+      }),
     },
     resolve: ({ id: botId }, { id, environment }, context, info) => {
       const query = queryFromInfo({ context, info });
@@ -175,9 +190,17 @@ builder.prismaObjectFields('Bot', (t) => ({
 }));
 
 const sessionArguments = builder.args((t) => ({
-  botId: t.id({ required: true }),
-  sessionId: t.string({ required: true, validate: { schema: sessionId } }),
-  environment: t.field({ type: EnvironmentEnum, defaultValue: 'PRODUCTION' }),
+  botId: t.id({ required: true, description: 'ID of the bot.' }),
+  sessionId: t.string({
+    required: true,
+    description: 'Session ID, as the caller named the conversation.',
+    validate: { schema: sessionId },
+  }),
+  environment: t.field({
+    type: EnvironmentEnum,
+    defaultValue: 'PRODUCTION',
+    description: 'Environment of the bot. Defaults to PRODUCTION.',
+  }),
 }));
 
 builder.mutationField('setMemory', (t) =>
@@ -188,8 +211,16 @@ builder.mutationField('setMemory', (t) =>
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: {
       ...sessionArguments,
-      name: t.arg.string({ required: true, validate: { schema: factName } }),
-      value: t.arg.string({ validate: { schema: factValue } }),
+      name: t.arg.string({
+        required: true,
+        description:
+          'Name of the fact: at most 64 letters, digits and "_". It does not start with a digit.',
+        validate: { schema: factName },
+      }),
+      value: t.arg.string({
+        description: `Value of the fact, 1 to 4,000 characters. Null deletes the fact. A user has at most ${MAX_FACTS} facts.`,
+        validate: { schema: factValue },
+      }),
     },
     resolve: (_root, { botId, sessionId, environment, name, value }, { sessions }) =>
       sessions.setMemory(

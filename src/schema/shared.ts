@@ -1,40 +1,58 @@
-import {
-  Channel,
-  DeploymentStatus,
-  Environment,
-  RunKind,
-  RunStatus,
-} from '../generated/prisma/client.ts';
 import { builder } from './builder.ts';
 
-export const EnvironmentEnum = builder.enumType(Environment, {
-  name: 'Environment',
+export const EnvironmentEnum = builder.enumType('Environment', {
   description: 'Environment of a bot. Each environment has its own active deployment.',
+  values: {
+    PRODUCTION: { description: 'The environment for end users.' },
+    STAGING: { description: 'The environment for tests.' },
+  } as const,
 });
 
-export const ChannelEnum = builder.enumType(Channel, {
-  name: 'Channel',
+export const ChannelEnum = builder.enumType('Channel', {
   description: 'Channel through which users reach a bot.',
+  values: {
+    API: { description: 'The REST and GraphQL APIs.' },
+    WEB: { description: 'The hosted chat page.' },
+    TELEGRAM: { description: 'A Telegram bot.' },
+  } as const,
 });
 
-export const DeploymentStatusEnum = builder.enumType(DeploymentStatus, {
-  name: 'DeploymentStatus',
+export const DeploymentStatusEnum = builder.enumType('DeploymentStatus', {
   description: 'Status of a deployment.',
+  values: {
+    PENDING: { description: 'A channel is still being connected.' },
+    DEPLOYED: { description: 'The deployment succeeded.' },
+    FAILED: {
+      description: 'The deployment failed and changed nothing. Its diagnostics explain why.',
+    },
+  } as const,
 });
 
-export const RunStatusEnum = builder.enumType(RunStatus, {
-  name: 'RunStatus',
+export const RunStatusEnum = builder.enumType('RunStatus', {
   description: 'Status of a run. COMPLETED, FAILED and CANCELLED are final.',
+  values: {
+    QUEUED: { description: 'Waiting for a worker.' },
+    RUNNING: { description: 'A worker is executing the run.' },
+    COMPLETED: { description: 'The run finished successfully.' },
+    FAILED: { description: 'The run finished with an error.' },
+    CANCELLED: { description: 'The run was cancelled. It keeps the text generated so far.' },
+  } as const,
 });
 
-export const RunKindEnum = builder.enumType(RunKind, {
-  name: 'RunKind',
+export const RunKindEnum = builder.enumType('RunKind', {
   description: 'Kind of a run.',
+  values: {
+    CHAT: { description: 'A turn of a conversation.' },
+    EXECUTE: { description: 'A single prompt outside any conversation.' },
+  } as const,
 });
 
 const SeverityEnum = builder.enumType('Severity', {
   description: 'Severity of a diagnostic.',
-  values: ['ERROR', 'WARNING'] as const,
+  values: {
+    ERROR: { description: 'Prevents deployment.' },
+    WARNING: { description: 'Does not prevent deployment, but points to a probable mistake.' },
+  } as const,
 });
 
 export type DiagnosticShape = {
@@ -48,11 +66,15 @@ export type DiagnosticShape = {
 export const DiagnosticObject = builder.objectRef<DiagnosticShape>('Diagnostic').implement({
   description: 'A problem in a definition, with its position.',
   fields: (t) => ({
-    severity: t.field({ type: SeverityEnum, resolve: ({ severity }) => severity }),
+    severity: t.field({
+      type: SeverityEnum,
+      description: 'Whether the diagnostic prevents deployment.',
+      resolve: ({ severity }) => severity,
+    }),
     code: t.exposeString('code', {
       description: 'Code from a closed list, such as `unknown-setting`.',
     }),
-    message: t.exposeString('message'),
+    message: t.exposeString('message', { description: 'Human-readable explanation.' }),
     line: t.exposeInt('line', { description: 'Line number, starting at 1.' }),
     column: t.exposeInt('column', {
       description: 'Column number in UTF-16 code units, starting at 1.',
