@@ -1,4 +1,5 @@
 import { createAccounts } from './accounts/accounts.ts';
+import { createKeyWatchers } from './accounts/key-watchers.ts';
 import { createKeys } from './accounts/keys.ts';
 import { createLimits, type Limits } from './accounts/limits.ts';
 import { createSessionTokens, type SessionTokens } from './accounts/session-tokens.ts';
@@ -28,7 +29,7 @@ import type { Log } from './log.ts';
 import type { Model } from './model/model.ts';
 import { createModels } from './model/models.ts';
 import { createLiveRuns } from './runs/active-runs.ts';
-import { startCancel } from './runs/cancel.ts';
+import { createCancel } from './runs/cancel.ts';
 import { createChanges } from './runs/changes.ts';
 import { createRunList } from './runs/list.ts';
 import { createTraceExport } from './runs/otlp.ts';
@@ -95,7 +96,8 @@ export async function startDomains({
   log,
 }: DomainOptions & { log: Log }): Promise<RunningDomains> {
   const { pubsub, versions, windows } = redis ? sharedBy(redis, log) : ownedAlone(clock);
-  const keys = createKeys({ prisma, pubsub, versions, log, now: clock });
+  const watchers = createKeyWatchers({ prisma, log, now: clock });
+  const keys = createKeys({ prisma, pubsub, versions, watchers, log, now: clock });
   const sessionTokens = createSessionTokens({ secretKeys, keys, now: clock });
   const liveRuns = createLiveRuns({ pubsub });
   const owner = await createOwner({ prisma, sql, log, onLost: liveRuns.stopAll });
@@ -105,9 +107,7 @@ export async function startDomains({
   const queue = createQueue({ prisma, owner, pubsub, tell, log });
   const runs = createRuns({ prisma, sql, owner, pubsub, tell, log });
   const replay = createReplay({ prisma, liveRuns, pubsub });
-  const recovery = startRecovery({ prisma, pubsub, tell, log });
-  const retention = startRetention({ prisma, log, days: retentionDays });
-  const cancel = startCancel({ prisma, owner, liveRuns, replay, pubsub, tell, log });
+  const cancel = createCancel({ prisma, owner, liveRuns, replay, pubsub, tell, log });
   const idempotency = createIdempotency({ prisma, owner, pubsub, log });
   const turns = createTurns({ prisma, sql, owner, pubsub, log });
   const history = createHistory({ sql });
@@ -148,11 +148,17 @@ export async function startDomains({
     cancel,
   };
   let background: Background | undefined;
+  const tasks = new AsyncDisposableStack();
   return {
     domains,
     sessionTokens,
     limits: createLimits({ accounts: windows(), addresses: windows(), now: clock }),
     begin() {
+      tasks.use(owner.start());
+      tasks.use(watchers.start());
+      tasks.use(startRetention({ prisma, log, days: retentionDays }));
+      tasks.use(startRecovery({ prisma, pubsub, tell, log }));
+      tasks.use(cancel.start());
       background = startBackground({
         queue,
         worker,
@@ -169,9 +175,7 @@ export async function startDomains({
     async close() {
       await servers.close();
       await egress.close();
-      await cancel.close();
-      await recovery.close();
-      await retention.close();
+      await tasks.disposeAsync();
       await owner.close();
       await pubsub.flush();
       await traceExport?.close();

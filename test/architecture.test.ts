@@ -23,6 +23,7 @@ const GROUND = ['model', 'egress', 'storage', 'coordination'];
 
 /** Files that every room may use. They use nothing of Parley but each other. */
 const FOUNDATIONS = [
+  'deadline.ts',
   'error-log.ts',
   'errors.ts',
   'graphql-message.ts',
@@ -30,6 +31,7 @@ const FOUNDATIONS = [
   'input.ts',
   'json.ts',
   'log.ts',
+  'periodic.ts',
   'outage.ts',
   'text.ts',
   'version.ts',

@@ -67,6 +67,7 @@ function createSharedLookup<Row>(
     isPaused = waiting.size > 0;
     if (!isPaused) return;
     void send();
+    // Not a periodic task: it paces batches of waiting lookups, and ends when none waits.
     setTimeout(next, EVERY_MS).unref();
   };
 

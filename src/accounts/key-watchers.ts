@@ -1,8 +1,9 @@
 import type { ApiKey, PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
+import { startPeriodic } from '../periodic.ts';
 
 /** Polling interval for watched keys. A revocation's notification may be lost, but must take effect within a second. */
-const LOOK_EVERY_MS = 500;
+const POLL_EVERY_MS = 500;
 
 /** A watched key. A session token has the hash of its issuer's key, but expires earlier. */
 type Watched = Pick<ApiKey, 'hash' | 'expiresAt'>;
@@ -13,23 +14,22 @@ export type KeyWatchers = {
   add(key: Watched, ended: () => void): () => void;
   /** Notifies the watchers of a revoked key, by its hash. */
   end(hash: string): void;
+  /** Polls all watched keys with one query, until it is disposed of. */
+  start(): AsyncDisposable;
 };
 
 type Watcher = { expiresAt: Date | null; ended: () => void };
 
-/** Polls all watched keys with one query, as long as there are watchers. */
 export function createKeyWatchers({
   prisma,
   log,
-  now,
+  now = Date.now,
 }: {
   prisma: PrismaClient;
   log: Log;
-  now: () => number;
+  now?: (() => number) | undefined;
 }): KeyWatchers {
   const watchers = new Map<string, Set<Watcher>>();
-  let timer: NodeJS.Timeout | undefined;
-  let isLooking = false;
 
   const end = (hash: string) => {
     for (const { ended } of [...(watchers.get(hash) ?? [])]) ended();
@@ -42,26 +42,12 @@ export function createKeyWatchers({
   };
 
   const endRevoked = async () => {
-    if (isLooking) return;
-    isLooking = true;
-    try {
-      const revoked = await prisma.apiKey.findMany({
-        where: { hash: { in: [...watchers.keys()] }, revokedAt: { not: null } },
-        select: { hash: true },
-      });
-      for (const { hash } of revoked) end(hash);
-    } catch (err) {
-      log.error({ err }, 'Failed to poll the watched API keys.');
-    } finally {
-      isLooking = false;
-    }
-  };
-
-  const look = () => {
-    endExpired();
-    if (watchers.size > 0) return endRevoked();
-    clearInterval(timer);
-    timer = undefined;
+    if (watchers.size === 0) return;
+    const revoked = await prisma.apiKey.findMany({
+      where: { hash: { in: [...watchers.keys()] }, revokedAt: { not: null } },
+      select: { hash: true },
+    });
+    for (const { hash } of revoked) end(hash);
   };
 
   return {
@@ -71,11 +57,19 @@ export function createKeyWatchers({
       const watcher = { expiresAt, ended };
       const those = watchers.get(hash) ?? new Set();
       watchers.set(hash, those.add(watcher));
-      timer ??= setInterval(look, LOOK_EVERY_MS).unref();
       return () => {
         those.delete(watcher);
         if (those.size === 0 && watchers.get(hash) === those) watchers.delete(hash);
       };
+    },
+
+    start() {
+      const stack = new AsyncDisposableStack();
+      // A task of its own, so that keys expire in time while the database is slow.
+      stack.use(startPeriodic(endExpired, { everyMs: POLL_EVERY_MS }));
+      const what = 'The poll of the watched API keys';
+      stack.use(startPeriodic(endRevoked, { everyMs: POLL_EVERY_MS, log, what }));
+      return stack;
     },
   };
 }

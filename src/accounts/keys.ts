@@ -11,7 +11,7 @@ import { apiKeyPrefix, hashApiKey, isApiKey, makeApiKey } from './key-format.ts'
 import { findDescendants, lockAccount, makeRoom } from './key-lineage.ts';
 import { createKeyLists, type KeyLists } from './key-lists.ts';
 import type { KeyOrigin } from './key-lookup.ts';
-import { createKeyWatchers } from './key-watchers.ts';
+import type { KeyWatchers } from './key-watchers.ts';
 import { accountVersionName } from './limits.ts';
 
 /** Channel on which the hashes of revoked keys are published. */
@@ -67,6 +67,7 @@ type Parts = {
   pubsub: PubSub;
   /** Default: versions in this process's memory. */
   versions?: Versions;
+  watchers: Pick<KeyWatchers, 'add' | 'end'>;
   log: Log;
   now?: (() => number) | undefined;
 };
@@ -75,6 +76,7 @@ export function createKeys({
   prisma,
   pubsub,
   versions = createMemoryVersions(),
+  watchers,
   log,
   now = Date.now,
 }: Parts): Keys {
@@ -118,7 +120,6 @@ export function createKeys({
     onRead: ({ key }) => noteUse(key),
     renew: (hash, version) => valid(hash, { version }),
   });
-  const watchers = createKeyWatchers({ prisma, log, now });
   pubsub.subscribe(REVOKED, (hash) => {
     callers.forget(hash);
     watchers.end(hash);

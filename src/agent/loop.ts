@@ -1,3 +1,4 @@
+import { startDeadline } from '../deadline.ts';
 import type { Redactor } from '../deployments/redact.ts';
 import { GatewayError } from '../errors.ts';
 import type { Definition } from '../language/definition.ts';
@@ -143,18 +144,9 @@ async function withinRunTime(
   { definition, signal }: LoopOptions,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const time = new AbortController();
-  const stop = () => time.abort();
-  signal.addEventListener('abort', stop);
-  if (signal.aborted) stop();
-  const timer = setTimeout(stop, definition.limits.runTime);
-  try {
-    await work(time.signal);
-    if (time.signal.aborted && !signal.aborted) {
-      throw new GatewayError('model_timeout', 'The run exceeded its time limit.');
-    }
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
+  using deadline = startDeadline(definition.limits.runTime, { signal });
+  await work(deadline.signal);
+  if (deadline.signal.aborted && !signal.aborted) {
+    throw new GatewayError('model_timeout', 'The run exceeded its time limit.');
   }
 }

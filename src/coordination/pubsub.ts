@@ -72,6 +72,7 @@ export function createRedisPubSub({ client, subscriber, prefix }: Redis): PubSub
   return {
     publish(channel, message) {
       local.publish(channel, message);
+      // Not a deadline: it gathers messages, and `flush` sends them sooner.
       timer ??= setTimeout(leave, LEAVE_AFTER_MS);
       leaving.push([prefix + channel, self + message]);
     },

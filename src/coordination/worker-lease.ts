@@ -1,6 +1,7 @@
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import { startPeriodic } from '../periodic.ts';
 import type { Database } from '../storage/database.ts';
 import { statement } from '../storage/sql.ts';
 
@@ -10,6 +11,8 @@ import { statement } from '../storage/sql.ts';
 export type Owner = {
   /** `own_…`. Changes after the process was declared dead and lost its turns and runs. */
   id(): string;
+  /** Stores heartbeats until it is disposed of. */
+  start(): AsyncDisposable;
   /** Deletes the owner, which releases all that it holds. If the database is unavailable, the heartbeat expires. */
   close(): Promise<void>;
 };
@@ -36,7 +39,7 @@ const TAKE_OUT = statement(`
   WHERE heartbeat_at < now() - interval '${DEAD_AFTER_MS} milliseconds' AND owners.id <> asked.id`);
 
 /**
- * Registers this process as an owner, stores its heartbeats, and deletes dead owners. Heartbeats use the pool of `sql`,
+ * Registers this process as an owner. Each heartbeat also deletes dead owners. Heartbeats use the pool of `sql`,
  * so slow dashboard queries do not delay them. After a database outage or a clock step all heartbeats are old: deletion
  * then pauses until every live process had time to store one.
  *
@@ -57,7 +60,6 @@ export async function createOwner({
     return id;
   };
   let id = await join();
-  let beating: Promise<void> | undefined;
   let beatenAt = performance.now();
   let othersHeardAt = beatenAt - DEAD_AFTER_MS;
 
@@ -78,21 +80,10 @@ export async function createOwner({
     if (now - othersHeardAt >= DEAD_AFTER_MS) await sql(TAKE_OUT, [JSON.stringify({ id })]);
   };
 
-  const timer = setInterval(() => {
-    beating ??= beat()
-      .catch((err: unknown) => {
-        log.error({ err }, 'Heartbeat could not be stored. It will be retried.');
-      })
-      .finally(() => {
-        beating = undefined;
-      });
-  }, HEARTBEAT_MS);
-
   return {
     id: () => id,
+    start: () => startPeriodic(beat, { everyMs: HEARTBEAT_MS, log, what: 'Heartbeat' }),
     async close() {
-      clearInterval(timer);
-      await beating;
       await prisma.owner.deleteMany({ where: { id } }).catch((err: unknown) => {
         log.error(
           { err },

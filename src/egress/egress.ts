@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici';
+import { startDeadline, untilAborted } from '../deadline.ts';
 import { VERSION } from '../version.ts';
 import { EgressError, MAX_REDIRECTS, toEgressError } from './error.ts';
 import { createGuardedConnector, type HostLookup } from './guard.ts';
@@ -119,16 +120,11 @@ export function createEgress({
     async request({ signal, timeout, ...request }) {
       signal.throwIfAborted();
       const release = acquire();
-      const exchange = new AbortController();
-      const abort = () => exchange.abort(signal.reason);
-      signal.addEventListener('abort', abort);
-      const timer = setTimeout(() => exchange.abort(new EgressError('timeout')), timeout);
+      using exchange = startDeadline(timeout, { signal, reason: () => new EgressError('timeout') });
       try {
         const response = send({ ...request, signal: exchange.signal });
-        return await untilAborted(response.then(readResponse), exchange.signal);
+        return await settled(response.then(readResponse), exchange.signal);
       } finally {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', abort);
         release();
       }
     },
@@ -140,7 +136,7 @@ export function createEgress({
       exchange.throwIfAborted();
       const release = acquire();
       try {
-        const response = await untilAborted(
+        const response = await settled(
           send({
             method,
             url: String(input),
@@ -167,16 +163,11 @@ export function createEgress({
 }
 
 /** Rejects as soon as the signal aborts. Undici notices an abort only after it has connected. */
-async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort);
+async function settled<Value>(exchange: Promise<Value>, signal: AbortSignal): Promise<Value> {
   try {
-    return await Promise.race([promise, aborted]);
+    return await untilAborted(exchange, signal);
   } catch (error) {
     throw signal.aborted ? signal.reason : toEgressError(error);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import { startPeriodic } from '../periodic.ts';
 import { recordEvents } from '../runs/event-codec.ts';
 import type { EventLog } from '../runs/events.ts';
 import type { BegunRun, Runs } from '../runs/runs.ts';
@@ -6,15 +7,13 @@ import type { Trace } from '../runs/trace.ts';
 
 /**
  * Stores a running run's events and spans at intervals, so that other processes can stream them and a crash loses
- * little.
- *
- * @returns a function that stops the timer and waits for a write in progress.
+ * little. Its disposal waits for a write in progress.
  */
 export type KeepCheckpoints = (run: {
   begun: BegunRun;
   events: EventLog;
   trace: Trace;
-}) => () => Promise<void>;
+}) => AsyncDisposable;
 
 /** The longest delay between an event and its checkpoint. */
 const CHECKPOINT_MS = 250;
@@ -30,27 +29,27 @@ export function createCheckpoints({
 }): KeepCheckpoints {
   return ({ begun, events, trace }) => {
     let stored = 0;
-    let storing: Promise<void> | undefined;
     let restUntil = 0;
-    const timer = setInterval(() => {
+    const store = async () => {
       const startedAt = performance.now();
-      if (storing || events.events.length === stored || startedAt < restUntil) return;
-      stored = events.events.length;
-      storing = runs
-        .checkpoint(begun, { ...recordEvents(events.events), spans: trace.interrupted() })
-        .catch((err: unknown) => {
-          stored = 0;
-          log.error({ runId: begun.id, err }, 'Run checkpoint failed. It will be retried.');
-        })
-        .finally(() => {
-          const endedAt = performance.now();
-          restUntil = endedAt + (endedAt - startedAt) * CHECKPOINT_REST;
-          storing = undefined;
+      if (events.events.length === stored || startedAt < restUntil) return;
+      const length = events.events.length;
+      try {
+        await runs.checkpoint(begun, {
+          ...recordEvents(events.events),
+          spans: trace.interrupted(),
         });
-    }, CHECKPOINT_MS);
-    return async () => {
-      clearInterval(timer);
-      await storing;
+        stored = length;
+      } finally {
+        const endedAt = performance.now();
+        restUntil = endedAt + (endedAt - startedAt) * CHECKPOINT_REST;
+      }
     };
+    return startPeriodic(store, {
+      everyMs: CHECKPOINT_MS,
+      log,
+      what: 'Run checkpoint',
+      fields: { runId: begun.id },
+    });
   };
 }

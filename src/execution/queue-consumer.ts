@@ -1,4 +1,4 @@
-import { looks } from '../coordination/poll-on-notify.ts';
+import { pollOnNotify } from '../coordination/poll-on-notify.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { ActiveDeployments } from '../deployments/active.ts';
 import { isJsonObject } from '../json.ts';
@@ -89,7 +89,7 @@ export function startBackground({
   };
 
   const watch = async () => {
-    for await (const _ of looks(pubsub, QUEUE_CHANNEL, closed.signal)) {
+    for await (const _ of pollOnNotify(pubsub, QUEUE_CHANNEL, closed.signal)) {
       try {
         while (active.size < SLOTS && !closed.signal.aborted && (await takeNext()));
       } catch (err) {

@@ -99,7 +99,7 @@ export function createWorker({
     let result: LoopResult | undefined;
     let failure: GatewayError | undefined;
     events.append({ type: 'RunStarted', runId: begun.id, sessionId: task.sessionId ?? null });
-    const stopCheckpoints = keepCheckpoints(all);
+    const checkpoints = keepCheckpoints(all);
     try {
       const loop = await agent.begin({ ...task, deployment, trace }, signal);
       ({ result } = loop);
@@ -109,7 +109,7 @@ export function createWorker({
       log.warn({ runId: begun.id, code: failure.code, err: failure.cause }, failure.message);
     }
     const since = performance.now();
-    await stopCheckpoints();
+    await checkpoints[Symbol.asyncDispose]();
     const usage = result?.usage() ?? NO_USAGE;
     const errorType = failure?.code ?? (signal.aborted ? 'cancelled' : undefined);
     const outcome: RunOutcome = {

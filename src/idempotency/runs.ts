@@ -1,4 +1,4 @@
-import { looks } from '../coordination/poll-on-notify.ts';
+import { pollOnNotify } from '../coordination/poll-on-notify.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import { isOwnerless, isSilent, type Owner } from '../coordination/worker-lease.ts';
 import { GatewayError } from '../errors.ts';
@@ -124,7 +124,7 @@ export function createIdempotency({
   return {
     async claim(request, signal) {
       const claim = { ...request, id: makeId('clm') };
-      for await (const _ of looks(pubsub, channelOf(request), signal, MAX_WAIT_MS)) {
+      for await (const _ of pollOnNotify(pubsub, channelOf(request), signal, MAX_WAIT_MS)) {
         if (await take(claim)) return claim;
         const record = await recordOf(request);
         if (!record) continue;

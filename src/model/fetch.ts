@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici';
+import { startDeadline } from '../deadline.ts';
 
 /** How long an idle connection is kept. */
 const KEEP_ALIVE_MS = 60_000;
@@ -61,14 +62,17 @@ function chunksOf(body: Dispatcher.ResponseData['body']): AsyncIterable<Uint8Arr
       return {
         next: () => chunks.next(),
         async return() {
-          const timer = setTimeout(() => body.destroy(), REST_LIMIT_MS);
-          body
-            .dump({ limit: Number.MAX_SAFE_INTEGER })
-            .catch(() => {})
-            .finally(() => clearTimeout(timer));
+          void drain(body);
           return { done: true, value: undefined };
         },
       };
     },
   };
+}
+
+async function drain(body: Dispatcher.ResponseData['body']): Promise<void> {
+  using deadline = startDeadline(REST_LIMIT_MS);
+  await body
+    .dump({ limit: Number.MAX_SAFE_INTEGER, signal: deadline.signal })
+    .catch(() => body.destroy());
 }

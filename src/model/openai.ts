@@ -5,6 +5,7 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import { z } from 'zod';
+import { startDeadline } from '../deadline.ts';
 import { GatewayError } from '../errors.ts';
 import { readChunks } from './chunks.ts';
 import { createPooledFetch, withoutRefusals } from './fetch.ts';
@@ -104,11 +105,7 @@ export function createOpenAIModel({
     nameFor: (requested) => requested ?? defaultModel,
 
     async stream(request, emit, signal) {
-      const call = new AbortController();
-      const abort = () => call.abort();
-      signal.addEventListener('abort', abort);
-      if (signal.aborted) abort();
-      const timer = setTimeout(abort, request.timeout);
+      using deadline = startDeadline(request.timeout, { signal });
       try {
         for (let triesLeft = 1; ; triesLeft -= 1) {
           let hasSpoken = false;
@@ -117,17 +114,14 @@ export function createOpenAIModel({
             emit(event);
           };
           try {
-            return await attempt(request, listen, call.signal);
+            return await attempt(request, listen, deadline.signal);
           } catch (error) {
             if (hasSpoken || triesLeft === 0 || !isPassing(error)) throw error;
-            await delay(retryDelay(error), undefined, { signal: call.signal });
+            await delay(retryDelay(error), undefined, { signal: deadline.signal });
           }
         }
       } catch (error) {
-        if (!signal.aborted) throw describe(error, call.signal.aborted);
-      } finally {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', abort);
+        if (!signal.aborted) throw describe(error, deadline.signal.aborted);
       }
     },
   };

@@ -1,5 +1,6 @@
 import { CONCURRENCY_LIMITS, createConcurrencyLimit } from '../accounts/concurrency-limit.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
+import { startDeadline } from '../deadline.ts';
 import { GatewayError } from '../errors.ts';
 import type { OnDisconnect, Plan } from '../generated/prisma/client.ts';
 import { createEventLog, type EventLog, type RunEvent } from './events.ts';
@@ -133,6 +134,7 @@ export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
             if (!readElsewhere.delete(id)) return stop();
             // A remote reader answers this notification by announcing itself again.
             pubsub.publish(runChannel(id), '');
+            // Not a deadline: it starts again after each answer, and nothing waits for it.
             asking = setTimeout(stopUnread, ANSWER_MS);
           };
           const log = createEventLog(onDisconnect === 'CANCEL' ? stopUnread : () => {}, earlier);
@@ -159,12 +161,12 @@ export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
 
     async drain(limitMs) {
       draining = true;
-      const timer = setTimeout(stopAll, limitMs);
+      using deadline = startDeadline(limitMs);
+      deadline.signal.addEventListener('abort', stopAll);
       const empty = new Promise<void>((resolve) => {
         onEmpty = resolve;
       });
       if (live.size > 0) await empty;
-      clearTimeout(timer);
     },
   };
 }

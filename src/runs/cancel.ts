@@ -1,9 +1,11 @@
 import { REMOVED } from '../bots/bots.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
+import { startDeadline } from '../deadline.ts';
 import { GatewayError } from '../errors.ts';
 import { Prisma, type PrismaClient, type RunStatus } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
+import { startPeriodic } from '../periodic.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
 import type { LiveRuns } from './active-runs.ts';
 import type { TellOfRun } from './changes.ts';
@@ -18,17 +20,18 @@ export type Cancel = {
   cancel(runId: string): Promise<void>;
   /** As `cancel`, for all runs of a bot. */
   cancelAll(botId: string): Promise<void>;
-  close(): Promise<void>;
+  /** Cancels the active runs of this process that are cancelled on another replica, until it is disposed of. */
+  start(): AsyncDisposable;
 };
 
 const CHANNEL = 'cancel';
 /** How often a process polls for cancelled runs of its own: a notification may be lost. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 const MAX_WAIT_MS = 10_000;
 /** The most queued runs that one statement cancels: a bot may have 100,000. */
 const BATCH = 500;
 
-export function startCancel({
+export function createCancel({
   prisma,
   owner,
   liveRuns,
@@ -46,27 +49,14 @@ export function startCancel({
   log: Log;
 }): Cancel {
   const stop = (runId: string) => liveRuns.find(runId)?.stop();
-  const unsubscribe = [
-    pubsub.subscribe(CHANNEL, stop),
-    // A run that started while its bot was deleted has no row, so only this notification can cancel it.
-    pubsub.subscribe(REMOVED, liveRuns.stopOf),
-  ];
 
-  let looking: Promise<void> | undefined;
-  const look = async () => {
+  const poll = async () => {
     const runs = await prisma.run.findMany({
       where: { status: 'RUNNING', ownerId: owner.id(), cancelRequested: true },
       select: { id: true },
     });
     for (const { id } of runs) stop(id);
   };
-  const timer = setInterval(() => {
-    looking ??= look()
-      .catch((err: unknown) => log.error({ err }, 'Cancelled runs could not be polled.'))
-      .finally(() => {
-        looking = undefined;
-      });
-  }, LOOK_EVERY_MS);
 
   const markStopped = (which: Prisma.Sql) => prisma.$queryRaw<
     { id: string; botId: string; status: RunStatus }[]
@@ -85,13 +75,8 @@ export function startCancel({
     for (const run of stopped) tell(run);
     const atWork = stopped.filter(({ status }) => status === 'RUNNING');
     for (const { id } of atWork) pubsub.publish(CHANNEL, id);
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), MAX_WAIT_MS);
-    try {
-      await Promise.all(atWork.map(({ id }) => endOf(id, limit.signal)));
-    } finally {
-      clearTimeout(timer);
-    }
+    using deadline = startDeadline(MAX_WAIT_MS);
+    await Promise.all(atWork.map(({ id }) => endOf(id, deadline.signal)));
   };
 
   /** @returns whether there may be more. */
@@ -125,10 +110,14 @@ export function startCancel({
       await cancelWhere(Prisma.sql`bot_id = ${botId}`);
     },
 
-    async close() {
-      for (const end of unsubscribe) end();
-      clearInterval(timer);
-      await looking;
+    start() {
+      const stack = new AsyncDisposableStack();
+      const what = 'The poll for cancelled runs';
+      stack.use(startPeriodic(poll, { everyMs: POLL_EVERY_MS, log, what }));
+      stack.defer(pubsub.subscribe(CHANNEL, stop));
+      // A run that started while its bot was deleted has no row, so only this notification can cancel it.
+      stack.defer(pubsub.subscribe(REMOVED, liveRuns.stopOf));
+      return stack;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { once } from 'node:events';
 import { ExportResultCode } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
@@ -6,6 +6,7 @@ import {
   type SpanExporter,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
+import { startDeadline } from '../deadline.ts';
 import type { Log } from '../log.ts';
 
 /** Exports traces to an OpenTelemetry collector. */
@@ -46,12 +47,10 @@ export function createTraceExport({
   return {
     processor,
     async close() {
-      const limit = new AbortController();
+      using deadline = startDeadline(closeLimitMs);
       // The exporter has logged its failures.
       const sent = processor.shutdown().catch(() => {});
-      const late = setTimeout(closeLimitMs, undefined, { signal: limit.signal }).catch(() => {});
-      await Promise.race([sent, late]);
-      limit.abort();
+      await Promise.race([sent, once(deadline.signal, 'abort')]);
     },
   };
 }

@@ -2,13 +2,11 @@ import type { PubSub } from '../coordination/pubsub.ts';
 import { isOwnerless } from '../coordination/worker-lease.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
+import { type PeriodicTask, startPeriodic } from '../periodic.ts';
 import type { TellOfRun } from './changes.ts';
 import { MAX_ATTEMPTS, QUEUE_CHANNEL } from './queue.ts';
 
-/** Recovers runs without a live owner, until it is closed. */
-export type Recovery = { close(): Promise<void> };
-
-const LOOK_EVERY_MS = 2_000;
+const POLL_EVERY_MS = 2_000;
 /** The delay before the next attempt is this base to the power of the attempts so far. */
 const RETRY_SECONDS = 5;
 
@@ -17,7 +15,7 @@ const LOST = Prisma.raw(isOwnerless('runs.owner_id'));
 type Lost = { id: string; botId: string };
 
 /**
- * Finishes the runs of dead processes: they become `FAILED` with the code `interrupted`. A background run becomes
+ * Finishes the runs of dead processes until it is disposed of: they become `FAILED` with the code `interrupted`. A background run becomes
  * `QUEUED` instead, unless it was cancelled or had its last attempt. It may have crashed the process, so its next
  * attempt waits 5 seconds, then 25, and `scheduler.ts` starts one such run per account at a time. Other processes
  * detect a dead one within 10 seconds (`coordination/worker-lease.ts`) and recover its runs with the next poll.
@@ -32,7 +30,7 @@ export function startRecovery({
   pubsub: PubSub;
   tell: TellOfRun;
   log: Log;
-}): Recovery {
+}): PeriodicTask {
   const recover = () => prisma.$queryRaw<Lost[]>`
     WITH lost AS (
       SELECT id, CASE
@@ -53,30 +51,18 @@ export function startRecovery({
     FROM lost WHERE runs.id = lost.id
     RETURNING runs.id, bot_id AS "botId"`;
 
-  const look = async () => {
+  const poll = async () => {
     const lost = await recover();
     for (const run of lost) tell(run);
     if (lost.length > 0) pubsub.publish(QUEUE_CHANNEL, '');
   };
 
-  let looking: Promise<void> | undefined;
-  const lookAgain = () => {
-    looking ??= look()
-      .catch((err: unknown) =>
-        log.error({ err }, 'Recovery of interrupted runs failed. It will be retried.'),
-      )
-      .finally(() => {
-        looking = undefined;
-      });
-  };
-  lookAgain();
-  const timer = setInterval(lookAgain, LOOK_EVERY_MS);
-  return {
-    async close() {
-      clearInterval(timer);
-      await looking;
-    },
-  };
+  return startPeriodic(poll, {
+    everyMs: POLL_EVERY_MS,
+    isImmediate: true,
+    log,
+    what: 'Recovery of interrupted runs',
+  });
 }
 
 /** The error message of a run whose process died. */

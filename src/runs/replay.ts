@@ -1,4 +1,4 @@
-import { looks } from '../coordination/poll-on-notify.ts';
+import { pollOnNotify } from '../coordination/poll-on-notify.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import { GatewayError } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
@@ -58,7 +58,7 @@ export function createReplay({
     // Announces the reader as soon as the owner notifies, even while the database or the reader is slow.
     const stopAnswering = pubsub.subscribe(runChannel(runId), answer);
     try {
-      for await (const _ of looks(pubsub, runChannel(runId), signal)) {
+      for await (const _ of pollOnNotify(pubsub, runChannel(runId), signal)) {
         const found = await retry(() => lookAt(runId), { limitMs, signal });
         if (found === null) throw new GatewayError('run_not_found', `There is no run "${runId}".`);
         const { row, events, end } = found;

@@ -2,9 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { isOwnerless } from '../coordination/worker-lease.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
-
-/** Deletes expired rows, until it is closed. */
-export type Retention = { close(): Promise<void> };
+import { type PeriodicTask, startPeriodic } from '../periodic.ts';
 
 const SWEEP_EVERY_MS = 10 * 60 * 1_000;
 /** The shortest time for which a finished run's events can be replayed, as a PostgreSQL interval. */
@@ -16,7 +14,7 @@ const REST_MS = 50;
 const LOCK = 0x70726c79;
 
 /**
- * Sweeps at once and every ten minutes, in small batches. Deletes expired idempotency records. If `days` is set, also
+ * Deletes expired rows until it is disposed of: it sweeps at once and every ten minutes, in small batches. Deletes expired idempotency records. If `days` is set, also
  * deletes runs older than that which finished at least a day ago, with their messages and traces, and sessions not seen
  * for as long that have no messages and no memory. Memory never expires. One process at a time sweeps a batch; the
  * others skip it.
@@ -31,9 +29,7 @@ export function startRetention({
   prisma: PrismaClient;
   log: Log;
   days?: number | undefined;
-}): Retention {
-  const closed = new AbortController();
-
+}): PeriodicTask {
   /**
    * @param keys the columns that identify a row.
    * @param rows the condition for rows to delete.
@@ -50,11 +46,10 @@ export function startRetention({
     return deleted === BATCH;
   };
 
-  const sweepTable = async (...what: Parameters<typeof sweepBatch>) => {
-    while (!closed.signal.aborted && (await sweepBatch(...what))) await setTimeout(REST_MS);
-  };
-
-  const sweep = async () => {
+  const sweep = async (stopped: AbortSignal) => {
+    const sweepTable = async (...what: Parameters<typeof sweepBatch>) => {
+      while (!stopped.aborted && (await sweepBatch(...what))) await setTimeout(REST_MS);
+    };
     await sweepTable(
       Prisma.sql`idempotency_records`,
       Prisma.sql`account_id, namespace, key`,
@@ -79,21 +74,10 @@ export function startRetention({
     );
   };
 
-  let sweeping: Promise<void> | undefined;
-  const sweepAgain = () => {
-    sweeping ??= sweep()
-      .catch((err: unknown) => log.error({ err }, 'Retention sweep failed. It will be retried.'))
-      .finally(() => {
-        sweeping = undefined;
-      });
-  };
-  sweepAgain();
-  const timer = setInterval(sweepAgain, SWEEP_EVERY_MS);
-  return {
-    async close() {
-      closed.abort();
-      clearInterval(timer);
-      await sweeping;
-    },
-  };
+  return startPeriodic(sweep, {
+    everyMs: SWEEP_EVERY_MS,
+    isImmediate: true,
+    log,
+    what: 'Retention sweep',
+  });
 }

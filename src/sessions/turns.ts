@@ -1,4 +1,4 @@
-import { looks } from '../coordination/poll-on-notify.ts';
+import { pollOnNotify } from '../coordination/poll-on-notify.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import { isOwnerless, type Owner } from '../coordination/worker-lease.ts';
 import { GatewayError } from '../errors.ts';
@@ -175,7 +175,7 @@ export function createTurns({
   /** @returns `gone` if the ticket was deleted: the session was erased, or this process was declared dead. */
   const waitInLine = async (line: Line, signal: AbortSignal): Promise<SessionState | 'gone'> => {
     try {
-      for await (const _ of looks(pubsub, channelOf(line.sessionKey), signal, maxWaitMs)) {
+      for await (const _ of pollOnNotify(pubsub, channelOf(line.sessionKey), signal, maxWaitMs)) {
         const found = await takeNext(line);
         if (found !== 'wait') return found;
       }

@@ -5,6 +5,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
+import { startDeadline, untilAborted } from '../deadline.ts';
 import { StartupError } from '../errors.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
 import { takeLock } from './lock.ts';
@@ -43,12 +44,12 @@ const BY_INDEX =
  * Opens PostgreSQL and applies the migrations.
  *
  * @param url `postgresql://…`. It may contain a password, which no error message shows.
- * @param options `lookEveryMs`: how often to check that the server responds; 1 second by default.
+ * @param options `checkEveryMs`: how often to check that the server responds; 1 second by default.
  * @throws StartupError if the server or the database is unavailable.
  */
 export async function openPostgres(
   url: string,
-  { lookEveryMs }: { lookEveryMs?: number } = {},
+  { checkEveryMs }: { checkEveryMs?: number } = {},
 ): Promise<Database> {
   const connection: pg.PoolConfig = {
     connectionString: url,
@@ -71,7 +72,7 @@ export async function openPostgres(
   const address = new URL(url);
   const own = address.searchParams.get('options') ?? '';
   address.searchParams.delete('options');
-  const watch = createSilenceWatch(connection, lookEveryMs);
+  const watch = createSilenceWatch(connection, checkEveryMs);
   const openPool = (max: number, options: string) => {
     const pool = new pg.Pool({
       ...connection,
@@ -89,12 +90,11 @@ export async function openPostgres(
   };
   const statements = openPool(STATEMENT_CONNECTIONS, BY_INDEX);
   const ordinary = openPool(CONNECTIONS, '');
-  watch.begin([statements, ordinary]);
+  const watching = watch.start([statements, ordinary]);
   const adapter = new PrismaPg(ordinary, { disposeExternalPool: true });
-  return connect(adapter, postgresSql(statements), () => {
-    watch.end();
-    return statements.end();
-  });
+  return connect(adapter, postgresSql(statements), () =>
+    Promise.all([watching[Symbol.asyncDispose](), statements.end()]),
+  );
 }
 
 /**
@@ -146,7 +146,7 @@ export async function embed(options: PGliteOptions): Promise<Database> {
 function connect(
   adapter: SqlDriverAdapterFactory,
   sql: Sql,
-  hangUp?: () => Promise<void>,
+  hangUp?: () => Promise<unknown>,
 ): Database {
   const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
   return {
@@ -161,13 +161,8 @@ function connect(
 
 /** @throws an error if the work takes longer than the limit. */
 async function within(limitMs: number, work: PromiseLike<unknown>): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('The database is silent.')), limitMs);
-  try {
-    await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  using deadline = startDeadline(limitMs, { reason: () => new Error('The database is silent.') });
+  await untilAborted(work, deadline.signal);
 }
 
 async function lockDirectory(dataDirectory: string) {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { startDeadline } from '../deadline.ts';
 import type { Log } from '../log.ts';
 import { SETTLED_AFTER_MS } from './database.ts';
 import { retry } from './retry.ts';
@@ -27,9 +29,8 @@ export async function persist(
     return true;
   };
   void retry(work, { when, isBackground: true }).then(() => tried.resolve());
-  const timer = setTimeout(tried.resolve, FIRST_TRY_MS);
-  await tried.promise;
-  clearTimeout(timer);
+  using deadline = startDeadline(FIRST_TRY_MS);
+  await Promise.race([tried.promise, once(deadline.signal, 'abort')]);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { startDeadline, untilAborted } from '../deadline.ts';
 import { isOutage } from '../outage.ts';
 
 /** How long a request retries a statement in an outage, so that its client gets a response within 10 seconds. */
@@ -29,34 +30,26 @@ export async function retry<T>(
   work: (tries: number) => PromiseLike<T>,
   { when = isOutage, limitMs, signal, isBackground = false }: RetryOptions = {},
 ): Promise<T> {
-  const over = new AbortController();
   let lastError: unknown = new Error('Connection terminated: no answer within the limit.');
 
-  const run = async () => {
+  const run = async (limit?: AbortSignal) => {
+    const isOver = () => signal?.aborted || limit?.aborted;
     for (let tries = 1; ; tries += 1) {
       try {
         return await work(tries);
       } catch (error) {
         lastError = error;
-        if (signal?.aborted || over.signal.aborted || !when(error)) throw error;
+        if (isOver() || !when(error)) throw error;
       }
       const maxPauseMs = isBackground && tries >= MANY_TRIES ? LONG_PAUSE_MS : MAX_PAUSE_MS;
       await pause(pauseAfter(tries, maxPauseMs), signal);
-      if (signal?.aborted || over.signal.aborted) throw lastError;
+      if (isOver()) throw lastError;
     }
   };
 
   if (limitMs === undefined) return run();
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    over.abort();
-    late.reject(lastError);
-  }, limitMs);
-  try {
-    return await Promise.race([run(), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  using deadline = startDeadline(limitMs, { reason: () => lastError });
+  return await untilAborted(run(deadline.signal), deadline.signal);
 }
 
 /** For `when`: retries outages within `REQUEST_LIMIT_MS` but, unlike `limitMs`, lets a slow try finish. */
@@ -70,7 +63,7 @@ function pauseAfter(tries: number, maxMs: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), maxMs) * (1 - Math.random() / 2);
 }
 
-/** Ends early when the signal is aborted. */
+/** Ends early when the signal is aborted. A deadline would keep the process alive. */
 function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,18 +1,22 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
+import { startPeriodic } from '../periodic.ts';
 
 /** Detects a server that stopped responding. */
 export type SilenceWatch = {
   /** Opens a watched socket, for node-postgres. */
   stream(): Socket;
-  /** @param pools a connection in use means that a response is pending. */
-  begin(pools: pg.Pool[]): void;
-  end(): void;
+  /**
+   * Watches until it is disposed of.
+   *
+   * @param pools a connection in use means that a response is pending.
+   */
+  start(pools: pg.Pool[]): AsyncDisposable;
 };
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 /** How many checks without a received byte precede a probe. */
-const SILENT_LOOKS = 3;
+const SILENT_CHECKS = 3;
 const PROBE_LIMIT_MS = 2_000;
 
 /**
@@ -24,14 +28,12 @@ const PROBE_LIMIT_MS = 2_000;
  */
 export function createSilenceWatch(
   config: pg.ClientConfig,
-  lookEveryMs = LOOK_EVERY_MS,
+  checkEveryMs = CHECK_EVERY_MS,
 ): SilenceWatch {
   const sockets = new Set<Socket>();
-  let timer: NodeJS.Timeout | undefined;
   let received = 0;
   /** Counts checks, not time: while the event loop is blocked, no byte can be read. */
-  let silentLooks = 0;
-  let isProbing = false;
+  let silentChecks = 0;
 
   const isAlive = async () => {
     const probe = new pg.Client({ ...config, connectionTimeoutMillis: PROBE_LIMIT_MS });
@@ -53,17 +55,14 @@ export function createSilenceWatch(
     for (const socket of sockets) socket.destroy(silence);
   };
 
-  const look = (isAsked: boolean) => {
+  const check = async (isPending: boolean) => {
     let sum = 0;
     for (const { bytesRead } of sockets) sum += bytesRead;
-    silentLooks = isAsked && sum === received ? silentLooks + 1 : 0;
+    silentChecks = isPending && sum === received ? silentChecks + 1 : 0;
     received = sum;
-    if (silentLooks < SILENT_LOOKS || isProbing) return;
-    isProbing = true;
-    void cutIfSilent().finally(() => {
-      isProbing = false;
-      silentLooks = 0;
-    });
+    if (silentChecks < SILENT_CHECKS) return;
+    await cutIfSilent();
+    silentChecks = 0;
   };
 
   return {
@@ -73,10 +72,9 @@ export function createSilenceWatch(
       socket.once('close', () => sockets.delete(socket));
       return socket;
     },
-    begin(pools) {
-      const isAsked = () => pools.some(({ totalCount, idleCount }) => totalCount > idleCount);
-      timer = setInterval(() => look(isAsked()), lookEveryMs).unref();
+    start(pools) {
+      const isPending = () => pools.some(({ totalCount, idleCount }) => totalCount > idleCount);
+      return startPeriodic(() => check(isPending()), { everyMs: checkEveryMs });
     },
-    end: () => clearInterval(timer),
   };
 }

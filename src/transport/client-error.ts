@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { startDeadline } from '../deadline.ts';
 import { GatewayError } from '../errors.ts';
 import { makeId } from '../ids.ts';
 import { ended, type OpenAnswers } from './connection-drain.ts';
@@ -53,8 +55,8 @@ export function createRefuse(answers: OpenAnswers, limiter: () => Limiter): Refu
     if (isOfBody) socket.end();
     else await answer(reasonOf(error), socket, limiter());
     // Do not wait longer for a client that keeps its side open.
-    const cut = setTimeout(() => socket.destroy(), LINGER_MS);
-    socket.once('close', () => clearTimeout(cut));
+    using deadline = startDeadline(LINGER_MS);
+    if (!socket.closed) await once(socket, 'close', { signal: deadline.signal });
   }
 }
 

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { startDeadline } from '../deadline.ts';
 import type { GatewayError } from '../errors.ts';
 import type { Reading } from './reading.ts';
 
@@ -78,10 +80,8 @@ export function trackAnswers(app: FastifyInstance): OpenAnswers {
 
     async sent(limitMs) {
       const ends = open().filter(hasEnd).map(ended);
-      const limit = Promise.withResolvers<void>();
-      const timer = setTimeout(limit.resolve, limitMs);
-      await Promise.race([Promise.all(ends), limit.promise]);
-      clearTimeout(timer);
+      using deadline = startDeadline(limitMs);
+      await Promise.race([Promise.all(ends), once(deadline.signal, 'abort')]);
     },
 
     endStreams(reason) {

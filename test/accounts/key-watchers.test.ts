@@ -23,6 +23,8 @@ async function watchedKey(expiresAt?: Date) {
   const ended = Promise.withResolvers<void>();
   const clock = vi.fn(Date.now);
   const watchers = createKeyWatchers({ prisma, log, now: clock });
+  const polling = watchers.start();
+  atTheEnd(() => polling[Symbol.asyncDispose]());
   atTheEnd(watchers.add(key, ended.resolve));
   return { key, clock, ended: ended.promise };
 }

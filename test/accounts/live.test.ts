@@ -1,16 +1,15 @@
 import { createClient } from 'graphql-ws';
 import { describe, expect, inject, test } from 'vitest';
-import { createKeys } from '../../src/accounts/keys.ts';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { KeyScope } from '../../src/generated/prisma/client.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { makeKeys } from '../helpers/keys.ts';
 import { linkRedis } from '../helpers/redis.ts';
 
 const UPDATE = `mutation ($id: ID!, $input: UpdateAccountInput!) {
   updateAccount(id: $id, input: $input) { id }
 }`;
 const LIMIT = '{ viewer { rateLimit { perMinute } } }';
-const log = { warn: () => {}, error: () => {} };
 
 /** The limit a minute that the very next request meets, by REST, GraphQL, and a WebSocket that was there before. */
 const ways = async (app: TestApp, { apiKey, headers }: Tenant, bot: string) => {
@@ -58,7 +57,7 @@ describe('a caller whose account has changed', () => {
       get: (target, name, receiver) =>
         name === 'apiKey' ? countingKeys : Reflect.get(target, name, receiver),
     });
-    const keys = createKeys({ prisma: counting, pubsub: createPubSub(), log });
+    const keys = makeKeys({ prisma: counting, pubsub: createPubSub() });
     const { reading } = await keys.verify(secret);
     expect(reads).toBe(1);
     const renewed = await Promise.all([1, 2, 3].map(() => reading?.renew('v1')));
@@ -69,7 +68,7 @@ describe('a caller whose account has changed', () => {
   test('ends at once where its key was revoked', async () => {
     const app = await startApp();
     const secret = await (await app.tenant()).key();
-    const keys = createKeys({ prisma: app.prisma, pubsub: createPubSub(), log });
+    const keys = makeKeys({ prisma: app.prisma, pubsub: createPubSub() });
     const { key, reading } = await keys.verify(secret);
     await app.prisma.apiKey.update({ where: { id: key.id }, data: { revokedAt: new Date() } });
     await keys.verify(secret);

@@ -1,6 +1,6 @@
 import { describe, expect, inject, test, vi } from 'vitest';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
-import { createOwner, type Owner } from '../../src/coordination/worker-lease.ts';
+import type { Owner } from '../../src/coordination/worker-lease.ts';
 import { makeId } from '../../src/ids.ts';
 import { createQueue } from '../../src/runs/queue.ts';
 import { startRecovery } from '../../src/runs/recovery.ts';
@@ -9,6 +9,7 @@ import { openPostgres } from '../../src/storage/database.ts';
 import type { Sql } from '../../src/storage/sql.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { hold, holdUp, untilWaiting } from '../helpers/locks.ts';
+import { startOwner } from '../helpers/owners.ts';
 
 const { prisma, sql } = await testDatabase();
 const log = { warn: () => {}, error: () => {} };
@@ -16,7 +17,7 @@ const ids = async () => (await prisma.owner.findMany()).map(({ id }) => id);
 
 describe('a process that owns runs and turns', () => {
   test('is among the owners until it leaves', async () => {
-    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
     expect(await ids()).toContain(owner.id());
     await owner.close();
     expect(await ids()).not.toContain(owner.id());
@@ -26,7 +27,7 @@ describe('a process that owns runs and turns', () => {
     const deleteMany = () => Promise.reject(new Error('connect ECONNREFUSED'));
     const away = { owner: { deleteMany } } as unknown as typeof prisma;
     const error = vi.fn();
-    const own = await createOwner({ prisma: away, sql, log: { ...log, error }, onLost: () => {} });
+    const own = await startOwner({ prisma: away, sql, log: { ...log, error }, onLost: () => {} });
     await own.close();
     expect(error).toHaveBeenCalledOnce();
   });
@@ -34,7 +35,7 @@ describe('a process that owns runs and turns', () => {
   // The embedded database has the clock of its process.
   test.skipIf(!inject('databaseUrl'))('lives by the database’s clock, not by its own', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
-    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
     vi.useRealTimers();
     const { heartbeatAt } = await prisma.owner.findUniqueOrThrow({ where: { id: owner.id() } });
     expect(heartbeatAt.getTime()).toBeGreaterThan(Date.now() - 60_000);
@@ -52,9 +53,9 @@ describe('a process that owns runs and turns', () => {
       return rows;
     };
     const lost = vi.fn();
-    const first = await createOwner({ prisma, sql: counted, log, onLost: lost });
+    const first = await startOwner({ prisma, sql: counted, log, onLost: lost });
     vi.advanceTimersByTime(500);
-    const second = await createOwner({ prisma, sql: counted, log, onLost: lost });
+    const second = await startOwner({ prisma, sql: counted, log, onLost: lost });
     const where = { id: { in: [first.id(), second.id()] } };
     const stepped = new Date(Date.now() - 3_600_000);
     await prisma.owner.updateMany({ where, data: { heartbeatAt: stepped } });
@@ -75,7 +76,7 @@ describe('a process that owns runs and turns', () => {
   test('takes out those whose heart has stopped', async () => {
     const id = makeId('own');
     await prisma.owner.create({ data: { id, heartbeatAt: new Date(Date.now() - 9_000) } });
-    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
     await expect.poll(ids).not.toContain(id);
     expect(await ids()).toContain(owner.id());
     await owner.close();
@@ -83,7 +84,7 @@ describe('a process that owns runs and turns', () => {
 
   test('stops its runs and goes on as somebody new when it was taken for dead', async () => {
     const lost = Promise.withResolvers<void>();
-    const owner = await createOwner({ prisma, sql, log, onLost: lost.resolve });
+    const owner = await startOwner({ prisma, sql, log, onLost: lost.resolve });
     const id = owner.id();
     await prisma.owner.delete({ where: { id } });
     await lost.promise;
@@ -110,7 +111,7 @@ describe('a process that owns runs and turns', () => {
     const owners: Owner[] = [];
     for (const name of ['A', 'B', 'C']) {
       const onLost = () => void lost.push(name);
-      owners.push(await createOwner({ prisma, sql: reached, log, onLost }));
+      owners.push(await startOwner({ prisma, sql: reached, log, onLost }));
       await vi.advanceTimersByTimeAsync(500);
     }
     const where = { id: { in: owners.map((owner) => owner.id()) } };
@@ -140,7 +141,7 @@ describe('a process that owns runs and turns', () => {
       SELECT current_database() AS name`;
       const url = Object.assign(new URL(inject('databaseUrl')), { pathname: `/${name}` });
       const busy = await openPostgres(url.href);
-      const owner = await createOwner({ ...busy, log, onLost: () => {} });
+      const owner = await startOwner({ ...busy, log, onLost: () => {} });
       const beats = async () =>
         (await prisma.owner.findUniqueOrThrow({ where: { id: owner.id() } })).heartbeatAt.getTime();
       const joined = await beats();
@@ -179,7 +180,7 @@ describe('a run whose beginning was stored, though the answer that said so was l
       throw new Error('The connection was cut.');
     };
     const botId = await makeBot();
-    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
     const pubsub = createPubSub();
     const tell = () => {};
     const runs = createRuns({ prisma, sql: loser, owner, pubsub, tell, log });
@@ -195,7 +196,7 @@ describe('a run whose beginning was stored, though the answer that said so was l
     await expect
       .poll(() => prisma.run.findFirst({ where: { botId } }))
       .toMatchObject({ status: 'FAILED', errorCode: 'interrupted' });
-    await recovery.close();
+    await recovery[Symbol.asyncDispose]();
     await owner.close();
   });
 });
@@ -203,7 +204,7 @@ describe('a run whose beginning was stored, though the answer that said so was l
 describe('a run whose process has died', () => {
   test('is ended as interrupted, and no other', async () => {
     const botId = await makeBot();
-    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
     const run = (ownerId: string) =>
       prisma.run.create({
         data: {
@@ -229,13 +230,13 @@ describe('a run whose process has died', () => {
         errorCode: 'interrupted',
         finishedAt: expect.any(Date),
       });
-    await recovery.close();
+    await recovery[Symbol.asyncDispose]();
     expect(await find(alive.id)).toMatchObject({ status: 'RUNNING' });
     await owner.close();
   });
 
   test.skipIf(!inject('databaseUrl'))('is left to whoever has taken it up meanwhile', async () => {
-    const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+    const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
     const lose = async (input: string) => {
       const botId = await makeBot();
       const { accountId } = await prisma.bot.findUniqueOrThrow({ where: { id: botId } });
@@ -255,7 +256,7 @@ describe('a run whose process has died', () => {
     await expect.poll(take).toBe(other.id);
     await goOn();
     await expect.poll(take).toBe(slow.id);
-    await Promise.all([first.close(), second.close()]);
+    for (const recovery of [first, second]) await recovery[Symbol.asyncDispose]();
     const row = await prisma.run.findUniqueOrThrow({ where: { id: other.id } });
     expect(row).toMatchObject({ status: 'RUNNING', ownerId: owner.id() });
     expect(await take()).toBeUndefined();

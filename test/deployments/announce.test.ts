@@ -1,14 +1,12 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { hashApiKey } from '../../src/accounts/key-format.ts';
-import { createKeys } from '../../src/accounts/keys.ts';
 import { createBots } from '../../src/bots/bots.ts';
 import { createMemoryVersions } from '../../src/coordination/cache-versions.ts';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { createActiveDeployments } from '../../src/deployments/active.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { makeKeys } from '../helpers/keys.ts';
 import { linkRedis } from '../helpers/redis.ts';
-
-const log = { warn: () => {}, error: () => {} };
 
 let app: TestApp;
 let tenant: Tenant;
@@ -72,7 +70,7 @@ describe('what a bot runs', () => {
 describe('what one replica says', () => {
   test('of a revoked key, the others know', async () => {
     const pubsub = createPubSub();
-    const [one, other] = [0, 1].map(() => createKeys({ prisma: app.prisma, pubsub, log }));
+    const [one, other] = [0, 1].map(() => makeKeys({ prisma: app.prisma, pubsub }));
     if (!one || !other) throw new Error('There are two.');
     const caller = await one.verify(await tenant.key());
     const secret = await tenant.key();
@@ -85,7 +83,7 @@ describe('what one replica says', () => {
     const parts = { prisma: app.prisma, pubsub: createPubSub(), versions: createMemoryVersions() };
     const [one, other] = [createBots(parts), createBots(parts)];
     const bot = await tenant.bot();
-    const caller = await createKeys({ ...parts, log }).verify(tenant.apiKey);
+    const caller = await makeKeys({ ...parts }).verify(tenant.apiKey);
     await other.authorize(caller, bot);
     await one.remove(bot);
     await expect(other.authorize(caller, bot)).rejects.toMatchObject({ code: 'bot_not_found' });
@@ -93,7 +91,7 @@ describe('what one replica says', () => {
 
   test('of a key reaches also who is being let in with it: nobody gets an error of ours', async () => {
     const pubsub = createPubSub();
-    const keys = createKeys({ prisma: app.prisma, pubsub, log });
+    const keys = makeKeys({ prisma: app.prisma, pubsub });
     const caller = await keys.verify(tenant.apiKey);
     const secret = await tenant.key();
     const entering = keys.verify(secret);

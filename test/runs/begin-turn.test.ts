@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
-import { createOwner } from '../../src/coordination/worker-lease.ts';
 import { makeId } from '../../src/ids.ts';
 import { createRuns, type Runs } from '../../src/runs/runs.ts';
 import type { NewSession } from '../../src/sessions/history.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { testDatabase } from '../helpers/database.ts';
+import { startOwner } from '../helpers/owners.ts';
 
 const { prisma, sql } = await testDatabase();
 const log = { warn: () => {}, error: () => {} };
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
   await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
   await prisma.run.create({ data: { id: runId, botId, status: 'COMPLETED', ...run } });
-  const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+  const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
   atTheEnd(owner.close);
   ownerId = owner.id();
   runs = createRuns({ prisma, sql, owner, pubsub: createPubSub(), tell: () => {}, log });

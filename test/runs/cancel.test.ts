@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { makeId } from '../../src/ids.ts';
 import { createLiveRuns } from '../../src/runs/active-runs.ts';
-import { startCancel } from '../../src/runs/cancel.ts';
+import { createCancel } from '../../src/runs/cancel.ts';
 import { createReplay } from '../../src/runs/replay.ts';
 import { startApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
@@ -26,7 +26,7 @@ test('a run is stopped within a second where the word that it is to be is lost',
   const { ended } = liveRuns.admit().start({ id, botId }, async (_log, signal) => {
     await once(signal, 'abort');
   });
-  const cancel = startCancel({
+  const cancel = createCancel({
     prisma,
     owner: { id: () => ownerId },
     liveRuns,
@@ -35,9 +35,9 @@ test('a run is stopped within a second where the word that it is to be is lost',
     tell: () => {},
     log: { warn: () => {}, error: () => {} },
   });
+  await using _polling = cancel.start();
   vi.advanceTimersByTime(1_000);
   await ended;
-  await cancel.close();
 });
 
 test('the runs of a bot that is deleted are stopped, and those who read them are told', async () => {

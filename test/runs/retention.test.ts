@@ -57,9 +57,8 @@ const ids = (rows: { id: string }[]) => rows.map(({ id }) => id).sort();
 
 /** Sweeps until `done`. */
 async function sweep(days: number | undefined, done: () => Promise<unknown>) {
-  const retention = startRetention({ prisma, log, days });
+  await using _retention = startRetention({ prisma, log, days });
   await expect.poll(done).toBe(true);
-  await retention.close();
 }
 
 describe('the sweep', () => {
@@ -149,9 +148,8 @@ describe('the sweep', () => {
     }));
     await prisma.run.createMany({ data: rows });
     const young = await bot.run(0);
-    const other = startRetention({ prisma, log, days: 1 });
+    await using _other = startRetention({ prisma, log, days: 1 });
     await sweep(1, async () => (await bot.runs()).length === 1);
-    await other.close();
     expect(await bot.runs()).toEqual([young]);
   });
 });

@@ -317,7 +317,7 @@ describe('a session that is forgotten', () => {
     await untilWaiting(prisma, 2);
     await goOn();
     expect(await forgetting).toEqual({ data: { forgetSession: true } });
-    await retention.close();
+    await retention[Symbol.asyncDispose]();
     expect(errors).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
-import { createOwner, type Owner } from '../../src/coordination/worker-lease.ts';
+import type { Owner } from '../../src/coordination/worker-lease.ts';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
 import type { NewSession, SessionState } from '../../src/sessions/history.ts';
@@ -9,6 +9,7 @@ import { createTurns } from '../../src/sessions/turns.ts';
 import type { Sql } from '../../src/storage/sql.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { hold, untilWaiting } from '../helpers/locks.ts';
+import { startOwner } from '../helpers/owners.ts';
 
 let prisma: PrismaClient;
 let sql: Sql;
@@ -26,7 +27,7 @@ const signal = new AbortController().signal;
 
 /** A process of its own: it hears of the others only where they share a `pubsub`. */
 async function replica({ pubsub = createPubSub(), maxWaitMs = 10_000 } = {}) {
-  const owner = await createOwner({ prisma, sql, log, onLost: () => {} });
+  const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
   return { owner, turns: createTurns({ prisma, sql, owner, pubsub, log, maxWaitMs }) };
 }
 

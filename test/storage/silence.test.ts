@@ -10,7 +10,7 @@ const LOCKED = statement(
   'SELECT pg_advisory_xact_lock(815)::text FROM json_to_record($1) AS asked (key text)',
 );
 /** Far sooner than the limit of statements, which a test does not wait for. */
-const options = { lookEveryMs: 20 };
+const options = { checkEveryMs: 20 };
 
 describe.skipIf(!inject('databaseUrl'))('PostgreSQL', () => {
   test('that falls silent is waited for no longer, and used again when it is back', async () => {

@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { startDeadline, untilAborted } from '../../deadline.ts';
 import type { Redactor } from '../../deployments/redact.ts';
 import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
@@ -160,12 +161,7 @@ export async function connectTo(
   }
 }
 
-async function within<Value>(milliseconds: number, work: Promise<Value>): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new EgressError('timeout')), milliseconds);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+async function within<Value>(limitMs: number, work: Promise<Value>): Promise<Value> {
+  using deadline = startDeadline(limitMs, { reason: () => new EgressError('timeout') });
+  return await untilAborted(work, deadline.signal);
 }

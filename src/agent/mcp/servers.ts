@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { untilAborted } from '../../deadline.ts';
 import type { Egress } from '../../egress/egress.ts';
 import type { JsonObject } from '../../json.ts';
 import { connectTo, type McpConnection, type McpLimits, type McpTarget } from './connection.ts';
@@ -150,6 +151,7 @@ export function createMcpServers({
   };
 
   return {
+    // An abort ends the waiting, not the work: other callers may use the same connection.
     list: (target, signal) =>
       untilAborted(
         use(target, true, (connection) =>
@@ -196,17 +198,4 @@ export function createMcpServers({
 function tooMany(): McpFailure {
   const message = 'Too many connections to tool servers are in use.';
   return new McpFailure('too-many', message, { type: 'too_many_connections' });
-}
-
-/** An abort ends the waiting, not the work: other callers may use the same connection. */
-async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort);
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

@@ -86,6 +86,7 @@ export function createReserved({ keys }: { keys: Pick<Keys, 'watch'> }): Reserve
         },
       };
       connections.set(token, connection);
+      // Not a deadline on work: the client opens or ends the connection in another request.
       const late = setTimeout(connection.end, OPEN_WITHIN_MS);
       // Defer it, so that the operations can first report the key's end.
       const unwatch = keys.watch(caller, () => setImmediate(connection.end));

@@ -21,6 +21,7 @@ export function watchStall(
   socket.once('close', stop);
   return {
     queued() {
+      // Not a deadline on work: each message that is sent starts it again.
       timer ??= setTimeout(() => socket.terminate(), limitMs);
     },
     sent() {

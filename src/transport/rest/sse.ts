@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
+import { startDeadline } from '../../deadline.ts';
 import { GatewayError, readErrorCode, toGatewayError } from '../../errors.ts';
 import type { StreamedEvent } from '../../operations/chat.ts';
 import type { LoggedEvent } from '../../operations/runs.ts';
 import { isOutage } from '../../outage.ts';
+import { startPeriodic } from '../../periodic.ts';
 import { errorBody } from '../error-body.ts';
 import { takeOver } from '../hijack.ts';
 import { refusalIn } from '../reading.ts';
@@ -65,7 +67,7 @@ export async function streamEvents(
 
   const write = async (text: string) => {
     open();
-    ping.refresh();
+    ping.restart();
     if (ready === '') process.nextTick(flush);
     ready += text;
     if (ready.length > MAX_CHUNK) flush();
@@ -131,14 +133,16 @@ export async function streamEvents(
     }
   };
 
-  const ping = setInterval(() => {
+  const sendPing = () => {
     if (isOpen && !raw.writableNeedDrain) raw.write(': ping\n\n');
-  }, pingAfterMs);
+  };
   const openAlone = () => {
     open();
     raw.flushHeaders();
   };
-  const headers = setTimeout(openAlone, headersWithinMs);
+  await using ping = startPeriodic(sendPing, { everyMs: pingAfterMs });
+  using headers = startDeadline(headersWithinMs);
+  headers.signal.addEventListener('abort', openAlone);
   try {
     const results = await start();
     isReading = true;
@@ -152,8 +156,6 @@ export async function streamEvents(
     if (told && isReading && isOutage(told.cause)) breakOff(told);
     else if (told && !isWhole) await fail(told, Math.round(performance.now() - startedAt));
   } finally {
-    clearInterval(ping);
-    clearTimeout(headers);
     flush();
     if (isOpen && !isBroken) raw.end();
   }

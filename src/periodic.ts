@@ -1,0 +1,65 @@
+import type { Log } from './log.ts';
+
+/** A task that repeats. Its disposal stops it and waits for the run in progress. */
+export type PeriodicTask = AsyncDisposable & {
+  /** Starts the current interval again: the next run is a whole interval away. */
+  restart(): void;
+};
+
+type Options = {
+  everyMs: number;
+  /** Whether the first run starts at once, not after an interval. */
+  isImmediate?: boolean;
+} & (Reporting | NeverFails);
+
+/** How a failed run is logged. */
+type Reporting = {
+  log: Log;
+  /** A noun phrase for the task: the subject of the log message. */
+  what: string;
+  /** Further fields of the log line. */
+  fields?: object;
+};
+
+/** The task never throws and never rejects. */
+type NeverFails = { log?: undefined };
+
+/**
+ * Runs a task at intervals. Its runs never overlap: it skips an interval that ends during a run. A failed run is logged,
+ * and the next one follows as usual. The interval does not keep the process alive.
+ *
+ * @param run receives a signal that aborts when the task is stopped.
+ */
+export function startPeriodic(
+  run: (signal: AbortSignal) => unknown,
+  { everyMs, isImmediate = false, ...reporting }: Options,
+): PeriodicTask {
+  const stopped = new AbortController();
+  let running: Promise<void> | undefined;
+
+  const attempt = async () => {
+    try {
+      await run(stopped.signal);
+    } catch (err) {
+      if (!reporting.log) throw err;
+      const { log, what, fields } = reporting;
+      log.error({ ...fields, err }, `${what} failed. It will be retried.`);
+    }
+  };
+  const tick = () => {
+    running ??= attempt().finally(() => {
+      running = undefined;
+    });
+  };
+
+  const timer = setInterval(tick, everyMs).unref();
+  if (isImmediate) tick();
+  return {
+    restart: () => void timer.refresh(),
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      stopped.abort();
+      await running;
+    },
+  };
+}
