@@ -1,13 +1,12 @@
 import { Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { type DomainOptions, startDomains } from './domains.ts';
-import { GatewayError } from './errors.ts';
+import { createDomains, type DomainOptions } from './domains.ts';
 import { stopping } from './runs/active-runs.ts';
 import { createContextFactory } from './schema/context.ts';
 import { schema } from './schema/index.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
-import type { ContextOf } from './transport/context-of.ts';
+import { createContextOf } from './transport/context-of.ts';
 import { createEngine } from './transport/engine.ts';
 import { createErrorMask } from './transport/error-mask.ts';
 import { createAdmission } from './transport/graphql/admission.ts';
@@ -19,8 +18,8 @@ import { createSubscribe } from './transport/graphql/subscriptions.ts';
 import { serveWebSocket } from './transport/graphql/websocket.ts';
 import { serveGraphQL } from './transport/graphql/yoga.ts';
 import { serveHealth } from './transport/health.ts';
-import { clientSignal, createHttp, type HttpOptions } from './transport/http.ts';
-import { createLimiter, quotaHeaders } from './transport/rate-limit.ts';
+import { createHttp, type HttpOptions } from './transport/http.ts';
+import { createLimiter } from './transport/rate-limit.ts';
 import { createStreamLimit } from './transport/reading.ts';
 import { serveReference } from './transport/rest/reference/serve.ts';
 import { serveRest } from './transport/rest/rest.ts';
@@ -38,20 +37,24 @@ export type AppOptions = HttpOptions &
 export type App = {
   /** The server. It does not listen yet. */
   http: FastifyInstance;
-  /** Starts to execute queued runs, and makes `/readyz` answer 200. Call it last, after the database is seeded. */
-  begin(): void;
+  /** Makes `/readyz` answer 200. Call it after the database is seeded. */
+  setReady(): void;
   /**
-   * Shuts down gracefully: accepts no new connections, closes idle ones and waits for the active runs. After the limit
-   * it aborts this replica's runs, and ends the streams of runs that other replicas execute.
+   * Prepares a graceful shutdown: accepts no new connections, closes idle ones and waits for the active runs. After the
+   * limit it aborts this replica's runs, and ends the streams of runs that other replicas execute. Then the lifetime may
+   * end.
    */
-  close(drainLimitMs?: number): Promise<void>;
+  drain(limitMs?: number): Promise<void>;
 };
 
 const DRAIN_LIMIT_MS = 25_000;
 /** Time to send finished responses, even after the drain limit. */
 const SEND_LIMIT_MS = 1_000;
 
-/** Composes the whole app from an open database and a model. It does not listen. */
+/**
+ * Composes the whole app from an open database and a model. It does not listen, and its background tasks start with the
+ * lifetime.
+ */
 export async function createApp({
   allowedOrigins = [],
   persistedDocuments,
@@ -59,40 +62,18 @@ export async function createApp({
   ...options
 }: AppOptions): Promise<App> {
   const documents = createDocuments(schema, persistedDocuments);
-  const { app: http, answers, connections } = createHttp({ ...options, limiter: () => limiter });
-  const { database, redis } = options;
-  redis?.logTo(http.log);
-  const { domains, sessionTokens, limits, begin, drain, close } = await startDomains({
-    ...options,
-    log: http.log,
-  });
+  const { database, redis, lifetime } = options;
+  const { domains, sessionTokens, limits, drain } = await createDomains(options);
   const { keys } = domains;
-  const createContext = createContextFactory(domains);
   const authenticate = createAuthenticate({ keys, sessionTokens, limits });
   const limiter = createLimiter({ authenticate, limits });
-  const contextOf: ContextOf = async (request, reply, signal = clientSignal(reply)) => {
-    const admission = limiter.admitted(request);
-    const authentication =
-      admission?.authentication ?? (await authenticate(request.headers.authorization, request.ip));
-    return createContext({
-      authentication,
-      bot: admission?.bot,
-      signal,
-      setHeader: (name, value) => reply.header(name, value),
-      traceparent: request.headers.traceparent,
-      take: async (cost) => {
-        const quota = await limiter.take(authentication, request.ip, cost);
-        reply.headers(quotaHeaders(quota));
-        if (quota.allowed && !(authentication instanceof GatewayError)) {
-          connections.trust(request.raw.socket);
-        }
-        return quota;
-      },
-    });
-  };
+  const { app: http, answers, connections } = createHttp({ ...options, limiter });
+  lifetime.defer(() => http.close());
+  const createContext = createContextFactory(domains);
+  const contextOf = createContextOf({ createContext, authenticate, limiter, connections });
 
-  let begun = false;
-  let closing = false;
+  let isReady = false;
+  let isClosing = false;
   const acquireStream = createStreamLimit();
   const engine = await createEngine(http, schema);
   await http.register(serveRest, {
@@ -136,34 +117,32 @@ export async function createApp({
   await http.register(serveHealth, {
     dependencies: {
       seed: async () => {
-        if (!begun) throw new Error('The database is not seeded yet.');
+        if (!isReady) throw new Error('The database is not seeded yet.');
       },
       database: database.ping,
       ...(redis && { redis: redis.ping }),
     },
-    isClosing: () => closing,
+    isClosing: () => isClosing,
   });
 
   return {
     http,
-    begin() {
-      begun = true;
-      begin();
+    setReady() {
+      isReady = true;
     },
-    async close(drainLimitMs = DRAIN_LIMIT_MS) {
-      closing = true;
-      const deadline = performance.now() + drainLimitMs;
+
+    async drain(limitMs = DRAIN_LIMIT_MS) {
+      isClosing = true;
+      const until = performance.now() + limitMs;
       // Only stop listening: the HTTP server's own close() also cuts responses that are not fully sent.
       Server.prototype.close.call(http.server);
       answers.closeConnections();
-      await drain(drainLimitMs);
+      await drain(limitMs);
       // Subscribers must read the last events of their runs before the open responses are counted.
       await setImmediate();
-      await answers.sent(Math.max(deadline - performance.now(), SEND_LIMIT_MS));
+      await answers.sent(Math.max(until - performance.now(), SEND_LIMIT_MS));
       answers.endStreams(stopping());
       await answers.sent(SEND_LIMIT_MS);
-      await http.close();
-      await close();
     },
   };
 }

@@ -1,15 +1,18 @@
 /** Entry point of `npm start`: reads the settings, opens the database, starts the app, and shuts it down gracefully. */
 import { lookup } from 'node:dns/promises';
 import closeWithGrace from 'close-with-grace';
+import { pino } from 'pino';
 import { DEMO_BOT_ID, seed } from '../prisma/seed.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { openRedis, redisPrefix } from './coordination/redis.ts';
 import { forgetOwners } from './coordination/worker-lease.ts';
+import { startDeadline, untilAborted } from './deadline.ts';
 import { createEnvironmentCipher } from './deployments/environment.ts';
 import { rotateSecretKey } from './deployments/rotation.ts';
 import { ERROR_LOGGING, errorForLog } from './error-log.ts';
 import { StartupError } from './errors.ts';
+import { createLifetime, type OwnedLifetime } from './lifetime.ts';
 import type { Model } from './model/model.ts';
 import { createOfflineModel } from './model/offline.ts';
 import { createOpenAIModel } from './model/openai.ts';
@@ -21,17 +24,20 @@ const OFFLINE_PACE_MS = 20;
 /** Longer than the app's drain limit, so that aborted runs are still stored. */
 const CLOSE_LIMIT_MS = 30_000;
 
-async function start(): Promise<void> {
+async function start(lifetime: OwnedLifetime): Promise<void> {
   // Other users must not read the files that this process creates.
   process.umask(0o077);
   const config = readConfig();
+  const log = pino(loggerOf(config));
   const database = config.databaseUrl
     ? await openPostgres(config.databaseUrl)
     : await openEmbedded(config.dataDirectory);
+  lifetime.defer(database.close);
   const { prisma } = database;
   const redis = config.redisUrl
     ? await openRedis(config.redisUrl, await redisPrefix(prisma))
     : undefined;
+  if (redis) lifetime.defer(redis.close);
   // Only one process uses the embedded database, so all earlier owners have exited.
   if (!config.databaseUrl) await forgetOwners(prisma);
   const secretKey = config.secretKey ?? (await generatedSecretKey(config.dataDirectory));
@@ -47,7 +53,8 @@ async function start(): Promise<void> {
     publicUrl: config.publicUrl,
     persistedDocuments: config.persistedDocuments,
     model: modelOf(config),
-    logger: loggerOf(config),
+    log,
+    lifetime,
     trustProxy: config.trustProxy,
     allowedHosts: config.allowedHosts,
     otlpEndpoint: config.otlpEndpoint,
@@ -56,22 +63,21 @@ async function start(): Promise<void> {
   const address = await listen(app, config).catch((error) => {
     throw cannotListen(error, config);
   });
-  if (config.previousSecretKeys.length > 0)
-    await rotateSecretKey(prisma, cipher, secretKey, app.http.log);
+  lifetime.start();
+  if (config.previousSecretKeys.length > 0) await rotateSecretKey(prisma, cipher, secretKey, log);
   // Seed only after listening succeeds: a failed start must not create a key that is never shown.
   const newKey = await seed(prisma, secretKeyCheck(secretKey), config.bootstrapKey);
   // Check again: another process may have seeded the database with a different secret key.
   await assertSecretKey(prisma, [secretKey, ...config.previousSecretKeys]);
-  closeWithGrace({ delay: CLOSE_LIMIT_MS, logger: app.http.log }, async ({ err }) => {
-    app.http.log.info(
+  closeWithGrace({ delay: CLOSE_LIMIT_MS, logger: log }, async ({ err }) => {
+    log.info(
       'Shutting down. Active runs have 25 seconds to finish. Press Ctrl-C again to exit at once.',
     );
-    if (err) app.http.log.fatal({ err }, 'Shutting down after an unhandled error.');
-    await app.close();
-    await redis?.close();
-    await database.close();
+    if (err) log.fatal({ err }, 'Shutting down after an unhandled error.');
+    await app.drain();
+    await lifetime[Symbol.asyncDispose]();
   });
-  app.begin();
+  app.setReady();
   greet(address, newKey, config);
 }
 
@@ -126,11 +132,21 @@ function greet(address: string, newKey: string | null, config: Config): void {
 `);
 }
 
+/** Closes what a failed start has opened. */
+async function abandon(lifetime: OwnedLifetime): Promise<void> {
+  using deadline = startDeadline(CLOSE_LIMIT_MS);
+  await untilAborted(lifetime[Symbol.asyncDispose](), deadline.signal).catch((error: unknown) =>
+    console.error('Parley could not close everything:', errorForLog(error)),
+  );
+}
+
+const lifetime = createLifetime();
 try {
-  await start();
+  await start(lifetime);
 } catch (error) {
   if (error instanceof StartupError)
     console.error(error.message.replaceAll(/^/gm, 'Parley cannot start: '));
   else console.error('Parley cannot start:', errorForLog(error));
+  await abandon(lifetime);
   process.exit(1);
 }

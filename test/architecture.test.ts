@@ -30,6 +30,7 @@ const FOUNDATIONS = [
   'ids.ts',
   'input.ts',
   'json.ts',
+  'lifetime.ts',
   'log.ts',
   'periodic.ts',
   'outage.ts',

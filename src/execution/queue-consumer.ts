@@ -8,12 +8,10 @@ import { QUEUE_CHANNEL, type Queue, type TakenRun } from '../runs/queue.ts';
 import { persist } from '../storage/persist.ts';
 import type { Worker } from './run-executor.ts';
 
-/** Executes queued runs until it is closed. `close` only stops taking runs: `LiveRuns` drains the active ones. */
-export type Background = { close(): Promise<void> };
-
 /** The most background runs that one process executes at a time. */
 const SLOTS = 20;
 
+/** Executes queued runs. Its disposal only stops taking runs: `LiveRuns` drains the active ones. */
 export function startBackground({
   queue,
   worker,
@@ -28,7 +26,7 @@ export function startBackground({
   activeDeployments: ActiveDeployments;
   pubsub: PubSub;
   log: Log;
-}): Background {
+}): AsyncDisposable {
   const closed = new AbortController();
   const active = new Set<TakenRun>();
 
@@ -100,7 +98,7 @@ export function startBackground({
   const watching = watch();
 
   return {
-    async close() {
+    async [Symbol.asyncDispose]() {
       closed.abort();
       await watching;
     },

@@ -22,7 +22,7 @@ export type Refuse = (error: Malformed, socket: Socket) => void;
  * body. Earlier requests on the connection get their responses first. Then the connection closes, because the start of
  * the next request is unknown.
  */
-export function createRefuse(answers: OpenAnswers, limiter: () => Limiter): Refuse {
+export function createRefuse(answers: OpenAnswers, limiter: Limiter): Refuse {
   /** The parser may report several errors on one connection; only the first gets a response. */
   const refused = new WeakSet<Socket>();
 
@@ -53,7 +53,7 @@ export function createRefuse(answers: OpenAnswers, limiter: () => Limiter): Refu
     await Promise.all(open.map(ended));
     // The request with the incomplete body has already received its error response.
     if (isOfBody) socket.end();
-    else await answer(reasonOf(error), socket, limiter());
+    else await answer(reasonOf(error), socket, limiter);
     // Do not wait longer for a client that keeps its side open.
     using deadline = startDeadline(LINGER_MS);
     if (!socket.closed) await once(socket, 'close', { signal: deadline.signal });

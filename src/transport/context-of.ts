@@ -1,5 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../schema/context.ts';
+import { GatewayError } from '../errors.ts';
+import type { Context, Origin } from '../schema/context.ts';
+import type { Authenticate } from './authenticate.ts';
+import type { Connections } from './connections.ts';
+import { clientSignal } from './http.ts';
+import { type Limiter, quotaHeaders } from './rate-limit.ts';
 
 /**
  * Creates the GraphQL context of an operation received over HTTP.
@@ -11,3 +16,36 @@ export type ContextOf = (
   reply: FastifyReply,
   signal?: AbortSignal,
 ) => Promise<Context>;
+
+export function createContextOf({
+  createContext,
+  authenticate,
+  limiter,
+  connections,
+}: {
+  createContext(origin: Origin): Context;
+  authenticate: Authenticate;
+  limiter: Limiter;
+  connections: Connections;
+}): ContextOf {
+  return async (request, reply, signal = clientSignal(reply)) => {
+    const admission = limiter.admitted(request);
+    const authentication =
+      admission?.authentication ?? (await authenticate(request.headers.authorization, request.ip));
+    return createContext({
+      authentication,
+      bot: admission?.bot,
+      signal,
+      setHeader: (name, value) => reply.header(name, value),
+      traceparent: request.headers.traceparent,
+      take: async (cost) => {
+        const quota = await limiter.take(authentication, request.ip, cost);
+        reply.headers(quotaHeaders(quota));
+        if (quota.allowed && !(authentication instanceof GatewayError)) {
+          connections.trust(request.raw.socket);
+        }
+        return quota;
+      },
+    });
+  };
+}

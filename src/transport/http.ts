@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 import Fastify, {
+  type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
-  type FastifyServerOptions,
   LogController,
 } from 'fastify';
 import { ERROR_STATUS, GatewayError, toGatewayError } from '../errors.ts';
@@ -37,30 +37,30 @@ export const WEBSOCKET_PATH = '/graphql/ws';
 export type Http = { app: FastifyInstance; answers: OpenAnswers; connections: Connections };
 
 export type HttpOptions = {
-  logger: FastifyServerOptions['logger'];
+  log: FastifyBaseLogger;
   /** Addresses and networks of the proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
   /** Overrides of `CONNECTION_LIMITS`. */
   connectionLimits?: Partial<ConnectionLimits>;
 };
 
-type Options = HttpOptions & {
-  /** A function, because the limiter is created after the server: its dependencies need the server's log. */
-  limiter(): Limiter;
-};
-
 /**
  * Creates the HTTP server without routes: request ids, limits, JSON bodies, and one form for every error, including the
  * HTTP server's own errors.
  */
-export function createHttp({ logger, trustProxy, connectionLimits, limiter }: Options): Http {
+export function createHttp({
+  log,
+  trustProxy,
+  connectionLimits,
+  limiter,
+}: HttpOptions & { limiter: Limiter }): Http {
   const limits = { ...CONNECTION_LIMITS, ...connectionLimits };
   const { http: timeouts, ...serverTimeouts } = timeoutsFor(limits);
   const admit = async (request: FastifyRequest, reply: FastifyReply) => {
     // Pages, files and event streams override `cache-control`.
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
     if (!isApi(request)) return undefined;
-    const admission = await limiter().admit(request, reply);
+    const admission = await limiter.admit(request, reply);
     const { authentication, quota } = admission;
     if (quota.allowed && !(authentication instanceof GatewayError)) {
       connections.trust(request.raw.socket);
@@ -68,7 +68,7 @@ export function createHttp({ logger, trustProxy, connectionLimits, limiter }: Op
     return admission;
   };
   const app = Fastify({
-    logger,
+    loggerInstance: log,
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: MAX_BODY_BYTES,
     ...serverTimeouts,

@@ -12,10 +12,10 @@ declare module 'fastify' {
 }
 
 /** Makes a server accept JSON bodies in UTF-8, within the memory that the limiter reserves. */
-export function readBodies(app: FastifyInstance, limiter: () => Limiter): void {
+export function readBodies(app: FastifyInstance, limiter: Limiter): void {
   app.addHook('preParsing', async (request, reply) => {
     const { routeOptions, headers } = request;
-    if (hasBody(headers)) await limiter().receive(request, reply);
+    if (hasBody(headers)) await limiter.receive(request, reply);
     // Without a body the content type is meaningless, so Fastify must not check it.
     else if (routeOptions.config.emptyBody) delete headers['content-type'];
   });

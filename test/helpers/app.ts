@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
 import { expect } from 'vitest';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
@@ -15,6 +16,7 @@ import type {
   PrismaClient,
 } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
+import { createLifetime } from '../../src/lifetime.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
@@ -77,12 +79,14 @@ export const testCipher = createEnvironmentCipher(TEST_SECRET_KEY);
 export async function startApp(options: Partial<AppOptions> = {}): Promise<TestApp> {
   const upstream = await startUpstream();
   const database = await testDatabase();
+  const lifetime = createLifetime();
   const app = await createApp({
+    lifetime,
     database,
     cipher: testCipher,
     secretKeys: [TEST_SECRET_KEY],
     model: createOpenAIModel({ baseUrl: upstream.baseUrl, defaultModel: 'scripted' }),
-    logger: false,
+    log: pino({ level: 'silent' }),
     trustProxy: [],
     allowedHosts: [],
     ...options,
@@ -93,12 +97,16 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     socket.once('close', () => upgraded.delete(socket));
   });
   await app.http.listen({ port: 0 });
-  app.begin();
+  lifetime.start();
+  app.setReady();
   const { port } = app.http.server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   let closed: Promise<unknown> | undefined;
   const close = async (drainLimitMs = 0) => {
-    closed ??= app.close(drainLimitMs).then(() => upstream.close());
+    closed ??= app
+      .drain(drainLimitMs)
+      .then(() => lifetime[Symbol.asyncDispose]())
+      .then(() => upstream.close());
     await closed;
   };
   atTheEnd(close);

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createClient } from 'graphql-sse';
 import { createClient as createSocketClient } from 'graphql-ws';
+import { pino } from 'pino';
 import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { type GraphQLAnswer, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
@@ -319,7 +320,7 @@ async function startHeld() {
   const app = await startApp({
     clock: () => now * 1_000,
     database: { ...database, prisma },
-    logger: { level: 'error', stream: { write: (line: string) => void errors.push(line) } },
+    log: pino({ level: 'error' }, { write: (line: string) => void errors.push(line) }),
   });
   return {
     app,

@@ -1,7 +1,9 @@
 import { createConnection } from 'node:net';
 import Fastify from 'fastify';
+import { pino } from 'pino';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
+import { createLifetime } from '../../src/lifetime.ts';
 import { createOfflineModel } from '../../src/model/offline.ts';
 import { serveHealth } from '../../src/transport/health.ts';
 import {
@@ -183,21 +185,22 @@ describe('health', () => {
   });
 
   test('is not ready before the start has seeded the database', async () => {
-    const { http, begin, close } = await createApp({
+    await using lifetime = createLifetime();
+    const { http, setReady } = await createApp({
+      lifetime,
       database: await testDatabase(),
       cipher: testCipher,
       secretKeys: [TEST_SECRET_KEY],
       model: createOfflineModel({ pace: 0 }),
-      logger: false,
+      log: pino({ level: 'silent' }),
       trustProxy: [],
       allowedHosts: [],
     });
     const before = await http.inject('/readyz');
     expect(before.statusCode).toBe(503);
     expect(before.json()).toEqual({ status: 'unavailable', missing: ['seed'] });
-    begin();
+    setReady();
     expect((await http.inject('/readyz')).statusCode).toBe(200);
-    await close();
   });
 
   test('says that the process is on its way out', async () => {

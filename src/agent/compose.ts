@@ -1,0 +1,36 @@
+import { createEgress } from '../egress/egress.ts';
+import type { Lifetime } from '../lifetime.ts';
+import type { Log } from '../log.ts';
+import type { Model } from '../model/model.ts';
+import { createModels } from '../model/models.ts';
+import type { History } from '../sessions/history.ts';
+import type { Memory } from '../sessions/memory.ts';
+import { createAgent } from './agent.ts';
+import { createToolProbe } from './mcp/probe.ts';
+import { createMcpServers } from './mcp/servers.ts';
+import { createToolGroups } from './tools/groups.ts';
+
+type Parts = {
+  history: History;
+  memory: Memory;
+  /** The operator's model, for definitions that name no model server. */
+  model: Model;
+  /** `host:port` of private hosts that tools may call. */
+  allowedHosts: string[];
+  log: Log;
+  lifetime: Lifetime;
+};
+
+export function createAgentDomain({ history, memory, model, allowedHosts, log, lifetime }: Parts) {
+  const egress = createEgress({ allowedHosts });
+  lifetime.defer(egress.close);
+  const servers = createMcpServers({ egress });
+  lifetime.defer(servers.close);
+  const toolGroups = createToolGroups({ egress, servers, log });
+  const fetchOf = (accountId: string) => egress.of(accountId).fetch;
+  const models = createModels({ standard: model, fetchOf });
+  return {
+    agent: createAgent({ history, memory, models, toolGroups, log }),
+    probeTools: createToolProbe({ servers }),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Lifetime } from '../lifetime.ts';
+import type { Log } from '../log.ts';
+import { createMemoryVersions, createSharedVersions } from './cache-versions.ts';
+import { createMemoryWindows, createSharedWindows } from './fixed-window-counter.ts';
+import { createPubSub, createRedisPubSub } from './pubsub.ts';
+import type { Redis } from './redis.ts';
+
+type Parts = {
+  /** Shared by all replicas. None: this process is the only replica. */
+  redis?: Redis | undefined;
+  /** Milliseconds since the epoch, for windows in memory. */
+  clock?: (() => number) | undefined;
+  log: Log;
+  lifetime: Lifetime;
+};
+
+/** Composes what the replicas share: in Redis, or in memory for a single process. */
+export function createCoordination({ redis, clock, log, lifetime }: Parts) {
+  const coordination = redis ? inRedis(redis, log) : inMemory(clock);
+  lifetime.defer(coordination.pubsub.flush);
+  return coordination;
+}
+
+function inRedis(redis: Redis, log: Log) {
+  redis.logTo(log);
+  return {
+    pubsub: createRedisPubSub(redis),
+    versions: createSharedVersions(redis),
+    createWindows: () => createSharedWindows(redis, log),
+  };
+}
+
+function inMemory(clock: (() => number) | undefined) {
+  const versions = createMemoryVersions();
+  return {
+    pubsub: createPubSub(),
+    versions,
+    createWindows: () => createMemoryWindows(clock, versions.current),
+  };
+}

@@ -1,0 +1,61 @@
+import type { PubSub } from '../coordination/pubsub.ts';
+import type { Owner } from '../coordination/worker-lease.ts';
+import type { Lifetime } from '../lifetime.ts';
+import type { Log } from '../log.ts';
+import type { Database } from '../storage/database.ts';
+import type { LiveRuns } from './active-runs.ts';
+import { createCancel } from './cancel.ts';
+import { createChanges } from './changes.ts';
+import { createRunList } from './list.ts';
+import { createTraceExport } from './otlp.ts';
+import { createQueue } from './queue.ts';
+import { startRecovery } from './recovery.ts';
+import { createReplay } from './replay.ts';
+import { startRetention } from './retention.ts';
+import { createRuns } from './runs.ts';
+import { createRunStats } from './stats.ts';
+import { createTracing } from './trace.ts';
+
+type Parts = Pick<Database, 'prisma' | 'sql'> & {
+  owner: Owner;
+  liveRuns: LiveRuns;
+  pubsub: PubSub;
+  /** Base URL of the collector that receives traces; none by default. */
+  otlpEndpoint?: string | undefined;
+  /** Days that runs are kept; forever by default. */
+  retentionDays?: number | undefined;
+  log: Log;
+  lifetime: Lifetime;
+};
+
+export function createRunsDomain({
+  prisma,
+  sql,
+  owner,
+  liveRuns,
+  pubsub,
+  otlpEndpoint,
+  retentionDays,
+  log,
+  lifetime,
+}: Parts) {
+  const runChanges = createChanges({ pubsub });
+  const { tell } = runChanges;
+  const replay = createReplay({ prisma, liveRuns, pubsub });
+  const cancel = createCancel({ prisma, owner, liveRuns, replay, pubsub, tell, log });
+  lifetime.onStart(() => startRecovery({ prisma, pubsub, tell, log }));
+  lifetime.onStart(() => startRetention({ prisma, log, days: retentionDays }));
+  lifetime.onStart(cancel.start);
+  const traceExport = otlpEndpoint ? createTraceExport({ endpoint: otlpEndpoint, log }) : undefined;
+  if (traceExport) lifetime.defer(traceExport.close);
+  return {
+    runs: createRuns({ prisma, sql, owner, pubsub, tell, log }),
+    queue: createQueue({ prisma, owner, pubsub, tell, log }),
+    runList: createRunList({ prisma }),
+    runStats: createRunStats({ prisma }),
+    runChanges,
+    replay,
+    cancel,
+    tracing: createTracing({ exporter: traceExport?.processor }),
+  };
+}
