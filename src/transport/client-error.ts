@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { startDeadline } from '../deadline.ts';
 import { GatewayError } from '../errors.ts';
 import { makeId } from '../ids.ts';
-import { ended, type OpenAnswers } from './connection-drain.ts';
+import { ended, type LatestRequest, type OpenAnswers } from './connection-drain.ts';
 import { errorBody } from './error-body.ts';
 import { type Limiter, quotaHeaders } from './rate-limit.ts';
 
@@ -23,7 +22,10 @@ export type Refuse = (error: Malformed, socket: Socket) => void;
  * the next request is unknown.
  */
 export function createRefuse(answers: OpenAnswers, limiter: Limiter): Refuse {
-  /** The parser may report several errors on one connection; only the first gets a response. */
+  /**
+   * The parser may report several errors on one connection; only the first gets a response. Keyed by the raw socket,
+   * because the parser may fail before the connection has its first request.
+   */
   const refused = new WeakSet<Socket>();
 
   return (error, socket) => {
@@ -48,7 +50,7 @@ export function createRefuse(answers: OpenAnswers, limiter: Limiter): Refuse {
       return;
     }
     const latest = answers.latest(socket);
-    const isOfBody = latest?.complete === false;
+    const isOfBody = latest?.request.complete === false;
     if (isOfBody) breakOff(latest, reasonOf(error));
     await Promise.all(open.map(ended));
     // The request with the incomplete body has already received its error response.
@@ -60,20 +62,19 @@ export function createRefuse(answers: OpenAnswers, limiter: Limiter): Refuse {
   }
 }
 
-const broken = new WeakMap<IncomingMessage, GatewayError>();
-
 /** Fails the reading of a request body, because the rest of it will not arrive. */
-function breakOff(request: IncomingMessage, reason: GatewayError): void {
-  broken.set(request, reason);
+function breakOff(latest: LatestRequest, reason: GatewayError): void {
+  const { request } = latest;
+  latest.brokenBy = reason;
   request.once('error', () => {});
   request.emit('error', reason);
 }
 
 /** Rejects requests whose body broke off before the server began to read it. */
-export function refuseBroken(app: FastifyInstance): void {
+export function refuseBroken(app: FastifyInstance, answers: OpenAnswers): void {
   app.addHook('preParsing', async ({ raw }) => {
-    const reason = broken.get(raw);
-    if (reason) throw reason;
+    const latest = answers.latest(raw.socket);
+    if (latest?.request === raw && latest.brokenBy) throw latest.brokenBy;
   });
 }
 

@@ -10,8 +10,8 @@ import type { Reading } from './reading.ts';
 export type OpenAnswers = {
   /** The open responses on a connection, in request order. */
   on(socket: Socket): ServerResponse[];
-  /** The latest request on a connection, possibly incomplete. */
-  latest(socket: Socket): IncomingMessage | undefined;
+  /** The latest request on a connection. */
+  latest(socket: Socket): LatestRequest | undefined;
   /**
    * Closes each connection after its last open response, and idle connections at once. The last response carries
    * `Connection: close` if its headers are not yet sent.
@@ -25,25 +25,35 @@ export type OpenAnswers = {
   endStreams(reason: GatewayError): void;
 };
 
-type Connection = { answers: Set<ServerResponse>; latest: IncomingMessage };
+/** The latest request on a connection, possibly incomplete. */
+export type LatestRequest = {
+  request: IncomingMessage;
+  /** Why the rest of its body will not arrive. */
+  brokenBy?: GatewayError;
+};
+
+type Connection = {
+  /** Each open response, with the reading of a registered event stream. */
+  answers: Map<ServerResponse, Reading | undefined>;
+  latest: LatestRequest;
+};
 
 /** Tracks a server's responses, so that it can shut down without cutting one. */
 export function trackAnswers(app: FastifyInstance): OpenAnswers {
   const connections = new Map<Socket, Connection>();
-  const readings = new WeakMap<ServerResponse, Reading>();
   const open = () => [...connections.values()].flatMap(({ answers }) => [...answers]);
 
   /** An unregistered event stream with an empty buffer may stay open forever, so the drain does not wait for it. */
-  const hasEnd = (answer: ServerResponse) =>
-    readings.has(answer) || !isEventStream(answer) || hasMoreToSend(answer);
+  const hasEnd = ([answer, reading]: [ServerResponse, Reading | undefined]) =>
+    reading || !isEventStream(answer) || hasMoreToSend(answer);
 
   /** The server's own `closeIdleConnections()` would cut responses that are complete but not fully sent. */
   const closeBehindLast = (socket: Socket) => {
     const answers = connections.get(socket)?.answers;
     if (!answers) return;
-    const last = [...answers].at(-1);
+    const last = [...answers.keys()].at(-1);
     if (!last) socket.destroySoon();
-    for (const answer of answers) answer.shouldKeepAlive = answer !== last;
+    for (const answer of answers.keys()) answer.shouldKeepAlive = answer !== last;
   };
 
   let isClosing = false;
@@ -51,10 +61,10 @@ export function trackAnswers(app: FastifyInstance): OpenAnswers {
     const { socket } = request;
     const connection = connections.get(socket);
     if (connection) {
-      connection.answers.add(answer);
-      connection.latest = request;
+      connection.answers.set(answer, undefined);
+      connection.latest = { request };
     } else {
-      connections.set(socket, { answers: new Set([answer]), latest: request });
+      connections.set(socket, { answers: new Map([[answer, undefined]]), latest: { request } });
       socket.once('close', () => connections.delete(socket));
     }
     if (isClosing) closeBehindLast(socket);
@@ -67,7 +77,7 @@ export function trackAnswers(app: FastifyInstance): OpenAnswers {
   app.server.on('upgrade', ({ socket }: IncomingMessage) => connections.delete(socket));
 
   return {
-    on: (socket) => [...(connections.get(socket)?.answers ?? [])],
+    on: (socket) => [...(connections.get(socket)?.answers.keys() ?? [])],
 
     latest: (socket) => connections.get(socket)?.latest,
 
@@ -76,16 +86,21 @@ export function trackAnswers(app: FastifyInstance): OpenAnswers {
       for (const socket of connections.keys()) closeBehindLast(socket);
     },
 
-    endsWith: (stream, reading) => void readings.set(stream, reading),
+    endsWith(stream, reading) {
+      const answers = connections.get(stream.req.socket)?.answers;
+      if (answers?.has(stream)) answers.set(stream, reading);
+    },
 
     async sent(limitMs) {
-      const ends = open().filter(hasEnd).map(ended);
+      const ends = open()
+        .filter(hasEnd)
+        .map(([answer]) => ended(answer));
       using deadline = startDeadline(limitMs);
       await Promise.race([Promise.all(ends), once(deadline.signal, 'abort')]);
     },
 
     endStreams(reason) {
-      for (const answer of open()) readings.get(answer)?.end(reason);
+      for (const [, reading] of open()) reading?.end(reason);
     },
   };
 }

@@ -61,6 +61,7 @@ export function boundConnections(
   const isProxy = matcherOf(proxies);
   /** Unauthenticated sockets by network, each with its opening time, oldest first. */
   const strangers = new Map<string, Map<Socket, number>>();
+  /** Keyed by the raw socket: a connection without a request has no object of ours. */
   const networks = new WeakMap<Socket, string>();
 
   const forget = (socket: Socket) => {

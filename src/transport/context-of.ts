@@ -29,7 +29,7 @@ export function createContextOf({
   connections: Connections;
 }): ContextOf {
   return async (request, reply, signal = clientSignal(reply)) => {
-    const admission = limiter.admitted(request);
+    const { admission } = request;
     const authentication =
       admission?.authentication ?? (await authenticate(request.headers.authorization, request.ip));
     return createContext({

@@ -20,7 +20,7 @@ import {
 } from './connections.ts';
 import { errorBody } from './error-body.ts';
 import { logInternal } from './error-mask.ts';
-import { assertAdmitted, type Limiter } from './rate-limit.ts';
+import { assertAdmitted, decorateAdmission, type Limiter } from './rate-limit.ts';
 import { readBodies } from './read-body.ts';
 
 declare module 'fastify' {
@@ -101,6 +101,7 @@ export function createHttp({
     },
   });
 
+  decorateAdmission(app);
   // Ignore unknown expectations: 417 is not a documented status.
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
@@ -117,7 +118,7 @@ export function createHttp({
     if (admission) assertAdmitted(admission, request.routeOptions.config.keyless);
   });
   readBodies(app, limiter);
-  refuseBroken(app);
+  refuseBroken(app, answers);
   app.addHook('onResponse', async (request, reply) => {
     const { method, url, ip } = request;
     request.log.info(

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Caller } from '../accounts/caller.ts';
 import { type Limits, networkOf, type Quota, rateLimitExceeded } from '../accounts/limits.ts';
@@ -18,6 +18,18 @@ export type Admission = {
   bot: BotVersion | undefined;
 };
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The result of `Limiter.admit`; `null` for a request that it did not count. */
+    admission: Admission | null;
+  }
+}
+
+/** Prepares a server for `Limiter.admit`. */
+export function decorateAdmission(app: FastifyInstance): void {
+  app.decorateRequest('admission', null);
+}
+
 /** The remaining quota, and the caller read again if its account has changed since it was cached. */
 export type Count = Quota & { renewed?: Caller | GatewayError };
 
@@ -35,7 +47,10 @@ export type Limiter = {
     /** The bot whose version to return in the same round trip. */
     botId?: string,
   ): Promise<Count>;
-  /** Authenticates and counts a request, and sets the rate-limit headers of its response. It does not reject. */
+  /**
+   * Authenticates and counts a request, and sets the rate-limit headers of its response. The request keeps the result.
+   * It does not reject.
+   */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<Admission>;
   /**
    * Counts a request for a static file, which needs no key, against its address.
@@ -50,8 +65,6 @@ export type Limiter = {
    *   transit.
    */
   receive(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** The result of `admit` for a request. */
-  admitted(request: FastifyRequest): Admission | undefined;
 };
 
 export function createLimiter({
@@ -61,7 +74,6 @@ export function createLimiter({
   authenticate: Authenticate;
   limits: Limits;
 }): Limiter {
-  const admissions = new WeakMap<FastifyRequest, Admission>();
   const reserveBody = createReserveBody();
 
   const take: Limiter['take'] = async (authentication, address, cost, bot) => {
@@ -94,7 +106,7 @@ export function createLimiter({
       const authentication = renewed ?? remembered;
       const bot = id && quota.version !== undefined ? { id, version: quota.version } : undefined;
       const admission = { authentication, quota, bot };
-      admissions.set(request, admission);
+      request.admission = admission;
       reply.headers(quotaHeaders(quota));
       return admission;
     },
@@ -107,14 +119,12 @@ export function createLimiter({
     async receive(request, reply) {
       const { raw, ip = '', headers } = request;
       const authentication =
-        admissions.get(request)?.authentication ??
+        request.admission?.authentication ??
         (await authenticate(headers.authorization, ip).catch(toGatewayError));
       if (authentication instanceof GatewayError) {
         reserveBody(raw, reply.raw, networkOf(ip), ADDRESS_BODY_BYTES);
       } else reserveBody(raw, reply.raw, authentication.account.id, ACCOUNT_BODY_BYTES);
     },
-
-    admitted: (request) => admissions.get(request),
   };
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Caller } from '../../src/accounts/caller.ts';
+import { createEventReader } from '../../src/transport/graphql/backpressure.ts';
 import { createReserved, type EventStream } from '../../src/transport/graphql/single-connection.ts';
 
 const TOKEN = 'token';
@@ -83,8 +84,9 @@ describe('a reserved connection', () => {
   test('that somebody reads outlasts that time, and ends with its reader', async () => {
     const { connection, ended, isLeft } = reserve();
     const response = await reader();
-    connection.open(response);
-    expect(await connection.opened).toBe(response);
+    const stream = createEventReader(response);
+    connection.open(stream);
+    expect(await connection.opened).toBe(stream);
     const operation = connection.operations.begin('one');
     vi.advanceTimersByTime(3_600_000);
     expect(operation.aborted).toBe(false);
@@ -100,7 +102,7 @@ describe('a reserved connection', () => {
     const closed = once(response, 'close');
     response.destroy();
     await closed;
-    connection.open(response);
+    connection.open(createEventReader(response));
     expect(await ended).toBe('ended');
     expect(isLeft()).toBe(false);
   });
@@ -111,7 +113,7 @@ describe('a reserved connection', () => {
   ])('%s ends with its key', async (_which, isOpen) => {
     const { connection, ended, endKey, isLeft } = reserve();
     const response = await reader();
-    if (isOpen) connection.open(response);
+    if (isOpen) connection.open(createEventReader(response));
     endKey();
     expect(await ended).toBe('ended');
     expect(response.destroyed).toBe(isOpen);
@@ -130,7 +132,7 @@ describe('a reserved connection', () => {
     expect(await refused.ended).toBe('ended');
     const stranger = { account: { id: 'acc_2' } } as Caller;
     reserved.add('stranger', stranger, quietStream().stream);
-    connection.open(await reader());
+    connection.open(createEventReader(await reader()));
     const granted = quietStream();
     reserved.add('late', caller, granted.stream);
     reserved.endAll();

@@ -5,63 +5,42 @@ export const MOST_UNSENT = 4 * 1024 * 1024;
 /** Queued bytes beyond which a subscription pauses. */
 const ENOUGH_UNSENT = 256 * 1024;
 
-/** The unsent events of event-stream readers. The library's own queue is unbounded. */
-export type Unsent = {
-  /** Records an event in a reader's queue. It closes the connection of a reader with too many unsent bytes. */
-  add(reader: ServerResponse, queued: unknown): void;
-  /** Notifies the waiting subscriptions that an event has left a reader's queue. */
-  sent(reader: ServerResponse): void;
-  /** Waits until a reader's queue has room, or the reader disconnects. */
-  room(reader: ServerResponse): Promise<void>;
+/** A response that carries events, and its queue of unsent ones. The library's own queue is unbounded. */
+export type EventReader = {
+  response: ServerResponse;
+  /** Records an event in the queue. It closes the connection of a reader with too many unsent bytes. */
+  add(event: unknown): void;
+  /** Notifies the waiting subscriptions that an event has left the queue. */
+  sent(): void;
+  /** Waits until the queue has room, or the reader disconnects. */
+  room(): Promise<void>;
 };
 
-export function createUnsent(): Unsent {
-  const queues = new WeakMap<ServerResponse, Queue>();
+export function createEventReader(response: ServerResponse): EventReader {
+  /** Bytes that the connection sent before the queue existed. */
+  const before = sentTo(response);
+  let queued = 0;
+  /** Resolves when an event leaves the queue or the reader disconnects. */
+  let moved = Promise.withResolvers<void>();
 
-  const queueOf = (reader: ServerResponse) => {
-    const queue = queues.get(reader) ?? watch(reader);
-    queues.set(reader, queue);
-    return queue;
+  const unsent = () => (response.socket ? queued - (sentTo(response) - before) : 0);
+  const notify = () => {
+    moved.resolve();
+    moved = Promise.withResolvers();
   };
+  response.once('close', notify);
 
   return {
-    add(reader, queued) {
-      const queue = queueOf(reader);
-      if (waiting(reader, queue) > MOST_UNSENT) reader.destroy();
-      queue.bytes += JSON.stringify(queued).length;
+    response,
+    add(event) {
+      if (unsent() > MOST_UNSENT) response.destroy();
+      queued += JSON.stringify(event).length;
     },
-
-    sent: (reader) => tell(queueOf(reader)),
-
-    async room(reader) {
-      const queue = queueOf(reader);
-      while (!reader.destroyed && waiting(reader, queue) > ENOUGH_UNSENT) await queue.moved.promise;
+    sent: notify,
+    async room() {
+      while (!response.destroyed && unsent() > ENOUGH_UNSENT) await moved.promise;
     },
   };
-}
-
-type Queue = {
-  /** Total bytes that were queued. */
-  bytes: number;
-  /** Bytes that the connection had sent before the queue existed. */
-  before: number;
-  /** Resolves when an event leaves the queue or the reader disconnects. */
-  moved: PromiseWithResolvers<void>;
-};
-
-function watch(reader: ServerResponse): Queue {
-  const queue = { bytes: 0, before: sentTo(reader), moved: Promise.withResolvers<void>() };
-  reader.once('close', () => tell(queue));
-  return queue;
-}
-
-function tell(queue: Queue): void {
-  queue.moved.resolve();
-  queue.moved = Promise.withResolvers();
-}
-
-function waiting(reader: ServerResponse, { bytes, before }: Queue): number {
-  return reader.socket ? bytes - (sentTo(reader) - before) : 0;
 }
 
 function sentTo({ socket }: ServerResponse): number {

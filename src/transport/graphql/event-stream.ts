@@ -9,9 +9,9 @@ import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { Connections } from '../connections.ts';
 import { takeOver } from '../hijack.ts';
-import { createUnsent, type Unsent } from './backpressure.ts';
+import { createEventReader, type EventReader } from './backpressure.ts';
 import { MAX_ID_LENGTH } from './open-operations.ts';
-import { addressOf, readRequest } from './request.ts';
+import { addressOf, decorateRequests, readRequest } from './request.ts';
 import { createReserved, type EventStream } from './single-connection.ts';
 import { type GraphQLOptions, refuseRequests } from './yoga.ts';
 
@@ -23,6 +23,12 @@ type Options = GraphQLOptions & {
   keys: Pick<Keys, 'watch'>;
   connections: Connections;
 };
+
+/** What the library passes back with each request. */
+type Exchange = { token: string; reply: FastifyReply; reader: EventReader };
+
+/** The context of an operation. `room` waits until the queue of its reader has room. */
+type PacedContext = Context & { room(): Promise<void> };
 
 /**
  * Serves GraphQL over Server-Sent Events at the prefix `/graphql/stream`, in both modes of the protocol: one connection for each
@@ -43,59 +49,56 @@ export async function serveEventStream(
   }: Options,
 ) {
   const reserved = createReserved({ keys });
-  const unsent = createUnsent();
-  /** By an operation's context: waits until its reader's queue has room. */
-  const rooms = new WeakMap<object, () => Promise<void>>();
 
-  const handle = createHandler<FastifyRequest, { token: string; reply: FastifyReply }, Context>({
+  const handle = createHandler<FastifyRequest, Exchange, Context>({
     authenticate: ({ context: { token } }) => token,
-    onSubscribe: async ({ raw, context: { token, reply } }) => {
+    onSubscribe: async ({ raw, context: { token, reply, reader } }) => {
       const connection = reserved.find(token);
       const asked = readRequest(raw);
       const signal = connection?.operations.begin(operationIdOf(asked.extensions));
-      const contextValue = await contextOf(raw, reply, signal);
-      rooms.set(contextValue, async () => {
-        const reader = connection ? await connection.opened : reply.raw;
-        if (reader) await unsent.room(reader);
-      });
+      const room = async () => (connection ? await connection.opened : reader)?.room();
+      const contextValue: PacedContext = { ...(await contextOf(raw, reply, signal)), room };
       const { operation, errors } = await admit(asked, contextValue);
       return operation ?? streamOf({ errors });
     },
     validate: () => [],
     subscribe: async (args) => {
       const source = await subscribe(args);
-      const room = rooms.get(args.contextValue);
-      return room && Symbol.asyncIterator in source ? paced(source, room) : source;
+      // The library types the context of our transport as `unknown`.
+      const { room } = args.contextValue as PacedContext;
+      return Symbol.asyncIterator in source ? paced(source, room) : source;
     },
     onComplete: (_context, { raw, context: { token } }) => {
       const id = operationIdOf(readRequest(raw).extensions);
       reserved.find(token)?.operations.end(id);
     },
-    onNext: (_context, { context: { token, reply } }, result) => {
+    onNext: (_context, { context: { token, reader } }, result) => {
       const masked = {
         ...result,
         ...(result.errors && { errors: result.errors.map(maskError) }),
       };
-      unsent.add(reserved.find(token)?.reader ?? reply.raw, masked);
+      const connection = reserved.find(token);
+      (connection?.reader ?? reader).add(masked);
       return masked;
     },
   });
 
-  const reserve = async (request: FastifyRequest, reply: FastifyReply) => {
+  const reserve = async (request: FastifyRequest, reply: FastifyReply, reader: EventReader) => {
     const caller = await authenticate(request.headers.authorization, request.ip);
     if (caller instanceof GatewayError) throw caller;
     const token = randomUUID();
-    const asked = toLibrary(request, { token, reply });
+    const asked = toLibrary(request, { token, reply, reader });
     const answer = await handle(asked);
     if (answer[1].status === 201) {
       // Open the library's stream at once, because only an open stream can be ended. It queues events until it is read.
       const [stream] = await handle({ ...asked, method: 'GET', headers: ACCEPT_EVENTS });
       reserved.add(token, caller, stream as EventStream);
     }
-    return send(reply, answer, unsent);
+    return send(reply, answer, reader);
   };
 
   app.addHook('onClose', async () => reserved.endAll());
+  decorateRequests(app);
   await origins.openTo(app);
   app.setErrorHandler(refuseRequests({ contextOf, maskError }));
   app.route({
@@ -111,16 +114,17 @@ export async function serveEventStream(
     },
     handler: async (request, reply) => {
       const { method, headers, query } = request;
-      if (method === 'PUT') return reserve(request, reply);
+      const reader = createEventReader(reply.raw);
+      if (method === 'PUT') return reserve(request, reply, reader);
       const token = tokenOf(request);
       const connection = reserved.find(token);
       // The first event-stream request with a token reads its connection. The library rejects a second one.
       if (connection && !connection.reader && headers.accept === 'text/event-stream') {
         connections.trust(request.raw.socket);
-        return sendStream(reply, connection.open(reply.raw), unsent);
+        return sendStream(reply, connection.open(reader), reader);
       }
       if (method === 'DELETE') connection?.operations.cancel(operationIdOf(query));
-      return send(reply, await handle(toLibrary(request, { token, reply })), unsent);
+      return send(reply, await handle(toLibrary(request, { token, reply, reader })), reader);
     },
   });
 }
@@ -156,9 +160,9 @@ const ACCEPT_EVENTS = new Headers({ accept: 'text/event-stream' });
 async function send(
   reply: FastifyReply,
   [body, { status, headers }]: Response,
-  unsent: Pick<Unsent, 'sent'>,
+  reader: Pick<EventReader, 'sent'>,
 ) {
-  if (body && typeof body !== 'string') return sendStream(reply, body, unsent);
+  if (body && typeof body !== 'string') return sendStream(reply, body, reader);
   return reply
     .code(status)
     .headers(headers ?? {})
@@ -166,7 +170,11 @@ async function send(
 }
 
 /** Sends a stream until it ends or the client disconnects. */
-async function sendStream(reply: FastifyReply, stream: EventStream, unsent: Pick<Unsent, 'sent'>) {
+async function sendStream(
+  reply: FastifyReply,
+  stream: EventStream,
+  reader: Pick<EventReader, 'sent'>,
+) {
   const raw = takeOver(reply);
   const leave = () => void stream.return();
   raw.once('close', leave);
@@ -174,7 +182,7 @@ async function sendStream(reply: FastifyReply, stream: EventStream, unsent: Pick
     for await (const text of stream) {
       if (raw.destroyed) break;
       await new Promise<unknown>((written) => raw.write(text, written));
-      unsent.sent(raw);
+      reader.sent();
     }
     raw.end();
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { invalidInput, problemsOf } from '../../errors.ts';
 import { expected } from '../../input.ts';
@@ -30,24 +30,33 @@ const addressParameters = parameters.extend({
 /** The parameters of one GraphQL request. An empty `query` counts as absent. */
 export type GraphQLRequest = z.infer<typeof parameters>;
 
-const requests = new WeakMap<FastifyRequest, GraphQLRequest>();
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The GraphQL parameters, once `readRequest` has read them. */
+    graphqlRequest: GraphQLRequest | null;
+  }
+}
+
+/** Prepares a server for `readRequest`. */
+export function decorateRequests(app: FastifyInstance): void {
+  app.decorateRequest('graphqlRequest', null);
+}
 
 /**
- * Reads the parameters of an HTTP request, from the URL with GET and else from the body. The result is cached, so that
- * the document that was checked is the document that runs.
+ * Reads the parameters of an HTTP request, from the URL with GET and else from the body. The request keeps the result,
+ * so that the document that was checked is the document that runs.
  *
  * @throws GatewayError `invalid_request` if a parameter is repeated in the URL or has the wrong type, or if the body is
  *   not one JSON object.
  */
 export function readRequest(request: FastifyRequest): GraphQLRequest {
-  const known = requests.get(request);
-  if (known) return known;
+  if (request.graphqlRequest) return request.graphqlRequest;
   const address = addressOf(request);
   const asked =
     request.method === 'GET'
       ? read(addressParameters, Object.fromEntries(address))
       : read(parameters, request.body);
-  requests.set(request, asked);
+  request.graphqlRequest = asked;
   return asked;
 }
 

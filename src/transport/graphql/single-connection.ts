@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import type { Caller } from '../../accounts/caller.ts';
 import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
 import type { Keys } from '../../accounts/keys.ts';
+import type { EventReader } from './backpressure.ts';
 import { createOperations, type Operations } from './open-operations.ts';
 
 const OPEN_WITHIN_MS = 60_000;
@@ -11,12 +11,12 @@ const MAX_RESERVED = 100;
 /** A reserved connection for many operations. Its client opens the event stream separately. */
 export type Reserved = {
   operations: Operations;
-  /** The response that carries the stream; none until it is opened. */
-  reader: ServerResponse | undefined;
+  /** The reader of the stream; none until it is opened. */
+  reader: EventReader | undefined;
   /** Resolves with the reader, or with `undefined` if the connection ends unopened. */
-  opened: Promise<ServerResponse | undefined>;
+  opened: Promise<EventReader | undefined>;
   /** Assigns the stream to a reader, which must send it. The connection ends when the reader closes. */
-  open(reader: ServerResponse): EventStream;
+  open(reader: EventReader): EventStream;
   /** Ends the connection and cancels its operations. */
   end(): void;
 };
@@ -60,7 +60,7 @@ export function createReserved({ keys }: { keys: Pick<Keys, 'watch'> }): Reserve
 
     add(token, caller, stream) {
       const leave = admit(caller, stream);
-      const { promise: opened, resolve } = Promise.withResolvers<ServerResponse | undefined>();
+      const { promise: opened, resolve } = Promise.withResolvers<EventReader | undefined>();
       const connection: Reserved = {
         operations: createOperations(),
         reader: undefined,
@@ -69,8 +69,8 @@ export function createReserved({ keys }: { keys: Pick<Keys, 'watch'> }): Reserve
           clearTimeout(late);
           leave();
           connection.reader = reader;
-          if (reader.destroyed) connection.end();
-          else reader.once('close', connection.end);
+          if (reader.response.destroyed) connection.end();
+          else reader.response.once('close', connection.end);
           resolve(reader);
           return stream;
         },
@@ -82,7 +82,7 @@ export function createReserved({ keys }: { keys: Pick<Keys, 'watch'> }): Reserve
           connection.operations.cancelAll();
           resolve(undefined);
           void stream.return();
-          connection.reader?.destroy();
+          connection.reader?.response.destroy();
         },
       };
       connections.set(token, connection);

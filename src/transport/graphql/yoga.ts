@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
+import { createYoga, type Plugin } from 'graphql-yoga';
 import { ERROR_STATUS, readErrorCode, toGatewayError } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { ContextOf } from '../context-of.ts';
@@ -11,7 +11,7 @@ import type { Admit, Operation } from './admission.ts';
 import type { Documents } from './documents.ts';
 import { createGraphiQLPage, isPageRequest } from './graphiql/page.ts';
 import type { Origins } from './origins.ts';
-import { readRequest } from './request.ts';
+import { decorateRequests, readRequest } from './request.ts';
 import type { Subscribe } from './subscriptions.ts';
 
 /** The dependencies of the GraphQL transports over HTTP. */
@@ -24,6 +24,13 @@ export type GraphQLOptions = {
   documents: Pick<Documents, 'textOf'>;
   admit: Admit;
 };
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The operation of a request for `/graphql`, once it is admitted. */
+    operation: Operation | null;
+  }
+}
 
 /** The server context that yoga gets with each request. */
 type Server = { req: FastifyRequest; reply: FastifyReply };
@@ -43,10 +50,9 @@ export async function serveGraphQL(
   }: GraphQLOptions & { limiter: Limiter },
 ) {
   const sendPage = createGraphiQLPage(limiter);
-  const admitted = new WeakMap<GraphQLParams, Operation>();
   const yoga = createYoga<Server>({
     schema,
-    context: ({ params }) => operationIn(admitted, params).contextValue,
+    context: ({ req }) => operationOf(req).contextValue,
     graphiql: false,
     landingPage: false,
     cors: false,
@@ -56,8 +62,10 @@ export async function serveGraphQL(
     maxRequestBodySize: false,
     logging: false,
     maskedErrors: { maskError },
-    plugins: [admitAlike({ contextOf, admit, maskError, admitted }), subscribeAlike(subscribe)],
+    plugins: [admitAlike({ contextOf, admit, maskError }), subscribeAlike(subscribe)],
   });
+  decorateRequests(app);
+  app.decorateRequest('operation', null);
   await origins.openTo(app);
   app.setErrorHandler(refuseRequests({ contextOf, maskError }));
   app.route({
@@ -99,10 +107,7 @@ function admitAlike({
   contextOf,
   admit,
   maskError,
-  admitted,
-}: Pick<GraphQLOptions, 'contextOf' | 'admit' | 'maskError'> & {
-  admitted: WeakMap<GraphQLParams, Operation>;
-}): Plugin<Context, Server> {
+}: Pick<GraphQLOptions, 'contextOf' | 'admit' | 'maskError'>): Plugin<Context & Server, Server> {
   return {
     onRequestParse: ({ serverContext: { req }, setRequestParser }) =>
       setRequestParser(() => {
@@ -114,10 +119,10 @@ function admitAlike({
         };
       }),
 
-    async onParams({ params, context: { req, reply }, setResult }) {
+    async onParams({ context: { req, reply }, setResult }) {
       const { operation, errors } = await admit(readRequest(req), await contextOf(req, reply));
       if (operation) {
-        admitted.set(params, operation);
+        req.operation = operation;
         return;
       }
       setResult({
@@ -130,14 +135,13 @@ function admitAlike({
       });
     },
 
-    onParse: ({ context: { params }, setParsedDocument }) =>
-      setParsedDocument(operationIn(admitted, params).document),
+    onParse: ({ context: { req }, setParsedDocument }) =>
+      setParsedDocument(operationOf(req).document),
     onValidate: ({ setResult }) => setResult([]),
   };
 }
 
-function operationIn(admitted: WeakMap<GraphQLParams, Operation>, params: GraphQLParams) {
-  const operation = admitted.get(params);
+function operationOf({ operation }: FastifyRequest): Operation {
   if (!operation) throw new Error('The operation was not admitted.');
   return operation;
 }

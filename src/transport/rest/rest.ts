@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { GatewayError } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
@@ -8,6 +8,13 @@ import type { Engine } from '../engine.ts';
 import { type AcquireStream, beginReading } from '../reading.ts';
 import { routes } from './routes.ts';
 import { streamEvents } from './sse.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The context of a request for `/v1` that was authorized; `null` before. */
+    authorizedContext: Context | null;
+  }
+}
 
 type Options = {
   engine: Engine;
@@ -25,7 +32,7 @@ export async function serveRest(
   app: FastifyInstance,
   { engine, contextOf, authenticate, answers, acquireStream }: Options,
 ) {
-  const contexts = new WeakMap<FastifyRequest, Context>();
+  app.decorateRequest('authorizedContext', null);
   for (const route of routes) {
     route.prepare(engine);
     app.route<{ Params: { id: string } }>({
@@ -35,11 +42,11 @@ export async function serveRest(
       onRequest: async (request, reply) => {
         const context = await contextOf(request, reply);
         await context.authorizeBot(request.params.id, route.scope);
-        contexts.set(request, context);
+        request.authorizedContext = context;
       },
       handler: async (request, reply) => {
-        const context = contexts.get(request);
-        if (context === undefined) throw new Error('The request was not authorized.');
+        const { authorizedContext: context } = request;
+        if (context === null) throw new Error('The request was not authorized.');
         const { params, query, headers, body, ip } = request;
         // The key may have been revoked while the body arrived. For a fast body, this reads the cached key.
         const authentication = await authenticate(headers.authorization, ip);

@@ -1,0 +1,123 @@
+import type { WebSocket, WebsocketHandler } from '@fastify/websocket';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { isJsonObject, type JsonObject } from '../../json.ts';
+import { MOST_UNSENT } from './backpressure.ts';
+import { createOperations, MAX_ID_LENGTH, type Operations } from './open-operations.ts';
+import { watchStall } from './stall.ts';
+
+/** What Parley knows of an open WebSocket. */
+export type OpenSocket = {
+  operations: Operations;
+  /** Whether its client has authenticated. */
+  isAcknowledged: boolean;
+};
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The WebSocket that the request was upgraded to. */
+    openSocket: OpenSocket | null;
+  }
+}
+
+/** The state of a guarded WebSocket, by its upgrade request. */
+export function socketOf({ openSocket }: FastifyRequest): OpenSocket {
+  if (!openSocket) throw new Error('The request was not upgraded.');
+  return openSocket;
+}
+
+function openSocket(socket: WebSocket): OpenSocket {
+  const operations = createOperations();
+  if (socket.readyState >= socket.CLOSING) operations.cancelAll();
+  socket.once('close', operations.cancelAll);
+  return { operations, isAcknowledged: false };
+}
+
+/**
+ * Guards a socket before the library sees it. It bounds incoming messages, terminates clients that do not read, and
+ * sends socket errors to the log, because the library prints them to the console.
+ */
+export function guarded(handler: WebsocketHandler, stallMs: number): WebsocketHandler {
+  return function (socket, request) {
+    const state = openSocket(socket);
+    request.openSocket = state;
+    const cutOff = () => {
+      if (socket.bufferedAmount <= MOST_UNSENT) return false;
+      socket.terminate();
+      return true;
+    };
+    const send = socket.send.bind(socket);
+    const on = socket.on.bind(socket);
+    const stall = watchStall(socket, stallMs);
+    Object.assign(socket, {
+      // A failed send is not reported, because the socket's `close` event follows.
+      send(data: string, sent: () => void) {
+        if (cutOff()) return sent();
+        stall.queued();
+        send(data, () => {
+          stall.sent();
+          sent();
+        });
+      },
+      on: (event: string, listener: (data: unknown) => void) =>
+        on(event, event === 'message' ? reading(socket, state, listener) : listener),
+    });
+    handler.call(this, socket, request);
+    Object.assign(socket, { on });
+    socket.on('ping', cutOff);
+    socket.removeAllListeners('error');
+    socket.on('error', ({ message }) => request.log.warn(`WebSocket failed: ${message}`));
+  };
+}
+
+/** Characters of a message before authentication, and of a message other than `subscribe`. */
+const MAX_SMALL_MESSAGE = 16 * 1024;
+
+/** Validates each message, then passes it to the library as text. An invalid one closes the connection with 4400. */
+function reading(socket: WebSocket, state: OpenSocket, listener: (data: unknown) => void) {
+  return (data: unknown) => {
+    if (socket.readyState !== socket.OPEN) return;
+    try {
+      const text = String(data);
+      const isSmall = text.length <= MAX_SMALL_MESSAGE;
+      if (!isSmall && !state.isAcknowledged) throw new Error('The message is too long.');
+      const message: unknown = JSON.parse(text);
+      if (!isSmall && !isSubscribe(message)) throw new Error('The message is too long.');
+      const { data: complete } = completeMessage.safeParse(message);
+      // The library only ends operations that have started; cancel one that is still being admitted.
+      if (complete) state.operations.cancel(complete.id);
+      const read = readMessage(message);
+      listener(read === message ? text : JSON.stringify(read));
+    } catch {
+      socket.close(4400, 'Invalid message received');
+    }
+  };
+}
+
+/** Source: the graphql-ws protocol, "Complete". */
+const completeMessage = z.object({ type: z.literal('complete'), id: z.string() });
+
+function isSubscribe(message: unknown): message is JsonObject {
+  return isJsonObject(message) && message.type === 'subscribe';
+}
+
+/** Messages that only servers send. The library would treat them as internal errors. Source: the graphql-ws protocol. */
+const FROM_SERVERS: unknown[] = ['connection_ack', 'next', 'error'];
+
+/**
+ * Validates a message. The library rejects a `subscribe` without `query`, so one with only a `documentId` gets an empty
+ * `query`.
+ *
+ * @throws Error for an invalid message.
+ */
+function readMessage(message: unknown): unknown {
+  if (!isJsonObject(message)) return message;
+  if (FROM_SERVERS.includes(message.type)) throw new Error('Only servers send this message.');
+  if (!isSubscribe(message)) return message;
+  const { id, payload } = message;
+  if (String(id).length > MAX_ID_LENGTH) throw new Error('The id of the operation is too long.');
+  if (!isJsonObject(payload) || payload.query !== undefined || payload.documentId == null) {
+    return message;
+  }
+  return { ...message, payload: { ...payload, query: '' } };
+}
