@@ -12,7 +12,7 @@ import { createExecutionDomain } from './execution/compose.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { Log } from './log.ts';
 import type { Model } from './model/model.ts';
-import { createLiveRuns } from './runs/active-runs.ts';
+import { createActiveRuns } from './runs/active-runs.ts';
 import { createRunsDomain } from './runs/compose.ts';
 import type { Domains } from './schema/context.ts';
 import { createSessionsDomain } from './sessions/compose.ts';
@@ -56,13 +56,13 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
   const coordination = createCoordination(options);
   const { pubsub, versions } = coordination;
   const accounts = createAccountsDomain({ ...options, ...coordination, prisma });
-  const liveRuns = createLiveRuns({ pubsub });
-  const owner = await createOwner({ prisma, sql, log, onLost: liveRuns.stopAll });
+  const activeRuns = createActiveRuns({ pubsub });
+  const owner = await createOwner({ prisma, sql, log, onLost: activeRuns.abortAll });
   lifetime.defer(owner.close);
   lifetime.onStart(owner.start);
   const shared = { prisma, sql, owner, pubsub, log, lifetime };
   const sessions = createSessionsDomain(shared);
-  const runs = createRunsDomain({ ...options, ...shared, liveRuns });
+  const runs = createRunsDomain({ ...options, ...shared, activeRuns });
   const { agent, probeTools } = createAgentDomain({ ...options, ...sessions });
   const deployments = createDeploymentsDomain({ prisma, pubsub, versions, cipher, probeTools });
   const execution = createExecutionDomain({
@@ -70,7 +70,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
     ...sessions,
     ...runs,
     ...deployments,
-    liveRuns,
+    activeRuns,
     agent,
   });
   return {
@@ -83,8 +83,8 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
       deployments: deployments.deployments,
       deploymentChanges: deployments.deploymentChanges,
       sessions: sessions.sessions,
-      chat: execution.chat,
-      execute: execution.execute,
+      startChat: execution.startChat,
+      startExecute: execution.startExecute,
       runList: runs.runList,
       runStats: runs.runStats,
       runChanges: runs.runChanges,

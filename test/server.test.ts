@@ -10,6 +10,7 @@ import { makeId } from '../src/ids.ts';
 import { createQueue } from '../src/runs/queue.ts';
 import { type Database, openEmbedded } from '../src/storage/database.ts';
 import { freshDatabase } from './helpers/database.ts';
+import { idOf } from './helpers/runs.ts';
 import {
   dataDirectoryInUse,
   startAndFail,
@@ -23,19 +24,20 @@ const TWO_ADDRESSES = new URL('./fixtures/two-addresses.mjs', import.meta.url).h
 const secretKey = () => randomBytes(32).toString('base64');
 
 /** Has a run wait. @returns its id. */
-async function enqueue({ prisma }: Database) {
+async function enqueue({ prisma, sql }: Database) {
   const [accountId, botId] = [makeId('acc'), makeId('bot')];
   await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
   await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
   const queue = createQueue({
     prisma,
+    sql,
     owner: { id: () => makeId('own') },
     pubsub: createPubSub(),
-    tell: () => {},
+    notify: () => {},
     log: { warn: () => {}, error: () => {} },
   });
   const what = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API', input: 'Hi' } as const;
-  return queue.add({ accountId, plan: 'FREE', botId, ...what });
+  return idOf(await queue.add({ accountId, plan: 'FREE', botId, ...what }));
 }
 
 /** Nothing of these is of PostgreSQL's or Redis'. */

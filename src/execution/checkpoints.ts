@@ -1,8 +1,9 @@
 import type { Log } from '../log.ts';
 import { startPeriodic } from '../periodic.ts';
+import type { BegunRun } from '../runs/begin.ts';
 import { recordEvents } from '../runs/event-codec.ts';
 import type { EventLog } from '../runs/events.ts';
-import type { BegunRun, Runs } from '../runs/runs.ts';
+import type { Runs } from '../runs/runs.ts';
 import type { Trace } from '../runs/trace.ts';
 
 /**

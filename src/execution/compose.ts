@@ -1,27 +1,26 @@
 import type { Agent } from '../agent/agent.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
-import type { Owner } from '../coordination/worker-lease.ts';
 import type { ActiveDeployments } from '../deployments/active.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { createIdempotency } from '../idempotency/runs.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { Log } from '../log.ts';
-import type { LiveRuns } from '../runs/active-runs.ts';
+import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { Queue } from '../runs/queue.ts';
 import type { Replay } from '../runs/replay.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Tracing } from '../runs/trace.ts';
 import type { Turns } from '../sessions/turns.ts';
-import { startBackground } from './queue-consumer.ts';
-import { createWorker } from './run-executor.ts';
-import { createOnce, createStart } from './start.ts';
-import { createChat } from './start-chat.ts';
-import { createExecute } from './start-execute.ts';
+import { startQueueConsumer } from './queue-consumer.ts';
+import { createRunExecutor } from './run-executor.ts';
+import { createTraceRun } from './run-trace.ts';
+import { createStartChat } from './start-chat.ts';
+import { createStartExecute } from './start-execute.ts';
+import { createEarlierRuns } from './started-run.ts';
 
 type Parts = {
   prisma: PrismaClient;
-  owner: Owner;
-  liveRuns: LiveRuns;
+  activeRuns: ActiveRuns;
   pubsub: PubSub;
   activeDeployments: ActiveDeployments;
   turns: Turns;
@@ -36,8 +35,7 @@ type Parts = {
 
 export function createExecutionDomain({
   prisma,
-  owner,
-  liveRuns,
+  activeRuns,
   pubsub,
   activeDeployments,
   turns,
@@ -49,23 +47,25 @@ export function createExecutionDomain({
   log,
   lifetime,
 }: Parts) {
-  const idempotency = createIdempotency({ prisma, owner, pubsub, log });
-  const worker = createWorker({ agent, runs, tracing, log });
-  const once = createOnce({ idempotency, replay });
-  const start = createStart({ liveRuns, once });
+  const idempotency = createIdempotency({ prisma, pubsub, log });
+  const earlierRuns = createEarlierRuns({ idempotency, replay });
+  const traceRun = createTraceRun({ agent, tracing });
+  const runExecutor = createRunExecutor({ agent, runs, queue, turns, log });
+  const executing = { activeRuns, activeDeployments, runs, traceRun, runExecutor };
+  const starting = { ...executing, idempotency, earlierRuns };
   // No run outlives what it runs on, even if the start of the app fails.
-  lifetime.defer(() => liveRuns.drain(0));
+  lifetime.defer(() => activeRuns.drain(0));
   const stopConsumer = lifetime.onStart(() =>
-    startBackground({ queue, worker, liveRuns, activeDeployments, pubsub, log }),
+    startQueueConsumer({ ...executing, queue, pubsub, log }),
   );
   return {
-    chat: createChat({ activeDeployments, turns, worker, start }),
-    execute: createExecute({ activeDeployments, worker, start, once, queue, replay }),
+    startChat: createStartChat({ ...starting, turns }),
+    startExecute: createStartExecute({ ...starting, queue, replay }),
 
     /** Starts no more runs and waits for the active ones. It aborts the remaining ones after the limit. */
     async drain(limitMs: number): Promise<void> {
       await stopConsumer();
-      await liveRuns.drain(limitMs);
+      await activeRuns.drain(limitMs);
     },
   };
 }

@@ -3,26 +3,32 @@ import type { PubSub } from '../coordination/pubsub.ts';
 import type { ActiveDeployments } from '../deployments/active.ts';
 import { isJsonObject } from '../json.ts';
 import type { Log } from '../log.ts';
-import type { Admission, LiveRuns } from '../runs/active-runs.ts';
+import type { ActiveRuns, Slot } from '../runs/active-runs.ts';
 import { QUEUE_CHANNEL, type Queue, type TakenRun } from '../runs/queue.ts';
+import type { Runs } from '../runs/runs.ts';
 import { persist } from '../storage/persist.ts';
-import type { Worker } from './run-executor.ts';
+import type { RunExecutor } from './run-executor.ts';
+import type { TraceRun } from './run-trace.ts';
 
 /** The most background runs that one process executes at a time. */
 const SLOTS = 20;
 
-/** Executes queued runs. Its disposal only stops taking runs: `LiveRuns` drains the active ones. */
-export function startBackground({
+/** Executes queued runs. Its disposal only stops taking runs: `ActiveRuns` drains the active ones. */
+export function startQueueConsumer({
   queue,
-  worker,
-  liveRuns,
+  runs,
+  traceRun,
+  runExecutor,
+  activeRuns,
   activeDeployments,
   pubsub,
   log,
 }: {
   queue: Queue;
-  worker: Worker;
-  liveRuns: Pick<LiveRuns, 'admit'>;
+  runs: Pick<Runs, 'resume'>;
+  traceRun: TraceRun;
+  runExecutor: RunExecutor;
+  activeRuns: Pick<ActiveRuns, 'acquireSlot'>;
   activeDeployments: ActiveDeployments;
   pubsub: PubSub;
   log: Log;
@@ -40,25 +46,25 @@ export function startBackground({
   /** A retried run may have crashed its last process, so at most one retry is active here. */
   const takesRetries = () => ![...active].some(({ begun }) => begun.attempt > 1);
 
-  const resume = async (place: Admission, run: TakenRun) => {
-    const { input: message, context, createdAt, traceparent } = run;
-    const waited = Math.max(Date.now() - createdAt.getTime(), 0);
-    return worker.resume(place, {
-      run,
-      deployment: await activeDeployments.find(run.begun.botId, run.environment),
-      task: { message, context: isJsonObject(context) ? context : undefined },
-      traceparent,
-      startedAt: performance.now() - waited,
-      effects: { putBack: queue.putBack },
-    });
+  const launch = async (slot: Slot, run: TakenRun) => {
+    const { begun, environment, input: message, createdAt, traceparent, earlier } = run;
+    const waitedMs = Math.max(Date.now() - createdAt.getTime(), 0);
+    const startedAt = performance.now() - waitedMs;
+    const deployment = await activeDeployments.find(begun.botId, environment);
+    const { trace, columns } = traceRun({ ...run, botId: begun.botId }, deployment, traceparent);
+    await runs.resume(begun, columns);
+    const context = isJsonObject(run.context) ? run.context : undefined;
+    const task = { deployment, message, context };
+    const job = { begun, trace, task, startedAt, onDisconnect: 'CONTINUE', earlier } as const;
+    return runExecutor.launch(slot, job);
   };
 
-  const work = async (place: Admission, run: TakenRun) => {
+  const execute = async (slot: Slot, run: TakenRun) => {
     try {
-      const { ended } = await resume(place, run);
+      const { ended } = await launch(slot, run);
       await ended;
     } catch (error) {
-      place.leave();
+      slot.release();
       log.error({ runId: run.begun.id, err: error }, 'Queued run could not be started.');
       const leave = () => queue.leave(run.begun, error);
       await persist(leave, { log, what: `The release of run ${run.begun.id}` });
@@ -67,18 +73,18 @@ export function startBackground({
 
   /** @returns whether it took a run. */
   const takeNext = async (): Promise<boolean> => {
-    const place = liveRuns.admit();
+    const slot = activeRuns.acquireSlot();
     const options = { fullAccounts: fullAccounts(), takesRetries: takesRetries() };
     const run = await queue.take(options).catch((error) => {
-      place.leave();
+      slot.release();
       throw error;
     });
     if (run === undefined) {
-      place.leave();
+      slot.release();
       return false;
     }
     active.add(run);
-    void work(place, run).finally(() => {
+    void execute(slot, run).finally(() => {
       active.delete(run);
       // This frees one of the account's slots: another process may hold back only runs of this account.
       pubsub.publish(QUEUE_CHANNEL, '');

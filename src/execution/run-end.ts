@@ -1,10 +1,12 @@
+import type { AgentTask } from '../agent/agent.ts';
 import { type ErrorCode, toGatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { isOutage } from '../outage.ts';
 import { NO_MORE_TIME } from '../runs/active-runs.ts';
+import type { BegunRun } from '../runs/begin.ts';
 import type { EndEvent, EventLog, Unnumbered } from '../runs/events.ts';
 import { INTERRUPTED } from '../runs/recovery.ts';
-import type { BegunRun, RunOutcome, Runs, StoredEnd } from '../runs/runs.ts';
+import type { RunOutcome, Runs, StoredEnd } from '../runs/runs.ts';
 import type { Trace } from '../runs/trace.ts';
 import type { HistoryMessage, TurnEnd } from '../sessions/history.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
@@ -15,10 +17,9 @@ export type EndingRun = {
   trace: Pick<Trace, 'finish'>;
   events: Pick<EventLog, 'stall'>;
   outcome: RunOutcome;
+  task: Pick<AgentTask, 'message' | 'session'>;
   /** The assistant's and tools' messages of the run. */
-  said: HistoryMessage[];
-  /** The end of the session's turn; `undefined` for a run without a session. */
-  turnOf(outcome: RunOutcome, said: HistoryMessage[]): TurnEnd | undefined;
+  newMessages: HistoryMessage[];
   /** When the work finished, by `performance.now()`. */
   since: number;
 };
@@ -44,7 +45,8 @@ export function createStoreEnd({
   runs: Pick<Runs, 'end' | 'abandon'>;
   log: Log;
 }): StoreEnd {
-  return async ({ begun, trace, events, outcome, said, turnOf, since }, signal) => {
+  return async (run, signal) => {
+    const { begun, trace, events, outcome, since } = run;
     const runId = begun.id;
     let failed: RunOutcome | undefined;
     let stalling: NodeJS.Timeout | undefined;
@@ -63,11 +65,11 @@ export function createStoreEnd({
 
     const tryOnce = async (): Promise<StoredEnd> => {
       if (!failed) {
-        const stored = await runs.end(begun, outcome, turnOf(outcome, said));
+        const stored = await runs.end(begun, outcome, turnEnd(run, outcome));
         if (stored !== 'held') return stored;
       }
       const failure = failed ?? fail(new Error('The run no longer holds the turn of its session.'));
-      const stored = await runs.abandon(begun, failure, turnOf(failure, []));
+      const stored = await runs.abandon(begun, failure, turnEnd(run, failure));
       if (stored === 'held') throw new Error('The run is still active after its end was stored.');
       return stored;
     };
@@ -95,6 +97,19 @@ export function createStoreEnd({
   };
 }
 
+/** A completed turn stores all its messages, a cancelled one its partial response, a failed one nothing. */
+function turnEnd(
+  { task: { session, message }, newMessages }: EndingRun,
+  { status, response }: RunOutcome,
+): TurnEnd | undefined {
+  if (!session) return undefined;
+  if (status === 'FAILED') return { session, messages: undefined };
+  const input: HistoryMessage = { role: 'USER', text: message };
+  if (status === 'COMPLETED') return { session, messages: [input, ...newMessages] };
+  const partial: HistoryMessage = { role: 'ASSISTANT', text: response, toolCalls: [] };
+  return { session, messages: response ? [input, partial] : [input] };
+}
+
 function asEvent(
   stored: StoredEnd,
   { id: runId }: BegunRun,
@@ -102,12 +117,12 @@ function asEvent(
 ): Unnumbered<EndEvent> {
   const failure = ({ code, message }: { code: ErrorCode; message: string }) =>
     ({ type: 'ChatFailed', runId, latencyMs, code, message }) as const;
-  if (stored === 'gone')
+  if (stored === 'deleted')
     return failure({ code: 'internal_error', message: 'The run was deleted.' });
   // The failure that recovery stores.
   if (stored === 'lost') return failure({ code: 'interrupted', message: INTERRUPTED });
   if (stored === 'held') throw new Error('The run has no terminal event.');
-  if (stored !== 'asAsked') {
+  if (stored !== 'asRequested') {
     const { seq: _, ...event } = stored;
     return event;
   }

@@ -1,18 +1,20 @@
-import type { ActiveDeployments } from '../deployments/active.ts';
-import { fingerprintOf, type Repeatable } from '../idempotency/key.ts';
+import type { ActiveDeployments, RunningDeployment } from '../deployments/active.ts';
+import { newClaim } from '../idempotency/claim.ts';
+import type { Idempotency } from '../idempotency/runs.ts';
 import { makeId } from '../ids.ts';
-import type { Admission, LiveRun } from '../runs/active-runs.ts';
-import type { RunOutcome } from '../runs/runs.ts';
-import type { HistoryMessage } from '../sessions/history.ts';
-import type { OnBusy, TakeFree, Turns } from '../sessions/turns.ts';
-import type { Job, Worker } from './run-executor.ts';
+import type { ActiveRuns, Slot } from '../runs/active-runs.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { OnBusy, Turns } from '../sessions/turns.ts';
+import type { RunExecutor } from './run-executor.ts';
+import type { TraceRun } from './run-trace.ts';
 import {
-  type BeginningWrites,
+  type EarlierRuns,
   onDisconnectOf,
   type RunRequest,
-  type Start,
+  repeatableOf,
   type StartedRun,
-} from './start.ts';
+  startedRun,
+} from './started-run.ts';
 
 /** A validated message to a bot. */
 export type ChatRequest = RunRequest & {
@@ -23,110 +25,87 @@ export type ChatRequest = RunRequest & {
   onBusy: OnBusy | undefined;
 };
 
-/** Conversations with bots. Source: the API document, "Chat". */
-export type Chat = {
-  /**
-   * Acquires the session's turn and starts a run in the background.
-   *
-   * @param signal aborts the wait for the turn when the caller disconnects.
-   * @throws GatewayError `bot_not_deployed`, `session_busy`, `idempotency_conflict` or `rate_limit_exceeded`; then no
-   *   run was created.
-   */
-  start(request: ChatRequest, signal: AbortSignal): Promise<StartedRun>;
-};
+/**
+ * Acquires the session's turn and starts a run in the background. Source: the API document, "Chat".
+ *
+ * @param signal aborts the wait for the turn when the caller disconnects.
+ * @throws GatewayError `bot_not_deployed`, `session_busy`, `idempotency_conflict` or `rate_limit_exceeded`; then no run
+ *   was created, and the idempotency key is free again.
+ */
+export type StartChat = (request: ChatRequest, signal: AbortSignal) => Promise<StartedRun>;
 
-export function createChat({
+export function createStartChat({
+  activeRuns,
   activeDeployments,
   turns,
-  worker,
-  start,
+  runs,
+  idempotency,
+  earlierRuns,
+  traceRun,
+  runExecutor,
 }: {
+  activeRuns: Pick<ActiveRuns, 'acquireSlot'>;
   activeDeployments: ActiveDeployments;
   turns: Turns;
-  worker: Worker;
-  start: Start;
-}): Chat {
-  const begin = async (
-    request: ChatRequest,
-    place: Admission,
-    also: BeginningWrites | undefined,
-    signal: AbortSignal,
-  ) => {
+  runs: Pick<Runs, 'begin'>;
+  idempotency: Pick<Idempotency, 'notify' | 'release'>;
+  earlierRuns: EarlierRuns;
+  traceRun: TraceRun;
+  runExecutor: RunExecutor;
+}): StartChat {
+  const startChat: StartChat = async (request, signal) => {
     const startedAt = performance.now();
-    const { botId, botVersion, environment, channel, message, context, onBusy, traceparent } =
-      request;
-    const deployment = await activeDeployments.find(botId, environment, botVersion);
+    const { botId, botVersion, environment, channel, message, context, onBusy } = request;
+    const input = [botId, environment, request.sessionId ?? null, message, context ?? null];
+    const repeatable = repeatableOf(request, 'chat', input);
+    await using undo = new AsyncDisposableStack();
+
+    let slot: Slot;
+    let deployment: RunningDeployment;
+    try {
+      slot = undo.adopt(activeRuns.acquireSlot(request), ({ release }) => release());
+      deployment = await activeDeployments.find(botId, environment, botVersion);
+    } catch (error) {
+      // A repeat gets the earlier run even if no run can begin now.
+      await undo.disposeAsync();
+      return earlierRuns.findDespite(error, repeatable, signal);
+    }
+
     const key = makeId('ses');
     const sessionId = request.sessionId ?? key;
+    const session = { key, botId, environment, sessionId };
     const onDisconnect = onDisconnectOf(request);
-    const job: Job = {
-      run: { botId, environment, channel, kind: 'CHAT', input: message, context, onDisconnect },
-      deployment,
-      task: { sessionId, message, context },
-      traceparent,
-      startedAt,
-      effects: {
-        begin: also,
-        turn: (outcome, said) => messagesOf(message, outcome, said),
-        ended: turns.wake,
-      },
+    const waiting = AbortSignal.any([signal, slot.signal]);
+    using arrival = await turns.arrive(session, waiting);
+    const claim = repeatable && newClaim(repeatable);
+    const run = { botId, environment, channel, kind: 'CHAT', input: message, context } as const;
+    const begin = async (leaseId: string) => {
+      const { trace, columns } = traceRun({ ...run, sessionId }, deployment, request.traceparent);
+      const turn = { session, leaseId, limit: deployment.definition.history };
+      const outcome = await runs.begin({ ...run, ...columns, onDisconnect }, { claim, turn });
+      return { trace, ...outcome };
     };
-    let begun: LiveRun | undefined;
-    /** Acquires the turn and creates the run in one statement. Not used if the run needs further writes. */
-    const takeFree: TakeFree = async (session, leaseId) => {
-      const turn = await worker.startTurn(place, job, session, leaseId);
-      begun = turn?.run;
-      return turn?.session;
-    };
-    const session = await turns.take(
-      { key, botId, environment, sessionId },
-      {
-        onBusy,
-        signal: AbortSignal.any([signal, place.signal]),
-        takeFree: also ? undefined : takeFree,
-      },
-    );
-    if (begun) return begun;
-    try {
-      return await worker.start(place, { ...job, task: { ...job.task, session } });
-    } catch (error) {
-      await turns.release(session);
-      throw error;
+
+    let outcome = await begin(makeId('trn'));
+    if (outcome.kind === 'keyTaken') {
+      arrival[Symbol.dispose]();
+      await undo.disposeAsync();
+      return (await earlierRuns.find(repeatable, signal)) ?? startChat(request, signal);
     }
+    if (outcome.kind === 'turnBusy') {
+      if (claim) undo.defer(() => idempotency.release(claim));
+      const held = await turns.waitForTurn(arrival, { onBusy, signal: waiting });
+      undo.defer(() => turns.release(held));
+      outcome = await begin(held.leaseId);
+      if (outcome.kind !== 'begun')
+        throw new Error('The run lost its turn or its idempotency key.');
+    }
+
+    undo.move();
+    if (claim) idempotency.notify(claim);
+    const { trace, begun, session: held, recollection } = outcome;
+    const task = { deployment, session: held, recollection, sessionId, message, context };
+    return startedRun(runExecutor.launch(slot, { begun, trace, task, startedAt, onDisconnect }));
   };
-
-  return {
-    start: (request, signal) =>
-      start(request, repeatableOf(request), signal, (place, also) =>
-        begin(request, place, also, signal),
-      ),
-  };
-}
-
-/** A completed turn stores all its messages, a cancelled one its partial response, a failed one nothing. */
-function messagesOf(
-  message: string,
-  { status, response }: RunOutcome,
-  messages: HistoryMessage[],
-): HistoryMessage[] | undefined {
-  if (status === 'FAILED') return undefined;
-  const asked: HistoryMessage = { role: 'USER', text: message };
-  if (status === 'COMPLETED') return [asked, ...messages];
-  return response ? [asked, { role: 'ASSISTANT', text: response, toolCalls: [] }] : [asked];
-}
-
-function repeatableOf(request: ChatRequest): Repeatable | undefined {
-  const {
-    accountId,
-    idempotencyKey: key,
-    idempotencyNamespace: namespace,
-    botId,
-    environment,
-    sessionId,
-    message,
-    context,
-  } = request;
-  if (key === undefined) return undefined;
-  const input = [botId, environment, sessionId ?? null, message, context ?? null];
-  return { accountId, namespace, key, fingerprint: fingerprintOf('chat', input) };
+  return startChat;
 }

@@ -1,16 +1,22 @@
-import type { ActiveDeployments } from '../deployments/active.ts';
-import { fingerprintOf, type Repeatable } from '../idempotency/key.ts';
+import type { ActiveDeployments, RunningDeployment } from '../deployments/active.ts';
+import { newClaim } from '../idempotency/claim.ts';
+import type { Idempotency } from '../idempotency/runs.ts';
 import type { JsonObject } from '../json.ts';
+import type { ActiveRuns, Slot } from '../runs/active-runs.ts';
 import type { Queue } from '../runs/queue.ts';
 import type { Replay } from '../runs/replay.ts';
-import type { Worker } from './run-executor.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { RunExecutor } from './run-executor.ts';
+import type { TraceRun } from './run-trace.ts';
 import {
-  type Once,
+  type EarlierRuns,
   onDisconnectOf,
   type RunRequest,
-  type Start,
+  repeatableOf,
   type StartedRun,
-} from './start.ts';
+  startedRun,
+  storedRun,
+} from './started-run.ts';
 
 /** A validated prompt to a bot, outside any conversation. */
 export type ExecuteRequest = RunRequest & {
@@ -21,79 +27,99 @@ export type ExecuteRequest = RunRequest & {
   background: boolean;
 };
 
-/** Runs without a session: no history, no memory. Source: the API document, "Execute". */
-export type Execute = {
-  /**
-   * @throws GatewayError `bot_not_deployed`, `idempotency_conflict` or `rate_limit_exceeded`; then no run was created.
-   */
-  start(request: ExecuteRequest, signal: AbortSignal): Promise<StartedRun>;
-};
+/**
+ * Starts a run without a session: no history, no memory. Source: the API document, "Execute".
+ *
+ * @throws GatewayError `bot_not_deployed`, `idempotency_conflict` or `rate_limit_exceeded`; then no run was created, and
+ *   the idempotency key is free again.
+ */
+export type StartExecute = (request: ExecuteRequest, signal: AbortSignal) => Promise<StartedRun>;
 
-export function createExecute({
+export function createStartExecute({
+  activeRuns,
   activeDeployments,
-  worker,
-  start,
-  once,
+  runs,
   queue,
+  idempotency,
+  earlierRuns,
   replay,
+  traceRun,
+  runExecutor,
 }: {
+  activeRuns: Pick<ActiveRuns, 'acquireSlot'>;
   activeDeployments: ActiveDeployments;
-  worker: Worker;
-  start: Start;
-  once: Once;
+  runs: Pick<Runs, 'begin'>;
   queue: Pick<Queue, 'add'>;
+  idempotency: Pick<Idempotency, 'notify'>;
+  earlierRuns: EarlierRuns;
   replay: Replay;
-}): Execute {
-  /** Only checks that the bot is deployed: the run uses the deployment that is active when a worker takes it. */
-  const enqueue = (request: ExecuteRequest, signal: AbortSignal) =>
-    once(repeatableOf(request), signal, async (also) => {
-      const { accountId, plan, botId, botVersion, environment, channel, prompt } = request;
-      const { context, metadata } = request;
-      await activeDeployments.find(botId, environment, botVersion);
-      const traceparent = String(request.traceparent ?? '') || undefined;
-      const kind = 'EXECUTE';
-      const run = { botId, environment, channel, kind, input: prompt, context, metadata } as const;
-      const id = await queue.add({ ...run, accountId, plan, traceparent }, also);
-      return { id, read: (...reader) => replay.read(id, 0, ...reader) };
-    });
+  traceRun: TraceRun;
+  runExecutor: RunExecutor;
+}): StartExecute {
+  const start: StartExecute = async (request, signal) => {
+    const startedAt = performance.now();
+    const { botId, botVersion, environment, context, traceparent } = request;
+    const repeatable = repeatableOf(request, 'execute', inputOf(request));
+    await using undo = new AsyncDisposableStack();
 
-  return {
-    start(request, signal) {
-      if (request.background) return enqueue(request, signal);
-      return start(request, repeatableOf(request), signal, async (place, begin) => {
-        const startedAt = performance.now();
-        const { botId, botVersion, environment, channel, prompt, context, metadata, traceparent } =
-          request;
-        const deployment = await activeDeployments.find(botId, environment, botVersion);
-        const onDisconnect = onDisconnectOf(request);
-        const kind = 'EXECUTE';
-        return worker.start(place, {
-          run: {
-            botId,
-            environment,
-            channel,
-            kind,
-            input: prompt,
-            context,
-            metadata,
-            onDisconnect,
-          },
-          deployment,
-          task: { message: prompt, context },
-          traceparent,
-          startedAt,
-          effects: { begin },
-        });
-      });
-    },
+    let slot: Slot;
+    let deployment: RunningDeployment;
+    try {
+      slot = undo.adopt(activeRuns.acquireSlot(request), ({ release }) => release());
+      deployment = await activeDeployments.find(botId, environment, botVersion);
+    } catch (error) {
+      // A repeat gets the earlier run even if no run can begin now.
+      await undo.disposeAsync();
+      return earlierRuns.findDespite(error, repeatable, signal);
+    }
+
+    const claim = repeatable && newClaim(repeatable);
+    const run = { ...runOf(request), onDisconnect: onDisconnectOf(request) };
+    const { trace, columns } = traceRun(run, deployment, traceparent);
+    const outcome = await runs.begin({ ...run, ...columns }, { claim });
+    if (outcome.kind !== 'begun') {
+      await undo.disposeAsync();
+      return (await earlierRuns.find(repeatable, signal)) ?? start(request, signal);
+    }
+
+    undo.move();
+    if (claim) idempotency.notify(claim);
+    const { begun } = outcome;
+    const task = { deployment, message: run.input, context };
+    const job = { begun, trace, task, startedAt, onDisconnect: run.onDisconnect };
+    return startedRun(runExecutor.launch(slot, job));
   };
+
+  const enqueue: StartExecute = async (request, signal) => {
+    const { accountId, plan, botId, botVersion, environment } = request;
+    const repeatable = repeatableOf(request, 'execute in the background', inputOf(request));
+    const claim = repeatable && newClaim(repeatable);
+    const traceparent = String(request.traceparent ?? '') || undefined;
+    const run = { ...runOf(request), accountId, plan, traceparent };
+    let added: Awaited<ReturnType<Queue['add']>>;
+    try {
+      // Only checks that the bot is deployed: the run uses the deployment that is active when a worker takes it.
+      await activeDeployments.find(botId, environment, botVersion);
+      added = await queue.add(run, claim);
+    } catch (error) {
+      // A repeat gets the earlier run even if the queue is full.
+      return earlierRuns.findDespite(error, repeatable, signal);
+    }
+    if (added.kind === 'keyTaken')
+      return (await earlierRuns.find(repeatable, signal)) ?? enqueue(request, signal);
+    if (claim) idempotency.notify(claim);
+    return storedRun(added.id, replay);
+  };
+
+  return (request, signal) => (request.background ? enqueue : start)(request, signal);
 }
 
-function repeatableOf(request: ExecuteRequest): Repeatable | undefined {
-  const { accountId, idempotencyKey: key, idempotencyNamespace: namespace } = request;
-  const { botId, environment, prompt, context, metadata } = request;
-  if (key === undefined) return undefined;
-  const input = [botId, environment, prompt, context ?? null, metadata ?? null];
-  const operation = request.background ? 'execute in the background' : 'execute';
-  return { accountId, namespace, key, fingerprint: fingerprintOf(operation, input) };
+function runOf({ botId, environment, channel, prompt, context, metadata }: ExecuteRequest) {
+  const kind = 'EXECUTE' as const;
+  return { botId, environment, channel, kind, input: prompt, context, metadata };
+}
+
+/** What identifies a repeat of the request. */
+function inputOf({ botId, environment, prompt, context, metadata }: ExecuteRequest): unknown[] {
+  return [botId, environment, prompt, context ?? null, metadata ?? null];
 }

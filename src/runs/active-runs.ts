@@ -7,13 +7,13 @@ import { createEventLog, type EventLog, type RunEvent } from './events.ts';
 import { READ_CHANNEL, runChannel } from './run-channel.ts';
 
 /** A run that this process executes. */
-export type LiveRun = Pick<EventLog, 'read'> & {
+export type ActiveRun = Pick<EventLog, 'read'> & {
   id: string;
   botId: string;
   /** Whether another process may retry the run. Its readers must then get only stored events. */
   isRepeatable: boolean;
   /** Cancels the run. Its partial response is stored. */
-  stop(): void;
+  cancel(): void;
   /** Resolves when the work is finished. */
   ended: Promise<void>;
 };
@@ -39,7 +39,7 @@ export type StartOptions = {
 };
 
 /** A slot among the active runs, acquired before the run starts. */
-export type Admission = {
+export type Slot = {
   /** Aborts when the run is cancelled, or with `NO_MORE_TIME`. */
   signal: AbortSignal;
   /**
@@ -50,13 +50,13 @@ export type Admission = {
   start(
     options: StartOptions,
     work: (log: EventLog, signal: AbortSignal) => Promise<void>,
-  ): LiveRun;
+  ): ActiveRun;
   /** Releases the slot if no run was started. */
-  leave(): void;
+  release(): void;
 };
 
 /** The active runs of this process, including those that wait for their session's turn. */
-export type LiveRuns = {
+export type ActiveRuns = {
   /**
    * Acquires a slot.
    *
@@ -64,13 +64,13 @@ export type LiveRuns = {
    * @throws GatewayError `rate_limit_exceeded` if the account is at its plan's limit, or `internal_error` during
    *   shutdown.
    */
-  admit(account?: { accountId: string; plan: Plan }): Admission;
+  acquireSlot(account?: { accountId: string; plan: Plan }): Slot;
   /** Finds a run that has started and not finished. */
-  find(id: string): LiveRun | undefined;
+  find(id: string): ActiveRun | undefined;
   /** Aborts every run with `NO_MORE_TIME`. */
-  stopAll(): void;
+  abortAll(): void;
   /** Cancels all runs of a bot. */
-  stopOf(botId: string): void;
+  cancelOf(botId: string): void;
   /**
    * Rejects new runs and waits until no run is active. After `limitMs`, aborts the remaining runs and waits for them to
    * finish.
@@ -81,79 +81,79 @@ export type LiveRuns = {
 /** After the last local reader has left, how long readers on other replicas have to announce themselves. */
 const ANSWER_MS = 500;
 
-export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
-  /** The release function of each active run. */
-  const live = new Map<AbortController, () => void>();
-  const acquireSlot = createConcurrencyLimit(
+export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
+  /** The release function of each slot. */
+  const slots = new Map<AbortController, () => void>();
+  const concurrencyLimit = createConcurrencyLimit(
     (max) => `This account has ${max} active runs, the limit of its plan. Try again when one ends.`,
   );
-  const begun = new Map<string, LiveRun>();
+  const started = new Map<string, ActiveRun>();
   /** Runs with a recently announced reader on another replica. */
   const readElsewhere = new Set<string>();
   let draining = false;
   let onEmpty = () => {};
 
-  const stopAll = () => {
-    for (const controller of live.keys()) controller.abort(NO_MORE_TIME);
+  const abortAll = () => {
+    for (const controller of slots.keys()) controller.abort(NO_MORE_TIME);
   };
 
-  const leave = (controller: AbortController) => {
-    live.get(controller)?.();
-    live.delete(controller);
-    if (live.size === 0) onEmpty();
+  const releaseSlot = (controller: AbortController) => {
+    slots.get(controller)?.();
+    slots.delete(controller);
+    if (slots.size === 0) onEmpty();
   };
 
   pubsub.subscribe(READ_CHANNEL, (id) => {
-    if (begun.has(id)) readElsewhere.add(id);
+    if (started.has(id)) readElsewhere.add(id);
   });
 
   return {
-    find: (id) => begun.get(id),
-    stopAll,
-    stopOf(botId) {
-      for (const run of [...begun.values()]) if (run.botId === botId) run.stop();
+    find: (id) => started.get(id),
+    abortAll,
+    cancelOf(botId) {
+      for (const run of [...started.values()]) if (run.botId === botId) run.cancel();
     },
 
-    admit(account) {
+    acquireSlot(account) {
       if (draining) throw stopping();
       const release = account
-        ? acquireSlot(account.accountId, CONCURRENCY_LIMITS[account.plan].activeRuns)
+        ? concurrencyLimit(account.accountId, CONCURRENCY_LIMITS[account.plan].activeRuns)
         : () => {};
       const controller = new AbortController();
       const { signal } = controller;
-      live.set(controller, release);
+      slots.set(controller, release);
       return {
         signal,
-        leave: () => leave(controller),
+        release: () => releaseSlot(controller),
         start({ id, botId, onDisconnect = 'CANCEL', earlier }, work) {
-          const stop = () => controller.abort();
+          const cancel = () => controller.abort();
           let asking: NodeJS.Timeout | undefined;
-          const stopUnread = () => {
+          const cancelUnread = () => {
             clearTimeout(asking);
             if (log.isRead()) return;
-            if (!readElsewhere.delete(id)) return stop();
+            if (!readElsewhere.delete(id)) return cancel();
             // A remote reader answers this notification by announcing itself again.
             pubsub.publish(runChannel(id), '');
             // Not a deadline: it starts again after each answer, and nothing waits for it.
-            asking = setTimeout(stopUnread, ANSWER_MS);
+            asking = setTimeout(cancelUnread, ANSWER_MS);
           };
-          const log = createEventLog(onDisconnect === 'CANCEL' ? stopUnread : () => {}, earlier);
+          const log = createEventLog(onDisconnect === 'CANCEL' ? cancelUnread : () => {}, earlier);
           const ended = work(log, signal).finally(() => {
             clearTimeout(asking);
             readElsewhere.delete(id);
-            begun.delete(id);
+            started.delete(id);
             log.end();
-            leave(controller);
+            releaseSlot(controller);
           });
           const run = {
             id,
             botId,
             isRepeatable: earlier !== undefined,
             read: log.read,
-            stop,
+            cancel,
             ended,
           };
-          begun.set(id, run);
+          started.set(id, run);
           return run;
         },
       };
@@ -162,11 +162,11 @@ export function createLiveRuns({ pubsub }: { pubsub: PubSub }): LiveRuns {
     async drain(limitMs) {
       draining = true;
       using deadline = startDeadline(limitMs);
-      deadline.signal.addEventListener('abort', stopAll);
+      deadline.signal.addEventListener('abort', abortAll);
       const empty = new Promise<void>((resolve) => {
         onEmpty = resolve;
       });
-      if (live.size > 0) await empty;
+      if (slots.size > 0) await empty;
     },
   };
 }

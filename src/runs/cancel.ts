@@ -7,8 +7,8 @@ import { Prisma, type PrismaClient, type RunStatus } from '../generated/prisma/c
 import type { Log } from '../log.ts';
 import { startPeriodic } from '../periodic.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
-import type { LiveRuns } from './active-runs.ts';
-import type { TellOfRun } from './changes.ts';
+import type { ActiveRuns } from './active-runs.ts';
+import type { NotifyOfRun } from './changes.ts';
 import type { Replay } from './replay.ts';
 
 /** Cancels runs on any replica. */
@@ -34,21 +34,21 @@ const BATCH = 500;
 export function createCancel({
   prisma,
   owner,
-  liveRuns,
+  activeRuns,
   replay,
   pubsub,
-  tell,
+  notify,
   log,
 }: {
   prisma: PrismaClient;
   owner: Pick<Owner, 'id'>;
-  liveRuns: Pick<LiveRuns, 'find' | 'stopOf'>;
+  activeRuns: Pick<ActiveRuns, 'find' | 'cancelOf'>;
   replay: Replay;
   pubsub: PubSub;
-  tell: TellOfRun;
+  notify: NotifyOfRun;
   log: Log;
 }): Cancel {
-  const stop = (runId: string) => liveRuns.find(runId)?.stop();
+  const stop = (runId: string) => activeRuns.find(runId)?.cancel();
 
   const poll = async () => {
     const runs = await prisma.run.findMany({
@@ -72,7 +72,7 @@ export function createCancel({
 
   const cancelWhere = async (which: Prisma.Sql) => {
     const stopped = await retry(() => markStopped(which), { when: withinRequest() });
-    for (const run of stopped) tell(run);
+    for (const run of stopped) notify(run);
     const atWork = stopped.filter(({ status }) => status === 'RUNNING');
     for (const { id } of atWork) pubsub.publish(CHANNEL, id);
     using deadline = startDeadline(MAX_WAIT_MS);
@@ -90,7 +90,7 @@ export function createCancel({
         ORDER BY id LIMIT ${BATCH} FOR UPDATE
       )
       RETURNING id, bot_id AS "botId"`;
-    for (const run of cancelled) tell(run);
+    for (const run of cancelled) notify(run);
     return cancelled.length === BATCH;
   };
 
@@ -116,7 +116,7 @@ export function createCancel({
       stack.use(startPeriodic(poll, { everyMs: POLL_EVERY_MS, log, what }));
       stack.defer(pubsub.subscribe(CHANNEL, stop));
       // A run that started while its bot was deleted has no row, so only this notification can cancel it.
-      stack.defer(pubsub.subscribe(REMOVED, liveRuns.stopOf));
+      stack.defer(pubsub.subscribe(REMOVED, activeRuns.cancelOf));
       return stack;
     },
   };

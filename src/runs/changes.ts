@@ -7,10 +7,13 @@ import { runChannel } from './run-channel.ts';
  *
  * @param options `isNew` skips the run's own channel: no client knows the id of a new run.
  */
-export type TellOfRun = (run: { id: string; botId: string }, options?: { isNew?: boolean }) => void;
+export type NotifyOfRun = (
+  run: { id: string; botId: string },
+  options?: { isNew?: boolean },
+) => void;
 
 export type Changes = {
-  tell: TellOfRun;
+  notify: NotifyOfRun;
   /**
    * Yields the id of each of the bot's runs that changes, until the signal aborts. The subscriber reads the run itself.
    * Several changes of one run while the subscriber is busy yield its id once.
@@ -20,7 +23,7 @@ export type Changes = {
 
 export function createChanges({ pubsub }: { pubsub: PubSub }): Changes {
   return {
-    tell({ id, botId }, { isNew = false } = {}) {
+    notify({ id, botId }, { isNew = false } = {}) {
       if (!isNew) pubsub.publish(runChannel(id), '');
       pubsub.publish(channelOf(botId), id);
     },

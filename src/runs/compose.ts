@@ -3,7 +3,7 @@ import type { Owner } from '../coordination/worker-lease.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../storage/database.ts';
-import type { LiveRuns } from './active-runs.ts';
+import type { ActiveRuns } from './active-runs.ts';
 import { createCancel } from './cancel.ts';
 import { createChanges } from './changes.ts';
 import { createRunList } from './list.ts';
@@ -18,7 +18,7 @@ import { createTracing } from './trace.ts';
 
 type Parts = Pick<Database, 'prisma' | 'sql'> & {
   owner: Owner;
-  liveRuns: LiveRuns;
+  activeRuns: ActiveRuns;
   pubsub: PubSub;
   /** Base URL of the collector that receives traces; none by default. */
   otlpEndpoint?: string | undefined;
@@ -32,7 +32,7 @@ export function createRunsDomain({
   prisma,
   sql,
   owner,
-  liveRuns,
+  activeRuns,
   pubsub,
   otlpEndpoint,
   retentionDays,
@@ -40,17 +40,17 @@ export function createRunsDomain({
   lifetime,
 }: Parts) {
   const runChanges = createChanges({ pubsub });
-  const { tell } = runChanges;
-  const replay = createReplay({ prisma, liveRuns, pubsub });
-  const cancel = createCancel({ prisma, owner, liveRuns, replay, pubsub, tell, log });
-  lifetime.onStart(() => startRecovery({ prisma, pubsub, tell, log }));
+  const { notify } = runChanges;
+  const replay = createReplay({ prisma, activeRuns, pubsub });
+  const cancel = createCancel({ prisma, owner, activeRuns, replay, pubsub, notify, log });
+  lifetime.onStart(() => startRecovery({ prisma, pubsub, notify, log }));
   lifetime.onStart(() => startRetention({ prisma, log, days: retentionDays }));
   lifetime.onStart(cancel.start);
   const traceExport = otlpEndpoint ? createTraceExport({ endpoint: otlpEndpoint, log }) : undefined;
   if (traceExport) lifetime.defer(traceExport.close);
   return {
-    runs: createRuns({ prisma, sql, owner, pubsub, tell, log }),
-    queue: createQueue({ prisma, owner, pubsub, tell, log }),
+    runs: createRuns({ prisma, sql, owner, pubsub, notify, log }),
+    queue: createQueue({ prisma, sql, owner, pubsub, notify, log }),
     runList: createRunList({ prisma }),
     runStats: createRunStats({ prisma }),
     runChanges,

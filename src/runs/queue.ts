@@ -3,15 +3,15 @@ import { CONCURRENCY_LIMITS } from '../accounts/concurrency-limit.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
-import type { Plan, Prisma, PrismaClient, Run } from '../generated/prisma/client.ts';
-import { makeId } from '../ids.ts';
+import type { Plan, Prisma, Run } from '../generated/prisma/client.ts';
+import type { Claim } from '../idempotency/claim.ts';
 import type { Log } from '../log.ts';
-import { undo } from '../storage/persist.ts';
-import { retry, withinRequest } from '../storage/retry.ts';
-import type { TellOfRun } from './changes.ts';
+import type { Database } from '../storage/database.ts';
+import { compensateOnUnknown } from '../storage/persist.ts';
+import { type BegunRun, createBegin, disown, type NewRun, stillOf } from './begin.ts';
+import type { NotifyOfRun } from './changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-codec.ts';
 import type { RunEvent } from './events.ts';
-import { type BegunRun, type NewRun, stillOf } from './runs.ts';
 import { createScheduler, type TakeOptions } from './scheduler.ts';
 import { traceIdOf } from './trace.ts';
 
@@ -76,15 +76,15 @@ export type TakenRun = Pick<Run, 'environment' | 'channel' | 'input' | 'context'
  */
 export type Queue = {
   /**
-   * Enqueues a run, in one transaction with the writes of `also`.
+   * Claims the idempotency key, if any, and enqueues the run.
    *
-   * @returns the run's id.
+   * @returns the run's id, or that another request has the key.
    * @throws GatewayError `rate_limit_exceeded` if the account has as many queued runs as its plan allows.
    */
   add(
     run: QueuedRun,
-    also?: (runId: string, tx: Prisma.TransactionClient) => Prisma.PrismaPromise<unknown>[],
-  ): Promise<string>;
+    claim?: Claim,
+  ): Promise<{ kind: 'enqueued'; id: string } | { kind: 'keyTaken' }>;
   /** Takes the next run. @returns `undefined` if no run may start in this process now. */
   take(options?: TakeOptions): Promise<TakenRun | undefined>;
   /**
@@ -92,7 +92,7 @@ export type Queue = {
    *
    * @returns whether the run is queued again. False if it is being cancelled or this attempt no longer owns it.
    */
-  putBack(run: BegunRun, record: EventRecord): Promise<boolean>;
+  requeue(run: BegunRun, record: EventRecord): Promise<boolean>;
   /**
    * Releases a run that was taken but could not start. After a `GatewayError` or its last attempt the run fails;
    * otherwise it loses its owner, and recovery requeues it.
@@ -112,19 +112,20 @@ const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
 
 export function createQueue({
   prisma,
+  sql,
   owner,
   pubsub,
-  tell,
+  notify,
   log,
-}: {
-  prisma: PrismaClient;
+}: Pick<Database, 'prisma' | 'sql'> & {
   owner: Pick<Owner, 'id'>;
   pubsub: PubSub;
-  tell: TellOfRun;
+  notify: NotifyOfRun;
   log: Log;
 }): Queue {
   const wake = () => pubsub.publish(QUEUE_CHANNEL, '');
 
+  const begin = createBegin({ prisma, sql, owner, log });
   const scheduler = createScheduler();
 
   /** @param hold called with the run before the transaction commits. */
@@ -143,22 +144,15 @@ export function createQueue({
   /** Takes a run. If the outcome of the transaction is unknown, releases the run to recovery. */
   const takeNext = async (options: TakeOptions): Promise<TakenRun | undefined> => {
     let held: HeldRun | undefined;
-    try {
-      const taken = await takeRow(owner.id(), options, (run) => {
-        held = run;
-      });
-      if (taken === undefined) return undefined;
-      const { events, ...rest } = taken;
-      return { ...rest, earlier: events === null ? [] : readEvents(taken).events };
-    } catch (error) {
-      const run = held;
-      if (run) await undo(() => letGo(run), { log, what: `The release of run ${run.id}` });
-      throw error;
-    }
+    const taking = takeRow(owner.id(), options, (run) => {
+      held = run;
+    });
+    const releasing = { log, what: 'The release of a queued run' };
+    const taken = await compensateOnUnknown(taking, async () => held && letGo(held), releasing);
+    if (taken === undefined) return undefined;
+    const { events, ...rest } = taken;
+    return { ...rest, earlier: events === null ? [] : readEvents(taken).events };
   };
-
-  const disown = (run: BegunRun) =>
-    prisma.run.updateMany({ where: stillOf(run), data: { ownerId: null } });
 
   /** `startedAt` matches this transaction only: after a rollback, another process may take the same attempt. */
   const letGo = ({ startedAt, ...run }: HeldRun) =>
@@ -186,8 +180,13 @@ export function createQueue({
     },
   });
 
-  /** Checks against a count that is at most a second old and includes the runs that this process has added since. */
-  const assertRoom = async (accountId: string, plan: Plan) => {
+  /**
+   * Reserves a place in the account's queue. Checks a count that is at most a second old and includes the runs that
+   * this process has added since.
+   *
+   * @returns a function that gives the place back.
+   */
+  const reserve = async (accountId: string, plan: Plan) => {
     const max = CONCURRENCY_LIMITS[plan].queuedRuns;
     const count = await counts.fetch(accountId);
     if (count && count.queued >= max) {
@@ -195,34 +194,27 @@ export function createQueue({
       throw new GatewayError('rate_limit_exceeded', message, { retryAfter: 1 });
     }
     if (count) count.queued += 1;
+    return () => {
+      if (count) count.queued -= 1;
+    };
   };
 
   return {
-    async add({ plan, ...run }, also = () => []) {
-      await assertRoom(run.accountId, plan);
-      const id = makeId('run');
-      const addOnce = async (tx: Prisma.TransactionClient) => {
-        const queued = { status: 'QUEUED', background: true, attempt: 0 } as const;
-        const traceId = traceIdOf(run.traceparent);
-        const data = { ...run, ...queued, id, traceId, onDisconnect: 'CONTINUE' as const };
-        await tx.run.create({ data, select: { id: true } });
-        for (const write of also(id, tx)) await write;
-      };
-      const isAdded = () => prisma.run.findUnique({ where: { id }, select: { id: true } });
-      await retry(
-        async (tries) => {
-          try {
-            await prisma.$transaction(addOnce, TRANSACTION);
-          } catch (error) {
-            // A retry fails on the unique id if an earlier try committed and its response was lost.
-            if (tries === 1 || !(await isAdded())) throw error;
-          }
-        },
-        { when: withinRequest() },
+    async add({ plan, accountId, traceparent, ...run }, claim) {
+      const giveBack = await reserve(accountId, plan);
+      const traceId = traceIdOf(traceparent);
+      const outcome = await begin(
+        { ...run, traceId, onDisconnect: 'CONTINUE' },
+        { claim, queued: { accountId, traceparent } },
       );
-      tell({ id, botId: run.botId }, { isNew: true });
+      if (outcome.kind !== 'begun') {
+        giveBack();
+        return { kind: 'keyTaken' };
+      }
+      const { id } = outcome.begun;
+      notify(outcome.begun, { isNew: true });
       wake();
-      return id;
+      return { kind: 'enqueued', id };
     },
 
     async take(options = { fullAccounts: [], takesRetries: true }) {
@@ -230,25 +222,25 @@ export function createQueue({
       const waiting = await prisma.$queryRaw<unknown[]>`
         SELECT 1 FROM runs WHERE status = 'QUEUED' LIMIT 1`;
       const taken = waiting.length > 0 ? await takeNext(options) : undefined;
-      if (taken) tell(taken.begun);
+      if (taken) notify(taken.begun);
       return taken;
     },
 
-    async putBack(run, record) {
+    async requeue(run, record) {
       const { count } = await prisma.run.updateMany({
         where: { ...stillOf(run), cancelRequested: false },
         data: { ...record, status: 'QUEUED', ownerId: null, attempt: { decrement: 1 } },
       });
       if (count === 0) return false;
-      tell(run);
+      notify(run);
       wake();
       return true;
     },
 
     async leave(run, reason) {
       const isLast = reason instanceof GatewayError || run.attempt >= MAX_ATTEMPTS;
-      await (isLast ? fail(run, toGatewayError(reason)) : disown(run));
-      tell(run);
+      await (isLast ? fail(run, toGatewayError(reason)) : disown(prisma, run));
+      notify(run);
     },
   };
 }

@@ -3,7 +3,7 @@ import { isOwnerless } from '../coordination/worker-lease.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 import { type PeriodicTask, startPeriodic } from '../periodic.ts';
-import type { TellOfRun } from './changes.ts';
+import type { NotifyOfRun } from './changes.ts';
 import { MAX_ATTEMPTS, QUEUE_CHANNEL } from './queue.ts';
 
 const POLL_EVERY_MS = 2_000;
@@ -23,12 +23,12 @@ type Lost = { id: string; botId: string };
 export function startRecovery({
   prisma,
   pubsub,
-  tell,
+  notify,
   log,
 }: {
   prisma: PrismaClient;
   pubsub: PubSub;
-  tell: TellOfRun;
+  notify: NotifyOfRun;
   log: Log;
 }): PeriodicTask {
   const recover = () => prisma.$queryRaw<Lost[]>`
@@ -53,7 +53,7 @@ export function startRecovery({
 
   const poll = async () => {
     const lost = await recover();
-    for (const run of lost) tell(run);
+    for (const run of lost) notify(run);
     if (lost.length > 0) pubsub.publish(QUEUE_CHANNEL, '');
   };
 

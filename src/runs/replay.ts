@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { createCoalesced } from '../storage/coalesce.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
-import type { LiveRuns } from './active-runs.ts';
+import type { ActiveRuns } from './active-runs.ts';
 import { EVENT_COLUMNS, readEvents } from './event-codec.ts';
 import type { ReadOptions, RunEvent } from './events.ts';
 import { READ_CHANNEL, runChannel } from './run-channel.ts';
@@ -32,11 +32,11 @@ const PATIENT_MS = 60_000;
 
 export function createReplay({
   prisma,
-  liveRuns,
+  activeRuns,
   pubsub,
 }: {
   prisma: PrismaClient;
-  liveRuns: Pick<LiveRuns, 'find'>;
+  activeRuns: Pick<ActiveRuns, 'find'>;
   pubsub: PubSub;
 }): Replay {
   /** All readers of a run share one query and one decoding of its row. */
@@ -78,7 +78,7 @@ export function createReplay({
 
   return {
     read(runId, after, signal, options = {}) {
-      const run = liveRuns.find(runId);
+      const run = activeRuns.find(runId);
       // Events that are not stored are lost if this process dies. A reader that had seen them would skip as many events
       // of the next attempt.
       if (run && !run.isRepeatable) return run.read(signal, after, options);

@@ -18,7 +18,8 @@ import {
   type SpanProcessor,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { NewRun, RunOutcome } from './runs.ts';
+import type { NewRun } from './begin.ts';
+import type { RunOutcome } from './runs.ts';
 import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE, PROVIDER } from './semconv.ts';
 import { asFailed, type StoredSpan, toStoredSpan } from './spans.ts';
 

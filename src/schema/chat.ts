@@ -1,6 +1,7 @@
 import { assertOwnSession, contextOf } from '../accounts/caller.ts';
 import { type GatewayError, invalidInput } from '../errors.ts';
-import { type Reply, type RunRequest, readReply, type StartedRun } from '../execution/start.ts';
+import { type Reply, readReply } from '../execution/reply.ts';
+import type { RunRequest, StartedRun } from '../execution/started-run.ts';
 import { namespaceOf } from '../idempotency/key.ts';
 import { chatMessage, idempotencyKey, runMetadata, sessionId } from '../input.ts';
 import { isJsonObject, jsonObject } from '../json.ts';
@@ -222,7 +223,7 @@ async function startChat(
     sessionId: sessionId ?? session?.sessionId,
     onBusy: onBusy ?? undefined,
   };
-  return context.chat.start(request, context.signal);
+  return context.startChat(request, context.signal);
 }
 
 async function startExecute(
@@ -236,7 +237,7 @@ async function startExecute(
     metadata: isJsonObject(metadata) ? metadata : undefined,
     background: background ?? false,
   };
-  return context.execute.start(request, context.signal);
+  return context.startExecute(request, context.signal);
 }
 
 function notStreamed(): GatewayError {

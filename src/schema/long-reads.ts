@@ -1,4 +1,4 @@
-import { createInOrder } from '../sessions/keyed-queue.ts';
+import { createKeyedQueue } from '../sessions/keyed-queue.ts';
 
 /** Reads of at most this many bytes of text are not queued. */
 export const LONG_READ_BYTES = 256 * 1024;
@@ -9,19 +9,19 @@ const LONG_READS = 4;
 export type LongReads = <Result>(accountId: string, read: () => Promise<Result>) => Promise<Result>;
 
 export function createLongReads(): LongReads {
-  const inOrder = createInOrder();
+  const queue = createKeyedQueue();
   const waiting: (() => void)[] = [];
   let free = LONG_READS;
-  return (accountId, read) =>
-    inOrder(accountId, async () => {
-      if (free > 0) free -= 1;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
-      try {
-        return await read();
-      } finally {
-        const next = waiting.shift();
-        if (next) next();
-        else free += 1;
-      }
-    });
+  return async (accountId, read) => {
+    using _head = await queue(accountId);
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await read();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
 }

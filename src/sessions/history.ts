@@ -49,18 +49,19 @@ export type History = {
 const MAX_RECALLED_BYTES = 4 * 1024 * 1024;
 
 /**
- * Builds the SQL columns `messages` and `facts` of a session. The statement must have a column `limit`.
+ * Builds the SQL columns `messages` and `facts` of a session.
  *
  * @param key an SQL expression for the session's key.
+ * @param limit an SQL expression for the number of messages.
  */
-export const recalled = (key: string) => `
+export const recalled = (key: string, limit: string) => `
   (SELECT json_agg(message ORDER BY turn, position) FROM (
     SELECT turn, position, role, text, "toolCalls", "toolCallId" FROM (
       SELECT *, sum(octet_length(text) + COALESCE(octet_length("toolCalls"::text), 0))
         OVER (ORDER BY turn DESC, position DESC) AS bytes
       FROM (
         SELECT turn, position, role, text, tool_calls AS "toolCalls", tool_call_id AS "toolCallId"
-        FROM messages WHERE session_key = ${key} ORDER BY turn DESC, position DESC LIMIT "limit"
+        FROM messages WHERE session_key = ${key} ORDER BY turn DESC, position DESC LIMIT ${limit}
       ) AS latest
     ) AS measured
     WHERE bytes <= ${MAX_RECALLED_BYTES}
@@ -70,7 +71,7 @@ export const recalled = (key: string) => `
   ) AS fact) AS facts`;
 
 const RECALL = statement(
-  `SELECT key, ${recalled('key')} FROM json_to_recordset($1) AS asked (key text, "limit" int)`,
+  `SELECT key, ${recalled('key', '"limit"')} FROM json_to_recordset($1) AS requested (key text, "limit" int)`,
 );
 
 type StoredMessage = Pick<Message, 'role' | 'text' | 'toolCalls' | 'toolCallId'>;

@@ -80,17 +80,22 @@ export function createSessions({
     return count === BATCH;
   };
 
-  /** Deletes by key: on a repeat after a lost response, a new session may already have the same session id. */
+  /**
+   * Deletes by key: on a repeat after a lost response, a new session may already have the same session id. Locks the
+   * idempotency records before the session, as the statement that begins a run does, to avoid deadlocks.
+   */
   const deleteSession = async ({ botId, environment, sessionId }: SessionRef, id: string) => {
+    const ofSession = Prisma.sql`
+      account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND run_id IN (
+        SELECT id FROM runs
+        WHERE bot_id = ${botId} AND environment = ${environment}::"Environment" AND session_id = ${sessionId}
+      )`;
     await prisma.$transaction(async (tx) => {
-      const { count } = await tx.session.deleteMany({ where: { id } });
-      if (count === 0) return;
       await tx.$executeRaw`
-        DELETE FROM idempotency_records
-        WHERE account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND run_id IN (
-          SELECT id FROM runs
-          WHERE bot_id = ${botId} AND environment = ${environment}::"Environment" AND session_id = ${sessionId}
-        )`;
+        SELECT 1 FROM idempotency_records WHERE ${ofSession}
+        ORDER BY account_id, namespace, key FOR UPDATE`;
+      const { count } = await tx.session.deleteMany({ where: { id } });
+      if (count > 0) await tx.$executeRaw`DELETE FROM idempotency_records WHERE ${ofSession}`;
     });
   };
 

@@ -34,13 +34,25 @@ export async function persist(
 }
 
 /**
- * Compensates a statement whose outcome is unknown: now, and again after `SETTLED_AFTER_MS`, because a stalled database
- * or network may execute the statement after the first compensation. Retries as `persist` does.
+ * Waits for a write. If it fails, its outcome is unknown, so compensates it: now, and again after `SETTLED_AFTER_MS`,
+ * because a stalled database or network may execute the write after the first compensation. Retries as `persist` does.
+ *
+ * @param compensate undoes the write, if it was committed. Must be safe to repeat.
+ * @throws the error of the write.
  */
-export function undo(work: () => PromiseLike<unknown>, options: { log: Log; what: string }) {
-  const again = () => void persist(work, options);
-  return persist(async () => {
-    await work();
-    setTimeout(again, SETTLED_AFTER_MS).unref();
-  }, options);
+export async function compensateOnUnknown<T>(
+  write: PromiseLike<T>,
+  compensate: () => PromiseLike<unknown>,
+  options: { log: Log; what: string },
+): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    const compensateAgain = () => void persist(compensate, options);
+    await persist(async () => {
+      await compensate();
+      setTimeout(compensateAgain, SETTLED_AFTER_MS).unref();
+    }, options);
+    throw error;
+  }
 }

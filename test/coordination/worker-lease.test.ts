@@ -182,8 +182,8 @@ describe('a run whose beginning was stored, though the answer that said so was l
     const botId = await makeBot();
     const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
     const pubsub = createPubSub();
-    const tell = () => {};
-    const runs = createRuns({ prisma, sql: loser, owner, pubsub, tell, log });
+    const notify = () => {};
+    const runs = createRuns({ prisma, sql: loser, owner, pubsub, notify, log });
     const run = {
       botId,
       environment: 'PRODUCTION',
@@ -192,7 +192,7 @@ describe('a run whose beginning was stored, though the answer that said so was l
       input: 'Hi',
     } as const;
     await expect(runs.begin(run)).rejects.toThrow('The connection was cut.');
-    const recovery = startRecovery({ prisma, pubsub, tell, log });
+    const recovery = startRecovery({ prisma, pubsub, notify, log });
     await expect
       .poll(() => prisma.run.findFirst({ where: { botId } }))
       .toMatchObject({ status: 'FAILED', errorCode: 'interrupted' });
@@ -221,7 +221,7 @@ describe('a run whose process has died', () => {
     const lost = await run(makeId('own'));
     const alive = await run(owner.id());
     const pubsub = createPubSub();
-    const recovery = startRecovery({ prisma, pubsub, tell: () => {}, log });
+    const recovery = startRecovery({ prisma, pubsub, notify: () => {}, log });
     const find = (id: string) => prisma.run.findUniqueOrThrow({ where: { id } });
     await expect
       .poll(() => find(lost.id))
@@ -247,11 +247,11 @@ describe('a run whose process has died', () => {
     };
     const [slow, other] = [await lose('slow'), await lose('other')];
     const goOn = await holdUp(prisma, { before: 'UPDATE', of: 'runs', id: slow.id });
-    const [pubsub, tell] = [createPubSub(), () => {}];
-    const first = startRecovery({ prisma, pubsub, tell, log });
+    const [pubsub, notify] = [createPubSub(), () => {}];
+    const first = startRecovery({ prisma, pubsub, notify, log });
     await untilWaiting(prisma, 1);
-    const second = startRecovery({ prisma, pubsub, tell, log });
-    const queue = createQueue({ prisma, owner, pubsub, tell, log });
+    const second = startRecovery({ prisma, pubsub, notify, log });
+    const queue = createQueue({ prisma, sql, owner, pubsub, notify, log });
     const take = async () => (await queue.take())?.begun.id;
     await expect.poll(take).toBe(other.id);
     await goOn();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { readReply } from '../../src/execution/reply.ts';
 import { createStoreEnd } from '../../src/execution/run-end.ts';
-import { readReply } from '../../src/execution/start.ts';
 import { NO_MORE_TIME } from '../../src/runs/active-runs.ts';
 import { createEventLog } from '../../src/runs/events.ts';
 import type { RunOutcome, Runs, StoredEnd } from '../../src/runs/runs.ts';
@@ -30,21 +30,18 @@ function ending(runs: Partial<Pick<Runs, 'end' | 'abandon'>>) {
   const stop = new AbortController();
   const stall = vi.fn();
   const log = { warn: () => {}, error: () => {} };
-  const end = async (): Promise<StoredEnd> => 'asAsked';
+  const end = async (): Promise<StoredEnd> => 'asRequested';
   const storeEnd = createStoreEnd({ runs: { end, abandon: end, ...runs }, log });
   const run = {
     begun: { id: 'run_1', botId: 'bot', ownerId: 'own_1', attempt: 1 },
     trace: { finish: () => [] },
     events: { stall },
     outcome: OUTCOME,
-    said: [{ role: 'USER' as const, text: 'Hi' }],
-    turnOf: (_outcome: RunOutcome, messages: { role: 'USER'; text: string }[]) => ({
-      session,
-      messages,
-    }),
+    task: { message: 'Hi', session },
+    newMessages: [],
     since: performance.now(),
   };
-  const told = storeEnd(run as Parameters<typeof storeEnd>[0], stop.signal);
+  const told = storeEnd(run, stop.signal);
   return { told, stall, stop: () => stop.abort(NO_MORE_TIME) };
 }
 
@@ -56,7 +53,7 @@ describe('the end of a run', () => {
       end: async () => {
         tries += 1;
         if (isAway) throw cutError();
-        return 'asAsked';
+        return 'asRequested';
       },
     });
     await vi.advanceTimersByTimeAsync(6_999);
@@ -84,14 +81,14 @@ describe('the end of a run', () => {
   test('is a failure without its messages where the database refuses it, or the turn is lost', async () => {
     const refusal = Object.assign(new Error('duplicate key value'), { code: '23505' });
     for (const end of [async () => Promise.reject(refusal), async () => 'held' as const]) {
-      const abandon = vi.fn(async (): Promise<StoredEnd> => 'asAsked');
+      const abandon = vi.fn(async (): Promise<StoredEnd> => 'asRequested');
       const { told } = ending({ end, abandon });
       await vi.advanceTimersByTimeAsync(1_000);
       expect(await told).toMatchObject({ type: 'ChatFailed', code: 'internal_error' });
       expect(abandon).toHaveBeenCalledExactlyOnceWith(
         expect.anything(),
         expect.objectContaining({ status: 'FAILED' }),
-        { session, messages: [] },
+        { session, messages: undefined },
       );
     }
   });
@@ -106,7 +103,7 @@ describe('the end of a run', () => {
     const ends: [StoredEnd, object][] = [
       [{ ...cancelled, seq: 9 }, cancelled],
       ['lost', { type: 'ChatFailed', code: 'interrupted' }],
-      ['gone', { type: 'ChatFailed', code: 'internal_error' }],
+      ['deleted', { type: 'ChatFailed', code: 'internal_error' }],
     ];
     for (const [stored, event] of ends) {
       expect(await ending({ end: async () => stored }).told).toMatchObject(event);

@@ -5,6 +5,7 @@ import type {
   RunStatus,
 } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
+import type { Queue } from '../../src/runs/queue.ts';
 import type { TestApp } from './app.ts';
 
 /** The fields of a run that lists and statistics use. */
@@ -53,4 +54,10 @@ export async function makeRuns(
 /** The order of the list: newest first, then by descending id. */
 export function newestFirst(a: MadeRun, b: MadeRun): number {
   return b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1);
+}
+
+/** The id of a run that was added to a queue. */
+export function idOf(added: Awaited<ReturnType<Queue['add']>>): string {
+  if (added.kind !== 'enqueued') throw new Error('Another request has the key.');
+  return added.id;
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { makeId } from '../../src/ids.ts';
+import { BEGIN } from '../../src/runs/statements.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
-import { cutError, withMember } from '../helpers/lossy-database.ts';
+import { cutError, withMember, withSql } from '../helpers/lossy-database.ts';
 import { frames } from '../helpers/stream.ts';
 import type { Script } from '../helpers/upstream.ts';
 
@@ -285,17 +286,14 @@ describe('a request with an idempotency key', () => {
   });
 
   test('begins its run though the answer is lost that gave it its key', async () => {
-    const { prisma } = app;
     let lost = 0;
-    const execute = async (...statement: Parameters<typeof prisma.$executeRaw>) => {
-      const count = await prisma.$executeRaw(...statement);
-      if (lost > 0 || !String(statement).includes('INSERT INTO idempotency_records')) return count;
+    const database = withSql(await testDatabase(), async ({ statement, run }) => {
+      const rows = await run();
+      if (lost > 0 || statement !== BEGIN) return rows;
       lost += 1;
       throw cutError();
-    };
-    const losing = await startApp({
-      database: { ...(await testDatabase()), prisma: withMember(prisma, '$executeRaw', execute) },
     });
+    const losing = await startApp({ database });
     const answer = await post(losing.url, 'chat', { message: 'Hi' }, withKey(randomUUID()));
     expect([answer.status, lost]).toEqual([200, 1]);
     expect(answer.headers.get('idempotency-replayed')).toBeNull();
@@ -322,18 +320,12 @@ describe('a request with an idempotency key', () => {
     ['for the first time', false],
     ['after a run that failed', true],
   ])('is free again when the answer is lost that gave it its key %s', async (_which, hasFailed) => {
-    const { prisma } = app;
-    const execute = async (...statement: Parameters<typeof prisma.$executeRaw>) => {
-      const count = await prisma.$executeRaw(...statement);
-      if (count > 0 && String(statement).includes('idempotency_records')) throw LOST;
-      return count;
-    };
-    const losing = await startApp({
-      database: {
-        ...(await testDatabase()),
-        prisma: withMember(prisma, '$executeRaw', execute),
-      },
+    const database = withSql(await testDatabase(), async ({ statement, run }) => {
+      const rows = await run();
+      if (statement === BEGIN) throw LOST;
+      return rows;
     });
+    const losing = await startApp({ database });
     const key = randomUUID();
     app.upstream.script(refusal);
     if (hasFailed) await post(app.url, 'chat', { message: 'Hi' }, withKey(key));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { createPubSub, createRedisPubSub } from '../../src/coordination/pubsub.ts';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
-import { createLiveRuns } from '../../src/runs/active-runs.ts';
+import { createActiveRuns } from '../../src/runs/active-runs.ts';
 import { createReplay } from '../../src/runs/replay.ts';
 import { READ_CHANNEL, runChannel } from '../../src/runs/run-channel.ts';
 import { startApp } from '../helpers/app.ts';
@@ -22,7 +22,7 @@ describe('a run whose last reader here has left', () => {
     const readElsewhere = () => pubsub.publish(READ_CHANNEL, 'run');
     const asked = vi.fn();
     pubsub.subscribe(runChannel('run'), asked);
-    const place = createLiveRuns({ pubsub }).admit();
+    const place = createActiveRuns({ pubsub }).acquireSlot();
     const run = place.start({ id: 'run', botId: 'bot' }, async (_log, signal) => {
       await once(signal, 'abort');
     });
@@ -57,7 +57,7 @@ describe('a run whose last reader here has left', () => {
     const begun = { status: 'RUNNING', startedAt: new Date(), events: null, response: null };
     const row = { id: 'run', sessionId: null, errorCode: null, ...begun };
     const prisma = { run: { findUnique: async () => row } } as unknown as PrismaClient;
-    const elsewhere = createReplay({ prisma, liveRuns: { find: () => undefined }, pubsub });
+    const elsewhere = createReplay({ prisma, activeRuns: { find: () => undefined }, pubsub });
     const reading = elsewhere.read('run', 0, new AbortController().signal);
     await reading[Symbol.asyncIterator]().next();
     read()();

@@ -24,14 +24,16 @@ beforeAll(async () => {
   const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
   atTheEnd(owner.close);
   ownerId = owner.id();
-  runs = createRuns({ prisma, sql, owner, pubsub: createPubSub(), tell: () => {}, log });
+  runs = createRuns({ prisma, sql, owner, pubsub: createPubSub(), notify: () => {}, log });
 });
 
-const begin = (session: NewSession, limit = 10) =>
-  runs.beginTurn(
+const begin = async (session: NewSession, limit = 10) => {
+  const outcome = await runs.begin(
     { ...run, botId, sessionId: session.sessionId },
-    { session, leaseId: makeId('trn'), limit },
+    { turn: { session, leaseId: makeId('trn'), limit } },
   );
+  return outcome.kind === 'begun' ? outcome : undefined;
+};
 
 const newSession = (): NewSession => {
   const key = makeId('ses');
@@ -74,7 +76,7 @@ describe('a run that begins along with its turn', () => {
     });
     expect(await prisma.session.findUnique({ where: { id: session.key } })).toMatchObject({
       leaseOwner: ownerId,
-      leaseId: turn?.session.leaseId,
+      leaseId: turn?.session?.leaseId,
     });
     expect(await prisma.run.findUnique({ where: { id: turn?.begun.id ?? '' } })).toMatchObject({
       status: 'RUNNING',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, test, vi } from 'vitest';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { makeId } from '../../src/ids.ts';
-import { createLiveRuns } from '../../src/runs/active-runs.ts';
+import { createActiveRuns } from '../../src/runs/active-runs.ts';
 import { createCancel } from '../../src/runs/cancel.ts';
 import { createReplay } from '../../src/runs/replay.ts';
 import { startApp } from '../helpers/app.ts';
@@ -22,17 +22,17 @@ test('a run is stopped within a second where the word that it is to be is lost',
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   atTheEnd(() => vi.useRealTimers());
   const pubsub = createPubSub();
-  const liveRuns = createLiveRuns({ pubsub });
-  const { ended } = liveRuns.admit().start({ id, botId }, async (_log, signal) => {
+  const activeRuns = createActiveRuns({ pubsub });
+  const { ended } = activeRuns.acquireSlot().start({ id, botId }, async (_log, signal) => {
     await once(signal, 'abort');
   });
   const cancel = createCancel({
     prisma,
     owner: { id: () => ownerId },
-    liveRuns,
-    replay: createReplay({ prisma, liveRuns, pubsub }),
+    activeRuns,
+    replay: createReplay({ prisma, activeRuns, pubsub }),
     pubsub,
-    tell: () => {},
+    notify: () => {},
     log: { warn: () => {}, error: () => {} },
   });
   await using _polling = cancel.start();

@@ -106,8 +106,8 @@ describe('a reader whose looks fail for too long', () => {
       throw cutError();
     };
     const prisma = { run: { findUnique } } as unknown as PrismaClient;
-    const liveRuns = { find: () => undefined };
-    const replay = createReplay({ prisma, liveRuns, pubsub: createPubSub() });
+    const activeRuns = { find: () => undefined };
+    const replay = createReplay({ prisma, activeRuns, pubsub: createPubSub() });
     const { signal } = new AbortController();
     let failure: unknown;
     const read = Array.fromAsync(replay.read('run_1', 0, signal, { isImpatient })).catch(

@@ -5,8 +5,9 @@ import { makeId } from '../../src/ids.ts';
 import { createQueue } from '../../src/runs/queue.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
+import { idOf } from '../helpers/runs.ts';
 
-const { prisma } = await testDatabase();
+const { prisma, sql } = await testDatabase();
 
 const WHAT = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API', input: 'Hi' } as const;
 
@@ -18,15 +19,15 @@ describe('the queue', () => {
     const ownerId = makeId('own');
     const log = { warn: () => {}, error: () => {} };
     const owner = { id: () => ownerId };
-    return createQueue({ prisma, owner, pubsub: createPubSub(), tell: () => {}, log });
+    return createQueue({ prisma, sql, owner, pubsub: createPubSub(), notify: () => {}, log });
   };
   const account = async (plan: Plan, bots = 1) => {
     const accountId = makeId('acc');
     await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan } });
     const botIds = Array.from({ length: bots }, () => makeId('bot'));
     await prisma.bot.createMany({ data: botIds.map((id) => ({ id, accountId, name: 'Bot' })) });
-    const add = (queue: ReturnType<typeof open>, bot = 0) =>
-      queue.add({ accountId, plan, botId: botIds[bot] ?? '', ...WHAT });
+    const add = async (queue: ReturnType<typeof open>, bot = 0) =>
+      idOf(await queue.add({ accountId, plan, botId: botIds[bot] ?? '', ...WHAT }));
     return { accountId, botIds, add };
   };
   /** What may begin now, of some accounts. */

@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import { BEGIN, BEGIN_TURN, END } from '../../src/runs/statements.ts';
+import { BEGIN, END } from '../../src/runs/statements.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { cutError, withSql } from '../helpers/lossy-database.ts';
@@ -200,7 +200,7 @@ describe('a run whose beginning was stored though the answer was lost', () => {
     let lost = 0;
     const database = withSql(await testDatabase(), async ({ statement, run }) => {
       const rows = await run();
-      if (lost > 0 || (statement !== BEGIN && statement !== BEGIN_TURN)) return rows;
+      if (lost > 0 || statement !== BEGIN) return rows;
       lost += 1;
       throw cutError();
     });

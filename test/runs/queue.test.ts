@@ -5,15 +5,17 @@ import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { GatewayError } from '../../src/errors.ts';
 import type { Prisma } from '../../src/generated/prisma/client.ts';
+import { newClaim } from '../../src/idempotency/claim.ts';
 import { makeId } from '../../src/ids.ts';
 import { createQueue } from '../../src/runs/queue.ts';
 import { SETTLED_AFTER_MS } from '../../src/storage/database.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
+import { idOf } from '../helpers/runs.ts';
 import { frames } from '../helpers/stream.ts';
 import type { Script } from '../helpers/upstream.ts';
 
-const { prisma } = await testDatabase();
+const { prisma, sql } = await testDatabase();
 const findRun = (id: string) => prisma.run.findUniqueOrThrow({ where: { id } });
 /** Has a run that waits for another attempt wait no longer. */
 const endDelay = async (id: string) => {
@@ -105,12 +107,14 @@ describe('the queue of runs', () => {
     const owner = { id: () => ownerId };
     const queue = createQueue({
       prisma: client,
+      sql,
       owner,
       pubsub: createPubSub(),
-      tell: () => {},
+      notify: () => {},
       log,
     });
-    return { ...queue, ownerId };
+    const add = async (...run: Parameters<typeof queue.add>) => idOf(await queue.add(...run));
+    return { ...queue, add, ownerId };
   };
 
   test('gives each run once, the one that has waited longest first', async () => {
@@ -137,12 +141,16 @@ describe('the queue of runs', () => {
     },
   );
 
-  test('has no run of a request that breaks', async () => {
+  test('has no run of a request whose key another one has', async () => {
     const queue = await open();
     const run = await newRun();
-    const broken = queue.add(run, (_id, tx = prisma) => [tx.$executeRaw`SELECT 1 / 0`]);
-    await expect(broken).rejects.toThrow();
-    expect(await prisma.run.count({ where: { botId: run.botId } })).toBe(0);
+    const request = { accountId: run.accountId, namespace: '', key: 'key', fingerprint: '' };
+    const first = await queue.add(run, newClaim(request));
+    await expect(queue.add(run, newClaim(request))).rejects.toThrow('Another request has the key.');
+    expect(await prisma.run.findMany({ where: { botId: run.botId } })).toMatchObject([
+      { id: first },
+    ]);
+    await prisma.account.delete({ where: { id: run.accountId } });
   });
 
   test('leaves a run to be found that it took up, though the answer that said so was lost', async () => {
@@ -233,13 +241,13 @@ describe('the queue of runs', () => {
     if (!taken) throw new Error('There was nothing to take.');
     const record = { response: '', events: [] };
     const strange = { ...taken.begun, ownerId: makeId('own') };
-    expect(await queue.putBack(strange, record)).toBe(false);
-    expect(await queue.putBack(taken.begun, record)).toBe(true);
-    expect(await queue.putBack(taken.begun, record)).toBe(false);
+    expect(await queue.requeue(strange, record)).toBe(false);
+    expect(await queue.requeue(taken.begun, record)).toBe(true);
+    expect(await queue.requeue(taken.begun, record)).toBe(false);
     const again = await queue.take();
     expect(again?.begun).toMatchObject({ id, attempt: 1 });
     await prisma.run.update({ where: { id }, data: { cancelRequested: true } });
-    expect(await queue.putBack(taken.begun, record)).toBe(false);
+    expect(await queue.requeue(taken.begun, record)).toBe(false);
   });
 });
 
@@ -382,20 +390,11 @@ describe('a run in the background', () => {
   });
 
   test('is done also when it has waited for a month', async () => {
-    const owner = { id: () => makeId('own') };
-    const queue = createQueue({
-      prisma,
-      owner,
-      pubsub: createPubSub(),
-      tell: () => {},
-      log,
-    });
     const what = { environment: 'PRODUCTION', kind: 'EXECUTE', channel: 'API' } as const;
+    const queued = { status: 'QUEUED', background: true, attempt: 0 } as const;
     const createdAt = new Date(Date.now() - 30 * 24 * 60 * 60 * 1_000);
-    const whose = { accountId: tenant.accountId, plan: 'ENTERPRISE', botId: bot } as const;
-    const id = await queue.add({ ...whose, input: 'Hi', ...what }, (id, tx) => [
-      tx.run.update({ where: { id }, data: { createdAt } }),
-    ]);
+    const whose = { id: makeId('run'), accountId: tenant.accountId, botId: bot, createdAt };
+    const { id } = await prisma.run.create({ data: { ...whose, input: 'Hi', ...what, ...queued } });
     await ended(id).toBe('COMPLETED');
     expect((await findRun(id)).latencyMs).toBe(2 ** 31 - 1);
   });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { makeId } from '../../src/ids.ts';
-import { BEGIN_TURN, CHECKPOINT, END } from '../../src/runs/statements.ts';
+import { BEGIN, CHECKPOINT, END } from '../../src/runs/statements.ts';
 import { statement } from '../../src/storage/sql.ts';
 import { testDatabase } from '../helpers/database.ts';
 
@@ -38,7 +38,7 @@ describe('the statements of every chat', () => {
 
   // A connection keeps its plans while the tables grow. The embedded database makes a plan each time.
   test.skipIf(!inject('databaseUrl')).each([
-    ['begins a turn', BEGIN_TURN],
+    ['begins a run', BEGIN],
     ['stores what has happened so far', CHECKPOINT],
     ['ends a run', END],
   ])(
@@ -64,7 +64,7 @@ describe('the statements of every chat', () => {
     });
 
     test.each([
-      ['begins a turn', BEGIN_TURN, []],
+      ['begins a run', BEGIN, []],
       ['stores what has happened so far', CHECKPOINT, ['runs_pkey']],
       ['ends a run', END, ['runs_pkey']],
     ])('find a run by its id: the one that %s', async (_what, { text }, ways) => {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
+import { BEGIN } from '../../src/runs/statements.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
-import { cutError, withMember } from '../helpers/lossy-database.ts';
+import { cutError, withMember, withSql } from '../helpers/lossy-database.ts';
 import { linkPostgres } from '../helpers/postgres.ts';
 
 let app: TestApp;
@@ -15,7 +17,8 @@ const lose = (of = '') => {
 };
 
 /** The database, which does what it is asked and whose answers are lost when the test says so. */
-function forgetful(prisma: PrismaClient): PrismaClient {
+function forgetful(database: Database): Database {
+  const { prisma } = database;
   const lost = <T>(answer: T): T => {
     losing.left -= 1;
     if (losing.left >= 0) throw cutError();
@@ -34,12 +37,15 @@ function forgetful(prisma: PrismaClient): PrismaClient {
     ['$transaction', transaction],
     ['$queryRaw', queryRaw],
   ];
-  return members.reduce((client, member) => withMember(client, ...member), prisma);
+  const client = members.reduce((inner, member) => withMember(inner, ...member), prisma);
+  return withSql({ ...database, prisma: client }, async ({ statement, run }) => {
+    const answer = await run();
+    return losing.of === statement.text ? lost(answer) : answer;
+  });
 }
 
 beforeAll(async () => {
-  const database = await testDatabase();
-  app = await startApp({ database: { ...database, prisma: forgetful(database.prisma) } });
+  app = await startApp({ database: forgetful(await testDatabase()) });
   tenant = await app.tenant();
 });
 
@@ -105,7 +111,7 @@ describe('a deploy that is stored though the answer was lost', () => {
 describe('what is stored though the answer was lost', () => {
   test('is one run, where it waits in the queue', async () => {
     const bot = await tenant.bot();
-    lose();
+    lose(BEGIN.text);
     const answer = await post(bot, 'execute', { prompt: 'Hi', background: true });
     const { run_id: id } = (await answer.json()) as { run_id: string };
     expect([answer.status, losing.left < 1]).toEqual([202, true]);
@@ -116,7 +122,7 @@ describe('what is stored though the answer was lost', () => {
     'is one run, where it has an idempotency key: %s',
     async (path) => {
       const bot = await tenant.bot();
-      lose();
+      lose(BEGIN.text);
       const key = { 'idempotency-key': randomUUID() };
       const body = path === 'chat' ? { message: 'Hi' } : { prompt: 'Hi' };
       const answer = await post(bot, path, body, key);

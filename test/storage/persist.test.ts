@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { persist, undo } from '../../src/storage/persist.ts';
+import { compensateOnUnknown, persist } from '../../src/storage/persist.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -33,8 +33,11 @@ test('what is taken back is so once more when the statement that it undoes can n
     if (isAway) throw new Error('connect ECONNREFUSED');
     undone += 1;
   };
-  await undo(work, { log, what: 'The end of a turn' });
+  const failing = Promise.reject(new Error('No answer.'));
+  const write = compensateOnUnknown(failing, work, { log, what: 'The end of a turn' });
+  const failed = expect(write).rejects.toThrow('No answer.');
   await vi.advanceTimersByTimeAsync(60_000);
+  await failed;
   expect(undone).toBe(0);
   isAway = false;
   await vi.advanceTimersByTimeAsync(1_000);

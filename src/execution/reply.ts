@@ -1,0 +1,81 @@
+import { GatewayError } from '../errors.ts';
+import { isOutage } from '../outage.ts';
+import type { StartedRun } from './started-run.ts';
+
+/** The complete reply of a run. */
+export type Reply = {
+  response: string;
+  /** `null` for a run without a session. */
+  sessionId: string | null;
+  runId: string;
+  /** Milliseconds from the request to the end of the reply. Includes the wait for the turn. */
+  latencyMs: number;
+  tokensUsed: number;
+  /** In call order, without repeats. */
+  toolsCalled: string[];
+};
+
+/**
+ * Starts a run and reads its reply. An interrupted run releases its idempotency key, so if the key returned such a run,
+ * the request starts another one: 3 starts at most.
+ *
+ * @param onAnswer called with the run that answers the request.
+ * @throws GatewayError with the run's id if the run failed, was cancelled, or its outcome is unknown.
+ */
+export async function readReply(
+  start: () => Promise<StartedRun>,
+  signal: AbortSignal,
+  onAnswer: (run: StartedRun) => void,
+): Promise<Reply> {
+  for (let starts = 1; ; starts += 1) {
+    const run = await start();
+    const end = await readEnd(run, signal);
+    const isInterrupted = end instanceof GatewayError && end.code === 'interrupted';
+    if (isInterrupted && run.isReplayed && starts < MAX_STARTS) continue;
+    onAnswer(run);
+    if (end instanceof GatewayError) throw end;
+    return end;
+  }
+}
+
+const MAX_STARTS = 3;
+
+/** @returns the reply, or the error that explains its absence. */
+async function readEnd(
+  { id: runId, read }: StartedRun,
+  signal: AbortSignal,
+): Promise<Reply | GatewayError> {
+  let response = '';
+  let sessionId: string | null = null;
+  try {
+    for await (const event of read(signal, { isImpatient: true })) {
+      switch (event.type) {
+        case 'RunStarted':
+          ({ sessionId } = event);
+          response = '';
+          break;
+        case 'TextDelta':
+          response += event.delta;
+          break;
+        case 'ChatDone': {
+          const { latencyMs, tokensUsed, toolsCalled } = event;
+          return { response, sessionId, runId, latencyMs, tokensUsed, toolsCalled };
+        }
+        case 'ChatFailed':
+          return new GatewayError(event.code, event.message, { runId });
+        case 'ChatCancelled':
+          return new GatewayError('internal_error', 'The run was cancelled.', { runId });
+      }
+    }
+  } catch (cause) {
+    if (!isOutage(cause)) throw cause;
+    return endUnknown(runId, cause);
+  }
+  return endUnknown(runId);
+}
+
+function endUnknown(runId: string, cause?: unknown): GatewayError {
+  const message =
+    'The database did not answer in time, so the outcome of the run is not known yet. Read the run again in a few seconds.';
+  return new GatewayError('internal_error', message, { runId, cause });
+}

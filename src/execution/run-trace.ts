@@ -1,0 +1,35 @@
+import type { Agent } from '../agent/agent.ts';
+import type { RunningDeployment } from '../deployments/active.ts';
+import type { NewRun } from '../runs/begin.ts';
+import type { Trace, Tracing } from '../runs/trace.ts';
+
+/**
+ * Starts the trace of a run.
+ *
+ * @param traceparent the request's `traceparent` header, unchecked.
+ * @returns the trace, and the columns of the run that depend on it and on the deployment.
+ */
+export type TraceRun = (
+  run: Pick<NewRun, 'botId' | 'environment' | 'channel'> & { sessionId?: string | null },
+  deployment: RunningDeployment,
+  traceparent: unknown,
+) => {
+  trace: Trace;
+  columns: Pick<NewRun, 'deploymentId' | 'model' | 'sessionId' | 'traceId'>;
+};
+
+export function createTraceRun({
+  agent,
+  tracing,
+}: {
+  agent: Pick<Agent, 'modelName'>;
+  tracing: Tracing;
+}): TraceRun {
+  return ({ botId, environment, channel, sessionId = null }, deployment, traceparent) => {
+    const { deploymentId, definition } = deployment;
+    const model = agent.modelName(deployment);
+    const traced = { botId, deploymentId, environment, channel, sessionId, model };
+    const trace = tracing.begin({ ...traced, agentName: definition.name }, traceparent);
+    return { trace, columns: { deploymentId, model, sessionId, traceId: trace.id } };
+  };
+}

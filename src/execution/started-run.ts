@@ -1,0 +1,105 @@
+import { GatewayError } from '../errors.ts';
+import type { Channel, Environment, OnDisconnect, Plan } from '../generated/prisma/client.ts';
+import { fingerprintOf, type Repeatable } from '../idempotency/key.ts';
+import type { Idempotency } from '../idempotency/runs.ts';
+import type { JsonObject } from '../json.ts';
+import type { ActiveRun } from '../runs/active-runs.ts';
+import type { ReadOptions, RunEvent } from '../runs/events.ts';
+import type { Replay } from '../runs/replay.ts';
+
+/** The validated fields that every request for a run has. */
+export type RunRequest = {
+  accountId: string;
+  /** The account's plan, which limits its active runs. */
+  plan: Plan;
+  botId: string;
+  /** The cache version of the bot, if the caller has read it. */
+  botVersion?: string | undefined;
+  environment: Environment;
+  channel: Channel;
+  context: JsonObject | undefined;
+  /** Default: `CONTINUE` with an idempotency key, else `CANCEL`. */
+  onDisconnect: OnDisconnect | undefined;
+  /** For 24 hours, a repeat of the request gets the first request's run. */
+  idempotencyKey: string | undefined;
+  /** The scope of the key, from `namespaceOf`. */
+  idempotencyNamespace: string;
+  /** The request's `traceparent` header, unchecked. The run's trace continues it. */
+  traceparent: unknown;
+};
+
+/** The run that answers a request: a new one, or that of an earlier request with the same idempotency key. */
+export type StartedRun = {
+  id: string;
+  /** Whether an earlier request created the run. */
+  isReplayed: boolean;
+  /** Reads the run's events from the first. */
+  read(signal: AbortSignal, options?: ReadOptions): AsyncIterable<RunEvent>;
+};
+
+/** The run that this process executes for a request. */
+export function startedRun({ id, read }: ActiveRun): StartedRun {
+  return { id, isReplayed: false, read: (signal, options) => read(signal, 0, options) };
+}
+
+/** The runs of earlier requests with the same idempotency key. */
+export type EarlierRuns = {
+  /**
+   * @returns `undefined` if the key is free, or if there is no key.
+   * @throws the errors of `Idempotency.findRun`.
+   */
+  find(request: Repeatable | undefined, signal: AbortSignal): Promise<StartedRun | undefined>;
+  /** As `find`, for a request that cannot begin a run now. @throws the refusal if there is no earlier run. */
+  findDespite(
+    refusal: unknown,
+    request: Repeatable | undefined,
+    signal: AbortSignal,
+  ): Promise<StartedRun>;
+};
+
+export function createEarlierRuns({
+  idempotency,
+  replay,
+}: {
+  idempotency: Pick<Idempotency, 'findRun'>;
+  replay: Replay;
+}): EarlierRuns {
+  const find: EarlierRuns['find'] = async (request, signal) => {
+    const id = request && (await idempotency.findRun(request, signal));
+    return id === undefined ? undefined : { ...storedRun(id, replay), isReplayed: true };
+  };
+  return {
+    find,
+    async findDespite(refusal, request, signal) {
+      const earlier = refusal instanceof GatewayError && (await find(request, signal));
+      if (earlier) return earlier;
+      throw refusal;
+    },
+  };
+}
+
+/** The run of a request, which any process may execute. */
+export function storedRun(id: string, replay: Replay): StartedRun {
+  return { id, isReplayed: false, read: (...reader) => replay.read(id, 0, ...reader) };
+}
+
+/** @returns `undefined` for a request without an idempotency key. */
+export function repeatableOf(
+  { accountId, idempotencyNamespace: namespace, idempotencyKey: key }: RunRequest,
+  operation: string,
+  input: unknown[],
+): Repeatable | undefined {
+  if (key === undefined) return undefined;
+  return { accountId, namespace, key, fingerprint: fingerprintOf(operation, input) };
+}
+
+/** By default, a run with an idempotency key outlives its client, because the client may fetch it with a retry. */
+export function onDisconnectOf({
+  onDisconnect,
+  idempotencyKey,
+}: {
+  onDisconnect: OnDisconnect | undefined;
+  idempotencyKey: string | undefined;
+}): OnDisconnect {
+  return onDisconnect ?? (idempotencyKey === undefined ? 'CANCEL' : 'CONTINUE');
+}

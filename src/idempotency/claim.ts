@@ -1,0 +1,63 @@
+import type { PrismaClient } from '../generated/prisma/client.ts';
+import { makeId } from '../ids.ts';
+import { KEPT_FOR, keyOf, type Repeatable } from './key.ts';
+
+/** A request's exclusive claim on an idempotency key, until its run begins or for at most 90 seconds. */
+export type Claim = Repeatable & {
+  /** `clm_…` */
+  id: string;
+};
+
+/**
+ * How long a claim lasts without a run, as a PostgreSQL interval. Longer than a request waits for its turn. A claim may
+ * outlive its request, because a delayed statement may claim the key after the response was sent.
+ */
+export const CLAIMED_FOR = '90 seconds';
+
+/** Makes a claim. It holds nothing until a statement with `claimKeys` has stored it. */
+export function newClaim(request: Repeatable): Claim {
+  return { ...request, id: makeId('clm') };
+}
+
+/** A request for a key: a row of `CLAIM_COLUMNS`. `key` is the id of the run that answers for the key once it exists. */
+export type ClaimRow = {
+  claimId: string;
+  claimAccountId: string;
+  namespace: string;
+  idempotencyKey: string;
+  fingerprint: string;
+};
+
+export const CLAIM_COLUMNS =
+  '"claimId" text, "claimAccountId" text, namespace text, "idempotencyKey" text, fingerprint text';
+
+export function claimRow({ id, accountId, namespace, key, fingerprint }: Claim): ClaimRow {
+  return { claimId: id, claimAccountId: accountId, namespace, idempotencyKey: key, fingerprint };
+}
+
+/**
+ * SQL that claims unused and expired keys. Returns the ids of the claims that hold their key. Locks the records in a
+ * fixed order, to avoid deadlocks. If several rows request one key, the oldest claim gets it. A repeat after
+ * a lost response returns the same.
+ *
+ * @param requests a table with `CLAIM_COLUMNS`, the `key` of the run, and the `ownerId` of this process. Rows without
+ *   a claim request no key.
+ */
+export const claimKeys = (requests: string) => `
+  INSERT INTO idempotency_records AS record
+    (account_id, namespace, key, fingerprint, owner_id, claim_id, run_id, expires_at)
+  SELECT DISTINCT ON ("claimAccountId", namespace, "idempotencyKey")
+    "claimAccountId", namespace, "idempotencyKey", fingerprint, "ownerId", "claimId", key,
+    now() + interval '${KEPT_FOR}'
+  FROM ${requests} WHERE "claimId" IS NOT NULL
+  ORDER BY "claimAccountId", namespace, "idempotencyKey", "claimId"
+  ON CONFLICT (account_id, namespace, key) DO UPDATE
+  SET fingerprint = excluded.fingerprint, owner_id = excluded.owner_id, claim_id = excluded.claim_id,
+    run_id = excluded.run_id, deployment_id = NULL, created_at = now(), expires_at = excluded.expires_at
+  WHERE record.expires_at < now() OR record.claim_id = excluded.claim_id
+  RETURNING claim_id`;
+
+/** Releases a key, if the claim still holds it. Safe to repeat: a new claim of the key has another id. */
+export function releaseClaim(prisma: PrismaClient, claim: Claim) {
+  return prisma.idempotencyRecord.deleteMany({ where: { ...keyOf(claim), claimId: claim.id } });
+}
