@@ -5,9 +5,9 @@ import { CREATED_KEYS, coveredInList } from '../accounts/key-lists.ts';
 import { KeyScope } from '../generated/prisma/client.ts';
 import { botId, displayName, listOf } from '../input.ts';
 import { readLists } from '../storage/lists.ts';
-import { together } from './batch-loader.ts';
+import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
-import { listsOf, nodesQuery } from './nodes.ts';
+import { connectionLoader } from './connection-loader.ts';
 
 const KeyScopeEnum = builder.enumType('KeyScope', {
   description: 'Permission of an API key.',
@@ -26,8 +26,8 @@ const KeyScopeEnum = builder.enumType('KeyScope', {
 /** Objects that the unpaged list of keys counts as in `assertReadable`. */
 const WEIGHT = { entries: 50 };
 
-/** Reads the bots that keys are restricted to, if they are of the caller's account and the caller may use them. */
-const botsOfKeys = together(async (ids, { query }: { query: object }, { prisma, caller }) => {
+/** Loads a bot that a key is restricted to, if it is of the caller's account and the caller may use it. */
+const loadBotOfKey = batchLoader(async (ids, { query }: { query: object }, { prisma, caller }) => {
   const seen = ids.filter((id) => mayUseBot(caller(), id));
   const accountId = caller().account.id;
   const bots = await prisma.bot.findMany({ ...query, where: { id: { in: seen }, accountId } });
@@ -60,7 +60,9 @@ export const ApiKeyNode = builder.prismaNode('ApiKey', {
       resolve: async ({ restricted, botIds }, _args, context, info) => {
         if (!restricted) return null;
         const question = { query: queryFromInfo({ context, info }) };
-        const bots = await Promise.all(botIds.map((id) => botsOfKeys(id, question, context, info)));
+        const bots = await Promise.all(
+          botIds.map((id) => loadBotOfKey(id, question, context, info)),
+        );
         return bots.filter((bot) => bot !== null);
       },
     }),
@@ -83,13 +85,15 @@ export const ApiKeyNode = builder.prismaNode('ApiKey', {
   }),
 });
 
-const keyById = together((ids, _question, { caller, keys }) => keys.listByIds(caller(), ids));
-const createdKeysOf = listsOf(
-  CREATED_KEYS,
-  ({ prisma, caller }, creatorIds, page) =>
+const loadKey = batchLoader((ids, _question, { caller, keys }) => keys.listByIds(caller(), ids));
+
+const loadCreatedKeys = connectionLoader({
+  type: 'ApiKey',
+  order: CREATED_KEYS,
+  find: ({ prisma, caller }, creatorIds, page) =>
     readLists(prisma, CREATED_KEYS, creatorIds, page, coveredInList(caller())),
-  ({ prisma }, query) => prisma.apiKey.findMany(query),
-);
+  read: ({ prisma }, query) => prisma.apiKey.findMany(query),
+});
 
 builder.prismaObjectFields('ApiKey', (t) => ({
   createdBy: t.field({
@@ -99,7 +103,7 @@ builder.prismaObjectFields('ApiKey', (t) => ({
       'The key that created this key. Null for the first key of an account, or if the creator has more permissions than the caller. Requires the scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
     resolve: ({ createdById }, _args, context, info) =>
-      createdById === null ? null : keyById(createdById, {}, context, info),
+      createdById === null ? null : loadKey(createdById, {}, context, info),
   }),
   createdKeys: t.connection(
     {
@@ -107,15 +111,14 @@ builder.prismaObjectFields('ApiKey', (t) => ({
       description:
         'Keys that this key created, newest first, including revoked keys. They remain valid after this key is revoked, unless they are revoked with it. Requires the scope ADMIN.',
       authScopes: { scope: 'ADMIN' },
-      resolve: ({ id }, args, context, info) =>
-        createdKeysOf(id, args, nodesQuery('ApiKey', context, info), context, info),
+      resolve: ({ id }, args, context, info) => loadCreatedKeys(id, args, context, info),
     },
     { name: 'ApiKeyConnection' },
     { name: 'ApiKeyEdge' },
   ),
 }));
 
-const keysOf = together((accountIds, _question, { caller, keys }) =>
+const loadKeysOfAccount = batchLoader((accountIds, _question, { caller, keys }) =>
   keys.list(caller(), accountIds),
 );
 
@@ -126,7 +129,7 @@ builder.prismaObjectField('Account', 'apiKeys', (t) =>
       'Keys with no more permissions than the caller’s key, newest first. Requires the scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
     extensions: WEIGHT,
-    resolve: ({ id }, _args, context, info) => keysOf(id, {}, context, info),
+    resolve: ({ id }, _args, context, info) => loadKeysOfAccount(id, {}, context, info),
   }),
 );
 

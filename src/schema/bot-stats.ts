@@ -1,6 +1,6 @@
 import type { BotStats, Counts, DayCounts } from '../runs/stats.ts';
 import { MAX_INT } from '../storage/int.ts';
-import { together } from './batch-loader.ts';
+import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 
 const tokensOf = ({ tokens }: Counts) => Math.min(tokens, MAX_INT);
@@ -40,7 +40,7 @@ const BotStatsObject = builder.objectRef<BotStats>('BotStats').implement({
   }),
 });
 
-const statsOf = together((botIds, { from, to }: { from: Date; to: Date }, { runStats }) =>
+const loadStats = batchLoader((botIds, { from, to }: { from: Date; to: Date }, { runStats }) =>
   runStats.sumUp(botIds, from, to),
 );
 
@@ -62,6 +62,6 @@ builder.prismaObjectField('Bot', 'stats', (t) =>
         description: 'Counts runs created before this time.',
       }),
     },
-    resolve: ({ id }, { from, to }, context, info) => statsOf(id, { from, to }, context, info),
+    resolve: ({ id }, { from, to }, context, info) => loadStats(id, { from, to }, context, info),
   }),
 );

@@ -1,12 +1,9 @@
-import type { GraphQLResolveInfo } from 'graphql';
 import { mayUseBot } from '../accounts/caller.ts';
 import { BOTS, visibleInList } from '../bots/bots.ts';
 import { botId, displayName } from '../input.ts';
-import type { PageArguments } from '../storage/keyset.ts';
 import { readLists } from '../storage/lists.ts';
 import { builder } from './builder.ts';
-import type { Context } from './context.ts';
-import { listsOf, nodesQuery } from './nodes.ts';
+import { connectionLoader } from './connection-loader.ts';
 
 const BotNode = builder.prismaNode('Bot', {
   description: 'A conversational agent.',
@@ -27,29 +24,21 @@ const BotNode = builder.prismaNode('Bot', {
 
 const BotConnection = builder.connectionObject({ type: BotNode, name: 'BotConnection' });
 
-const botsOf = listsOf(
-  BOTS,
-  ({ prisma, caller }, accountIds, page) =>
+/** Loads a page of an account's bots that the caller may use. */
+const loadBots = connectionLoader({
+  type: 'Bot',
+  order: BOTS,
+  find: ({ prisma, caller }, accountIds, page) =>
     readLists(prisma, BOTS, accountIds, page, visibleInList(caller())),
-  ({ prisma }, query) => prisma.bot.findMany(query),
-);
-
-/** Reads a page of the account's bots that the caller may use. */
-function readBots(
-  accountId: string,
-  args: PageArguments,
-  context: Context,
-  info: GraphQLResolveInfo,
-) {
-  return botsOf(accountId, args, nodesQuery('Bot', context, info), context, info);
-}
+  read: ({ prisma }, query) => prisma.bot.findMany(query),
+});
 
 builder.prismaObjectField('Account', 'bots', (t) =>
   t.connection(
     {
       type: BotNode,
       description: 'Bots that the API key may use, newest first.',
-      resolve: ({ id }, args, context, info) => readBots(id, args, context, info),
+      resolve: ({ id }, args, context, info) => loadBots(id, args, context, info),
     },
     BotConnection,
   ),
@@ -62,7 +51,7 @@ builder.queryField('bots', (t) =>
       description: 'Lists the bots that the API key may use, newest first.',
       authScopes: { authenticated: true },
       resolve: (_root, args, context, info) =>
-        readBots(context.caller().account.id, args, context, info),
+        loadBots(context.caller().account.id, args, context, info),
     },
     BotConnection,
   ),

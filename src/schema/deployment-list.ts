@@ -1,25 +1,27 @@
-import { getRefFromModel } from '@pothos/plugin-prisma';
+import { getRefFromModel, queryFromInfo } from '@pothos/plugin-prisma';
 import { DEPLOYMENTS, type DeploymentFilter, findDeployments } from '../deployments/list.ts';
 import type { Environment } from '../generated/prisma/client.ts';
 import type { PageArguments } from '../storage/keyset.ts';
-import { together } from './batch-loader.ts';
+import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
-import { listsOf, selectNode, selectNodes } from './nodes.ts';
+import { connectionLoader } from './connection-loader.ts';
+import { DEPLOYMENT_TEXTS } from './deployment.ts';
 import { DeploymentStatusEnum, EnvironmentEnum } from './shared.ts';
-import { DEPLOYMENT_TEXTS } from './texts.ts';
 
-const deploymentsOf = listsOf(
-  DEPLOYMENTS,
-  ({ prisma }, botIds, page, filter: PageArguments & DeploymentFilter) =>
+const loadDeployments = connectionLoader({
+  type: 'Deployment',
+  order: DEPLOYMENTS,
+  select: { id: true },
+  texts: DEPLOYMENT_TEXTS,
+  find: ({ prisma }, botIds, page, filter: PageArguments & DeploymentFilter) =>
     findDeployments(prisma, botIds, filter, page),
-  ({ prisma }, query: { select: { id: true } }) => prisma.deployment.findMany(query),
-  DEPLOYMENT_TEXTS,
-);
+  read: ({ prisma }, query) => prisma.deployment.findMany(query),
+});
 
 type Question = { environment: Environment; query: { select: { id: true } } };
 
-/** Reads the active deployment of each bot in an environment. */
-const activeDeploymentsOf = together(
+/** Loads the active deployment of a bot in an environment. */
+const loadActiveDeployment = batchLoader(
   async (botIds, { environment, query }: Question, { prisma }) => {
     const active = await prisma.activeDeployment.findMany({
       where: { botId: { in: botIds }, environment },
@@ -43,9 +45,9 @@ builder.prismaObjectFields('Bot', (t) => ({
       }),
     },
     resolve: ({ id }, { environment }, context, info) => {
-      const query = selectNode({ id: true }, context, info);
+      const query = queryFromInfo({ context, info, select: { id: true } });
       const question = { environment: environment ?? 'PRODUCTION', query };
-      return activeDeploymentsOf(id, question, context, info);
+      return loadActiveDeployment(id, question, context, info);
     },
   }),
   deployments: t.connection(
@@ -63,14 +65,7 @@ builder.prismaObjectFields('Bot', (t) => ({
           description: 'Returns only deployments with this status. Defaults to every status.',
         }),
       },
-      resolve: ({ id }, args, context, info) =>
-        deploymentsOf(
-          id,
-          args,
-          selectNodes('Deployment', { id: true }, context, info),
-          context,
-          info,
-        ),
+      resolve: ({ id }, args, context, info) => loadDeployments(id, args, context, info),
     },
     { name: 'DeploymentConnection' },
     { name: 'DeploymentEdge' },

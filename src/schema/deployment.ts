@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { visibleBots } from '../bots/bots.ts';
 import { readDiagnostics } from '../deployments/diagnostics.ts';
 import { GatewayError } from '../errors.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import type { AnsweringDeployment } from '../idempotency/deployments.ts';
 import { namespaceOf } from '../idempotency/key.ts';
 import {
@@ -15,11 +16,16 @@ import {
 } from '../input.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
-import { seenBy } from './nodes.ts';
+import { longColumns } from './long-columns.ts';
 import { ChannelEnum, DeploymentStatusEnum, DiagnosticObject, EnvironmentEnum } from './shared.ts';
-import { DEPLOYMENT_TEXTS } from './texts.ts';
+import { visibleNode } from './visible-node.ts';
 
-const seenDeployment = seenBy((ids, { prisma, caller }) =>
+export const DEPLOYMENT_TEXTS = longColumns(Prisma.sql`deployments`, {
+  source: 'source',
+  diagnostics: 'diagnostics',
+});
+
+const visibleDeployment = visibleNode((ids, { prisma, caller }) =>
   prisma.deployment.findMany({
     where: { id: { in: ids }, bot: visibleBots(caller()) },
     select: { id: true },
@@ -33,7 +39,7 @@ const DeploymentNode = builder.prismaNode('Deployment', {
   // Sources and variables are long, so each column is read only when the query selects it.
   select: { id: true },
   nullable: true,
-  findUnique: seenDeployment,
+  findUnique: visibleDeployment,
   fields: (t) => ({
     bot: t.relation('bot', { description: 'The bot that the deployment belongs to.' }),
     environment: t.expose('environment', {

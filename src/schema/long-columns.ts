@@ -1,7 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
-import { createContextCache } from '@pothos/core';
-import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import { Prisma } from '../generated/prisma/client.ts';
+import { batchLoader } from './batch-loader.ts';
 import type { Context } from './context.ts';
 import { LONG_READ_BYTES } from './long-reads.ts';
 import { budgetOf, type ReadBudget } from './read-budget.ts';
@@ -32,11 +31,9 @@ export type LongColumns<Field extends string> = {
 const PATH = ['edges', 'node'];
 
 type Row = Record<string, unknown>;
-type Batch = {
-  /** How often the batch requests each column of each row. */
-  asked: Map<string, Map<string, number>>;
-  rows: Promise<Map<string, Row>>;
-};
+
+/** One column of one row. */
+type Cell = { id: string; column: string };
 
 /** @param fields column names by field. Prisma and the database use the same column names. */
 export function longColumns<Field extends string>(
@@ -47,7 +44,17 @@ export function longColumns<Field extends string>(
   const columnsIn = (info: GraphQLResolveInfo) =>
     [...countFields(info, PATH, names)].map(([name, count]) => ({ column: columnOf(name), count }));
   const columnOf = (name: string) => fields[name as Field];
-  const batchesOf = createContextCache((_: Context) => new Map<string, Batch>());
+
+  // Its keys are cells, written as the row's id, a space and the column.
+  const loadCell = batchLoader(async (keys, _question: null, context, { timesOf, info }) => {
+    const counts = new Map(keys.map((key) => [key, timesOf(key)]));
+    const budget = budgetOf(info);
+    const rows = await budget.inTurn(() => readRows(context, table, counts, budget));
+    return (key) => {
+      const { id, column } = cellAt(key);
+      return rows.get(id)?.[column];
+    };
+  });
 
   return {
     weigh(info) {
@@ -62,36 +69,22 @@ export function longColumns<Field extends string>(
     async read(row, field, context, info) {
       const column = fields[field];
       if (column in row) return (row as Row)[column];
-      const batches = batchesOf(context);
-      const name = JSON.stringify(responsePathAsArray(info.path.prev).filter(isName));
-      const begin = (): Batch => {
-        const asked: Batch['asked'] = new Map();
-        const budget = budgetOf(info);
-        // Fields that resolve before the next iteration join the batch.
-        const rows = setImmediate().then(() => {
-          batches.delete(name);
-          return budget.inTurn(() => readRows(context, table, asked, budget));
-        });
-        return { asked, rows };
-      };
-      const batch = batches.get(name) ?? begin();
-      batches.set(name, batch);
-      const counts = batch.asked.get(row.id) ?? new Map<string, number>();
-      batch.asked.set(row.id, counts.set(column, (counts.get(column) ?? 0) + 1));
-      return (await batch.rows).get(row.id)?.[column];
+      return loadCell(`${row.id} ${column}`, null, context, info, info.path.prev);
     },
   };
 }
 
+/** @param counts how often the response shows each cell. */
 async function readRows(
   context: Context,
   table: Prisma.Sql,
-  asked: Batch['asked'],
+  counts: Map<string, number>,
   budget: ReadBudget,
 ): Promise<Map<string, Row>> {
-  const columns = [...new Set([...asked.values()].flatMap((counts) => [...counts.keys()]))];
-  const ids = [...asked.keys()];
-  const countsOf = (column: string) => [...asked.values()].map((counts) => counts.get(column) ?? 0);
+  const cells = [...counts.keys()].map(cellAt);
+  const columns = [...new Set(cells.map(({ column }) => column))];
+  const ids = [...new Set(cells.map(({ id }) => id))];
+  const countsOf = (column: string) => ids.map((id) => counts.get(`${id} ${column}`) ?? 0);
   const count = (index: number) => Prisma.raw(`count_${index}`);
   const rows = Prisma.sql`
     SELECT id, ${Prisma.join(columns.map((column) => Prisma.raw(column)))},
@@ -104,6 +97,11 @@ async function readRows(
     ) AS asked(asked_id, ${Prisma.join(columns.map((_, index) => count(index)))}) ON asked_id = id`;
   const found = await readWithin<Row & { id: string }>(context, budget, rows);
   return new Map(found.map((row) => [row.id, row]));
+}
+
+function cellAt(key: string): Cell {
+  const [id = '', column = ''] = key.split(' ');
+  return { id, column };
 }
 
 /** Bytes of a column that appears `count` times in the response. */
@@ -137,8 +135,4 @@ export async function readWithin<Found extends Row>(
   budget.spend(first.total, first.count);
   if (first.total <= LONG_READ_BYTES) return first.found;
   return (await longRead(() => read(limits))).found;
-}
-
-function isName(key: string | number): key is string {
-  return typeof key === 'string';
 }

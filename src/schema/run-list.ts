@@ -4,10 +4,10 @@ import { sessionId, text, utcDay } from '../input.ts';
 import { RUNS, type RunFilter } from '../runs/list.ts';
 import type { PageArguments } from '../storage/keyset.ts';
 import { builder } from './builder.ts';
+import { connectionLoader } from './connection-loader.ts';
 import type { Context } from './context.ts';
-import { listsOf, selectNodes } from './nodes.ts';
+import { RUN_TEXTS } from './run.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from './shared.ts';
-import { RUN_TEXTS } from './texts.ts';
 
 type Length = [number, { message: string }];
 const NOT_EMPTY: Length = [1, { message: 'must not be empty' }];
@@ -58,13 +58,15 @@ const RunConnection = builder.connectionObject({
   name: 'RunConnection',
 });
 
-const runsOf = listsOf(
-  RUNS,
-  ({ runList }, botIds, page, { filter }: PageArguments & { filter?: RunFilter | null }) =>
+const loadRuns = connectionLoader({
+  type: 'Run',
+  order: RUNS,
+  select: { id: true },
+  texts: RUN_TEXTS,
+  find: ({ runList }, botIds, page, { filter }: PageArguments & { filter?: RunFilter | null }) =>
     runList.find(botIds, filter ?? {}, page),
-  ({ prisma }, query: { select: { id: true } }) => prisma.run.findMany(query),
-  RUN_TEXTS,
-);
+  read: ({ prisma }, query) => prisma.run.findMany(query),
+});
 
 builder.queryField('runs', (t) =>
   t.connection(
@@ -76,8 +78,7 @@ builder.queryField('runs', (t) =>
         botId: t.arg.id({ required: true, description: 'ID of the bot.' }),
         filter: t.arg({ type: RunFilterInput, description: FILTER }),
       },
-      resolve: (_root, { botId, ...args }, context, info) =>
-        runsOf(botId, args, selectNodes('Run', { id: true }, context, info), context, info),
+      resolve: (_root, { botId, ...args }, context, info) => loadRuns(botId, args, context, info),
     },
     RunConnection,
   ),
@@ -90,8 +91,7 @@ builder.prismaObjectField('Bot', 'runs', (t) =>
       description: 'Runs of the bot, newest first. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
       args: { filter: t.arg({ type: RunFilterInput, description: FILTER }) },
-      resolve: ({ id }, args, context, info) =>
-        runsOf(id, args, selectNodes('Run', { id: true }, context, info), context, info),
+      resolve: ({ id }, args, context, info) => loadRuns(id, args, context, info),
     },
     RunConnection,
   ),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { GatewayError } from '../errors.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { eventPosition } from '../input.ts';
 import { isJsonObject } from '../json.ts';
 import { readSpans } from '../runs/spans.ts';
@@ -9,9 +10,9 @@ import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import { builder } from './builder.ts';
 import { ChatEvent } from './chat-event.ts';
 import type { Context } from './context.ts';
-import { seenBy } from './nodes.ts';
+import { longColumns } from './long-columns.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from './shared.ts';
-import { RUN_TEXTS } from './texts.ts';
+import { visibleNode } from './visible-node.ts';
 
 const RunError = builder.simpleObject('RunError', {
   description: 'Why a run failed.',
@@ -66,7 +67,14 @@ const MAY_READ = ({ id }: { id: string }) => ({ run: id });
 const SCOPE =
   'Requires the scope RUNS, except in the response of the operation that started the run.';
 
-const seenRun = seenBy((ids, { prisma, caller }) =>
+export const RUN_TEXTS = longColumns(Prisma.sql`runs`, {
+  input: 'input',
+  response: 'response',
+  metadata: 'metadata',
+  trace: 'spans',
+});
+
+const visibleRun = visibleNode((ids, { prisma, caller }) =>
   prisma.run.findMany({
     where: { id: { in: ids }, bot: visibleBots(caller()) },
     select: { id: true },
@@ -81,7 +89,7 @@ builder.prismaNode('Run', {
   nullable: true,
   findUnique: (id, context) => {
     authorizeScope(context.caller(), 'RUNS');
-    return seenRun(id, context);
+    return visibleRun(id, context);
   },
   fields: (t) => ({
     bot: t.relation('bot', { description: 'The bot that executes the run.' }),

@@ -7,14 +7,16 @@ import { factName, factValue, MAX_FACTS, sessionId } from '../input.ts';
 import { MESSAGES } from '../sessions/history.ts';
 import { SESSIONS } from '../sessions/sessions.ts';
 import { readLists } from '../storage/lists.ts';
-import { together } from './batch-loader.ts';
+import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
+import { connectionLoader } from './connection-loader.ts';
 import type { Context } from './context.ts';
-import { readWithin } from './long-columns.ts';
-import { listsOf, nodesQuery, seenBy, selectNodes } from './nodes.ts';
-import { budgetOf, createReadBudget } from './read-budget.ts';
+import { longColumns, readWithin } from './long-columns.ts';
+import { budgetOf } from './read-budget.ts';
 import { EnvironmentEnum } from './shared.ts';
-import { MESSAGE_TEXTS } from './texts.ts';
+import { visibleNode } from './visible-node.ts';
+
+const MESSAGE_TEXTS = longColumns(Prisma.sql`messages`, { text: 'text' });
 
 const MessageObject = builder.prismaObject('Message', {
   description: 'A message of a conversation.',
@@ -48,15 +50,15 @@ const MemoryEntryObject = builder.objectRef<Fact>('MemoryEntry').implement({
   }),
 });
 
-/** Reads the facts of sessions, sorted by name. */
-const memoryOf = together(async (keys, _question: null, context, { timesOf, info }) => {
+/** Loads the facts of a session, sorted by name. */
+const loadMemory = batchLoader(async (keys, _question: null, context, { timesOf, info }) => {
   const times = keys.map(timesOf);
   const rows = Prisma.sql`
     SELECT session_key AS "sessionKey", name, value, updated_at AS "updatedAt",
       (octet_length(name) + octet_length(value))::float8 * times AS bytes
     FROM memory_entries JOIN unnest(${keys}::text[], ${times}::int[]) AS session(key, times)
       ON session_key = session.key`;
-  const budget = info ? budgetOf(info) : createReadBudget();
+  const budget = budgetOf(info);
   const facts = await budget.inTurn(() => readWithin<Fact>(context, budget, rows));
   const bySession = Map.groupBy(facts.toSorted(byName), ({ sessionKey }) => sessionKey);
   return (key) => bySession.get(key) ?? [];
@@ -69,24 +71,27 @@ function byName(one: Fact, other: Fact): number {
 /** Session tokens see no tool messages: tool output is for the model only. */
 const SHOWN_TO_PAGES = [Prisma.sql`role <> 'TOOL'`];
 
-const messagesOf = listsOf(
-  MESSAGES,
-  ({ prisma, session }, sessionKeys, page) =>
+const loadMessages = connectionLoader({
+  type: 'Message',
+  order: MESSAGES,
+  select: { id: true },
+  texts: MESSAGE_TEXTS,
+  find: ({ prisma, session }, sessionKeys, page) =>
     readLists(prisma, MESSAGES, sessionKeys, page, session() && SHOWN_TO_PAGES),
-  ({ prisma }, query: { select: { id: true } }) => prisma.message.findMany(query),
-  MESSAGE_TEXTS,
-);
+  read: ({ prisma }, query) => prisma.message.findMany(query),
+});
 
-const sessionsOf = listsOf(
-  SESSIONS,
-  ({ prisma }, botIds, page) => readLists(prisma, SESSIONS, botIds, page),
-  ({ prisma }, query) => prisma.session.findMany(query),
-);
+const loadSessions = connectionLoader({
+  type: 'Session',
+  order: SESSIONS,
+  find: ({ prisma }, botIds, page) => readLists(prisma, SESSIONS, botIds, page),
+  read: ({ prisma }, query) => prisma.session.findMany(query),
+});
 
 type Question = { sessionId: string; environment: Environment; query: object };
 
-/** Finds the session with one session id for each bot. */
-const sessionOf = together(
+/** Loads the session of a bot with a session id. */
+const loadSession = batchLoader(
   async (botIds, { sessionId, environment, query }: Question, { prisma }) => {
     const where = { botId: { in: botIds }, sessionId, environment };
     const sessions = await prisma.session.findMany({ ...query, where });
@@ -95,7 +100,7 @@ const sessionOf = together(
   },
 );
 
-const seenSession = seenBy((ids, { prisma, caller }) =>
+const visibleSession = visibleNode((ids, { prisma, caller }) =>
   prisma.session.findMany({
     where: { id: { in: ids }, bot: visibleBots(caller()) },
     select: { id: true },
@@ -114,7 +119,7 @@ const SessionNode = builder.prismaNode('Session', {
   nullable: true,
   findUnique: (id, context) => {
     authorizeScope(context.caller(), 'RUNS');
-    return seenSession(id, context);
+    return visibleSession(id, context);
   },
   fields: (t) => ({
     sessionId: t.exposeString('sessionId', {
@@ -130,8 +135,7 @@ const SessionNode = builder.prismaNode('Session', {
         description:
           'Messages, oldest first. Requires the scope RUNS or a session token of this session; a session token sees no tool messages.',
         authScopes: (session, _args, context) => mayReadMessages(session, context),
-        resolve: ({ id }, args, context, info) =>
-          messagesOf(id, args, selectNodes('Message', { id: true }, context, info), context, info),
+        resolve: ({ id }, args, context, info) => loadMessages(id, args, context, info),
       },
       { name: 'MessageConnection' },
       { name: 'MessageEdge' },
@@ -141,7 +145,7 @@ const SessionNode = builder.prismaNode('Session', {
       description:
         'Facts that the bot remembers about the user, sorted by name. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
-      resolve: ({ id }, _args, context, info) => memoryOf(id, null, context, info),
+      resolve: ({ id }, _args, context, info) => loadMemory(id, null, context, info),
     }),
     lastSeenAt: t.expose('lastSeenAt', {
       type: 'DateTime',
@@ -156,8 +160,7 @@ builder.prismaObjectFields('Bot', (t) => ({
       type: SessionNode,
       description: 'Conversations with the bot, newest first. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
-      resolve: ({ id }, args, context, info) =>
-        sessionsOf(id, args, nodesQuery('Session', context, info), context, info),
+      resolve: ({ id }, args, context, info) => loadSessions(id, args, context, info),
     },
     { name: 'SessionConnection' },
     { name: 'SessionEdge' },
@@ -184,7 +187,7 @@ builder.prismaObjectFields('Bot', (t) => ({
     resolve: ({ id: botId }, { id, environment }, context, info) => {
       const query = queryFromInfo({ context, info });
       const question = { sessionId: id, environment: environment ?? 'PRODUCTION', query };
-      return sessionOf(botId, question, context, info);
+      return loadSession(botId, question, context, info);
     },
   }),
 }));

@@ -54,61 +54,28 @@ export type Page<Row> = {
 
 const DEFAULT_SIZE = 20;
 
+/** A page that a client asks for. */
+export type PageRequest = {
+  /** Finds one row more per list than the page shows, which tells whether more rows follow. */
+  query: PageQuery;
+  /** The most entries to show. */
+  size: number;
+  /** Whether the page is counted from the end of the list. */
+  backward: boolean;
+  hasAfter: boolean;
+  hasBefore: boolean;
+};
+
 /**
- * Reads one page of each owner's list with keyset pagination. A cursor holds the sort key and not the row, so it stays
- * valid after the row is deleted.
+ * Reads the pagination arguments of a list in this order. A cursor holds the sort key and not the row, so it stays valid
+ * after the row is deleted.
  *
- * @param read gets a query for one row more per list than the page shows, to determine `hasNextPage`.
- * @param countFitting how many rows of each list fit in the response: a page may be shorter than requested.
- * @returns a function from an owner's id to its page.
  * @throws GatewayError `invalid_request` with every invalid argument.
  */
-export async function readPages(
-  args: PageArguments,
-  order: Order,
-  read: (query: PageQuery) => PromiseLike<Standing[]>,
-  countFitting: (lists: Standing[][]) => number[] = (lists) => lists.map((list) => list.length),
-): Promise<(owner: string) => Page<Standing>> {
-  const { backward, size, after, before } = readArguments(args, order);
-  const { direction } = order;
-  const reverse = direction === 'asc' ? 'desc' : 'asc';
-  const rows = await read({
-    bounds: [
-      ...(after ? [{ place: after, direction }] : []),
-      ...(before ? [{ place: before, direction: reverse } as const] : []),
-    ],
-    direction: backward ? reverse : direction,
-    take: size + 1,
-  });
-  const lists = Map.groupBy(rows, ({ owner }) => owner);
-  const fitting = countFitting([...lists.values()].map((list) => list.slice(0, size)));
-  const counts = new Map([...lists.keys()].map((owner, index) => [owner, fitting[index]]));
-  return (owner) => {
-    const list = lists.get(owner) ?? [];
-    const shown = list.slice(0, counts.get(owner));
-    const hasMore = list.length > shown.length;
-    if (backward) shown.reverse();
-    const edges = shown.map((node) => ({ cursor: writeCursor(node.place), node }));
-    return {
-      edges,
-      pageInfo: {
-        hasNextPage: backward ? before !== undefined : hasMore,
-        hasPreviousPage: backward ? hasMore : after !== undefined,
-        startCursor: edges.at(0)?.cursor ?? null,
-        endCursor: edges.at(-1)?.cursor ?? null,
-      },
-    };
-  };
-}
-
-function writeCursor([value, tie]: Place): string {
-  return Buffer.from(`${value}.${tie}`).toString('base64url');
-}
-
-function readArguments(
-  { first, last, after, before }: PageArguments,
-  { isPlace = () => true }: Order,
-) {
+export function readPageArguments(
+  { first, last, after: afterCursor, before: beforeCursor }: PageArguments,
+  { direction, isPlace = () => true }: Order,
+): PageRequest {
   const problems: ErrorDetail[] = [];
   const place = (path: string, cursor: string | null | undefined) => {
     if (cursor == null) return undefined;
@@ -117,11 +84,51 @@ function readArguments(
       problems.push({ path, message: 'is not a cursor of this list' });
     return known;
   };
-  const backward = last != null || (first == null && before != null);
-  const places = { after: place('after', after), before: place('before', before) };
+  const after = place('after', afterCursor);
+  const before = place('before', beforeCursor);
   if (first != null && last != null) {
     problems.push({ path: 'last', message: 'does not go together with first' });
   }
   if (problems.length > 0) throw invalidInput(problems);
-  return { backward, size: (backward ? last : first) ?? DEFAULT_SIZE, ...places };
+  const backward = last != null || (first == null && beforeCursor != null);
+  const size = (backward ? last : first) ?? DEFAULT_SIZE;
+  const reverse = direction === 'asc' ? 'desc' : 'asc';
+  const query: PageQuery = {
+    bounds: [
+      ...(after ? [{ place: after, direction }] : []),
+      ...(before ? [{ place: before, direction: reverse } as const] : []),
+    ],
+    direction: backward ? reverse : direction,
+    take: size + 1,
+  };
+  return { query, size, backward, hasAfter: after !== undefined, hasBefore: before !== undefined };
+}
+
+/**
+ * Makes the page of one list from the rows that its query found.
+ *
+ * @param size the entries to show, which may be fewer than requested.
+ */
+export function cutPage(
+  { backward, hasAfter, hasBefore }: PageRequest,
+  rows: Standing[],
+  size = rows.length,
+): Page<Standing> {
+  const shown = rows.slice(0, size);
+  const hasMore = rows.length > shown.length;
+  if (backward) shown.reverse();
+  const edges = shown.map((node) => ({ cursor: writeCursor(node.place), node }));
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: backward ? hasBefore : hasMore,
+      hasPreviousPage: backward ? hasMore : hasAfter,
+      startCursor: edges.at(0)?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+  };
+}
+
+function writeCursor([value, tie]: Place): string {
+  return Buffer.from(`${value}.${tie}`).toString('base64url');
 }
