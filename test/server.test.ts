@@ -69,7 +69,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     await server.stop('SIGTERM');
   });
 
-  test('begins no run of the queue where its port is in use', async () => {
+  test('begins no run of the queue where its port is in use, and closes what it has opened', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -82,6 +82,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     const after = await openEmbedded(dataDirectory);
     const run = await after.prisma.run.findUniqueOrThrow({ where: { id } });
     expect(run).toMatchObject({ status: 'QUEUED', attempt: 0 });
+    expect(await after.prisma.owner.count()).toBe(0);
     await after.close();
   });
 
