@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
+import { ALONE, BOTH, LONG, TEST_FILES, UNIT } from './test/projects.ts';
 
-const { CI, TEST_DATABASE_URL, TEST_REDIS_URL } = process.env;
+const { CI, TEST_DATABASE_URL, TEST_REDIS_URL, TEST_LONG } = process.env;
 for (const [service, name] of [
   ['PostgreSQL', 'TEST_DATABASE_URL'],
   ['Redis', 'TEST_REDIS_URL'],
@@ -10,48 +11,52 @@ for (const [service, name] of [
   console.log(`Tests on ${service} are skipped: ${name} is not set.`);
 }
 
-/** Files that count the objects of their process, so each runs in a process of its own. */
-const ALONE = [
-  'test/runs/leaks.test.ts',
-  'test/transport/many-subscriptions.test.ts',
-  'test/transport/slow-reader.test.ts',
-];
+type Services = { databaseUrl: string; redisUrl: string };
+const EMBEDDED: Services = { databaseUrl: '', redisUrl: '' };
 
-/** The whole suite for one database. Each worker opens its own database, which its test files share. */
-const projects = (name: string, databaseUrl: string, redisUrl: string) => [
-  project(name, databaseUrl, redisUrl, { exclude: ALONE, isolate: false }),
-  project(`${name}, alone`, databaseUrl, redisUrl, { include: ALONE, isolate: true }),
-];
+const without = (files: string[], others: string[]) =>
+  files.filter((file) => !others.includes(file));
 
-const project = (
-  name: string,
-  databaseUrl: string,
-  redisUrl: string,
-  files: { include?: string[]; exclude?: string[]; isolate: boolean },
-) => ({
+const project = (name: string, files: string[], services?: Services, isolate = false) => ({
   test: {
     name,
-    include: ['test/**/*.test.ts'],
+    include: TEST_LONG ? files.filter((file) => LONG.includes(file)) : files,
     pool: 'forks' as const,
-    ...files,
+    // The files of a worker share its modules and its database.
+    isolate,
     setupFiles: ['test/setup.ts'],
-    globalSetup: databaseUrl ? ['test/teardown.ts'] : [],
+    ...(services && { globalSetup: ['test/global-setup.ts'], provide: services }),
+    // Workers and the servers that they start compile each module once.
+    env: { NODE_COMPILE_CACHE: new URL('node_modules/.cache/compile', import.meta.url).pathname },
     // Long enough for the slowest machine, so a test that reaches it hangs.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    provide: { databaseUrl, redisUrl },
     experimental: { viteModuleRunner: false },
   },
 });
+
+/** All files that need a database. */
+const wholeSuite = (name: string, services: Services) => [
+  project(name, without(TEST_FILES, [...UNIT, ...ALONE]), services),
+  project(`${name}, alone`, ALONE, services, true),
+];
 
 export default defineConfig({
   test: {
     // One worker for each core: a test waits more than it computes.
     maxWorkers: '100%',
     projects: [
-      ...projects('embedded', '', ''),
-      ...(TEST_DATABASE_URL ? projects('services', TEST_DATABASE_URL, TEST_REDIS_URL ?? '') : []),
+      project('unit', UNIT),
+      ...(TEST_DATABASE_URL
+        ? [
+            ...wholeSuite('services', {
+              databaseUrl: TEST_DATABASE_URL,
+              redisUrl: TEST_REDIS_URL ?? '',
+            }),
+            project('embedded', BOTH, EMBEDDED),
+          ]
+        : wholeSuite('embedded', EMBEDDED)),
     ],
   },
 });

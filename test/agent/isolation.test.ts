@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { runsOf } from '../helpers/rounds.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -75,7 +76,7 @@ describe('fifty users of one bot', () => {
           expect(wordsIn(JSON.stringify([memory, messages]))).toEqual(own);
         }
       }),
-      { numRuns: 2 },
+      runsOf(1),
     );
   }, 60_000);
 });

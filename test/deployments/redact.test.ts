@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRedactor, type Redactor } from '../../src/deployments/redact.ts';
 import { choices, ENCODERS, value } from '../helpers/encodings.ts';
+import { runsOf } from '../helpers/rounds.ts';
 
 const TOKEN = 'tøken/+ with space 123';
 const QUOTED = 'with "quotes" and \\';
@@ -41,7 +42,7 @@ describe('the values of variables', () => {
         expect(one.redact(text)).toBe(`${before} [env.SECRET] ${after}`);
         expect(inPieces(one, text, where)).toBe(`${before} [env.SECRET] ${after}`);
       }),
-      { numRuns: 200 },
+      runsOf(50),
     );
   });
 
@@ -61,7 +62,7 @@ describe('the values of variables', () => {
           expect(one.redact(text)).toBe(clean);
           expect(inPieces(one, text, where)).toBe(clean);
         }),
-        { numRuns: 500 },
+        runsOf(100),
       );
     },
   );
@@ -114,7 +115,7 @@ describe('the values of variables', () => {
         expect(inPieces(one, text, where)).toBe(clean);
         for (const secret of Object.values(values)) expect(clean).not.toContain(secret);
       }),
-      { numRuns: 500 },
+      runsOf(100),
     );
   });
 

@@ -1,31 +1,52 @@
 import pg from 'pg';
 import { inject } from 'vitest';
 import { type Database, embed, openPostgres } from '../../src/storage/database.ts';
+import { embeddedTemplate } from './embedded-template.ts';
 
 let opened: Promise<Database> | undefined;
 
 /** This worker's database. It contains only the rows of tests, each under its own accounts. */
 export function testDatabase(): Promise<Database> {
-  opened ??= open();
+  opened ??= migratedDatabase(process.env.VITEST_POOL_ID ?? '0');
   return opened;
 }
 
-async function open(): Promise<Database> {
+/** Opens a migrated database without rows. @param name identifies it on the PostgreSQL server. */
+export async function migratedDatabase(name: string): Promise<Database> {
   const url = inject('databaseUrl');
-  return url ? openPostgres(await freshDatabase(url)) : embed({});
+  return url
+    ? openPostgres(await freshDatabase(url, name, { template: templateName(process.ppid) }))
+    : embed({ loadDataDir: await embeddedTemplate() });
 }
 
 /** The prefix of all database names of one test run, from the process id of the workers' parent. */
 export const databasePrefix = (pid: number) => `parley_test_${pid}_`;
+const templateName = (pid: number) => `${databasePrefix(pid)}template`;
 
-/** Creates an empty database on the same server. It is dropped after the test run. */
-export async function freshDatabase(url: string, suffix = process.env.VITEST_POOL_ID ?? '0') {
-  const name = databasePrefix(process.ppid) + suffix;
+/** Creates a database on the same server, empty by default. It is dropped after the test run. */
+export async function freshDatabase(
+  url: string,
+  suffix: string,
+  { template = 'template1' } = {},
+): Promise<string> {
+  return createDatabase(url, databasePrefix(process.ppid) + suffix, template);
+}
+
+/** Creates and migrates the database that `migratedDatabase` copies. Runs in the parent of the workers. */
+export async function preparePostgres(url: string): Promise<void> {
+  const database = await openPostgres(
+    await createDatabase(url, templateName(process.pid), 'template1'),
+  );
+  // PostgreSQL copies no database that has connections.
+  await database.close();
+}
+
+async function createDatabase(url: string, name: string, template: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    await client.query(`CREATE DATABASE ${name}`);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   } finally {
     await client.end();
   }

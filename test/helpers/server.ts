@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { cp, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbedded } from '../../src/storage/database.ts';
+import { embed } from '../../src/storage/database.ts';
+import { embeddedTemplate } from './embedded-template.ts';
 
 /** `npm start` in a separate process. */
 export type ServerProcess = {
@@ -24,11 +25,12 @@ export function temporaryDirectory(): Promise<string> {
 
 let template: Promise<string> | undefined;
 
-/** A data directory with an empty database, copied from a template because creating one takes seconds. */
+/** A data directory with an empty database, copied because creating one takes seconds. */
 export async function dataDirectoryInUse(): Promise<string> {
   template ??= (async () => {
     const directory = await temporaryDirectory();
-    await (await openEmbedded(directory)).close();
+    const dataDir = join(directory, 'database');
+    await (await embed({ dataDir, loadDataDir: await embeddedTemplate() })).close();
     return directory;
   })();
   const directory = await temporaryDirectory();
@@ -72,11 +74,12 @@ async function launch({ env, dataDirectory }: StartOptions): Promise<{
   child: ChildProcess;
   output(): string;
 }> {
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [ENTRY], {
     env: {
       PATH,
       HOME,
+      NODE_COMPILE_CACHE,
       PORT: '0',
       PARLEY_DATA_DIR: dataDirectory ?? (await dataDirectoryInUse()),
       ...env,

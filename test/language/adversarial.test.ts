@@ -5,6 +5,7 @@ import { formatSource } from '../../src/language/format.ts';
 import { type DefinitionReport, readDefinition } from '../../src/language/read.ts';
 import { createSource, MAX_SOURCE_BYTES } from '../../src/language/source.ts';
 import { suggest } from '../../src/language/suggest.ts';
+import { runsOf } from '../helpers/rounds.ts';
 import { AGENT, FAMILIES, type Family, fill } from './adversarial/families.ts';
 
 const VARIABLES = Array.from({ length: 200 }, (_, index) => `V${index}`);
@@ -85,7 +86,7 @@ describe('256 KiB of what a hostile author writes', () => {
         expect(isLinear(one, (source) => isBounded(read(source)))).toBe(true);
         expect(isLinear(one, formatSource)).toBe(true);
       }),
-      { numRuns: 25 },
+      runsOf(5),
     );
   });
 });

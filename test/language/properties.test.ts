@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../src/language/diagnostic.ts';
 import { formatSource } from '../../src/language/format.ts';
 import { readDefinition } from '../../src/language/read.ts';
+import { runsOf } from '../helpers/rounds.ts';
 import { agentWith } from './helpers.ts';
 
 const EXAMPLES = new URL('../../prisma/examples/', import.meta.url);
@@ -57,9 +58,9 @@ describe('of any text', () => {
     const pieces = fc.array(fc.constantFrom(...PIECES), { maxLength: 80 });
     const separator = fc.constantFrom(' ', '\n', '');
     const soup = fc.tuple(pieces, separator).map(([texts, between]) => texts.join(between));
-    fc.assert(fc.property(soup, holds), { numRuns: 500 });
+    fc.assert(fc.property(soup, holds), runsOf(100));
     const inAgent = soup.map((text) => agentWith(text));
-    fc.assert(fc.property(inAgent, holds), { numRuns: 500 });
+    fc.assert(fc.property(inAgent, holds), runsOf(100));
   });
 
   test('whatever part of a right source is replaced, it is read', () => {
@@ -78,7 +79,7 @@ describe('of any text', () => {
           return text.slice(0, start) + replacement + text.slice(start + length);
         }, source),
       );
-    fc.assert(fc.property(changed, holds), { numRuns: 500 });
+    fc.assert(fc.property(changed, holds), runsOf(100));
   });
 });
 
@@ -101,6 +102,7 @@ describe('of a right text', () => {
         expect(report.definition).toEqual(readDefinition(source).definition);
         holds(spread);
       }),
+      runsOf(50),
     );
   });
 });

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from 'graphql-ws';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { belongings } from '../helpers/leaks.ts';
+import { rounds } from '../helpers/rounds.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -113,8 +114,7 @@ async function run(count: number) {
   await expect.poll(app.upstream.underWay).toBe(0);
 }
 
-/** The embedded database does all its work in this very process, and takes several times as long. */
-const RUNS = inject('databaseUrl') ? 1_000 : 300;
+const RUNS = rounds(300, 1_000);
 /** Connections that are kept for the next request come and go; one way that leaks leaves more than this. */
 const FEW = RUNS / WAYS.length / 2;
 /** Code that is compiled meanwhile counts too; what one run is made of takes far more than a few KiB. */

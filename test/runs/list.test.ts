@@ -4,6 +4,7 @@ import { Channel, Environment, RunKind, RunStatus } from '../../src/generated/pr
 import { makeId } from '../../src/ids.ts';
 import type { RunFilter } from '../../src/runs/list.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { runsOf } from '../helpers/rounds.ts';
 import { type MadeRun, makeRuns, newestFirst } from '../helpers/runs.ts';
 
 let app: TestApp;
@@ -273,7 +274,7 @@ describe('the runs of a bot', () => {
             : expected.slice(index + 1, index + 1 + size),
         );
       }),
-      { numRuns: 80 },
+      runsOf(20),
     );
   });
 

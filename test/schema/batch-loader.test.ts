@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeId } from '../../src/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { runsOf } from '../helpers/rounds.ts';
 import { makeRuns } from '../helpers/runs.ts';
 
 let app: TestApp;
@@ -152,7 +153,7 @@ describe('what the entries of a list are asked together', () => {
           expect(node, asked).toEqual(bot);
         }
       }),
-      { numRuns: 30, endOnFailure: true },
+      { ...runsOf(10), endOnFailure: true },
     );
   });
 

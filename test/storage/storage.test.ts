@@ -11,16 +11,16 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { describe, expect, inject, test } from 'vitest';
 import { seed } from '../../prisma/seed.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
-import { embed, openPostgres } from '../../src/storage/database.ts';
+import { openPostgres } from '../../src/storage/database.ts';
 import { takeLock } from '../../src/storage/lock.ts';
-import { applyMigrations, nextMigration } from '../../src/storage/migrate.ts';
+import { applyMigrations } from '../../src/storage/migrate.ts';
 import {
   assertSecretKey,
   generatedSecretKey,
   secretKeyCheck,
 } from '../../src/storage/secret-key.ts';
 import { statement } from '../../src/storage/sql.ts';
-import { freshDatabase, testDatabase } from '../helpers/database.ts';
+import { freshDatabase, migratedDatabase, testDatabase } from '../helpers/database.ts';
 import { temporaryDirectory } from '../helpers/server.ts';
 
 const databaseUrl = inject('databaseUrl');
@@ -32,10 +32,6 @@ const countMigrations = async () => {
 };
 
 describe('the migrations', () => {
-  test('lead to the data model; when this fails, run: npm run migration -- NAME', async () => {
-    expect(await nextMigration()).toBe('');
-  });
-
   test('are recorded, and applied once', async () => {
     const { prisma } = await testDatabase();
     const rows = await prisma.$queryRaw<{ migration_name: string; finished_at: Date | null }[]>`
@@ -208,11 +204,8 @@ describe('the address of the database', () => {
 });
 
 describe('the first start', () => {
-  const open = async () =>
-    databaseUrl ? openPostgres(await freshDatabase(databaseUrl, 'seed')) : embed({});
-
   test('makes the operator’s account, its key and the demo bot, once', async () => {
-    const database = await open();
+    const database = await migratedDatabase('seed');
     const key = makeApiKey();
     const answers = await Promise.all([
       seed(database.prisma, 'check', key),

@@ -1,5 +1,5 @@
 import { isObjectType } from 'graphql';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { hashApiKey, makeApiKey } from '../../src/accounts/key-format.ts';
 import { newApiKey } from '../../src/accounts/keys.ts';
@@ -191,8 +191,7 @@ const keyOf = async (scopes: KeyScope[]) => {
   return secret;
 };
 
-/** No matter of which database. */
-describe.skipIf(inject('databaseUrl'))('who may read what', () => {
+describe('who may read what', () => {
   test('is decided for every field of every object', () => {
     const decided = [...OPEN_FIELDS, ...Object.keys(GUARDED)];
     const fields = Object.values(schema.getTypeMap()).flatMap((type) =>

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createMatcher } from '../../../src/deployments/redaction/matcher.ts';
+import { runsOf } from '../../helpers/rounds.ts';
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'ß', '\ud83d'), minLength: 1 });
 const words = fc.array(word, { maxLength: 8 });
@@ -34,7 +35,7 @@ describe('a matcher', () => {
           );
         }
       }),
-      { numRuns: 300 },
+      runsOf(100),
     );
   });
 

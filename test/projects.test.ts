@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ALONE, BOTH, reaches, TEST_FILES, UNIT } from './projects.ts';
+
+describe('a unit test', () => {
+  test('imports no database, directly or through other files', () => {
+    expect(UNIT).toContain('test/language/template.test.ts');
+    expect(UNIT).not.toContain('test/storage/storage.test.ts');
+    expect(UNIT).not.toContain('test/agent/loop.test.ts');
+    expect(reaches('test/agent/loop.test.ts', 'test/helpers/database.ts')).toBe(true);
+  });
+
+  test('loads no module dynamically, which the rule would not see', () => {
+    const dynamic = UNIT.filter((file) => /\bimport\(/.test(readFileSync(file, 'utf8')));
+    expect(dynamic).toEqual([]);
+  });
+});
+
+describe('a test that asks which database it has', () => {
+  test('runs on both', () => {
+    const question = `inject('${'databaseUrl'}')`;
+    const asking = TEST_FILES.filter((file) => readFileSync(file, 'utf8').includes(question));
+    expect(asking).toContain('test/storage/storage.test.ts');
+    expect(asking.filter((file) => !BOTH.includes(file))).toEqual([]);
+  });
+});
+
+describe('a test that runs alone', () => {
+  test('exists, and needs a database', () => {
+    expect(ALONE.filter((file) => !TEST_FILES.includes(file) || UNIT.includes(file))).toEqual([]);
+  });
+});

@@ -1,0 +1,69 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/**
+ * Which test files run where. Files that need no database run once, as unit tests. All others run on PostgreSQL and
+ * Redis where these are given, else on PGlite.
+ */
+export const TEST_FILES = globSync('test/**/*.test.ts').sort();
+
+/** A file that reaches this one can open a database. */
+const DATABASE = 'src/storage/database.ts';
+
+/** A file that imports this one repeats its checks with random input. */
+const ROUNDS = 'test/helpers/rounds.ts';
+
+/** Files that count the objects of their process, so each runs in a process of its own. */
+export const ALONE = [
+  'test/runs/leaks.test.ts',
+  'test/transport/many-subscriptions.test.ts',
+  'test/transport/slow-reader.test.ts',
+];
+
+/**
+ * Files that run on both databases, because the databases may differ in what they test:
+ * - SQL that Parley writes itself, beyond what Prisma generates;
+ * - migrations, the data directory, and the first start;
+ * - locks, killed processes and lost connections;
+ * - a test that asks which database it has.
+ */
+const ON_BOTH = [
+  'test/storage/**',
+  'test/idempotency/**',
+  'test/sessions/**',
+  'test/coordination/worker-lease.test.ts',
+  'test/runs/{batches,begin-turn,cancel,fairness,killed,list,lost-answers,queue,retention,statements,stats}.test.ts',
+  'test/schema/read-budget.test.ts',
+  'test/{canary,journey,server}.test.ts',
+];
+
+const imports = new Map<string, string[]>();
+
+/** The files that a file imports for more than their types. */
+function importsOf(file: string): string[] {
+  const known = imports.get(file);
+  if (known) return known;
+  const statements = readFileSync(file, 'utf8').matchAll(
+    /^(?:import|export)\s(?!type\b)(?:[^'";]*?\sfrom\s)?\s*'(\.[^']+\.ts)'/gm,
+  );
+  const found = [...statements].map(([, path = '']) => join(dirname(file), path));
+  imports.set(file, found);
+  return found;
+}
+
+/** Whether a file imports another one, directly or through others. */
+export function reaches(file: string, target: string, seen = new Set<string>()): boolean {
+  if (file === target) return true;
+  if (seen.has(file)) return false;
+  seen.add(file);
+  return importsOf(file).some((next) => reaches(next, target, seen));
+}
+
+export const UNIT = TEST_FILES.filter((file) => !reaches(file, DATABASE));
+
+export const BOTH = globSync(ON_BOTH).filter(
+  (file) => file.endsWith('.test.ts') && !UNIT.includes(file),
+);
+
+/** Files that `npm run test:long` runs with more rounds. */
+export const LONG = TEST_FILES.filter((file) => importsOf(file).includes(ROUNDS));

@@ -1,0 +1,6 @@
+import { expect, test } from 'vitest';
+import { nextMigration } from '../../src/storage/migrate.ts';
+
+test('the migrations lead to the data model; when this fails, run: npm run migration -- NAME', async () => {
+  expect(await nextMigration()).toBe('');
+});
