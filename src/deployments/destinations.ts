@@ -27,11 +27,11 @@ export function newDestinations(
   const isCarried = (name: string) => !sent.has(name) && Object.hasOwn(variables, name);
   if (!Object.keys(variables).some(isCarried)) return [];
   const known = new Set(placesOf(before).map(({ place }) => place));
-  return placesOf({ source, variables }).flatMap(({ place, name, server, line, column }) => {
+  return placesOf({ source, variables }).flatMap(({ place, name, server, ...position }) => {
     if (!isCarried(name) || known.has(place)) return [];
     known.add(place);
     const message = `env.${name} was not sent to ${describe(server)} before, send its value again to allow this`;
-    return [{ severity: 'ERROR', code: 'env-new-destination', message, line, column }];
+    return [{ severity: 'ERROR', code: 'env-new-destination', message, ...position }];
   });
 }
 

@@ -1,27 +1,37 @@
 import { z } from 'zod';
 import type { Definition, McpGroup } from '../language/definition.ts';
-import { MAX_DIAGNOSTICS } from '../language/diagnostic.ts';
+import { type Diagnostic, MAX_DIAGNOSTICS } from '../language/diagnostic.ts';
 import type { ToolPlace } from '../language/places.ts';
+import type { Position } from '../language/source.ts';
 import { hint } from '../language/suggest.ts';
 import { quote } from '../language/token.ts';
 import type { EnvironmentVariables } from './environment.ts';
 
 /** The diagnostics of a deployment: those of the language, and those that deploying adds. */
-const deploymentDiagnostics = z.array(
-  z.object({
-    severity: z.enum(['ERROR', 'WARNING']),
-    code: z.string(),
-    message: z.string(),
-    line: z.int(),
-    column: z.int(),
-  }),
-);
+export type DeploymentDiagnostic = Omit<Diagnostic, 'code'> & { code: string };
 
-export type DeploymentDiagnostic = z.infer<typeof deploymentDiagnostics>[number];
+/** Deployments of earlier versions stored no end. An empty range at the start takes its place. */
+const storedDiagnostics = z.array(
+  z
+    .object({
+      severity: z.enum(['ERROR', 'WARNING']),
+      code: z.string(),
+      message: z.string(),
+      line: z.int(),
+      column: z.int(),
+      endLine: z.int().optional(),
+      endColumn: z.int().optional(),
+    })
+    .transform(({ endLine, endColumn, ...diagnostic }) => ({
+      ...diagnostic,
+      endLine: endLine ?? diagnostic.line,
+      endColumn: endColumn ?? diagnostic.column,
+    })),
+);
 
 /** Reads the diagnostics of a stored deployment. */
 export function readDiagnostics(stored: unknown): DeploymentDiagnostic[] {
-  return deploymentDiagnostics.parse(stored);
+  return storedDiagnostics.parse(stored);
 }
 
 /** Sorts diagnostics by their position in the source. */
@@ -40,15 +50,14 @@ export type ProbeTools = (
   variables: EnvironmentVariables,
 ) => Promise<ToolServerReport[]>;
 
+const BEGINNING: Position = { line: 1, column: 1, endLine: 1, endColumn: 1 };
+
 /** Warnings for channels that Parley cannot connect. */
 export function channelWarnings({ channels }: Definition): DeploymentDiagnostic[] {
   return channels
     .filter(({ type }) => type !== 'web')
     .map(({ type }) =>
-      warning('channel-unavailable', `the channel ${type} cannot be connected`, {
-        line: 1,
-        column: 1,
-      }),
+      warning('channel-unavailable', `the channel ${type} cannot be connected`, BEGINNING),
     );
 }
 
@@ -81,12 +90,8 @@ function toolWarning(
   return warning('tool-unknown', message, place);
 }
 
-function warning(
-  code: string,
-  message: string,
-  { line, column }: { line: number; column: number },
-): DeploymentDiagnostic {
-  return { severity: 'WARNING', code, message, line, column };
+function warning(code: string, message: string, position: Position): DeploymentDiagnostic {
+  return { severity: 'WARNING', code, message, ...position };
 }
 
 /** Shortens a sentence to a clause on one line, to embed it in another sentence. */

@@ -95,7 +95,7 @@ export function createArgumentParser(cursor: Cursor) {
     const isName = token.kind === 'name' || token.kind === 'other';
     if (!isName || token.startsLine) return fail('a type');
     const message = () => `unknown type ${quote(token.text)}${hint(token.text, SCALARS)}`;
-    report('unknown-type', token.start, message);
+    report('unknown-type', token, message);
     return cursor.next();
   }
 
@@ -157,7 +157,7 @@ export function createArgumentParser(cursor: Cursor) {
 
 /** Reports a token that is not a valid name. */
 export function reportInvalidName(token: Token, report: Report): void {
-  report('invalid-name', token.start, () => {
+  report('invalid-name', token, () => {
     return `invalid name ${describe(token)}, expected letters, digits and "_", no digit first`;
   });
 }

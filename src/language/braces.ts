@@ -56,7 +56,7 @@ export function createBraces(source: Source, tokens: readonly Token[], report: R
       if (found.kind === 'end' && isSettled) return;
       open -= 1;
       isSettled = true;
-      report('unclosed-block', found.start, () => {
+      report('unclosed-block', found, () => {
         const { line } = positionAt(source, owner.start);
         const block = `the block of ${quote(owner.text)} in line ${line}`;
         return `expected "}" to close ${block}, found ${describe(found)}`;
@@ -83,7 +83,7 @@ export function createBraces(source: Source, tokens: readonly Token[], report: R
     /** Reports a superfluous closing brace. */
     reportStray(brace: Token): void {
       if (open < 0 || !isSettled)
-        report('stray-brace', brace.start, 'unexpected "}", no block is open for it');
+        report('stray-brace', brace, 'unexpected "}", no block is open for it');
       open += 1;
       isSettled = true;
     },

@@ -64,7 +64,7 @@ export function reportExpected(what: string, cursor: Cursor, report: Report): vo
   const previous = cursor.previous();
   if (previous.broken) return;
   const isMissing = found.startsLine || found.kind === 'end';
-  report('syntax', isMissing ? previous.end : found.start, () => {
+  report('syntax', isMissing ? { start: previous.end, end: previous.end } : found, () => {
     const after = previous.kind === 'string' ? 'the string' : describe(previous);
     const place = found.kind === 'end' ? describe(found) : 'the end of the line';
     return `expected ${what} after ${after}, found ${isMissing ? place : describe(found)}`;

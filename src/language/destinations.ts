@@ -1,7 +1,7 @@
 import { METHODS } from './check/requests.ts';
 import { stringsOf } from './check/values.ts';
 import { parseSource } from './parser.ts';
-import { createSource, isTooLarge, positionAt, type Source } from './source.ts';
+import { createSource, isTooLarge, type Position, rangeAt, type Source } from './source.ts';
 import { stringValue } from './strings.ts';
 import type { Member } from './syntax.ts';
 import type { Template } from './template.ts';
@@ -15,7 +15,7 @@ import type { Token } from './token.ts';
 export type Server = Template;
 
 /** A position in a source that sends a variable's value to a server. */
-export type EnvDestination = { name: string; server: Server; line: number; column: number };
+export type EnvDestination = { name: string; server: Server } & Position;
 
 const ignore = () => {};
 const SCHEME = /^https?:\/\//i;
@@ -93,16 +93,16 @@ function serverOf(url: Template): Server {
 
 function envArguments(member: Member, server: Server, source: Source): EnvDestination[] {
   const references = member.arguments.filter(({ kind }) => kind === 'env');
-  return references.map(({ token: { text: name, start } }) => ({
-    name,
+  return references.map(({ token }) => ({
+    name: token.text,
     server,
-    ...positionAt(source, start),
+    ...rangeAt(source, token),
   }));
 }
 
 function envReferences(text: Token, server: Server, source: Source): EnvDestination[] {
   const { references } = parseTemplate(source, text, ignore);
-  return references.flatMap(({ path: [root, name], offset }) =>
-    root === 'env' && name !== undefined ? [{ name, server, ...positionAt(source, offset) }] : [],
+  return references.flatMap(({ path: [root, name], ...range }) =>
+    root === 'env' && name !== undefined ? [{ name, server, ...rangeAt(source, range) }] : [],
   );
 }

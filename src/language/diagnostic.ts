@@ -1,4 +1,4 @@
-import { positionAt, type Source } from './source.ts';
+import { type Position, positionAt, rangeAt, type Source, type SourceRange } from './source.ts';
 
 /** An error prevents a deploy; a warning does not. */
 export type Severity = 'ERROR' | 'WARNING';
@@ -53,16 +53,12 @@ export const SEVERITIES = {
 
 export type DiagnosticCode = keyof typeof SEVERITIES;
 
-/** One problem of a source. */
-export type Diagnostic = {
+/** One problem of a source, with its position. */
+export type Diagnostic = Position & {
   severity: Severity;
   code: DiagnosticCode;
   /** One line, without position and code. It quotes no string values except names, because they may be secrets. */
   message: string;
-  /** From 1. A line ends at `\n`, `\r\n` or `\r`. */
-  line: number;
-  /** From 1, in UTF-16 code units as in JavaScript. A byte order mark is not counted. */
-  column: number;
 };
 
 /** `LINE:COLUMN message [code]`, the form of `parse_errors` and `warnings` in the HTTP API. */
@@ -71,15 +67,15 @@ export function formatDiagnostic({
   column,
   message,
   code,
-}: Omit<Diagnostic, 'severity' | 'code'> & { code: string }): string {
+}: Pick<Diagnostic, 'line' | 'column' | 'message'> & { code: string }): string {
   return `${line}:${column} ${message} [${code}]`;
 }
 
 /**
- * Records a problem at an offset of the source. An expensive message, such as one with a suggestion, is a function,
+ * Records a problem in a range of the source. An expensive message, such as one with a suggestion, is a function,
  * which is called only if the problem is listed.
  */
-export type Report = (code: DiagnosticCode, offset: number, message: Message) => void;
+export type Report = (code: DiagnosticCode, range: SourceRange, message: Message) => void;
 
 type Message = string | (() => string);
 
@@ -89,17 +85,21 @@ export const MAX_DIAGNOSTICS = 100;
 /** Recorded problems of each severity. Further ones are only counted. */
 const MAX_KEPT = 5_000;
 
+/** The empty range at the beginning, for problems of a source as a whole. */
+export const WHOLE_SOURCE: SourceRange = { start: 0, end: 0 };
+
 /** A recorded problem. */
-export type Problem = { code: DiagnosticCode; offset: number; message: Message };
+export type Problem = { code: DiagnosticCode; range: SourceRange; message: Message };
 
 /** Collects problems in any order and lists them in source order. */
 export function createDiagnostics(source: Source) {
   const problems: Record<Severity, Problem[]> = { ERROR: [], WARNING: [] };
   const dropped: Record<Severity, number> = { ERROR: 0, WARNING: 0 };
 
-  const report: Report = (code, offset, message) => {
+  const report: Report = (code, { start, end }, message) => {
     const severity = SEVERITIES[code];
-    if (problems[severity].length < MAX_KEPT) problems[severity].push({ code, offset, message });
+    if (problems[severity].length < MAX_KEPT)
+      problems[severity].push({ code, range: { start, end }, message });
     else dropped[severity] += 1;
   };
 
@@ -107,25 +107,25 @@ export function createDiagnostics(source: Source) {
   function list(more: readonly Problem[] = []): Diagnostic[] {
     const noted = [...problems.ERROR, ...problems.WARNING, ...more];
     const causes = mergeMissingQuotes(
-      noted.sort((a, b) => a.offset - b.offset),
+      noted.sort((a, b) => a.range.start - b.range.start),
       source,
     );
     const isListed = listed(causes);
     const rest = causes.filter((cause) => !isListed.has(cause));
     const count = rest.length + dropped.ERROR + dropped.WARNING;
     if (count === 0) return causes.map(locate);
-    const offset = causes.at(-1)?.offset ?? 0;
+    const { start } = causes.at(-1)?.range ?? WHOLE_SOURCE;
     const severity = dropped.ERROR > 0 || rest.some(isError) ? 'ERROR' : 'WARNING';
     const message = `${count} more problems are not listed`;
     return [
       ...causes.filter((cause) => isListed.has(cause)).map(locate),
-      { severity, code: 'too-many-problems', message, ...positionAt(source, offset) },
+      { severity, code: 'too-many-problems', message, ...rangeAt(source, { start, end: start }) },
     ];
   }
 
-  function locate({ code, offset, message }: Problem): Diagnostic {
+  function locate({ code, range, message }: Problem): Diagnostic {
     const text = typeof message === 'string' ? message : message();
-    return { severity: SEVERITIES[code], code, message: text, ...positionAt(source, offset) };
+    return { severity: SEVERITIES[code], code, message: text, ...rangeAt(source, range) };
   }
 
   const hasErrors = (): boolean => problems.ERROR.length > 0;
@@ -158,7 +158,7 @@ const OUT_OF_QUOTES: ReadonlySet<DiagnosticCode> = new Set([
  */
 function mergeMissingQuotes(problems: readonly Problem[], source: Source): readonly Problem[] {
   const isOpen = ({ code }: Problem) => code === 'unterminated-string';
-  const lineOf = ({ offset }: Problem) => positionAt(source, offset).line;
+  const lineOf = ({ range }: Problem) => positionAt(source, range.start).line;
   const lines = new Set(problems.filter(isOpen).map(lineOf));
   if (lines.size === 0) return problems;
   const merged = new Set<number>();

@@ -55,7 +55,11 @@ export function tokenize({ text }: Source, report: Report): Tokens {
   }
 
   function pushForeignComment() {
-    report('syntax', offset, 'expected "#" before a comment, found "//"');
+    report(
+      'syntax',
+      { start: offset, end: offset + 2 },
+      'expected "#" before a comment, found "//"',
+    );
     pushComment();
   }
 
@@ -139,7 +143,11 @@ export function checkIsText({ text }: Source, report: Report): boolean {
   const runs = [...text.matchAll(NO_TEXT)];
   for (const { 0: run, index } of runs) {
     const code = run.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-    report('invalid-character', index, `invalid character U+${code}`);
+    report(
+      'invalid-character',
+      { start: index, end: index + run.length },
+      `invalid character U+${code}`,
+    );
   }
   return runs.length === 0;
 }

@@ -175,7 +175,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     }
     if (!names && isWord(token)) return parseUnknown(token, block);
     if (!cursor.previous().broken)
-      report('syntax', token.start, () => `expected ${member} or "}", found ${describe(token)}`);
+      report('syntax', token, () => `expected ${member} or "}", found ${describe(token)}`);
     if (!skipExtraBraces()) skipMember();
     return undefined;
   }
@@ -195,7 +195,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
   function parseUnknown(token: Token, block: BlockName): Member | undefined {
     const homes = findHomes(token.text);
     const words = wordsOf(block);
-    report('unknown-setting', token.start, () => {
+    report('unknown-setting', token, () => {
       const isElsewhere = homes.length > 0;
       const end = isElsewhere ? `, it belongs in ${homes.join(' or ')}` : hint(token.text, words);
       return `unknown setting ${quote(token.text)}${end}`;

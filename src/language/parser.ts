@@ -47,7 +47,7 @@ function parse(source: Source, { tokens }: Tokens, report: Report): Document | u
     if (header && !isSupported(header)) return undefined;
     const found = cursor.peek();
     if (header && !cursor.atWord('agent'))
-      report('syntax', found.start, `expected "agent", found ${describe(found)}`);
+      report('syntax', found, `expected "agent", found ${describe(found)}`);
     while (!cursor.atWord('agent') && !cursor.at('end')) cursor.next();
     if (cursor.at('end')) return undefined;
     const agent = parseMember('agent', AGENT_RULE, report);
@@ -59,7 +59,7 @@ function parse(source: Source, { tokens }: Tokens, report: Report): Document | u
     if (cursor.atWord('agentlang')) return parseMember('agentlang', VERSION_RULE, report);
     const found = cursor.peek();
     const message = `expected "agentlang ${LANGUAGE_VERSION}", found ${describe(found)}`;
-    report('missing-header', found.start, message);
+    report('missing-header', found, message);
     return undefined;
   }
 
@@ -67,7 +67,7 @@ function parse(source: Source, { tokens }: Tokens, report: Report): Document | u
     if (version?.kind !== 'number' || version.value === LANGUAGE_VERSION) return true;
     const text = shorten(version.token.text);
     const message = `version ${text} is not supported, expected ${LANGUAGE_VERSION}`;
-    report('unsupported-version', version.token.start, message);
+    report('unsupported-version', version.token, message);
     return false;
   }
 
@@ -79,7 +79,7 @@ function parse(source: Source, { tokens }: Tokens, report: Report): Document | u
       return;
     }
     const one = cursor.atWord('agent') ? ', a file defines one agent' : '';
-    report('syntax', found.start, `expected the end of the file, found ${describe(found)}${one}`);
+    report('syntax', found, `expected the end of the file, found ${describe(found)}${one}`);
   }
 
   return parseDocument();

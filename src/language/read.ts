@@ -7,11 +7,17 @@ import {
   type Definition,
   type ToolGroup,
 } from './definition.ts';
-import { createDiagnostics, type Diagnostic, type Problem, type Report } from './diagnostic.ts';
+import {
+  createDiagnostics,
+  type Diagnostic,
+  type Problem,
+  type Report,
+  WHOLE_SOURCE,
+} from './diagnostic.ts';
 import { parseSource } from './parser.ts';
 import { type ToolPlace, toolPlaces } from './places.ts';
 import { looksLikeSecret } from './secrets.ts';
-import { createSource, isTooLarge, MAX_SOURCE_BYTES } from './source.ts';
+import { createSource, isTooLarge, MAX_SOURCE_BYTES, type SourceRange } from './source.ts';
 
 /** A parsed and checked source. */
 export type Reading = {
@@ -55,14 +61,15 @@ export function readSource(input: string): Reading {
   const source = createSource(isReadable ? input : '');
   const { report, list, hasErrors } = createDiagnostics(source);
   const env = createEnvUses(report);
-  if (!isReadable) report('source-too-large', 0, `the source is over ${MAX_SOURCE_BYTES} bytes`);
+  if (!isReadable)
+    report('source-too-large', WHOLE_SOURCE, `the source is over ${MAX_SOURCE_BYTES} bytes`);
 
   const parsed = isReadable ? parseSource(source, report) : undefined;
   const checked = parsed && checkAgent(parsed.document.agent, { source, report, useEnv: env.use });
   env.checkCount();
-  for (const { text, start } of parsed?.tokens ?? [])
-    if (looksLikeSecret(text))
-      report('secret-literal', start, 'this looks like a secret, expected env.NAME in its place');
+  for (const token of parsed?.tokens ?? [])
+    if (looksLikeSecret(token.text))
+      report('secret-literal', token, 'this looks like a secret, expected env.NAME in its place');
 
   const isValid = !hasErrors();
   return {
@@ -77,27 +84,27 @@ export function readSource(input: string): Reading {
 
 /** Collects the uses of environment variables, and reports problems with them. */
 function createEnvUses(report: Report) {
-  /** The offset of the first use, by name. */
-  const used = new Map<string, number>();
+  /** The first use, by name. */
+  const used = new Map<string, SourceRange>();
   return {
-    use(name: string, offset: number): void {
+    use(name: string, { start, end }: SourceRange): void {
       if (name.length > BOUNDS.longNameLength)
-        reportLongName(name, offset, BOUNDS.longNameLength, { report });
-      else if (!used.has(name)) used.set(name, offset);
+        reportLongName(name, { start, end }, BOUNDS.longNameLength, { report });
+      else if (!used.has(name)) used.set(name, { start, end });
     },
     checkCount(): void {
-      const offset = [...used.values()][BOUNDS.variables];
-      if (offset === undefined) return;
+      const extra = [...used.values()][BOUNDS.variables];
+      if (extra === undefined) return;
       const message = `expected at most ${BOUNDS.variables} variables, found ${used.size}`;
-      report('too-many', offset, message);
+      report('too-many', extra, message);
     },
     /** @param reportUnused whether the source is valid, so that all uses are known. */
     problems(given: ReadonlySet<string>, reportUnused: boolean): Problem[] {
       const unset = [...used]
         .filter(([name]) => !given.has(name))
-        .map(([name, offset]) => ({
+        .map(([name, range]) => ({
           code: 'env-unset' as const,
-          offset,
+          range,
           message: `env.${name} has no value in this deployment`,
         }));
       if (!reportUnused) return unset;
@@ -105,7 +112,7 @@ function createEnvUses(report: Report) {
         .filter((name) => !used.has(name))
         .map((name) => ({
           code: 'env-unused' as const,
-          offset: 0,
+          range: WHOLE_SOURCE,
           message: `env.${name} has a value and is never used`,
         }));
       return [...unused, ...unset];

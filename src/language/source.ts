@@ -17,6 +17,9 @@ export function createSource(input: string): Source {
   return { text, lineStarts };
 }
 
+/** A part of a source, from the first offset up to the second, exclusive. */
+export type SourceRange = { readonly start: number; readonly end: number };
+
 /** The line and column of an offset, both from 1. */
 export function positionAt({ lineStarts }: Source, offset: number) {
   let low = 0;
@@ -27,6 +30,17 @@ export function positionAt({ lineStarts }: Source, offset: number) {
     else high = middle;
   }
   return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
+}
+
+/**
+ * The lines and columns of a range, all from 1; the end is exclusive. Columns count UTF-16 code units as in JavaScript,
+ * without a byte order mark. A line ends at `\n`, `\r\n` or `\r`.
+ */
+export type Position = { line: number; column: number; endLine: number; endColumn: number };
+
+export function rangeAt(source: Source, { start, end }: SourceRange): Position {
+  const { line: endLine, column: endColumn } = positionAt(source, end);
+  return { ...positionAt(source, start), endLine, endColumn };
 }
 
 /** The length of a text in bytes of UTF-8. */

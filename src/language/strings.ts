@@ -30,14 +30,12 @@ export function scanString(text: string, start: number, report: Report): Scan {
   }
   offset = Math.min(offset, text.length);
   const where = offset < text.length ? 'line' : 'file';
-  report(
-    'unterminated-string',
-    start,
-    `expected " to close this string, found the end of the ${where}`,
-  );
   // A brace at the end of the line is probably not part of the text.
   const brace = /\s[{}]\s*$/.exec(text.slice(start, offset));
-  return { end: brace ? start + brace.index : offset, closed: false };
+  const end = brace ? start + brace.index : offset;
+  const message = `expected " to close this string, found the end of the ${where}`;
+  report('unterminated-string', { start, end }, message);
+  return { end, closed: false };
 }
 
 /** TRIPLE: three quotes, any lines, three quotes. */
@@ -51,7 +49,7 @@ export function scanTriple(text: string, start: number, report: Report): Scan {
   }
   report(
     'unterminated-string',
-    start,
+    { start, end: text.length },
     'expected """ to close this text, found the end of the file',
   );
   return { end: text.length, closed: false };
@@ -73,7 +71,11 @@ function scanEscape(text: string, offset: number, report: Report): number {
   const found = known ?? NO_ESCAPE.exec(text)?.[0] ?? '\\';
   const end =
     known === undefined ? 'expected \\" \\\\ \\n \\t \\{ or \\u{…}' : 'there is no such character';
-  report('invalid-escape', offset, () => `invalid escape ${quote(found)}, ${end}`);
+  report(
+    'invalid-escape',
+    { start: offset, end: offset + found.length },
+    () => `invalid escape ${quote(found)}, ${end}`,
+  );
   return found.length;
 }
 

@@ -1,11 +1,11 @@
 import type { Report } from './diagnostic.ts';
-import type { Source } from './source.ts';
+import type { Source, SourceRange } from './source.ts';
 import { contentOf, decode } from './strings.ts';
 import type { Template } from './template.ts';
 import { quote, type Token } from './token.ts';
 
-/** A path in a template, with its offset in the source. */
-export type Reference = { readonly path: readonly string[]; readonly offset: number };
+/** A path in a template, with its range in the source. */
+export type Reference = SourceRange & { readonly path: readonly string[] };
 
 export type ParsedTemplate = {
   template: Template;
@@ -49,7 +49,8 @@ export function parseTemplate(source: Source, token: Token, report: Report): Par
     damaged = true;
     const place = offset;
     const [found] = match(FOUND) ?? [];
-    report('invalid-template', start + place, () => {
+    const end = start + place + (found?.length ?? 0);
+    report('invalid-template', { start: start + place, end }, () => {
       const description = found === undefined ? 'the end of the string' : quote(found);
       return `expected ${what}, found ${description}`;
     });
@@ -64,6 +65,7 @@ export function parseTemplate(source: Source, token: Token, report: Report): Par
     const place = start + offset;
     const path = match(PATH)?.[0].split('.');
     if (!path) return fail('a path such as context.name');
+    const pathEnd = start + offset;
     match(SPACE);
     const hasDefault = match(DEFAULT_SIGN) !== undefined;
     if (hasDefault) match(SPACE);
@@ -72,7 +74,7 @@ export function parseTemplate(source: Source, token: Token, report: Report): Par
     if (hasDefault && value === undefined) return fail('a default in double quotes');
     match(SPACE);
     if (!match(CLOSE)) return fail(hasDefault ? '"}}"' : '"??" or "}}"');
-    references.push({ path, offset: place });
+    references.push({ path, start: place, end: pathEnd });
     template.push(
       value === undefined ? { path } : { path, default: decode(value, 0, value.length) },
     );

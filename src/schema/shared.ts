@@ -1,3 +1,4 @@
+import type { DeploymentDiagnostic } from '../deployments/diagnostics.ts';
 import { builder } from './builder.ts';
 
 export const EnvironmentEnum = builder.enumType('Environment', {
@@ -55,15 +56,7 @@ const SeverityEnum = builder.enumType('Severity', {
   } as const,
 });
 
-export type DiagnosticShape = {
-  severity: 'ERROR' | 'WARNING';
-  code: string;
-  message: string;
-  line: number;
-  column: number;
-};
-
-export const DiagnosticObject = builder.objectRef<DiagnosticShape>('Diagnostic').implement({
+export const DiagnosticObject = builder.objectRef<DeploymentDiagnostic>('Diagnostic').implement({
   description: 'A problem in a definition, with its position.',
   fields: (t) => ({
     severity: t.field({
@@ -78,6 +71,11 @@ export const DiagnosticObject = builder.objectRef<DiagnosticShape>('Diagnostic')
     line: t.exposeInt('line', { description: 'Line number, starting at 1.' }),
     column: t.exposeInt('column', {
       description: 'Column number in UTF-16 code units, starting at 1.',
+    }),
+    endLine: t.exposeInt('endLine', { description: 'Line number of the end, starting at 1.' }),
+    endColumn: t.exposeInt('endColumn', {
+      description:
+        'Column number of the first character after the problem. Equals the start for missing text.',
     }),
   }),
 });

@@ -539,7 +539,7 @@ describe('checkDefinition', () => {
     const { data } = await tenant.graphql(
       `query ($source: String!, $envNames: [String!]) {
         checkDefinition(source: $source, envNames: $envNames) {
-          valid envNames tools channels formatted diagnostics { severity code line column }
+          valid envNames tools channels formatted diagnostics { severity code line column endLine endColumn }
         }
       }`,
       { source, envNames },
@@ -557,7 +557,14 @@ describe('checkDefinition', () => {
       channels: ['WEB', 'TELEGRAM'],
       formatted: expect.stringContaining('agent "Test" {'),
       diagnostics: [
-        { severity: 'WARNING', code: 'env-unset', line: 7, column: expect.any(Number) },
+        {
+          severity: 'WARNING',
+          code: 'env-unset',
+          line: 7,
+          column: 32,
+          endLine: 7,
+          endColumn: 33,
+        },
       ],
     });
     expect((await check(source)).diagnostics).toEqual([]);
@@ -572,6 +579,8 @@ describe('checkDefinition', () => {
       code: 'unsupported-version',
       line: 1,
       column: 11,
+      endLine: 1,
+      endColumn: 12,
     });
   });
 

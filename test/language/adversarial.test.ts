@@ -112,7 +112,7 @@ describe('work that is bounded by number', () => {
     const { report, list } = createDiagnostics(createSource('a'.repeat(20_000)));
     let made = 0;
     for (let offset = 0; offset < 20_000; offset += 1)
-      report('syntax', offset, () => {
+      report('syntax', { start: offset, end: offset + 1 }, () => {
         made += 1;
         return 'wrong';
       });
@@ -122,7 +122,8 @@ describe('work that is bounded by number', () => {
 
   test('problems that are not kept are counted, also where those kept become one', () => {
     const { report, list } = createDiagnostics(createSource('a'.repeat(6_000)));
-    for (let offset = 0; offset < 6_000; offset += 1) report('unterminated-string', offset, 'open');
+    for (let offset = 0; offset < 6_000; offset += 1)
+      report('unterminated-string', { start: offset, end: offset }, 'open');
     expect(list().map(({ code, message }) => [code, message])).toEqual([
       ['unterminated-string', 'open'],
       ['too-many-problems', '1000 more problems are not listed'],

@@ -27,12 +27,15 @@ const PIECES =
 function holds(source: string): void {
   const { definition, diagnostics } = readDefinition(source, { envNames: ['KEY', 'OTHER'] });
   const lines = source.replace(/^\uFEFF/, '').split(/\r\n?|\n/);
-  for (const { line, column, message } of diagnostics) {
+  for (const { line, column, endLine, endColumn, message } of diagnostics) {
     expect(message).toMatch(/^[^\n]+$/);
     expect(message.isWellFormed()).toBe(true);
     expect(line).toBeGreaterThanOrEqual(1);
     expect(column).toBeGreaterThanOrEqual(1);
     expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? -1) + 1);
+    expect(endLine).toBeGreaterThanOrEqual(line);
+    if (endLine === line) expect(endColumn).toBeGreaterThanOrEqual(column);
+    expect(endColumn).toBeLessThanOrEqual((lines[endLine - 1]?.length ?? -1) + 1);
   }
   const places = diagnostics.map(({ line, column }) => line * 1_000_000 + column);
   expect(places).toEqual(places.toSorted((a, b) => a - b));

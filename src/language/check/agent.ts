@@ -59,9 +59,8 @@ export function checkAgent(agent: Member, check: Check): Definition {
 function checkPresence({ block, token }: Member, { report }: Check): void {
   if (!block || block.damaged) return;
   const isThere = (word: string) => block.members.some((member) => member.word === word);
-  if (!isThere('prompt')) report('missing-prompt', token.start, 'the agent has no prompt');
-  if (!isThere('description'))
-    report('missing-description', token.start, 'the agent has no description');
+  if (!isThere('prompt')) report('missing-prompt', token, 'the agent has no prompt');
+  if (!isThere('description')) report('missing-description', token, 'the agent has no description');
 }
 
 /** "history" ( "none" | "last" INT "messages" ) */
@@ -88,7 +87,7 @@ function checkPrompt(member: Member | undefined, facts: Scope['facts'], check: C
   const size = byteLength(checkText(token, check));
   if (size > LONG_PROMPT) {
     const message = `the prompt has ${size} bytes, over ${LONG_PROMPT} it costs time and attention`;
-    check.report('long-prompt', token.start, message);
+    check.report('long-prompt', token, message);
   }
   return checkTemplate(token, { facts, env: false }, check).template;
 }

@@ -42,15 +42,15 @@ function findRequest(member: Member, input: Member | undefined, check: Check): M
     if (word !== request?.word)
       report(
         'duplicate-setting',
-        token.start,
+        token,
         () => `second request ${quote(word)}, a capability makes one`,
       );
   if (request && input && input.token.start > request.token.start)
-    report('wrong-order', input.token.start, '"input" stands before the request');
+    report('wrong-order', input.token, '"input" stands before the request');
   if (!request && member.block && !member.block.damaged)
     report(
       'missing-request',
-      member.token.start,
+      member.token,
       'the capability makes no request, expected one such as "get"',
     );
   return request;

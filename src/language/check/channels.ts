@@ -31,7 +31,7 @@ function checkChannel(member: Member, check: Check): Channel | undefined {
       return checkTelegram(member, settings, check);
     default: {
       const message = () => `unknown channel ${quote(name.text)}${hint(name.text, CHANNELS)}`;
-      check.report('unknown-channel', name.start, message);
+      check.report('unknown-channel', name, message);
       return undefined;
     }
   }
@@ -47,7 +47,7 @@ function checkTelegram(member: Member, settings: Settings, check: Check): Channe
   const setting = settings.get('token');
   if (!setting && !member.block?.damaged) {
     const message = 'channel "telegram" has no token, expected "token env.NAME" in its block';
-    check.report('missing-token', member.token.start, message);
+    check.report('missing-token', member.token, message);
   }
   return { type: 'telegram', token: envOf(setting, check) ?? { env: '' } };
 }
@@ -58,6 +58,6 @@ function rejectSettings(words: string[], home: string, settings: Settings, check
     const setting = settings.get(word);
     if (!setting) continue;
     const message = `unknown setting "${word}", it belongs in channel "${home}"`;
-    check.report('unknown-setting', setting.token.start, message);
+    check.report('unknown-setting', setting.token, message);
   }
 }

@@ -17,7 +17,7 @@ export function checkFields(block: Block | undefined, check: Check): Field[] {
   if (block && fields.length > 0 && !isDescribed)
     check.report(
       'undescribed-input',
-      block.open.start,
+      block.open,
       'no input is described, the model has only their names',
     );
   return fields;

@@ -24,12 +24,12 @@ export function checkHeaders(members: readonly Member[], scope: Scope, check: Ch
     if (!nameToken || !valueToken) return [];
     const name = stringValue(nameToken);
     if (!NAME.test(name))
-      check.report('invalid-header', nameToken.start, () => `${quote(name)} is no header name`);
+      check.report('invalid-header', nameToken, () => `${quote(name)} is no header name`);
     const { template } = checkTemplate(valueToken, scope, check);
     if (template.some((part) => typeof part === 'string' && !VALUE.test(part)))
       check.report(
         'invalid-header',
-        valueToken.start,
+        valueToken,
         'a header takes one line of Latin letters and signs',
       );
     return [{ name, value: template }];

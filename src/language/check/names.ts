@@ -1,7 +1,7 @@
 import { BOUNDS } from '../bounds.ts';
 import type { DiagnosticCode } from '../diagnostic.ts';
 import { findRule } from '../grammar.ts';
-import { positionAt } from '../source.ts';
+import { positionAt, type SourceRange } from '../source.ts';
 import type { Block, Member } from '../syntax.ts';
 import { quote, type Token } from '../token.ts';
 import { type Check, nameOf } from './values.ts';
@@ -48,13 +48,9 @@ export function checkNames(
     const earlier = first.get(key);
     if (earlier) reportTwice('duplicate-name', name, token, earlier, check);
     else first.set(key, token);
-    if (name.length > maxLength) reportLongName(name, token.start, maxLength, check);
+    if (name.length > maxLength) reportLongName(name, token, maxLength, check);
     if (name === '__proto__')
-      check.report(
-        'reserved-name',
-        token.start,
-        '"__proto__" is no name that JSON can carry safely',
-      );
+      check.report('reserved-name', token, '"__proto__" is no name that JSON can carry safely');
   }
 }
 
@@ -66,16 +62,16 @@ export function checkCount(
 ): void {
   const extra = tokens[count];
   if (!extra) return;
-  report('too-many', extra.start, `expected at most ${count} ${what}, found ${tokens.length}`);
+  report('too-many', extra, `expected at most ${count} ${what}, found ${tokens.length}`);
 }
 
 export function reportLongName(
   name: string,
-  offset: number,
+  range: SourceRange,
   maxLength: number,
   { report }: Pick<Check, 'report'>,
 ): void {
-  report('invalid-name', offset, () => {
+  report('invalid-name', range, () => {
     return `the name ${quote(name)} has ${name.length} characters, expected at most ${maxLength}`;
   });
 }
@@ -87,7 +83,7 @@ function reportTwice(
   earlier: Token,
   { report, source }: Check,
 ): void {
-  report(code, token.start, () => {
+  report(code, token, () => {
     const { line } = positionAt(source, earlier.start);
     return `duplicate ${quote(name)}, it already stands in line ${line}`;
   });

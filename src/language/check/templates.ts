@@ -1,4 +1,5 @@
 import { BOUNDS } from '../bounds.ts';
+import type { SourceRange } from '../source.ts';
 import { hint } from '../suggest.ts';
 import type { Template } from '../template.ts';
 import { parseTemplate, type Reference } from '../template-parser.ts';
@@ -37,7 +38,7 @@ export function checkTemplate(token: Token, scope: Scope, check: Check) {
   if (extra) {
     const found = `found ${parsed.references.length}`;
     const message = `expected at most ${BOUNDS.references} templates in one text, ${found}`;
-    check.report('too-many-references', extra.offset, message);
+    check.report('too-many-references', extra, message);
   }
   return parsed;
 }
@@ -45,15 +46,16 @@ export function checkTemplate(token: Token, scope: Scope, check: Check) {
 /** Replaces a template that could not be parsed. */
 export const NO_TEMPLATE: Template = [];
 
-function checkReference({ path, offset }: Reference, scope: Scope, check: Check): void {
+function checkReference(reference: Reference, scope: Scope, check: Check): void {
+  const { path } = reference;
   const [root = '', name = ''] = path;
   const text = path.join('.');
   if (text.length > BOUNDS.pathLength) {
     const length = `expected at most ${BOUNDS.pathLength}`;
     const message = `the path has ${text.length} characters, ${length}`;
-    check.report('invalid-template', offset, message);
+    check.report('invalid-template', reference, message);
   } else if (!isRoot(root)) {
-    check.report('unknown-root', offset, () => {
+    check.report('unknown-root', reference, () => {
       const roots = Object.keys(ROOTS).filter((other) => isRoot(other) && isAllowed(other, scope));
       return `unknown name ${quote(root)}${hint(root, roots)}`;
     });
@@ -61,19 +63,19 @@ function checkReference({ path, offset }: Reference, scope: Scope, check: Check)
     if (root === 'env')
       check.report(
         'env-in-prompt',
-        offset,
+        reference,
         '"env" may not stand in a prompt, no secret is the model\'s to read',
       );
-    else check.report('unknown-root', offset, '"input" has values in a capability only');
+    else check.report('unknown-root', reference, '"input" has values in a capability only');
   } else if (!ROOTS[root].pattern.test(text)) {
     const { form } = ROOTS[root];
-    check.report('invalid-template', offset, () => `expected ${form}, found ${quote(text)}`);
+    check.report('invalid-template', reference, () => `expected ${form}, found ${quote(text)}`);
   } else if (root === 'env') {
-    check.useEnv(name, offset);
+    check.useEnv(name, reference);
   } else if (root === 'memory') {
-    checkDeclared('fact', name, offset, scope.facts, check);
+    checkDeclared('fact', name, reference, scope.facts, check);
   } else if (root === 'input') {
-    checkDeclared('input', name, offset, scope.inputs ?? 'unknown', check);
+    checkDeclared('input', name, reference, scope.inputs ?? 'unknown', check);
   }
 }
 
@@ -85,12 +87,12 @@ function isAllowed(root: Root, scope: Scope): boolean {
 function checkDeclared(
   what: 'fact' | 'input',
   name: string,
-  offset: number,
+  range: SourceRange,
   names: ReadonlySet<string> | 'unknown',
   { report }: Check,
 ): void {
   if (names === 'unknown' || names.has(name)) return;
-  report(`unknown-${what}`, offset, () => {
+  report(`unknown-${what}`, range, () => {
     return `${what} ${quote(name)} is not declared${hint(name, [...names])}`;
   });
 }

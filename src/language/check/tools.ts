@@ -34,7 +34,7 @@ function checkGroup(member: Member, facts: Scope['facts'], check: Check): ToolGr
   const [token] = namesOf(member);
   if (token?.text === MEMORY_GROUP) {
     const message = '"memory" names the memory tools, expected another name';
-    check.report('reserved-name', token.start, message);
+    check.report('reserved-name', token, message);
   } else if (token && !member.block && member.form === undefined) {
     return checkBuiltIn(token, check);
   }
@@ -43,9 +43,10 @@ function checkGroup(member: Member, facts: Scope['facts'], check: Check): ToolGr
   return { type: 'http', name, capabilities: checkCapabilities(member.block, facts, check) };
 }
 
-function checkBuiltIn({ text, start }: Token, { report }: Check): ToolGroup | undefined {
+function checkBuiltIn(token: Token, { report }: Check): ToolGroup | undefined {
+  const { text } = token;
   if (isBuiltIn(text)) return { type: 'builtin', name: text };
-  report('unknown-group', start, () => {
+  report('unknown-group', token, () => {
     const end = hint(text, Object.keys(BUILT_IN_GROUPS));
     return `unknown group ${quote(text)} without a block${end}`;
   });

@@ -18,7 +18,7 @@ export function addressOf(
   if (url.includes('{{'))
     check.report(
       'invalid-url',
-      token.start,
+      token,
       'this URL takes no template, expected a plain URL or env.NAME',
     );
   else checkUrl({ template: [url], references: [], damaged: false }, token, check);
@@ -31,22 +31,22 @@ export function checkUrl(parsed: ParsedTemplate, token: Token, { report }: Check
   const { length } = fill(parsed.template, '');
   if (length > BOUNDS.urlLength) {
     const message = `the URL has ${length} characters, expected at most ${BOUNDS.urlLength}`;
-    report('invalid-url', token.start, message);
+    report('invalid-url', token, message);
     return;
   }
   // A value may be letters or digits, so try both: `x` is an invalid port, and `1` an invalid end of a host name.
   const url = parseUrl(fill(parsed.template, 'x')) ?? parseUrl(fill(parsed.template, '1'));
   if (!url) {
-    report('invalid-url', token.start, 'expected a URL such as "https://api.example.com/orders"');
+    report('invalid-url', token, 'expected a URL such as "https://api.example.com/orders"');
     return;
   }
   if (url.username || url.password)
-    report('invalid-url', token.start, 'a URL may not hold a user name or password');
+    report('invalid-url', token, 'a URL may not hold a user name or password');
   if (url.protocol === 'http:')
-    report('plain-http', token.start, 'plain http: can be read on its way, expected https:');
-  for (const { path, offset } of originReferences(parsed))
-    if (path[0] !== 'env')
-      report('invalid-url', offset, 'only "env" may stand before the path of a URL');
+    report('plain-http', token, 'plain http: can be read on its way, expected https:');
+  for (const reference of originReferences(parsed))
+    if (reference.path[0] !== 'env')
+      report('invalid-url', reference, 'only "env" may stand before the path of a URL');
 }
 
 function fill(template: Template, value: string): string {

@@ -1,6 +1,6 @@
 import type { EnvReference } from '../definition.ts';
 import type { Report } from '../diagnostic.ts';
-import type { Source } from '../source.ts';
+import type { Source, SourceRange } from '../source.ts';
 import { stringValue } from '../strings.ts';
 import type { Member } from '../syntax.ts';
 import { shorten, type Token } from '../token.ts';
@@ -10,7 +10,7 @@ export type Check = {
   readonly source: Source;
   readonly report: Report;
   /** Records a use of an environment variable. */
-  readonly useEnv: (name: string, offset: number) => void;
+  readonly useEnv: (name: string, range: SourceRange) => void;
 };
 
 /** Whether no mistake in a member or its block may hide part of it. */
@@ -44,8 +44,7 @@ export function textOf(member: Member | undefined, check: Check): string | undef
 /** The text of a string or an unquoted name. Reports an empty string. */
 export function checkText(token: Token, { report }: Check): string {
   const text = nameOf(token);
-  if (text.trim() === '')
-    report('empty-text', token.start, 'expected some text, found an empty string');
+  if (text.trim() === '') report('empty-text', token, 'expected some text, found an empty string');
   return text;
 }
 
@@ -65,7 +64,7 @@ export function numberOf(
   if (!member || member.damaged || !number) return undefined;
   const { token, value } = number;
   if (value < min || value > max)
-    report('out-of-range', token.start, () => {
+    report('out-of-range', token, () => {
       return `"${member.word}" is ${shorten(token.text)}, expected ${text}`;
     });
   return value;
@@ -75,7 +74,7 @@ export function numberOf(
 export function envOf(member: Member | undefined, check: Check): EnvReference | undefined {
   const reference = member?.arguments.find((argument) => argument.kind === 'env');
   if (!member || member.damaged || !reference) return undefined;
-  check.useEnv(reference.token.text, reference.token.start);
+  check.useEnv(reference.token.text, reference.token);
   return { env: reference.token.text };
 }
 

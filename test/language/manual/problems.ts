@@ -10,6 +10,38 @@ export const PROBLEMS: Sentences = {
         '6:13 expected a setting or "}", found "1" [syntax]',
       ]);
     },
+  'A problem also has an end, the place after its last character, and a problem of missing text ends where it begins.':
+    () => {
+      const rangesOf = (source: string) =>
+        readDefinition(source).diagnostics.map(({ line, column, endLine, endColumn }) => [
+          [line, column],
+          [endLine, endColumn],
+        ]);
+      expect(rangesOf(agentWith('  histroy none'))).toEqual([
+        [
+          [5, 3],
+          [5, 10],
+        ],
+      ]);
+      expect(rangesOf(agentWith('  history last'))).toEqual([
+        [
+          [5, 15],
+          [5, 15],
+        ],
+      ]);
+      expect(rangesOf(agentWithPrompt('"""\n  \n"""'))).toEqual([
+        [
+          [4, 10],
+          [6, 4],
+        ],
+      ]);
+      expect(rangesOf(agentWithPrompt('"{{ memory.nmae }}"'))).toEqual([
+        [
+          [4, 14],
+          [4, 25],
+        ],
+      ]);
+    },
   'Problems are listed in the order of the source, and a mistake is listed once, without its consequences.':
     () => {
       const source = agentWithPrompt(
