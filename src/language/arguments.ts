@@ -1,10 +1,11 @@
 import { type Cursor, reportExpected } from './cursor.ts';
-import { SCALARS } from './definition.ts';
+import { BODY_FORMATS, SCALARS } from './definition.ts';
 import type { Report } from './diagnostic.ts';
 import type { Shape } from './grammar.ts';
+import { explain, meaningOfType } from './meanings.ts';
 import { hint } from './suggest.ts';
 import type { Argument } from './syntax.ts';
-import { describe, quote, type Token, type TokenKind } from './token.ts';
+import { describe, oneOf, quote, type Token, type TokenKind } from './token.ts';
 
 /** Thrown after a mistake is reported, and caught in this file. */
 const MISTAKE = Symbol('mistake');
@@ -20,9 +21,7 @@ export type Arguments = {
 };
 
 /** Creates the parser of the arguments that follow a word. */
-export function createArgumentParser(cursor: Cursor) {
-  let report: Report;
-
+export function createArgumentParser(cursor: Cursor, report: Report) {
   function fail(what: string): never {
     reportExpected(what, cursor, report);
     throw MISTAKE;
@@ -32,9 +31,9 @@ export function createArgumentParser(cursor: Cursor) {
     return kinds.includes(cursor.peek().kind) ? cursor.next() : fail(what);
   }
 
-  function expectKeyword(...words: readonly string[]): Token {
+  function expectKeyword(words: readonly string[], hint = ''): Token {
     if (words.some((word) => cursor.atWord(word))) return cursor.next();
-    return fail(words.map((word) => `"${word}"`).join(' or '));
+    return fail(oneOf(words) + hint);
   }
 
   function expectName(what = 'a name'): Token {
@@ -94,8 +93,11 @@ export function createArgumentParser(cursor: Cursor) {
     if (isScalar(token.text)) return cursor.next();
     const isName = token.kind === 'name' || token.kind === 'other';
     if (!isName || token.startsLine) return fail('a type');
-    const message = () => `unknown type ${quote(token.text)}${hint(token.text, SCALARS)}`;
-    report('unknown-type', token, message);
+    report('unknown-type', token, () => {
+      const meaning = meaningOfType(token.text);
+      const end = meaning ? explain(meaning) : hint(token.text, SCALARS);
+      return `unknown type ${quote(token.text)}${end}`;
+    });
     return cursor.next();
   }
 
@@ -129,11 +131,15 @@ export function createArgumentParser(cursor: Cursor) {
             ? { kind: 'string', token: cursor.next() }
             : { kind: 'name', token: expectName("a tool's name") },
         );
+      case 'names':
+        return list(() => ({ kind: 'name', token: expectName() }));
+      case 'body':
+        return [{ kind: 'name', token: expectKeyword(BODY_FORMATS, ' for the inputs') }];
       case 'window': {
-        const token = expectKeyword('none', 'last');
+        const token = expectKeyword(['none', 'last']);
         if (token.text === 'none') return [{ kind: 'name', token }];
         const count = expectNumber('a whole number', 'integer');
-        expectKeyword('messages');
+        expectKeyword(['messages']);
         return [count];
       }
       case 'type':
@@ -142,9 +148,8 @@ export function createArgumentParser(cursor: Cursor) {
   }
 
   /** If the arguments are incomplete, the mistake is reported and the cursor is at its position. */
-  return function parseArguments(shapes: readonly Shape[], say: Report): Arguments {
+  return function parseArguments(shapes: readonly Shape[]): Arguments {
     const result: Argument[] = [];
-    report = say;
     try {
       for (const shape of shapes) for (const argument of read(shape)) result.push(argument);
       return { arguments: result, complete: true };

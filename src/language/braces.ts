@@ -8,12 +8,19 @@ export type Braces = ReturnType<typeof createBraces>;
  * Locates missing and superfluous braces. It counts all braces first. Only if the counts differ, it treats a word of an
  * outer block, or a line that is indented less than its block, as a sign of a missing brace. Each located brace corrects
  * the count.
+ *
+ * @param isCutOff whether text without closing quotes takes the rest of the file.
  */
-export function createBraces(source: Source, tokens: readonly Token[], report: Report) {
+export function createBraces(
+  source: Source,
+  tokens: readonly Token[],
+  report: Report,
+  isCutOff: boolean,
+) {
   /** Opening braces minus closing braces, corrected for each reported mistake. */
   let open = tokens.reduce((sum, { kind }) => sum + (kind === '{' ? 1 : kind === '}' ? -1 : 0), 0);
   const isIndented = hasIndentation();
-  let isSettled = tokens.some(({ kind, broken }) => kind === 'triple' && broken);
+  let isSettled = isCutOff;
 
   function columnOf({ start }: Token): number {
     return positionAt(source, start).column;

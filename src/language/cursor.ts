@@ -1,4 +1,5 @@
 import type { Report } from './diagnostic.ts';
+import type { Shape } from './grammar.ts';
 import { describe, type Token, type TokenKind } from './token.ts';
 
 export type Cursor = ReturnType<typeof createCursor>;
@@ -44,7 +45,26 @@ export function createCursor(tokens: readonly Token[]) {
     }
   }
 
+  /** Whether the token after the next one begins an argument of a shape, or a block if there is none. */
+  function mayFollow(shape: Shape | undefined): boolean {
+    const kind = tokens[current.index + 1]?.kind;
+    switch (shape) {
+      case undefined:
+        return kind === '{';
+      case 'string':
+      case 'strings':
+        return kind === 'string';
+      case 'text':
+        return kind === 'string' || kind === 'triple';
+      case 'address':
+        return kind === 'string' || kind === 'name';
+      default:
+        return kind === 'name' || kind === 'integer' || kind === shape;
+    }
+  }
+
   return {
+    mayFollow,
     peek: () => current,
     previous: () => previous,
     next,

@@ -50,15 +50,17 @@ export type Fact = {
 export type Channel = WebChannel | TelegramChannel;
 export type ChannelType = Channel['type'];
 
-export type WebChannel = {
-  type: 'web';
+/** The beginning of a conversation in a channel. */
+export type Greeting = {
   /** Shown before the first message. */
   welcome?: string;
   /** Offered as first messages. */
   suggestions: string[];
 };
 
-export type TelegramChannel = {
+export type WebChannel = Greeting & { type: 'web' };
+
+export type TelegramChannel = Greeting & {
   type: 'telegram';
   token: EnvReference;
 };
@@ -116,9 +118,15 @@ export type HttpRequest = {
   /** `http:` or `https:`. Values must be percent-encoded. May also use `input` and `env`. */
   url: Template;
   headers: HttpHeader[];
+  /** How the input that `query` does not name is sent. Always `none` for `GET`. */
+  body: BodyFormat;
+  /** Inputs that are sent as query parameters. Without a body, so is every input that the URL does not use. */
+  query: string[];
   /** Milliseconds for one request: 1 to 900,000, 10,000 by default. */
   timeout: number;
 };
+
+export type BodyFormat = (typeof BODY_FORMATS)[number];
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -144,6 +152,8 @@ export const DEFAULTS = {
   toolCalls: 8,
   runTime: 120_000,
 } as const;
+
+export const BODY_FORMATS = ['json', 'form', 'none'] as const;
 
 export const SCALARS = ['string', 'number', 'integer', 'boolean'] as const;
 

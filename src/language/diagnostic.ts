@@ -33,6 +33,7 @@ export const SEVERITIES = {
   'duplicate-name': 'ERROR',
   'reserved-name': 'ERROR',
   'wrong-order': 'ERROR',
+  'unexpected-body': 'ERROR',
 
   'missing-prompt': 'ERROR',
   'missing-token': 'ERROR',
@@ -150,6 +151,12 @@ const OUT_OF_QUOTES: ReadonlySet<DiagnosticCode> = new Set([
   'unknown-type',
   'invalid-name',
   'duplicate-name',
+  'empty-text',
+  'invalid-escape',
+  'invalid-header',
+  'invalid-template',
+  'invalid-url',
+  'unknown-root',
 ]);
 
 /**

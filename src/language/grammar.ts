@@ -5,6 +5,8 @@
  *     env      = "env" "." NAME
  *     strings  = STRING { "," STRING }
  *     tools    = tool { "," tool }                    tool = NAME | STRING
+ *     names    = NAME { "," NAME }
+ *     body     = "json" | "form" | "none"
  *     window   = "none" | "last" INT "messages"
  *     type     = scalar [ "[" "]" ] [ "?" ] | STRING "|" STRING { "|" STRING } [ "?" ]
  *
@@ -22,6 +24,8 @@ export type Shape =
   | 'env'
   | 'strings'
   | 'tools'
+  | 'names'
+  | 'body'
   | 'window'
   | 'type';
 
@@ -31,6 +35,8 @@ export type Rule = {
   /** The block after the arguments. */
   readonly block?: BlockName;
   readonly blockOptional?: boolean;
+  /** In place of `block`: the block for each name that may follow the word. */
+  readonly blocks?: { readonly [name: string]: BlockName };
   /** An alternative to the block: a word with its own rule. */
   readonly form?: Form;
   /** Whether the word may occur more than once in its block. */
@@ -43,7 +49,8 @@ export type BlockName =
   | 'agent'
   | 'model'
   | 'memory'
-  | 'channel'
+  | 'web'
+  | 'telegram'
   | 'tools'
   | 'mcp'
   | 'limits'
@@ -62,6 +69,7 @@ export type BlockRule = {
 };
 
 const REQUEST: Rule = { shapes: ['string'], block: 'request', blockOptional: true };
+const GREETING = { welcome: { shapes: ['string'] }, suggestions: { shapes: ['strings'] } } as const;
 const HEADER: Rule = { shapes: ['string', 'string'], repeats: true };
 
 /**
@@ -83,7 +91,12 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
       prompt: { shapes: ['text'] },
       history: { shapes: ['window'] },
       memory: { shapes: [], block: 'memory' },
-      channel: { shapes: ['name'], block: 'channel', blockOptional: true, repeats: true },
+      channel: {
+        shapes: ['name'],
+        blocks: { web: 'web', telegram: 'telegram' },
+        blockOptional: true,
+        repeats: true,
+      },
       tools: {
         shapes: ['name'],
         block: 'tools',
@@ -106,14 +119,11 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
     },
   },
   memory: { title: '"memory"', member: 'a name', names: { shapes: ['string?'] } },
-  channel: {
-    title: '"channel"',
+  web: { title: 'channel "web"', member: 'a setting', words: GREETING },
+  telegram: {
+    title: 'channel "telegram"',
     member: 'a setting',
-    words: {
-      welcome: { shapes: ['string'] },
-      suggestions: { shapes: ['strings'] },
-      token: { shapes: ['env'] },
-    },
+    words: { ...GREETING, token: { shapes: ['env'] } },
   },
   tools: {
     title: '"tools"',
@@ -146,7 +156,12 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
   request: {
     title: 'a request',
     member: 'a setting',
-    words: { header: HEADER, timeout: { shapes: ['duration'] } },
+    words: {
+      header: HEADER,
+      timeout: { shapes: ['duration'] },
+      body: { shapes: ['body'] },
+      query: { shapes: ['names'] },
+    },
   },
 };
 
@@ -170,5 +185,5 @@ export function findHomes(word: string): string[] {
 
 /** Whether members of a block may have blocks. */
 export function holdsBlocks(block: BlockName): boolean {
-  return Object.values(BLOCKS[block].words ?? {}).some((rule) => rule.block !== undefined);
+  return Object.values(BLOCKS[block].words ?? {}).some(({ block, blocks }) => block ?? blocks);
 }

@@ -138,9 +138,9 @@ function kindOf(run: string): TokenKind {
 /** Characters that no text file contains: control characters and unpaired surrogates. */
 const NO_TEXT = /[^\P{Cc}\t\n]+|\p{Cs}+/gu;
 
-/** Reports characters that a text must not contain. A source with such characters is not parsed. */
-export function checkIsText({ text }: Source, report: Report): boolean {
-  const runs = [...text.matchAll(NO_TEXT)];
+/** Reports characters that a text must not contain. @returns the source with spaces in their place. */
+export function withoutInvalidCharacters(source: Source, report: Report): Source {
+  const runs = source.text.matchAll(NO_TEXT);
   for (const { 0: run, index } of runs) {
     const code = run.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
     report(
@@ -149,5 +149,5 @@ export function checkIsText({ text }: Source, report: Report): boolean {
       `invalid character U+${code}`,
     );
   }
-  return runs.length === 0;
+  return { ...source, text: source.text.replaceAll(NO_TEXT, (run) => ' '.repeat(run.length)) };
 }

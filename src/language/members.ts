@@ -11,6 +11,8 @@ import {
   type Rule,
   wordsOf,
 } from './grammar.ts';
+import { explain, meaningOf } from './meanings.ts';
+import { stringValue } from './strings.ts';
 import { hint, suggest } from './suggest.ts';
 import type { Block, Member } from './syntax.ts';
 import { describe, quote, type Token } from './token.ts';
@@ -22,17 +24,16 @@ type Head = Arguments & {
   rule: Rule;
 };
 
-/** Reports nothing: for consequences of a mistake that is already reported. */
-const quietly: Report = () => {};
-
 /** Unknown words of a source that are matched to the nearest known word. Further ones are skipped. */
 const MAX_GUESSES = 500;
 
 /** The parser of members and blocks, driven by the table in grammar.ts. */
 export function createMemberParser(cursor: Cursor, braces: Braces, report: Report) {
-  const parseArguments = createArgumentParser(cursor);
+  const parseArguments = createArgumentParser(cursor, report);
   /** The enclosing blocks, innermost last. */
   const path: BlockName[] = [];
+  /** Keywords that stand where they do not belong. */
+  const misplaced = new Set<string>();
   let guesses = 0;
 
   function guess(word: string, words: readonly string[]): string | undefined {
@@ -40,40 +41,35 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     return guesses > MAX_GUESSES ? undefined : suggest(word, words);
   }
 
-  /**
-   * member = word { argument } [ block ] ;
-   *
-   * @param say receives mistakes before the block.
-   */
-  function parseMember(word: string, rule: Rule, say: Report): Member {
+  /** member = word { argument } [ block ] ; */
+  function parseMember(word: string, rule: Rule): Member {
     const token = cursor.next();
-    const head = parseHead(rule, say);
+    const head = parseHead(rule);
     const headEnd = cursor.previous();
-    const block = parseTail(token, head, say);
+    const block = parseTail(token, head);
     const lacksBlock = head.rule.block !== undefined && !head.rule.blockOptional && !block;
     const damaged = !head.complete || lacksBlock;
     return { word, token, arguments: head.arguments, form: head.form, block, headEnd, damaged };
   }
 
-  function parseHead(rule: Rule, say: Report): Head {
-    const head = parseArguments(rule.shapes, say);
+  function parseHead(rule: Rule): Head {
+    const head = parseArguments(rule.shapes);
     const { form } = rule;
     if (!head.complete) cursor.skipToMember((word) => word === form?.word || isKnown(word));
-    if (form && cursor.atWord(form.word)) return parseForm(head, form, say);
+    if (form && cursor.atWord(form.word)) return parseForm(head, form);
     const token = cursor.peek();
     const isOther = !token.startsLine && !isBoundary(token) && !isKnown(token.text);
     if (!form || !head.complete || !isOther) return { ...head, form: undefined, rule };
-    reportExpected(`"{" or "${form.word}"`, cursor, say);
-    const isMeant = guess(token.text, [form.word]) !== undefined;
-    if (isMeant) return parseForm({ ...head, complete: false }, form, quietly);
+    reportExpected(`"{" or "${form.word}"`, cursor, report);
+    if (guess(token.text, [form.word]) !== undefined) return parseForm(head, form);
     cursor.skipToMember(isKnown);
     return { ...head, complete: false, form: undefined, rule: { shapes: [] } };
   }
 
   /** Parses a form's word and the arguments of the form's rule. */
-  function parseForm(head: Arguments, form: Form, say: Report): Head {
+  function parseForm(head: Arguments, form: Form): Head {
     cursor.next();
-    const rest = parseHead(form.rule, say);
+    const rest = parseHead(form.rule);
     return {
       arguments: [...head.arguments, ...rest.arguments],
       complete: head.complete && rest.complete,
@@ -83,20 +79,30 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
   }
 
   /** Parses the block after a head, even if its opening brace is missing. */
-  function parseTail(owner: Token, { rule, complete }: Head, say: Report): Block | undefined {
-    const { block, blockOptional } = rule;
+  function parseTail(owner: Token, head: Head): Block | undefined {
+    const { complete, rule } = head;
+    const { blockOptional } = rule;
+    const block = blockOf(head);
     if (block && cursor.at('{')) return parseBlock(block, owner, cursor.next());
     if (block && isBraceForgotten(block, blockOptional === true)) {
-      reportExpected('"{"', cursor, say);
+      reportExpected('"{"', cursor, report);
       braces.noteUnopened();
       return parseBlock(block, owner, cursor.peek());
     }
     if (block && !blockOptional && complete) {
-      reportExpected('"{"', cursor, say);
+      reportExpected('"{"', cursor, report);
       cursor.skipToMember(isKnown);
     }
-    if (cursor.at('{') && (!complete || say === quietly)) skipBlock();
+    if (cursor.at('{') && (!complete || rule.blocks)) skipBlock();
     return undefined;
+  }
+
+  /** The block that may follow a head. Undefined if none may, or if it depends on an unknown name. */
+  function blockOf({ rule, arguments: [name] }: Head): BlockName | undefined {
+    if (!rule.blocks || name?.kind !== 'name') return rule.block;
+    const { text } = name.token;
+    const meant = Object.hasOwn(rule.blocks, text) ? text : guess(text, Object.keys(rule.blocks));
+    return meant === undefined ? undefined : rule.blocks[meant];
   }
 
   /** Whether an opening brace is missing here: closing braces are left over, and the next token belongs into the block. */
@@ -105,7 +111,8 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     if (!braces.isUnopened()) return false;
     if (kind === '}') return !startsLine;
     if (kind !== 'name') return false;
-    return !isOptional || (findRule(block, text) !== undefined && !isKnown(text));
+    if (!isOptional) return true;
+    return !isKnown(text) && (findRule(block, text) ?? guess(text, wordsOf(block))) !== undefined;
   }
 
   /**
@@ -116,7 +123,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
    */
   function parseBlock(name: BlockName, owner: Token, open: Token): Block {
     const members: Member[] = [];
-    let hidesMembers = false;
+    const unnamed: Token[] = [];
     let close: Token | undefined;
     path.push(name);
     while (!close && !endsWithoutBrace(owner)) {
@@ -125,15 +132,16 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
         if (isStray(brace, owner)) braces.reportStray(brace);
         else close = brace;
       } else {
-        const member = parseNext(name);
+        const first = cursor.peek();
+        const isFirst = first.startsLine || cursor.previous().kind === '{';
+        const member = parseNext(name, isFirst);
         if (member) members.push(member);
-        hidesMembers ||= !member || (member.damaged && BLOCKS[name].names !== undefined);
+        else if (isFirst) unnamed.push(first);
       }
     }
     path.pop();
     if (!close) braces.reportUnclosed(owner, cursor.peek());
-    const damaged = hidesMembers || !close;
-    return { name, open, close: close ?? cursor.peek(), members, damaged };
+    return { name, open, close: close ?? cursor.peek(), members, unnamed };
   }
 
   /** Whether the block's closing brace is missing before the next token. */
@@ -162,22 +170,41 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     return offset === undefined ? isKnown(next.text) && !isOfOuterBlock(next) : offset > 0;
   }
 
-  /** Parses the next member of a block. @returns undefined if it is invalid; the cursor moves in any case. */
-  function parseNext(block: BlockName): Member | undefined {
+  /** Parses the next member of a block. @param isFirst whether it begins a line or the block. @returns undefined if it is invalid; the cursor moves in any case. */
+  function parseNext(block: BlockName, isFirst: boolean): Member | undefined {
     const token = cursor.peek();
     const { names, member } = BLOCKS[block];
     const rule = names ?? findRule(block, token.text);
-    if (rule && token.kind === 'name') return parseMember(token.text, rule, report);
+    if (rule && token.kind === 'name') {
+      if (names) noteSwallowed(token.text);
+      return parseMember(token.text, rule);
+    }
     if (names && isWord(token) && /[\p{L}\p{N}_]/u.test(token.text)) {
       reportInvalidName(token, report);
+      if (isFirst) return parseMember(validName(token.text), names);
       skipMember();
       return undefined;
     }
     if (!names && isWord(token)) return parseUnknown(token, block);
     if (!cursor.previous().broken)
       report('syntax', token, () => `expected ${member} or "}", found ${describe(token)}`);
+    const quoted = isFirst && quotedWord(token, block);
+    if (quoted) return parseMember(quoted.word, quoted.rule);
     if (!skipExtraBraces()) skipMember();
     return undefined;
+  }
+
+  /** The word that a string holds. */
+  function quotedWord(token: Token, block: BlockName) {
+    if (token.kind !== 'string' || token.broken) return undefined;
+    const word = stringValue(token);
+    const rule = BLOCKS[block].names ?? findRule(block, word);
+    return rule && NAME.test(word) ? { word, rule } : undefined;
+  }
+
+  /** Notes a keyword that an unclosed block of names may have taken from an outer block. */
+  function noteSwallowed(word: string): void {
+    if (braces.isUnclosed() && path.some((outer) => findRule(outer, word))) misplaced.add(word);
   }
 
   /** Skips superfluous opening braces. */
@@ -193,16 +220,22 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
 
   /** Reports an unknown word, then parses it as the nearest known word or skips its member. */
   function parseUnknown(token: Token, block: BlockName): Member | undefined {
-    const homes = findHomes(token.text);
+    const { text } = token;
+    const meaning = meaningOf(block, text);
+    const homes = meaning ? [] : findHomes(text);
     const words = wordsOf(block);
     report('unknown-setting', token, () => {
-      const isElsewhere = homes.length > 0;
-      const end = isElsewhere ? `, it belongs in ${homes.join(' or ')}` : hint(token.text, words);
-      return `unknown setting ${quote(token.text)}${end}`;
+      const elsewhere = homes.length > 0 ? `, it belongs in ${homes.join(' or ')}` : undefined;
+      const end = meaning ? explain(meaning) : (elsewhere ?? hint(text, words));
+      return `unknown setting ${quote(text)}${end}`;
     });
-    const meant = homes.length > 0 ? undefined : guess(token.text, words);
-    const rule = meant === undefined ? undefined : findRule(block, meant);
-    if (meant !== undefined && rule) return parseMember(meant, rule, quietly);
+    const meant = meaning
+      ? 'word' in meaning && meaning.word
+      : homes.length === 0 && guess(text, words);
+    const rule = meant ? findRule(block, meant) : undefined;
+    if (meant && rule && (!meaning || cursor.mayFollow(rule.shapes[0])))
+      return parseMember(meant, rule);
+    misplaced.add(meant || text);
     skipMember();
     return undefined;
   }
@@ -225,7 +258,17 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     return block !== undefined && findRule(block, word) !== undefined;
   }
 
-  return { parseMember };
+  return { parseMember, isMisplaced: (word: string) => misplaced.has(word) };
+}
+
+const NAME = /^[A-Za-z_]\w*$/;
+
+/** The valid name that an invalid one resembles, so that templates which use it are no further mistakes. */
+function validName(text: string): string {
+  return text
+    .replaceAll(/\W+/g, '_')
+    .replace(/_$/, '')
+    .replace(/^(?=\d)/, '_');
 }
 
 /** Whether a token ends the head of a member. */

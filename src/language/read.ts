@@ -1,6 +1,7 @@
 import { BOUNDS } from './bounds.ts';
 import { checkAgent } from './check/agent.ts';
 import { reportLongName } from './check/names.ts';
+import { checkSecrets } from './check/secrets.ts';
 import {
   BUILT_IN_GROUPS,
   type ChannelType,
@@ -16,7 +17,6 @@ import {
 } from './diagnostic.ts';
 import { parseSource } from './parser.ts';
 import { type ToolPlace, toolPlaces } from './places.ts';
-import { looksLikeSecret } from './secrets.ts';
 import { createSource, isTooLarge, MAX_SOURCE_BYTES, type SourceRange } from './source.ts';
 
 /** A parsed and checked source. */
@@ -44,11 +44,19 @@ export type Reading = {
 
 export type DefinitionReport = Omit<Reading, 'diagnose'> & { diagnostics: Diagnostic[] };
 
-export type ReadOptions = { envNames?: readonly string[] | undefined };
+export type SourceOptions = {
+  /** Private hosts that tools may call: `host:port`. Plain HTTP to a loopback address among them is no warning. */
+  allowedHosts?: readonly string[] | undefined;
+};
+
+export type ReadOptions = SourceOptions & { envNames?: readonly string[] | undefined };
 
 /** Reads a source and lists its problems. See `readSource`. */
-export function readDefinition(input: string, { envNames }: ReadOptions = {}): DefinitionReport {
-  const { diagnose, ...read } = readSource(input);
+export function readDefinition(
+  input: string,
+  { envNames, ...options }: ReadOptions = {},
+): DefinitionReport {
+  const { diagnose, ...read } = readSource(input, options);
   return { ...read, diagnostics: diagnose(envNames) };
 }
 
@@ -56,7 +64,7 @@ export function readDefinition(input: string, { envNames }: ReadOptions = {}): D
  * Parses and checks a source of agentlang 5. It accepts any text and never throws. The time is bounded by the length of
  * the text. A source over 256 KiB is reported but not parsed.
  */
-export function readSource(input: string): Reading {
+export function readSource(input: string, { allowedHosts = [] }: SourceOptions = {}): Reading {
   const isReadable = !isTooLarge(input);
   const source = createSource(isReadable ? input : '');
   const { report, list, hasErrors } = createDiagnostics(source);
@@ -65,11 +73,17 @@ export function readSource(input: string): Reading {
     report('source-too-large', WHOLE_SOURCE, `the source is over ${MAX_SOURCE_BYTES} bytes`);
 
   const parsed = isReadable ? parseSource(source, report) : undefined;
-  const checked = parsed && checkAgent(parsed.document.agent, { source, report, useEnv: env.use });
+  const checked =
+    parsed &&
+    checkAgent(parsed.document.agent, {
+      source: parsed.source,
+      report,
+      mayHide: parsed.document.mayHide,
+      allowedHosts: new Set(allowedHosts.map((host) => host.toLowerCase())),
+      useEnv: env.use,
+    });
   env.checkCount();
-  for (const token of parsed?.tokens ?? [])
-    if (looksLikeSecret(token.text))
-      report('secret-literal', token, 'this looks like a secret, expected env.NAME in its place');
+  if (parsed) checkSecrets(parsed, report);
 
   const isValid = !hasErrors();
   return {

@@ -40,19 +40,43 @@ export function scanString(text: string, start: number, report: Report): Scan {
 
 /** TRIPLE: three quotes, any lines, three quotes. */
 export function scanTriple(text: string, start: number, report: Report): Scan {
-  let offset = start + 3;
-  while (offset < text.length) {
-    offset = skip(PLAIN_LINES, text, offset);
-    if (text.startsWith('"""', offset)) return { end: offset + 3, closed: true };
-    if (text.startsWith('\\"""', offset)) offset += 4;
-    else offset += text.charAt(offset) === '\\' ? scanEscape(text, offset, report) : 1;
+  const close = findClose(text, start + 3);
+  const end = close ?? endByIndentation(text, start) ?? text.length;
+  if (close === undefined) {
+    const message = 'expected """ to close this text, found the end of the file';
+    report('unterminated-string', { start, end }, message);
   }
-  report(
-    'unterminated-string',
-    { start, end: text.length },
-    'expected """ to close this text, found the end of the file',
-  );
-  return { end: text.length, closed: false };
+  for (let offset = start + 3; offset < end; ) {
+    offset = skip(PLAIN_LINES, text, offset);
+    const isEscape = text.charAt(offset) === '\\' && offset < end;
+    offset += isEscape ? scanEscape(text, offset, report) : 1;
+  }
+  return { end, closed: close !== undefined };
+}
+
+/** The offset after the next three quotes that are not escaped. */
+function findClose(text: string, start: number): number | undefined {
+  for (let offset = start; offset < text.length; ) {
+    offset = skip(PLAIN_LINES, text, offset);
+    if (text.startsWith('"""', offset)) return offset + 3;
+    if (text.startsWith('\\"""', offset)) offset += 4;
+    else offset += text.charAt(offset) === '\\' ? 2 : 1;
+  }
+  return undefined;
+}
+
+/** The probable end of a text without closing quotes: before a line that is indented as little as the text's first. */
+function endByIndentation(text: string, start: number): number | undefined {
+  const lineStart = text.lastIndexOf('\n', start) + 1;
+  const { length } = leadingSpace(text.slice(lineStart, start));
+  if (length === 0) return undefined;
+  for (let at = text.indexOf('\n', start); at !== -1; at = text.indexOf('\n', at + 1)) {
+    const line = /[^\n]*/y;
+    line.lastIndex = at + 1;
+    const [next = ''] = line.exec(text) ?? [];
+    if (next.trim() !== '' && leadingSpace(next).length <= length) return at;
+  }
+  return undefined;
 }
 
 /** The offset after a pattern, or the same offset if it does not match. */
@@ -93,8 +117,9 @@ export type Content = {
   indentation: string;
 };
 
-export function contentOf({ kind, text, start, end }: Token): Content {
+export function contentOf({ kind, text, start, end, broken }: Token): Content {
   if (kind !== 'triple') return { start: start + 1, end: end - 1, indentation: '' };
+  if (broken) return { start: start + 3, end, indentation: '' };
   const inner = text.slice(3, -3);
   const firstBreak = /^[ \t]*\n/.exec(inner)?.[0] ?? '';
   const lastBreak = inner.lastIndexOf('\n');

@@ -23,7 +23,7 @@ export type TypeArgument = {
 
 /** A word with its arguments and block: the one form of the language. */
 export type Member = {
-  /** The keyword, after a correction of spelling; in a block of names, the name. */
+  /** The keyword, also if the source has another word for it; in a block of names, the name. */
   readonly word: string;
   readonly token: Token;
   readonly arguments: readonly Argument[];
@@ -32,7 +32,7 @@ export type Member = {
   readonly block: Block | undefined;
   /** The last token before the block. */
   readonly headEnd: Token;
-  /** Whether a mistake was reported before its block. Its arguments are then unreliable. */
+  /** Whether a mistake was reported before its block. Some of its arguments are then missing. */
   readonly damaged: boolean;
 };
 
@@ -42,9 +42,15 @@ export type Block = {
   readonly open: Token;
   readonly close: Token;
   readonly members: readonly Member[];
-  /** Whether reported mistakes may hide some members. */
-  readonly damaged: boolean;
+  /** The first tokens of members without a word: strings, and braces of blocks. */
+  readonly unnamed: readonly Token[];
 };
 
-/** The syntax tree of a source. The header is undefined if it is missing. */
-export type Document = { readonly header: Member | undefined; readonly agent: Member };
+/** The syntax tree of a source. */
+export type Document = {
+  /** Undefined if it is missing. */
+  readonly header: Member | undefined;
+  readonly agent: Member;
+  /** Whether a reported mistake may hide the members with a word: one stands in another block, or text swallows the rest. */
+  readonly mayHide: (word: string) => boolean;
+};

@@ -15,8 +15,8 @@ test('a million open braces are one error', () => {
     '1:1 the source is over 262144 bytes [source-too-large]',
   ]);
   expect(problemsOf(fill('{'))).toEqual(['1:1 expected "agentlang 5", found "{" [missing-header]']);
-  expect(problemsOf(fill('{', AGENT))).toEqual([
-    '4:1 expected a setting or "}", found "{" [syntax]',
+  expect(problemsOf(fill('{', `${AGENT}  prompt "p"\n`))).toEqual([
+    '5:1 expected a setting or "}", found "{" [syntax]',
   ]);
 });
 
@@ -27,8 +27,11 @@ test('a million closing braces are one error', () => {
 });
 
 test('NUL bytes are one error for each run of them', () => {
-  expect(problemsOf(fill('\0'))).toEqual(['1:1 invalid character U+0000 [invalid-character]']);
-  expect(problemsOf(`${AGENT}\0\0 \0`)).toEqual([
+  expect(problemsOf(fill('\0'))).toEqual([
+    '1:1 invalid character U+0000 [invalid-character]',
+    '1:262145 expected "agentlang 5", found the end of the file [missing-header]',
+  ]);
+  expect(problemsOf(`${AGENT}\0\0 \0 prompt "p" }`)).toEqual([
     '4:1 invalid character U+0000 [invalid-character]',
     '4:4 invalid character U+0000 [invalid-character]',
   ]);
@@ -42,7 +45,7 @@ test('half a surrogate pair is an error, and a whole one is not', () => {
 });
 
 test('a message shows the beginning of a long word only', () => {
-  expect(problemsOf(fill('ab', AGENT))[0]).toMatch(
+  expect(problemsOf(fill('ab', AGENT))[1]).toMatch(
     /^4:1 unknown setting "(?:ab){16}…", expected "/,
   );
 });

@@ -27,9 +27,8 @@ export type HttpToolDependencies = {
 };
 
 /**
- * Creates one tool for each capability of a group. A call makes one HTTP request. `post`, `put` and `patch` send the
- * input as JSON. `get` and `delete` send the input that the URL does not use as query parameters; a list becomes repeated
- * parameters. The result is the response body, truncated to 64 KiB with a note.
+ * Creates one tool for each capability of a group. A call makes one HTTP request. The input goes where `partsOf` puts it.
+ * The result is the response body, truncated to 64 KiB with a note.
  *
  * A call throws ToolError if the input or the request is invalid, if there is no response, or if the status is 400 or
  * more (with 2 KiB of the body). Once the signal is aborted, it throws the signal's reason.
@@ -46,9 +45,6 @@ function createHttpTool(
   { egress, variables, redactor }: HttpToolDependencies,
 ): Tool {
   const inputSchema = inputSchemaOf(fields);
-  const placed = request.url.flatMap((part) =>
-    typeof part !== 'string' && part.path[0] === 'input' ? part.path.slice(1, 2) : [],
-  );
   return {
     name,
     description,
@@ -62,13 +58,13 @@ function createHttpTool(
         const url = urlOf(texts.url);
         const headers = headersOf(texts.headers);
         const { method, timeout } = request;
-        const hasBody = method === 'POST' || method === 'PUT' || method === 'PATCH';
-        if (!hasBody) addQuery(url, input, placed);
+        const { query, body } = partsOf(input, request);
+        addQuery(url, query);
         const response = await egress.request({
           method,
           url: url.href,
-          headers: hasBody ? { 'content-type': 'application/json', ...headers } : headers,
-          body: hasBody ? bodyOf(input) : undefined,
+          headers: body ? { 'content-type': body.type, ...headers } : headers,
+          body: body?.text,
           timeout,
           signal,
         });
@@ -104,22 +100,55 @@ function urlOf({ text, missing }: RenderedText): URL {
   throw new ToolError(`The request URL is not valid.${lack}`, { type: 'invalid_url' });
 }
 
-/** Appends parameters to the existing query. */
-function addQuery(url: URL, input: JsonObject, placed: string[]): void {
+/**
+ * Divides the input between query and body: the inputs that `query` names go into the query, all others into the body.
+ * Without a body, `GET` and `DELETE` send every input that the URL does not use as query.
+ */
+function partsOf(input: JsonObject, { method, url, body, query }: HttpRequest) {
+  const takes = (isTaken: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(input).filter(([name]) => isTaken(name)));
+  const isQuery = (name: string) => query.includes(name);
+  if (body !== 'none') {
+    return {
+      query: takes(isQuery),
+      body: bodyOf(
+        takes((name) => !isQuery(name)),
+        body,
+      ),
+    };
+  }
+  if (method !== 'GET' && method !== 'DELETE') return { query: takes(isQuery) };
+  const isPlaced = (name: string) =>
+    url.some(
+      (part) => typeof part !== 'string' && part.path[0] === 'input' && part.path[1] === name,
+    );
+  return { query: takes((name) => isQuery(name) || !isPlaced(name)) };
+}
+
+/** Encodes the input as a form; a list becomes repeated parameters. */
+function formOf(input: JsonObject): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(input)) {
-    if (placed.includes(name)) continue;
     for (const one of [value].flat()) parameters.append(name, String(one));
   }
+  return parameters;
+}
+
+/** Appends parameters to the existing query. */
+function addQuery(url: URL, input: JsonObject): void {
+  const parameters = formOf(input);
   if (parameters.size > 0)
     url.search = url.search ? `${url.search}&${parameters}` : `${parameters}`;
   if (url.href.length > BOUNDS.urlLength)
     throw tooLarge(`The URL with its query is longer than ${BOUNDS.urlLength} characters.`);
 }
 
-function bodyOf(input: JsonObject): string {
-  const body = JSON.stringify(input);
-  if (Buffer.byteLength(body) <= MAX_BODY_BYTES) return body;
+function bodyOf(input: JsonObject, format: 'json' | 'form') {
+  const body =
+    format === 'json'
+      ? { type: 'application/json', text: JSON.stringify(input) }
+      : { type: 'application/x-www-form-urlencoded', text: String(formOf(input)) };
+  if (Buffer.byteLength(body.text) <= MAX_BODY_BYTES) return body;
   throw tooLarge(`The body is larger than ${MAX_BODY_BYTES} bytes.`);
 }
 

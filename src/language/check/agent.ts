@@ -1,10 +1,16 @@
 import { BOUNDS } from '../bounds.ts';
-import { DEFAULTS, type Definition, type Fact, type ModelSettings } from '../definition.ts';
+import {
+  DEFAULTS,
+  type Definition,
+  type Fact,
+  type Limits,
+  type ModelSettings,
+} from '../definition.ts';
 import { byteLength } from '../source.ts';
 import type { Member } from '../syntax.ts';
 import type { Template } from '../template.ts';
 import { checkChannels } from './channels.ts';
-import { checkNames, settingsOf } from './names.ts';
+import { checkNames, declaredIn, lacks, settingsOf } from './names.ts';
 import { checkTemplate, NO_TEMPLATE, type Scope } from './templates.ts';
 import { checkTools } from './tools.ts';
 import { addressOf } from './urls.ts';
@@ -13,11 +19,9 @@ import {
   checkText,
   DURATION,
   envOf,
-  isWhole,
   namesOf,
   numberOf,
   type Range,
-  stringsOf,
   textOf,
 } from './values.ts';
 
@@ -34,56 +38,66 @@ const TOOL_CALLS: Range = { min: 0, max: 64, text: '0 to 64' };
  */
 export function checkAgent(agent: Member, check: Check): Definition {
   const settings = settingsOf(agent.block, check);
-  const limits = settingsOf(settings.get('limits')?.block, check);
-  const [memory, ...more] = settings.all('memory');
-  const facts = checkFacts(memory, check);
-  const isReadable = isWhole(memory ?? agent) && more.length === 0;
-  const names = isReadable ? new Set(facts.map(({ name }) => name)) : 'unknown';
+  const facts = declaredIn(agent.block, 'memory', check);
   checkPresence(agent, check);
   return {
     name: textOf(agent, check) ?? '',
-    description: textOf(settings.get('description'), check),
-    model: checkModel(settings.get('model'), check),
-    prompt: checkPrompt(settings.get('prompt'), names, check),
-    history: checkHistory(settings.get('history'), check),
-    memory: facts,
+    description: settings.read('description', (member) => textOf(member, check)),
+    model: settings.read('model', (member) => checkModel(member, check)) ?? DEFAULT_MODEL,
+    prompt: settings.read('prompt', (member) => checkPrompt(member, facts, check)) ?? NO_TEMPLATE,
+    history: settings.read('history', (member) => checkHistory(member, check)) ?? DEFAULTS.history,
+    memory: settings.read('memory', (member) => checkFacts(member, check)) ?? [],
     channels: checkChannels(settings.all('channel'), check),
-    tools: checkTools(settings.all('tools'), names, check),
-    limits: {
-      toolCalls: numberOf(limits.get('tool_calls'), TOOL_CALLS, check) ?? DEFAULTS.toolCalls,
-      runTime: numberOf(limits.get('run_time'), DURATION, check) ?? DEFAULTS.runTime,
-    },
+    tools: checkTools(settings.all('tools'), facts, check),
+    limits: settings.read('limits', (member) => checkLimits(member, check)) ?? DEFAULT_LIMITS,
   };
 }
 
-function checkPresence({ block, token }: Member, { report }: Check): void {
-  if (!block || block.damaged) return;
-  const isThere = (word: string) => block.members.some((member) => member.word === word);
-  if (!isThere('prompt')) report('missing-prompt', token, 'the agent has no prompt');
-  if (!isThere('description')) report('missing-description', token, 'the agent has no description');
+const DEFAULT_MODEL: ModelSettings = { timeout: DEFAULTS.modelTimeout };
+const DEFAULT_LIMITS: Limits = { toolCalls: DEFAULTS.toolCalls, runTime: DEFAULTS.runTime };
+
+function checkPresence({ block, token }: Member, check: Check): void {
+  const { report } = check;
+  if (!block) return;
+  if (lacks(block, ['prompt'], check)) report('missing-prompt', token, 'the agent has no prompt');
+  if (lacks(block, ['description'], check))
+    report('missing-description', token, 'the agent has no description');
 }
 
 /** "history" ( "none" | "last" INT "messages" ) */
-function checkHistory(member: Member | undefined, check: Check): number {
+function checkHistory(member: Member, check: Check): number {
   if (namesOf(member).length > 0) return 0;
   return numberOf(member, HISTORY, check) ?? DEFAULTS.history;
 }
 
-function checkModel(member: Member | undefined, check: Check): ModelSettings {
-  const settings = settingsOf(member?.block, check);
+function checkModel(member: Member, check: Check): ModelSettings {
+  const settings = settingsOf(member.block, check);
+  const read = (word: string, range: Range) =>
+    settings.read(word, (setting) => numberOf(setting, range, check));
   return {
     name: textOf(member, check),
-    temperature: numberOf(settings.get('temperature'), TEMPERATURE, check),
-    maxTokens: numberOf(settings.get('max_tokens'), MAX_TOKENS, check),
-    timeout: numberOf(settings.get('timeout'), DURATION, check) ?? DEFAULTS.modelTimeout,
-    baseUrl: addressOf(settings.get('base_url'), check),
-    apiKey: envOf(settings.get('api_key'), check),
+    temperature: read('temperature', TEMPERATURE),
+    maxTokens: read('max_tokens', MAX_TOKENS),
+    timeout: read('timeout', DURATION) ?? DEFAULTS.modelTimeout,
+    baseUrl: settings.read('base_url', (setting) => addressOf(setting, check)),
+    apiKey: settings.read('api_key', (setting) => envOf(setting, check)),
   };
 }
 
-function checkPrompt(member: Member | undefined, facts: Scope['facts'], check: Check): Template {
-  const [token] = stringsOf(member);
-  if (!token) return NO_TEMPLATE;
+/** "limits" "{" { "tool_calls" INT | "run_time" DURATION } "}" */
+function checkLimits({ block }: Member, check: Check): Limits {
+  const settings = settingsOf(block, check);
+  const read = (word: string, range: Range) =>
+    settings.read(word, (setting) => numberOf(setting, range, check));
+  return {
+    toolCalls: read('tool_calls', TOOL_CALLS) ?? DEFAULTS.toolCalls,
+    runTime: read('run_time', DURATION) ?? DEFAULTS.runTime,
+  };
+}
+
+function checkPrompt(member: Member, facts: Scope['facts'], check: Check): Template {
+  const token = member.arguments.find(({ kind }) => kind === 'string')?.token;
+  if (!token || (token.broken && token.kind !== 'triple')) return NO_TEMPLATE;
   const size = byteLength(checkText(token, check));
   if (size > LONG_PROMPT) {
     const message = `the prompt has ${size} bytes, over ${LONG_PROMPT} it costs time and attention`;
@@ -93,8 +107,8 @@ function checkPrompt(member: Member | undefined, facts: Scope['facts'], check: C
 }
 
 /** "memory" "{" { NAME [ STRING ] } "}" */
-function checkFacts(memory: Member | undefined, check: Check): Fact[] {
-  const members = memory?.block?.members ?? [];
+function checkFacts({ block }: Member, check: Check): Fact[] {
+  const members = block?.members ?? [];
   checkNames(
     members.map(({ token }) => token),
     check,

@@ -1,12 +1,10 @@
 import { BOUNDS } from '../bounds.ts';
-import { CHANNELS, type Channel } from '../definition.ts';
-import { hint } from '../suggest.ts';
+import { CHANNELS, type Channel, type Greeting } from '../definition.ts';
+import { hint, suggest } from '../suggest.ts';
 import type { Member } from '../syntax.ts';
 import { quote } from '../token.ts';
-import { checkCount, checkNames, settingsOf } from './names.ts';
+import { checkCount, checkNames, lacks, type Settings, settingsOf } from './names.ts';
 import { type Check, checkText, envOf, namesOf, stringsOf, textOf } from './values.ts';
-
-type Settings = ReturnType<typeof settingsOf>;
 
 /** The valid channels of an agent. */
 export function checkChannels(members: readonly Member[], check: Check): Channel[] {
@@ -17,47 +15,41 @@ export function checkChannels(members: readonly Member[], check: Check): Channel
 function checkChannel(member: Member, check: Check): Channel | undefined {
   const [name] = namesOf(member);
   if (!name) return undefined;
+  const type = CHANNELS.find((channel) => channel === name.text);
+  if (!type)
+    check.report('unknown-channel', name, () => {
+      return `unknown channel ${quote(name.text)}${hint(name.text, CHANNELS)}`;
+    });
   const settings = settingsOf(member.block, check);
-  switch (name.text) {
+  switch (type ?? suggest(name.text, CHANNELS)) {
     case 'web':
-      rejectSettings(['token'], 'telegram', settings, check);
-      return {
-        type: 'web',
-        welcome: textOf(settings.get('welcome'), check),
-        suggestions: checkSuggestions(settings.get('suggestions'), check),
-      };
+      return { type: 'web', ...checkGreeting(settings, check) };
     case 'telegram':
-      rejectSettings(['welcome', 'suggestions'], 'web', settings, check);
       return checkTelegram(member, settings, check);
-    default: {
-      const message = () => `unknown channel ${quote(name.text)}${hint(name.text, CHANNELS)}`;
-      check.report('unknown-channel', name, message);
+    default:
       return undefined;
-    }
   }
 }
 
-function checkSuggestions(member: Member | undefined, check: Check): string[] {
+function checkGreeting(settings: Settings, check: Check): Greeting {
+  return {
+    welcome: settings.read('welcome', (member) => textOf(member, check)),
+    suggestions: settings.read('suggestions', (member) => checkSuggestions(member, check)) ?? [],
+  };
+}
+
+function checkSuggestions(member: Member, check: Check): string[] {
   const tokens = stringsOf(member);
   checkCount(tokens, { count: BOUNDS.suggestions, what: 'suggestions' }, check);
   return tokens.map((token) => checkText(token, check));
 }
 
-function checkTelegram(member: Member, settings: Settings, check: Check): Channel {
-  const setting = settings.get('token');
-  if (!setting && !member.block?.damaged) {
+function checkTelegram({ block, token }: Member, settings: Settings, check: Check): Channel {
+  const isMissing = block ? lacks(block, ['token'], check) : !check.mayHide('token');
+  if (isMissing) {
     const message = 'channel "telegram" has no token, expected "token env.NAME" in its block';
-    check.report('missing-token', member.token, message);
+    check.report('missing-token', token, message);
   }
-  return { type: 'telegram', token: envOf(setting, check) ?? { env: '' } };
-}
-
-/** Reports settings of the other channel. */
-function rejectSettings(words: string[], home: string, settings: Settings, check: Check): void {
-  for (const word of words) {
-    const setting = settings.get(word);
-    if (!setting) continue;
-    const message = `unknown setting "${word}", it belongs in channel "${home}"`;
-    check.report('unknown-setting', setting.token, message);
-  }
+  const secret = settings.read('token', (setting) => envOf(setting, check)) ?? { env: '' };
+  return { type: 'telegram', token: secret, ...checkGreeting(settings, check) };
 }

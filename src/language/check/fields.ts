@@ -13,7 +13,7 @@ export function checkFields(block: Block | undefined, check: Check): Field[] {
     { max: { count: BOUNDS.inputs, what: 'inputs of a capability' } },
   );
   const fields = members.flatMap((member) => checkField(member, check) ?? []);
-  const isDescribed = block?.damaged || fields.some(({ description }) => description !== undefined);
+  const isDescribed = members.some((member) => mayBeDescribed(member, check));
   if (block && fields.length > 0 && !isDescribed)
     check.report(
       'undescribed-input',
@@ -23,10 +23,18 @@ export function checkFields(block: Block | undefined, check: Check): Field[] {
   return fields;
 }
 
+/** Whether a field has a description, or a mistake before which it may stand. */
+function mayBeDescribed(
+  { arguments: [, description], damaged, token, headEnd }: Member,
+  { source }: Check,
+) {
+  return description || (damaged && source.text.slice(token.start, headEnd.end).includes('"'));
+}
+
 /** field = NAME type [ "?" ] [ STRING ] ; */
 function checkField(member: Member, check: Check): Field | undefined {
   const type = member.arguments.find((argument) => argument.kind === 'type');
-  if (member.damaged || !type) return undefined;
+  if (!type) return undefined;
   const description = textOf(member, check);
   return { name: member.word, type: checkType(type, check), optional: type.optional, description };
 }

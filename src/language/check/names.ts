@@ -1,10 +1,12 @@
 import { BOUNDS } from '../bounds.ts';
 import type { DiagnosticCode } from '../diagnostic.ts';
-import { findRule } from '../grammar.ts';
+import { findRule, type Rule } from '../grammar.ts';
 import { positionAt, type SourceRange } from '../source.ts';
 import type { Block, Member } from '../syntax.ts';
 import { quote, type Token } from '../token.ts';
 import { type Check, nameOf } from './values.ts';
+
+export type Settings = ReturnType<typeof settingsOf>;
 
 /** Groups the members of a block by word. Reports a repeated word that may occur only once. */
 export function settingsOf(block: Block | undefined, check: Check) {
@@ -16,12 +18,44 @@ export function settingsOf(block: Block | undefined, check: Check) {
     else if (block && !findRule(block.name, word)?.repeats)
       reportTwice('duplicate-setting', word, token, earlier.token, check);
   }
+  const all = (word: string): Member[] =>
+    block?.members.filter((member) => member.word === word) ?? [];
   return {
-    /** The first member with a word. */
-    get: (word: string): Member | undefined => first.get(word),
-    /** All members with a word that may occur more than once. */
-    all: (word: string): Member[] => block?.members.filter((member) => member.word === word) ?? [],
+    /** All members with a word. */
+    all,
+    /** Checks all members with a word. @returns what the first one holds. */
+    read<Value>(word: string, check: (member: Member) => Value): Value | undefined {
+      return all(word).map(check)[0];
+    },
   };
+}
+
+/** Whether a block has no member with any of the words, and no reported mistake may be the reason. */
+export function lacks(block: Block, words: Iterable<string>, { mayHide }: Check): boolean {
+  return [...words].every((word) => {
+    const rule = findRule(block.name, word);
+    const isThere = block.members.some((member) => member.word === word);
+    return !isThere && !mayHide(word) && !block.unnamed.some((token) => rule && fits(token, rule));
+  });
+}
+
+/** The names that blocks of an outer block declare, or `unknown` if a reported mistake may hide some. */
+export function declaredIn(
+  outer: Block | undefined,
+  word: string,
+  { mayHide }: Check,
+): ReadonlySet<string> | 'unknown' {
+  const blocks = outer?.members.filter((member) => member.word === word) ?? [];
+  const isUnnamed = outer?.unnamed.some(({ kind }) => kind === '{');
+  if (isUnnamed || mayHide(word) || blocks.some(({ block }) => !block)) return 'unknown';
+  return new Set(blocks.flatMap(({ block }) => block?.members.map((member) => member.word) ?? []));
+}
+
+/** Whether a member that begins with a token could be one whose word is missing. */
+function fits({ kind, text }: Token, { shapes: [shape], block }: Rule): boolean {
+  if (kind === '{') return shape === undefined && block !== undefined;
+  if (kind === 'string' || kind === 'triple') return shape === 'string' || shape === 'text';
+  return text === 'env' && shape === 'env';
 }
 
 /** The rules for the names in a list. */
@@ -85,6 +119,7 @@ function reportTwice(
 ): void {
   report(code, token, () => {
     const { line } = positionAt(source, earlier.start);
-    return `duplicate ${quote(name)}, it already stands in line ${line}`;
+    const spelling = nameOf(earlier) === name ? '' : ` as ${quote(nameOf(earlier))}`;
+    return `duplicate ${quote(name)}, it already stands in line ${line}${spelling}`;
   });
 }

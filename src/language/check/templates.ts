@@ -84,7 +84,8 @@ function isAllowed(root: Root, scope: Scope): boolean {
   return root !== 'input' || scope.inputs !== undefined;
 }
 
-function checkDeclared(
+/** Reports a fact or an input that is not declared. */
+export function checkDeclared(
   what: 'fact' | 'input',
   name: string,
   range: SourceRange,

@@ -35,7 +35,7 @@ function checkGroup(member: Member, facts: Scope['facts'], check: Check): ToolGr
   if (token?.text === MEMORY_GROUP) {
     const message = '"memory" names the memory tools, expected another name';
     check.report('reserved-name', token, message);
-  } else if (token && !member.block && member.form === undefined) {
+  } else if (token && !member.block && !member.damaged && member.form === undefined) {
     return checkBuiltIn(token, check);
   }
   const name = token?.text ?? '';
@@ -55,17 +55,21 @@ function checkBuiltIn(token: Token, { report }: Check): ToolGroup | undefined {
 
 function checkServer(name: string, member: Member, facts: Scope['facts'], check: Check): ToolGroup {
   const settings = settingsOf(member.block, check);
-  const only = settings.get('only');
-  const tools = [...stringsOf(only), ...namesOf(only)].sort((a, b) => a.start - b.start);
-  checkNames(tools, check, {
-    max: { count: BOUNDS.serverTools, what: 'tools of a server' },
-    maxLength: BOUNDS.longNameLength,
-  });
   return {
     type: 'mcp',
     name,
     url: addressOf(member, check) ?? '',
     headers: checkHeaders(settings.all('header'), { facts, env: true }, check),
-    only: only && tools.map((token) => checkText(token, check)),
+    only: settings.read('only', (setting) => checkOnly(setting, check)),
   };
+}
+
+/** "only" tool { "," tool } */
+function checkOnly(member: Member, check: Check): string[] {
+  const tools = [...stringsOf(member), ...namesOf(member)].sort((a, b) => a.start - b.start);
+  checkNames(tools, check, {
+    max: { count: BOUNDS.serverTools, what: 'tools of a server' },
+    maxLength: BOUNDS.longNameLength,
+  });
+  return tools.map((token) => checkText(token, check));
 }

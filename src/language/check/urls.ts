@@ -8,10 +8,7 @@ import type { Token } from '../token.ts';
 import { type Check, envOf, stringsOf } from './values.ts';
 
 /** The URL or `env.NAME` after a word. Templates are not allowed. */
-export function addressOf(
-  member: Member | undefined,
-  check: Check,
-): string | EnvReference | undefined {
+export function addressOf(member: Member, check: Check): string | EnvReference | undefined {
   const [token] = stringsOf(member);
   if (!token) return envOf(member, check);
   const url = stringValue(token);
@@ -26,7 +23,11 @@ export function addressOf(
 }
 
 /** Reports a URL that is invalid for all values of its templates. */
-export function checkUrl(parsed: ParsedTemplate, token: Token, { report }: Check): void {
+export function checkUrl(
+  parsed: ParsedTemplate,
+  token: Token,
+  { report, allowedHosts }: Check,
+): void {
   if (parsed.damaged) return;
   const { length } = fill(parsed.template, '');
   if (length > BOUNDS.urlLength) {
@@ -42,11 +43,17 @@ export function checkUrl(parsed: ParsedTemplate, token: Token, { report }: Check
   }
   if (url.username || url.password)
     report('invalid-url', token, 'a URL may not hold a user name or password');
-  if (url.protocol === 'http:')
+  if (url.protocol === 'http:' && !isAllowedLoopback(url, allowedHosts))
     report('plain-http', token, 'plain http: can be read on its way, expected https:');
   for (const reference of originReferences(parsed))
     if (reference.path[0] !== 'env')
       report('invalid-url', reference, 'only "env" may stand before the path of a URL');
+}
+
+/** Whether a URL stays on this machine, at a host that the operator allows. Nobody can read it on its way. */
+function isAllowedLoopback({ hostname, port }: URL, allowedHosts: ReadonlySet<string>): boolean {
+  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+  return isLoopback && allowedHosts.has(`${hostname}:${port || 80}`);
 }
 
 function fill(template: Template, value: string): string {

@@ -9,14 +9,13 @@ import { shorten, type Token } from '../token.ts';
 export type Check = {
   readonly source: Source;
   readonly report: Report;
+  /** Whether a reported mistake may hide the members with a word. */
+  readonly mayHide: (word: string) => boolean;
+  /** Private hosts that tools may call: `host:port`, in lower case. */
+  readonly allowedHosts: ReadonlySet<string>;
   /** Records a use of an environment variable. */
   readonly useEnv: (name: string, range: SourceRange) => void;
 };
-
-/** Whether no mistake in a member or its block may hide part of it. */
-export function isWhole({ damaged, block }: Member): boolean {
-  return !damaged && !block?.damaged;
-}
 
 /** The strings after a word, without unterminated ones. */
 export function stringsOf(member: Member | undefined): Token[] {
@@ -29,8 +28,7 @@ export function namesOf(member: Member | undefined): Token[] {
 }
 
 function tokensOf(member: Member | undefined, kind: 'string' | 'name'): Token[] {
-  if (!member || member.damaged) return [];
-  return member.arguments.flatMap((argument) =>
+  return (member?.arguments ?? []).flatMap((argument) =>
     argument.kind === kind && !argument.token.broken ? [argument.token] : [],
   );
 }
@@ -56,12 +54,12 @@ export const DURATION: Range = { min: 1, max: 900_000, text: '1ms to 15m' };
 
 /** The number after a word. */
 export function numberOf(
-  member: Member | undefined,
+  member: Member,
   { min, max, text }: Range,
   { report }: Check,
 ): number | undefined {
-  const number = member?.arguments.find((argument) => argument.kind === 'number');
-  if (!member || member.damaged || !number) return undefined;
+  const number = member.arguments.find((argument) => argument.kind === 'number');
+  if (!number) return undefined;
   const { token, value } = number;
   if (value < min || value > max)
     report('out-of-range', token, () => {
@@ -71,14 +69,14 @@ export function numberOf(
 }
 
 /** The `env.NAME` after a word. */
-export function envOf(member: Member | undefined, check: Check): EnvReference | undefined {
-  const reference = member?.arguments.find((argument) => argument.kind === 'env');
-  if (!member || member.damaged || !reference) return undefined;
+export function envOf(member: Member, check: Check): EnvReference | undefined {
+  const reference = member.arguments.find((argument) => argument.kind === 'env');
+  if (!reference) return undefined;
   check.useEnv(reference.token.text, reference.token);
   return { env: reference.token.text };
 }
 
 /** The text of a name or a string. */
 export function nameOf(token: Token): string {
-  return token.kind === 'name' ? token.text : stringValue(token);
+  return token.kind === 'string' || token.kind === 'triple' ? stringValue(token) : token.text;
 }

@@ -35,6 +35,7 @@ const field = (name: string, list = false): Field => ({
 });
 const input = [field('order_id'), field('items', true), field('a_b')];
 
+const BODIES = new Set(['POST', 'PUT', 'PATCH']);
 const toolFor = (request: Partial<HttpRequest>, more: Partial<Capability> = {}) => {
   const url = [`${site.origin}/orders/`, { path: ['input', 'order_id'] }];
   const [tool] = createHttpTools(
@@ -46,7 +47,15 @@ const toolFor = (request: Partial<HttpRequest>, more: Partial<Capability> = {}) 
           name: 'lookup',
           description: 'Find one order',
           input,
-          request: { method: 'GET', url, headers: [], timeout: 10_000, ...request },
+          request: {
+            method: 'GET',
+            url,
+            headers: [],
+            body: request.method && BODIES.has(request.method) ? 'json' : 'none',
+            query: [],
+            timeout: 10_000,
+            ...request,
+          },
           ...more,
         },
       ],

@@ -13,14 +13,15 @@ export const CHANNELS: Sentences = {
     expect(codesOf(agentWith(telegram.repeat(2)))).toEqual(['duplicate-name']);
     expect(codesOf(agentWith('  channel sms'))).toEqual(['unknown-channel']);
   },
-  '`channel web` may have a `welcome`, and `suggestions` separated by commas.': () => {
+  'A channel may have a `welcome`, and `suggestions` separated by commas.': () => {
     const web = '  channel web { welcome "Hi" suggestions "a", "b" }';
     expect(define(agentWith(web)).channels).toEqual([
       { type: 'web', welcome: 'Hi', suggestions: ['a', 'b'] },
     ]);
     expect(define(agentWith('  channel web')).channels).toEqual([{ type: 'web', suggestions: [] }]);
-    expect(codesOf(agentWith('  channel telegram { token env.T welcome "Hi" }'))).toEqual([
-      'unknown-setting',
+    const telegram = '  channel telegram { token env.T welcome "Hi" suggestions "a" }';
+    expect(define(agentWith(telegram)).channels).toEqual([
+      { type: 'telegram', token: { env: 'T' }, welcome: 'Hi', suggestions: ['a'] },
     ]);
   },
   'A channel has at most 20 suggestions.': () => {

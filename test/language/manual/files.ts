@@ -22,7 +22,7 @@ export const FILES: Sentences = {
   'It holds no control characters but tabs and line breaks.': () => {
     expect(codesOf(agentWith('\t\t# \t'))).toEqual([]);
     expect(codesOf(agentWith('# \u0000'))).toEqual(['invalid-character']);
-    expect(codesOf(agentWithPrompt('"\u001B"'))).toEqual(['invalid-character']);
+    expect(codesOf(agentWithPrompt('"a\u001B"'))).toEqual(['invalid-character']);
   },
   'A line ends with `\\n`, `\\r\\n` or `\\r`, and a byte order mark at the beginning is ignored.':
     () => {

@@ -1,6 +1,14 @@
 import { expect } from 'vitest';
 import { readDefinition } from '../../../src/language/read.ts';
-import { agentWith, agentWithPrompt, codesOf, inModel, many, problemsOf } from '../helpers.ts';
+import {
+  agentWith,
+  agentWithCapability,
+  agentWithPrompt,
+  codesOf,
+  inModel,
+  many,
+  problemsOf,
+} from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
 export const PROBLEMS: Sentences = {
@@ -48,37 +56,61 @@ export const PROBLEMS: Sentences = {
         '"{{ memory.nmae }}"',
         '  memory {\n    name\n  history none\n',
       );
-      expect(codesOf(source)).toEqual(['unclosed-block']);
+      expect(codesOf(source)).toEqual(['unknown-fact', 'unclosed-block']);
+      expect(codesOf(source.replace('nmae', 'name'))).toEqual(['unclosed-block']);
       expect(
         problemsOf(agentWith('  model "m" { temperature 3 }\n  tols time')).map((line) =>
           line.slice(0, 4),
         ),
       ).toEqual(['5:27', '6:3 ']);
     },
-  'A misspelled name gets a suggestion.': () => {
-    expect(problemsOf(agentWith('  histroy none'))).toEqual([
-      '5:3 unknown setting "histroy", did you mean "history"? [unknown-setting]',
-    ]);
-  },
+  'Two mistakes are listed as each of them alone, except that a setting in the wrong block is not also reported as missing.':
+    () => {
+      const source = 'agentlang 5 agent "A" { description "d" limits { MISPLACED } PROMPT }';
+      const withText = (misplaced: string, prompt: string) =>
+        codesOf(source.replace('MISPLACED', misplaced).replace('PROMPT', prompt));
+      expect(withText('foo', 'prompt "p"')).toEqual(['unknown-setting']);
+      expect(withText('', '')).toEqual(['missing-prompt']);
+      expect(withText('foo', '')).toEqual(['missing-prompt', 'unknown-setting']);
+      expect(withText('prompt "p"', '')).toEqual(['unknown-setting']);
+    },
+  'A misspelled name gets a suggestion, and so does a word of another language for a setting or a type.':
+    () => {
+      expect(problemsOf(agentWith('  histroy none'))).toEqual([
+        '5:3 unknown setting "histroy", did you mean "history"? [unknown-setting]',
+      ]);
+      expect(problemsOf(agentWith('  plugins time'))).toEqual([
+        '5:3 unknown setting "plugins", did you mean "tools"? [unknown-setting]',
+      ]);
+      expect(
+        problemsOf(agentWithCapability('input { a bool "x" } get "https://a.example/"')),
+      ).toEqual(['7:11 unknown type "bool", did you mean "boolean"? [unknown-type]']);
+    },
   'After an error there is no definition, and after a warning there is.': () => {
     expect(readDefinition(agentWith('  foo')).definition).toBeNull();
     const { definition, diagnostics } = readDefinition('agentlang 5 agent "A" { prompt "p" }');
     expect(diagnostics).toMatchObject([{ severity: 'WARNING' }]);
     expect(definition).toMatchObject({ name: 'A', prompt: ['p'] });
   },
-  'Text that looks like a secret gets a warning, and no message repeats it.': () => {
-    const secret = 'sk-proj-0123456789abcdefghijklmnop';
-    expect(codesOf(agentWithPrompt(`"The key is ${secret}"`))).toEqual(['secret-literal']);
-    for (const source of [
-      inModel(`api_key "${secret}"`),
-      inModel(`api_key ${secret}`),
-      inModel(secret),
-      agentWithPrompt(`"{{ ${secret} }}"`),
-    ]) {
-      expect(codesOf(source)).toContain('secret-literal');
-      expect(problemsOf(source).join('\n')).not.toContain('0123456789');
-    }
-  },
+  'Text that looks like a secret gets a warning, which asks for `env.NAME` only where a variable is allowed, and no message repeats it.':
+    () => {
+      const secret = 'sk-proj-0123456789abcdefghijklmnop';
+      expect(problemsOf(agentWithPrompt(`"The key is ${secret}"`))).toEqual([
+        '4:10 this looks like a secret, remove it, no variable is allowed in its place [secret-literal]',
+      ]);
+      expect(problemsOf(inModel(`base_url "https://${secret}.example/"`))).toEqual([
+        '6:10 this looks like a secret, expected env.NAME in its place [secret-literal]',
+      ]);
+      for (const source of [
+        inModel(`api_key "${secret}"`),
+        inModel(`api_key ${secret}`),
+        inModel(secret),
+        agentWithPrompt(`"{{ ${secret} }}"`),
+      ]) {
+        expect(codesOf(source)).toContain('secret-literal');
+        expect(problemsOf(source).join('\n')).not.toContain('0123456789');
+      }
+    },
   "If the deployment's variables are known, a variable without a value gets a warning, and so does an unused one.":
     () => {
       const source = agentWith(

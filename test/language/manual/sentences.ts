@@ -1,2 +1,2 @@
 /** Sentences of the manual as they stand there, each with what proves it. */
-export type Sentences = Record<string, () => void>;
+export type Sentences = Record<string, () => void | Promise<void>>;

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { readDefinition } from '../../../src/language/read.ts';
 import { agentWith, agentWithCapability, codesOf, define, many, problemsOf } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
+import { answerTo, neverEnds, redirectsForever } from './service.ts';
 
 /** The one capability of an agent. */
 function capabilityOf(text: string) {
@@ -14,6 +15,9 @@ function capabilityOf(text: string) {
 
 const inputOf = (fields: string) =>
   capabilityOf(`      input {\n${fields}\n      }\n      get "https://a.example/"`).input;
+
+const requestWith = (settings: string) =>
+  agentWithCapability(`get "https://a.example/" { ${settings} }`);
 
 export const TOOLS: Sentences = {
   '`tools` with a block is a group of capabilities, each called by the model as `<group>.<capability>`.':
@@ -87,14 +91,14 @@ export const TOOLS: Sentences = {
     expect(codesOf(withInput('a string b string "x"'))).toEqual([]);
     expect(codesOf(withInput(''))).toEqual([]);
   },
-  'A request is `get`, `post`, `put`, `patch` or `delete` with a URL, and may have headers and a `timeout`, which is 10s by default.':
+  'A request is `get`, `post`, `put`, `patch` or `delete` with a URL, and may have headers, a `timeout`, a `body` and a `query`.':
     () => {
       for (const word of ['get', 'post', 'put', 'patch', 'delete'])
-        expect(capabilityOf(`${word} "https://a.example/"`).request).toEqual({
+        expect(capabilityOf(`${word} "https://a.example/"`).request).toMatchObject({
           method: word.toUpperCase(),
           url: ['https://a.example/'],
           headers: [],
-          timeout: 10_000,
+          query: [],
         });
       const block = '{ header "A" "a" header "B" "b {{ now }}" timeout 1s }';
       expect(capabilityOf(`get "https://a.example/" ${block}`).request).toMatchObject({
@@ -105,6 +109,50 @@ export const TOOLS: Sentences = {
         timeout: 1_000,
       });
     },
+  'The `timeout` of a request is 1ms to 15m, 10s by default, and covers the whole answer and all redirects.':
+    async () => {
+      expect(capabilityOf('get "https://a.example/"').request.timeout).toBe(10_000);
+      for (const [timeout, codes] of [
+        ['1ms', []],
+        ['15m', []],
+        ['0ms', ['out-of-range']],
+        ['901s', ['out-of-range']],
+      ] as const)
+        expect(codesOf(requestWith(`timeout ${timeout}`))).toEqual(codes);
+      expect(await answerTo('timeout 100ms', redirectsForever)).toBe(
+        'The server did not answer in time.',
+      );
+      expect(await answerTo('timeout 100ms', neverEnds)).toBe('The server did not answer in time.');
+    },
+  'A tool call ends with the run, so `run_time` may end a request before its `timeout`.':
+    async () => {
+      const run = new AbortController();
+      const call = answerTo('timeout 15m', () => run.abort(new Error('The run is over.')), run);
+      await expect(call).rejects.toThrow('The run is over.');
+    },
+  '`body` is `json`, `form` or `none`; the default is `json` for `post`, `put` and `patch`, and `none` for `get` and `delete`.':
+    () => {
+      const bodyOf = (request: string) => capabilityOf(request).request.body;
+      for (const word of ['post', 'put', 'patch'])
+        expect(bodyOf(`${word} "https://a.example/"`)).toBe('json');
+      for (const word of ['get', 'delete'])
+        expect(bodyOf(`${word} "https://a.example/"`)).toBe('none');
+      for (const body of ['json', 'form', 'none'])
+        expect(bodyOf(`post "https://a.example/" { body ${body} }`)).toBe(body);
+      expect(codesOf(requestWith('body xml'))).toEqual(['syntax']);
+    },
+  'A `get` request has no body.': () => {
+    expect(codesOf(requestWith('body none'))).toEqual([]);
+    expect(codesOf(requestWith('body json'))).toEqual(['unexpected-body']);
+    expect(codesOf(requestWith('body form'))).toEqual(['unexpected-body']);
+  },
+  '`query` names declared inputs, separated by commas.': () => {
+    const withQuery = (query: string) =>
+      `input { a string "x" b string "y" } post "https://a.example/" { query ${query} }`;
+    expect(capabilityOf(withQuery('b, a')).request.query).toEqual(['b', 'a']);
+    expect(codesOf(agentWithCapability(withQuery('a, c')))).toEqual(['unknown-input']);
+    expect(codesOf(agentWithCapability(withQuery('a, a')))).toEqual(['duplicate-name']);
+  },
   'A URL begins with `https://` or, with a warning, with `http://`, and holds no password.': () => {
     const get = (url: string) => agentWithCapability(`get "${url}"`);
     expect(codesOf(get('https://a.example:8443/b?c=d#e'))).toEqual([]);
@@ -112,6 +160,20 @@ export const TOOLS: Sentences = {
     for (const url of ['ftp://a.example', '/b', 'a.example', 'https://', 'https://u:p@a.example'])
       expect(codesOf(get(url))).toEqual(['invalid-url']);
   },
+  '`http://` to an address of the same machine that the operator allows for tools is no warning.':
+    () => {
+      const check = (url: string, ...allowedHosts: string[]) =>
+        codesOf(agentWithCapability(`get "${url}"`), { allowedHosts });
+      expect(check('http://127.0.0.1:8080/x', '127.0.0.1:8080')).toEqual([]);
+      expect(check('http://LOCALHOST/x', 'Localhost:80')).toEqual([]);
+      expect(check('http://[::1]:8080/x', '[::1]:8080')).toEqual([]);
+      expect(check('http://127.0.0.1:8080/x', '127.0.0.1:80')).toEqual(['plain-http']);
+      expect(check('http://127.0.0.1:8080/x')).toEqual(['plain-http']);
+      expect(check('http://10.0.0.1:8080/x', '10.0.0.1:8080')).toEqual(['plain-http']);
+      expect(check('http://127.0.0.1.example:80/x', '127.0.0.1.example:80')).toEqual([
+        'plain-http',
+      ]);
+    },
   'A URL has at most 16384 characters.': () => {
     const get = (length: number) =>
       agentWithCapability(`get "${'https://a.example/'.padEnd(length, 'a')}"`);

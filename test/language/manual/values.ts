@@ -95,7 +95,7 @@ export const VALUES: Sentences = {
       const server = '  tools g mcp env.C { header "H" "{{ env.A }} {{ env.B }}" }';
       const { definition, envNames } = readDefinition(agentWith(telegram + server));
       expect(envNames).toEqual(['A', 'B', 'C']);
-      expect(definition?.channels).toEqual([{ type: 'telegram', token: { env: 'B' } }]);
+      expect(definition?.channels).toMatchObject([{ type: 'telegram', token: { env: 'B' } }]);
       expect(definition?.tools).toMatchObject([{ url: { env: 'C' } }]);
     },
   'A source names at most 200 variables.': () => {

@@ -1,0 +1,58 @@
+import { createHttpTools } from '../../../src/agent/tools/http.ts';
+import { createRedactor } from '../../../src/deployments/redact.ts';
+import { createEgress } from '../../../src/egress/egress.ts';
+import { type Site, type SiteHandler, startSite } from '../../helpers/site.ts';
+import { agentWith, define } from '../helpers.ts';
+
+/** An answer that begins and never ends. */
+export const neverEnds: SiteHandler = (_request, response) => response.write('…');
+
+/** Two slow redirects, and then an answer that never comes. */
+export const redirectsForever: SiteHandler = ({ url }, response) => {
+  if (url.length > 3) return;
+  response.writeHead(307, { Location: `${url}x` }).end();
+};
+
+/**
+ * Calls the one capability of a text, at a real server in place of the text's own.
+ *
+ * @returns the result for the model, or the message of the error.
+ */
+export async function callCapability(
+  text: string,
+  input: unknown,
+  site: Site,
+  { signal } = new AbortController(),
+): Promise<string> {
+  const source = text.replaceAll(/https:\/\/[\w.]+/g, site.origin);
+  const [group] = define(agentWith(`  tools g {\n${source}\n  }`)).tools;
+  if (group?.type !== 'http') throw new Error('There is no group of capabilities.');
+  const egress = createEgress({ allowedHosts: [site.host] });
+  try {
+    const redactor = createRedactor({});
+    const [tool] = createHttpTools(group, { egress, variables: {}, redactor });
+    if (!tool) throw new Error('There is no capability.');
+    return await tool.call(input, { signal, values: {} }).catch((error: Error) => {
+      signal.throwIfAborted();
+      return error.message;
+    });
+  } finally {
+    await egress.close();
+  }
+}
+
+/** Makes a `get` request with settings. @param run aborts the request. */
+export async function answerTo(
+  settings: string,
+  handler: SiteHandler,
+  run = new AbortController(),
+): Promise<string> {
+  const site = await startSite();
+  site.handle(handler);
+  const capability = `capability c "d" { get "https://a.example/" { ${settings} } }`;
+  try {
+    return await callCapability(capability, {}, site, run);
+  } finally {
+    await site.close();
+  }
+}

@@ -1,0 +1,86 @@
+/** A mistake in the kitchen sink: the text that it replaces, which occurs once, and the text in its place. */
+export type Mistake = readonly [found: string, replacement: string];
+
+/** Mistakes of every kind, each in a place of its own, by what is wrong. */
+export const MISTAKES: Readonly<Record<string, Mistake>> = {
+  'a misspelled header': ['agentlang 5', 'agentlan 5'],
+  'a misspelled agent': ['agent "Kitchen sink"', 'agnet "Kitchen sink"'],
+  'an empty name': ['"Kitchen sink"', '""'],
+  'no description': ['description "Says', '# description "Says'],
+
+  'a word that is misspelled': ['temperature 0.2', 'temprature 0.2'],
+  'a number out of range': ['800', '0'],
+  'a duration in hours': ['1.5m', '1h'],
+  'a URL without a scheme': ['"https://models.example/v1"', '"models.example"'],
+  'a key in the source': ['env.MODEL_KEY', '"the key"'],
+  'an unknown setting of a model': ['# Small answers are good answers.', 'sorcery 5'],
+
+  'an unknown root': ['{{ now }}', '{{ tomorrow }}'],
+  'an unknown fact': ['{{ memory.name ??', '{{ memory.street ??'],
+  'a variable in the prompt': ['{{ session.id }}', '{{ env.MODEL_KEY }}'],
+  'a template without an end': ['{{ context }};', '{{ context ;'],
+  'a secret in the prompt': ['An indented line', 'AKIAIOSFODNN7EXAMPLE'],
+
+  'a keyword that is missing': ['12 messages', '12'],
+  'an unknown escape': ['wants to be', 'wants to be \\q'],
+  'a fact with a dash': ['    city\n', '    home-city\n'],
+  'a fact with a number': ['prompt "Never mind"', 'prompt 5'],
+
+  'an empty welcome': ['"Hi!"', '" "'],
+  'a comma that is missing': ['stion with a, comma"', 'stion" "with a, comma"'],
+  'a setting of another block': ['channel web {', 'channel web {\n    api_key env.MODEL_KEY'],
+  'no token': ['token   env.TELEGRAM_TOKEN', ''],
+  'no closing quote': ['"Hello!"', '"Hello!'],
+
+  'a name that is missing': ['capability lookup', 'capability'],
+  'an input that is misspelled': ['order_id string', 'order_di string'],
+  'a type of another language': ['count    integer', 'count    int'],
+  'half a list': ['string[]?  "Only', 'string[?  "Only'],
+  'an input twice': ['prices   number[]', 'lines   number[]'],
+  'a choice twice': ['| "late"', '| "damaged"'],
+  'one choice': ['"s" | "m"?', '"s"?'],
+  'an unknown context': ['?plan={{ context.plan', '?plan={{ contxt.plan'],
+  'a header that is none': ['"X-Reason"', '"X Reason"'],
+  'a header with two lines': ['"Bearer {{ env.ORDERS_KEY }}"', '"Bearer\\n{{ env.ORDERS_KEY }}"'],
+  'a duration without a unit': ['500ms', '500'],
+
+  'no description of a capability': ['create "Create an order"', 'create'],
+  'an unknown format of a body': ['body  form', 'body  xml'],
+  'an input that is not declared': ['query plan, source', 'query plan, sauce'],
+  'no description of an input': ['string "Of the customer"', 'string'],
+  'no request': ['put "https://api.acme.example/orders"', ''],
+  'two requests': [
+    'patch "https://api.acme.example/orders"',
+    'patch "https://api.acme.example/orders"\n      get "https://api.acme.example/{{ input.none }}"',
+  ],
+  'plain http': ['delete "https://api', 'delete "http://api'],
+  'an unknown word in a group': ['  tools empty {}', '  tools empty { foo }'],
+
+  'an unknown channel': ['  tools github', '  channel sms {\n    number 5\n  }\n  tools github'],
+  'a misspelled form': ['github mcp', 'github mpc'],
+  'a tool twice': ['"get-issue"', 'search_issues'],
+  'a secret in a header': ['{{ env.GITHUB_TOKEN }}', '4f8KQ2mZx9LtB7vR1cYw'],
+  'a template in the URL of a server': ['"https://mcp.example/github"', '"https://{{ now }}/"'],
+  'an unknown group': ['tools time', 'tools tyme'],
+
+  'a misplaced setting': ['tool_calls 0', 'temperature 0'],
+  'a setting twice, with a mistake in it': ['run_time   15m', 'run_time 15m\n    run_time 16m'],
+  'a block twice, with a mistake in it': [
+    '  limits {',
+    '  model "other" {\n    temperature 3\n  }\n\n  limits {',
+  ],
+  'a control character': ['a user" }}', 'a \u0007user" }}'],
+};
+
+/** Mistakes with braces and quotes, which leave a block or a text without its end. */
+export const OPEN_ENDS: Readonly<Record<string, Mistake>> = {
+  'no brace after the facts': ['  }\n\n  channel web', '\n  channel web'],
+  'no brace after a channel': ['  }\n  channel telegram', '  channel telegram'],
+  'no brace after an input': ['      }\n      get', '      get'],
+  'no brace after a capability': ['    }\n    capability change', '    capability change'],
+  'no brace at the end': ['} # that was all', '# that was all'],
+  'no brace before the settings of a model': ['"gpt-4o-mini" {', '"gpt-4o-mini"'],
+  'a brace too many': ['  tools time\n', '  tools time\n  }\n'],
+  'text after the agent': ['# that was all', '"that was all"'],
+  'no closing quotes of the prompt': ['    """\n\n  history', '\n  history'],
+};
