@@ -51,7 +51,7 @@ export type ComposedDomains = {
 
 /** Composes the domains from an open database and a model. The caller drains them before the lifetime ends. */
 export async function createDomains(options: DomainOptions): Promise<ComposedDomains> {
-  const { database, cipher, log, lifetime } = options;
+  const { database, log, lifetime } = options;
   const { prisma, sql } = database;
   const coordination = createCoordination(options);
   const { pubsub, versions } = coordination;
@@ -64,7 +64,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
   const sessions = createSessionsDomain(shared);
   const runs = createRunsDomain({ ...options, ...shared, activeRuns });
   const { agent, probeTools } = createAgentDomain({ ...options, ...sessions });
-  const deployments = createDeploymentsDomain({ prisma, pubsub, versions, cipher, probeTools });
+  const deployments = createDeploymentsDomain({ ...options, ...coordination, prisma, probeTools });
   const execution = createExecutionDomain({
     ...shared,
     ...sessions,

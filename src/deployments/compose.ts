@@ -1,6 +1,7 @@
 import type { Versions } from '../coordination/cache-versions.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
+import { readSource } from '../language/read.ts';
 import { createActiveDeployments } from './active.ts';
 import { announceDeploys } from './announce.ts';
 import { createDeploymentChanges } from './changes.ts';
@@ -14,11 +15,25 @@ type Parts = {
   versions: Versions;
   cipher: EnvironmentCipher;
   probeTools: ProbeTools;
+  /** `host:port` of private hosts that tools may call. */
+  allowedHosts: string[];
 };
 
-export function createDeploymentsDomain({ prisma, pubsub, versions, cipher, probeTools }: Parts) {
+export function createDeploymentsDomain({
+  prisma,
+  pubsub,
+  versions,
+  cipher,
+  probeTools,
+  allowedHosts,
+}: Parts) {
   const deploymentChanges = createDeploymentChanges({ pubsub });
-  const deployments = createDeployments({ prisma, cipher, probeTools });
+  const deployments = createDeployments({
+    prisma,
+    cipher,
+    probeTools,
+    read: (source) => readSource(source, { allowedHosts }),
+  });
   return {
     deployments: announceDeploys(deployments, versions, deploymentChanges),
     deploymentChanges,

@@ -3,7 +3,7 @@ import type { Deployment, Environment, Prisma, PrismaClient } from '../generated
 import { type AnsweringDeployment, answerOnce, earlierAnswer } from '../idempotency/deployments.ts';
 import { fingerprintOf, type IdempotencyKey, type Repeatable } from '../idempotency/key.ts';
 import { makeId } from '../ids.ts';
-import { type Reading, readSource } from '../language/read.ts';
+import { type DefinitionReport, type Reading, readSource } from '../language/read.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
 import { newDestinations, type VariableUse } from './destinations.ts';
 import type { DeploymentDiagnostic, ProbeTools } from './diagnostics.ts';
@@ -40,6 +40,12 @@ export type RedeployRequest = Repeats & {
  * `idempotency_conflict` if the idempotency key was used for another request. Source: the API document, "Deploy".
  */
 export type Deployments = {
+  /**
+   * Reads a source as a deploy does, and deploys nothing.
+   *
+   * @param envNames see `Reading.diagnose`.
+   */
+  check(source: string, envNames?: readonly string[]): DefinitionReport;
   /**
    * Activates a source from the next request on. A source with errors does not become active: its deployment is `FAILED`
    * and its diagnostics give the reasons. The same holds for a source that would send a carried-over variable to a new
@@ -225,6 +231,11 @@ export function createDeployments({
   };
 
   return {
+    check(source, envNames) {
+      const { diagnose, ...reading } = read(source);
+      return { ...reading, diagnostics: diagnose(envNames) };
+    },
+
     async deploy(request) {
       const { envVars: _given, unsetEnvVars: _unset, idempotency: _key, ...rest } = request;
       return attempt(

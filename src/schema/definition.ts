@@ -1,6 +1,6 @@
 import { definitionSource, envName, listOf, MAX_ENV_VARS } from '../input.ts';
 import { formatSource } from '../language/format.ts';
-import { type DefinitionReport, readDefinition } from '../language/read.ts';
+import type { DefinitionReport } from '../language/read.ts';
 import { builder } from './builder.ts';
 import { ChannelEnum, DiagnosticObject } from './shared.ts';
 
@@ -57,10 +57,10 @@ builder.queryField('checkDefinition', (t) =>
         validate: { schema: listOf(envName, MAX_ENV_VARS) },
       }),
     },
-    resolve: (_root, { source, envNames }) => {
+    resolve: (_root, { source, envNames }, { deployments }) => {
       let formatted: { text: string | null } | undefined;
       return {
-        ...readDefinition(source, { envNames: envNames ?? undefined }),
+        ...deployments.check(source, envNames ?? undefined),
         // Formats once for all aliases of the field.
         formatted: () => {
           formatted ??= { text: formatSource(source) };
