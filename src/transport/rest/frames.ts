@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { chatReply } from './chats/replies.ts';
+import { chatReply } from './chat-wire.ts';
 import { errorReply } from './replies.ts';
-import { runReply } from './runs/replies.ts';
+import { runReply } from './run-wire.ts';
 
 const { run_id, latency_ms } = chatReply.shape;
 

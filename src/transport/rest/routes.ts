@@ -1,6 +1,6 @@
-import { chatRoutes } from './chats/routes.ts';
-import { deploymentRoutes } from './deployments/routes.ts';
-import { runRoutes } from './runs/routes.ts';
+import { chatRoutes } from './chats.ts';
+import { deploymentRoutes } from './deployments.ts';
+import { runRoutes } from './runs.ts';
 
 /** Every route of the REST interface, in the order of its reference. Source: the API document, "Endpoints". */
 export const routes = [...chatRoutes, ...runRoutes, ...deploymentRoutes];

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { chatMessage, expected, runMetadata, sessionId } from '../../../input.ts';
-import { jsonObject, ofObject } from '../../../json.ts';
-import { conversation, environment, NOT_AN_OBJECT, oneOf, repeatHeaders } from '../wire.ts';
+import { chatMessage, expected, runMetadata, sessionId } from '../../input.ts';
+import { jsonObject, ofObject } from '../../json.ts';
+import { runFacts, runId } from './run-wire.ts';
+import { conversation, environment, NOT_AN_OBJECT, oneOf, repeatHeaders } from './wire.ts';
 
 /** Headers of every route that starts a run. */
 export const runHeaders = repeatHeaders.extend({
@@ -111,3 +112,29 @@ function readUtf8(header: string): string {
     return header;
   }
 }
+
+const response = z
+  .string()
+  .meta({ description: 'Text of the reply.', examples: ['Hello! How can I help?'] });
+
+export const chatReply = z
+  .object({
+    response,
+    session_id: z.string().meta({
+      description: 'Session ID of the conversation: the one sent, or a generated one.',
+      examples: ['user-1'],
+    }),
+    ...runFacts,
+  })
+  .meta({ id: 'ChatReply' });
+
+export const executeReply = z.object({ response, ...runFacts }).meta({ id: 'ExecuteReply' });
+
+export const acceptedReply = z
+  .object({
+    run_id: runId,
+    status: z
+      .literal('queued')
+      .meta({ description: 'Always `queued`: the run waits for a worker.', examples: ['queued'] }),
+  })
+  .meta({ id: 'AcceptedReply' });

@@ -1,9 +1,22 @@
-import { deploy, listDeployments, rollback } from '../../../operations/deployments.ts';
-import { route } from '../route.ts';
-import { botParams, repeatHeaders } from '../wire.ts';
-import { toDeploymentEntry, toDeployReply } from './deploy-reply.ts';
-import { deploymentsReply, deployReply, rollbackReply } from './replies.ts';
-import { deployBody, deploymentParams, deploymentsQuery, rollbackBody } from './wire.ts';
+import { formatDiagnostic } from '../../language/diagnostic.ts';
+import {
+  type DeploymentData,
+  deploy,
+  listDeployments,
+  rollback,
+} from '../../operations/deployments.ts';
+import { toLowerCase } from '../../text.ts';
+import {
+  deployBody,
+  deploymentParams,
+  deploymentsQuery,
+  deploymentsReply,
+  deployReply,
+  rollbackBody,
+  rollbackReply,
+} from './deployment-wire.ts';
+import { route } from './route.ts';
+import { botParams, repeatHeaders } from './wire.ts';
 
 /** Routes that create and list deployments. Source: the API document, "Deploy". */
 export const deploymentRoutes = [
@@ -100,3 +113,31 @@ export const deploymentRoutes = [
     },
   }),
 ];
+
+/** Maps a deployment to the documented response. */
+function toDeployReply(deployment: DeploymentData) {
+  const lines = (severity: 'ERROR' | 'WARNING') =>
+    deployment.diagnostics
+      .filter((diagnostic) => diagnostic.severity === severity)
+      .map(formatDiagnostic);
+  return {
+    deployment_id: deployment.id,
+    bot_id: deployment.bot.id,
+    status: toLowerCase(deployment.status),
+    deployed_at: (deployment.deployedAt ?? deployment.createdAt).toISOString(),
+    channels: deployment.channels.map(toLowerCase),
+    parse_errors: lines('ERROR'),
+    warnings: lines('WARNING'),
+  };
+}
+
+/** Maps a deployment to an entry of the list. */
+function toDeploymentEntry(deployment: DeploymentData) {
+  return {
+    ...toDeployReply(deployment),
+    environment: toLowerCase(deployment.environment),
+    message: deployment.message,
+    active: deployment.active,
+    rolled_back_to: deployment.rolledBackTo?.id ?? null,
+  };
+}

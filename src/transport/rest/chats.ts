@@ -1,17 +1,26 @@
 import Negotiator from 'negotiator';
 import type { z } from 'zod';
-import type { ErrorCode } from '../../../errors.ts';
+import type { ErrorCode } from '../../errors.ts';
 import {
   type ChatVariables,
   chat,
   chatStream,
   execute,
   executeStream,
-} from '../../../operations/chat.ts';
-import { route } from '../route.ts';
-import { botParams } from '../wire.ts';
-import { acceptedReply, chatReply, executeReply } from './replies.ts';
-import { chatBody, chatHeaders, chatQuery, executeBody, runHeaders, streamQuery } from './wire.ts';
+} from '../../operations/chat.ts';
+import {
+  acceptedReply,
+  chatBody,
+  chatHeaders,
+  chatQuery,
+  chatReply,
+  executeBody,
+  executeReply,
+  runHeaders,
+  streamQuery,
+} from './chat-wire.ts';
+import { route } from './route.ts';
+import { botParams } from './wire.ts';
 
 /** Error codes of routes that start a run. */
 const OF_RUNS = [

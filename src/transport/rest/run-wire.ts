@@ -1,6 +1,79 @@
 import { z } from 'zod';
-import { nextCursor } from '../replies.ts';
-import { exampleId } from '../wire.ts';
+import { utcDay } from '../../input.ts';
+import { MAX_INT } from '../../storage/int.ts';
+import { nextCursor } from './replies.ts';
+import { botParams, conversation, environment, exampleId, listQuery, oneOf } from './wire.ts';
+
+export const runParams = botParams.extend({
+  run_id: z.string().meta({ description: 'ID of the run.', examples: [exampleId('run')] }),
+});
+
+/** A `seq`. Larger numbers are clamped, because no event has one. */
+const position = z
+  .string()
+  .regex(/^\d+$/, 'must be a whole number')
+  .transform((digits) => Math.min(Number(digits), MAX_INT))
+  .optional();
+
+export const eventsQuery = z.object({
+  after: position.meta({
+    description: 'Number of the last event received. Only later events are sent.',
+    param: { example: '12' },
+  }),
+});
+
+export const eventsHeaders = z.object({
+  'last-event-id': position.meta({
+    description:
+      'Number of the last event received, as Server-Sent Events clients send it on reconnection. Takes precedence over `after`.',
+  }),
+});
+
+/** A time with time zone in the ISO 8601 extended format. The zone may use the basic format, which is as common. */
+const zonedTime = z
+  .string()
+  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/);
+
+const NO_MOMENT =
+  'must be an ISO 8601 date, or a date and time with a time zone, such as 2026-11-21T10:00:00Z or 2026-11-21T11:00%2B01:00';
+
+const zonedMoment = z
+  .union([z.templateLiteral([z.iso.date(), 'T', zonedTime]), z.iso.date(NO_MOMENT)], NO_MOMENT)
+  // `Date` parses only the extended format of a time zone.
+  .transform((text) => new Date(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2')))
+  .optional();
+
+const MOMENT =
+  'ISO 8601 with a time zone; encode + as `%2B`. A date without a time means midnight UTC.';
+
+export const runsQuery = listQuery({
+  user: conversation.optional().meta({
+    description: 'Returns only runs of this user, identified by the session ID.',
+    examples: ['user-1'],
+  }),
+  status: oneOf('queued', 'running', 'completed', 'failed', 'cancelled').meta({
+    description: 'Returns only runs with this status.',
+  }),
+  channel: oneOf('api', 'web', 'telegram').meta({
+    description: 'Returns only runs from this channel.',
+  }),
+  kind: oneOf('chat', 'execute').meta({
+    description: 'Returns only runs of this kind.',
+  }),
+  environment: environment.meta({ description: 'Returns only runs in this environment.' }),
+  date: utcDay.optional().meta({
+    description: 'Returns only runs created on this UTC day.',
+    examples: ['2026-11-20'],
+  }),
+  from: zonedMoment.meta({
+    description: `Returns only runs created at or after this time. ${MOMENT}`,
+    examples: ['2026-11-20T12:00:00Z'],
+  }),
+  to: zonedMoment.meta({
+    description: `Returns only runs created before this time. ${MOMENT}`,
+    examples: ['2026-11-20T13:00:00Z'],
+  }),
+});
 
 export const runId = z
   .string()
@@ -29,7 +102,7 @@ export const runFacts = {
   }),
 };
 
-const moment = z.iso.datetime().meta({ examples: ['2026-11-20T12:00:00.000Z'] });
+const time = z.iso.datetime().meta({ examples: ['2026-11-20T12:00:00.000Z'] });
 
 const span = z
   .object({
@@ -41,7 +114,7 @@ const span = z
         'ID of the parent span. For the root span, the span ID from the header `traceparent`, or null without one.',
     }),
     name: z.string().meta({ examples: ['chat gpt-5-mini'] }),
-    started_at: moment,
+    started_at: time,
     duration_ms: z
       .number()
       .min(0)
@@ -110,8 +183,8 @@ export const runReply = z
       .string()
       .nullable()
       .meta({ description: 'Name of the model.', examples: ['gpt-5-mini'] }),
-    started_at: moment.nullable(),
-    finished_at: moment.nullable(),
+    started_at: time.nullable(),
+    finished_at: time.nullable(),
     latency_ms: latencyMs.nullable(),
     tokens_used: runFacts.tokens_used,
     prompt_tokens: z

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { definitionSource, deployMessage, envName, envValue, MAX_ENV_VARS } from '../../input.ts';
+import { ofObject } from '../../json.ts';
+import { nextCursor } from './replies.ts';
+import { botParams, environment, exampleId, listQuery, NOT_AN_OBJECT, oneOf } from './wire.ts';
+
+export const deploymentParams = botParams.extend({
+  deployment_id: z
+    .string()
+    .meta({ description: 'ID of the deployment.', examples: [exampleId('dep')] }),
+});
+
+const note = deployMessage.optional().meta({
+  description: 'Note shown in the list of deployments, at most 1,000 characters.',
+  examples: ['First release'],
+});
+
+export const deployBody = z
+  .object(
+    {
+      agentlang: definitionSource.meta({
+        description: 'Source of the definition in agentlang 5. Pass secrets in `env_vars`.',
+        examples: [
+          'agentlang 5\nagent "Order desk" {\n  description "Answers order questions"\n  prompt "You are the order desk of ACME."\n  channel web\n}\n',
+        ],
+      }),
+      environment,
+      message: note,
+      env_vars: z
+        .record(envName, envValue.nullable(), {
+          error: ({ code, issues }) =>
+            code === 'invalid_key' ? issues?.[0]?.message : 'must be an object with string values',
+        })
+        .default({})
+        .superRefine((variables, { issues, addIssue }) => {
+          // zod has already dropped the variables with invalid names.
+          const nameless = issues.filter(({ code }) => code === 'invalid_key');
+          if (Object.keys(variables).length + nameless.length > MAX_ENV_VARS)
+            addIssue(`must be at most ${MAX_ENV_VARS}`);
+        }, ofObject)
+        .meta({
+          description:
+            'Variables that the definition refers to as `env.NAME`, on top of those of the active deployment. `null` ' +
+            `removes a variable. A deployment has at most ${MAX_ENV_VARS} variables, of 32 KiB each and 64 KiB in total. ` +
+            'Values are stored encrypted and never returned. A variable kept from the active deployment is sent only to ' +
+            'servers that already received it.',
+          examples: [{ ORDERS_KEY: 'a secret', OLD_KEY: null }],
+        }),
+    },
+    NOT_AN_OBJECT,
+  )
+  .meta({ id: 'DeployRequest' });
+
+export const rollbackBody = z
+  .object({ message: note.meta({ examples: ['Back to what ran before'] }) }, NOT_AN_OBJECT)
+  .meta({ id: 'RollbackRequest' })
+  .default({});
+
+export const deploymentsQuery = listQuery({
+  environment: environment.meta({ description: 'Returns only deployments to this environment.' }),
+  status: oneOf('pending', 'deployed', 'failed').meta({
+    description: 'Returns only deployments with this status.',
+  }),
+});
+
+const deploymentFacts = {
+  deployment_id: z
+    .string()
+    .meta({ description: 'ID of the deployment.', examples: [exampleId('dep')] }),
+  bot_id: z.string().meta({ description: 'ID of the bot.', examples: ['demo'] }),
+  status: z.enum(['deployed', 'failed', 'pending']).meta({
+    description:
+      '`deployed`: the deployment succeeded. `failed`: nothing changed; `parse_errors` explains why. `pending`: a ' +
+      'channel is still being connected.',
+  }),
+  deployed_at: z.iso.datetime().meta({
+    description: 'Time at which the attempt finished, or was accepted while it is pending.',
+    examples: ['2026-11-20T12:00:00.000Z'],
+  }),
+  channels: z
+    .array(z.enum(['api', 'web', 'telegram']))
+    .meta({ description: 'Channels connected to the deployment.', examples: [['web']] }),
+  parse_errors: z.array(z.string()).meta({
+    description: 'Every error in the source, with its line and column. Empty on success.',
+    examples: [
+      [],
+      ['7:5 unknown setting "temprature", did you mean "temperature"? [unknown-setting]'],
+    ],
+  }),
+  warnings: z.array(z.string()).meta({
+    description: 'Warnings about the source. They do not prevent deployment.',
+    examples: [[]],
+  }),
+};
+
+const rolledBackTo = z
+  .string()
+  .nullable()
+  .meta({ description: 'ID of the earlier deployment that a rollback copied.' });
+
+export const deployReply = z.object(deploymentFacts).meta({ id: 'DeployReply' });
+
+export const rollbackReply = z
+  .object({
+    ...deploymentFacts,
+    rolled_back_to: rolledBackTo.meta({ examples: ['dep_01m79x4c1hf6kvt3q8ys2e5rwd'] }),
+  })
+  .meta({ id: 'RollbackReply' });
+
+export const deploymentsReply = z
+  .object({
+    deployments: z
+      .array(
+        z
+          .object({
+            ...deploymentFacts,
+            environment: z.enum(['production', 'staging']),
+            message: z
+              .string()
+              .nullable()
+              .meta({
+                description: 'Note from the deployer.',
+                examples: ['First release'],
+              }),
+            active: z
+              .boolean()
+              .meta({ description: 'Whether this is the active deployment of its environment.' }),
+            rolled_back_to: rolledBackTo,
+          })
+          .meta({ id: 'Deployment' }),
+      )
+      .meta({ description: 'Deployments, newest first.' }),
+    next_cursor: nextCursor(),
+  })
+  .meta({ id: 'DeploymentList' });
