@@ -1,15 +1,17 @@
 import { assertOwnSession, contextOf } from '../accounts/caller.ts';
-import { type GatewayError, invalidInput } from '../errors.ts';
 import { type Reply, readReply } from '../execution/reply.ts';
-import type { RunRequest, StartedRun } from '../execution/started-run.ts';
-import { namespaceOf } from '../idempotency/key.ts';
-import { chatMessage, idempotencyKey, runMetadata, sessionId } from '../input.ts';
+import { chatMessage, idempotencyKey, sessionId } from '../input.ts';
 import { isJsonObject, jsonObject } from '../json.ts';
-import { asQueued } from '../runs/queue.ts';
-import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import { builder } from './builder.ts';
 import { ChatEvent } from './chat-event.ts';
 import type { Context } from './context.ts';
+import {
+  answeredBy,
+  IDEMPOTENCY_KEY,
+  ON_DISCONNECT,
+  OnDisconnectEnum,
+  requestOf,
+} from './run-request.ts';
 import { EnvironmentEnum } from './shared.ts';
 
 const OnBusyEnum = builder.enumType('OnBusy', {
@@ -22,19 +24,6 @@ const OnBusyEnum = builder.enumType('OnBusy', {
     REJECT: { description: 'Rejects the message immediately with SESSION_BUSY.' },
   } as const,
 });
-
-const OnDisconnectEnum = builder.enumType('OnDisconnect', {
-  description: 'What happens to a run when its last subscriber disconnects.',
-  values: {
-    CANCEL: { description: 'Cancels the run. The run keeps the text generated so far.' },
-    CONTINUE: { description: 'The run continues without a subscriber and is stored.' },
-  } as const,
-});
-
-const ON_DISCONNECT =
-  'What happens to the run when its last subscriber disconnects. Defaults to CONTINUE with an idempotencyKey, otherwise to CANCEL.';
-const IDEMPOTENCY_KEY =
-  'Key that makes retries safe, 1 to 255 visible ASCII characters. For 24 hours, the same request with this key returns the first run, even while it is active; a different request fails with IDEMPOTENCY_CONFLICT.';
 
 const ChatInput = builder.inputType('ChatInput', {
   description: 'Parameters of a message to a bot.',
@@ -69,46 +58,6 @@ const ChatInput = builder.inputType('ChatInput', {
     }),
   }),
 });
-
-const ExecuteInput = builder.inputType('ExecuteInput', {
-  description: 'Parameters of a single prompt. The run uses neither history nor memory.',
-  fields: (t) => ({
-    prompt: t.string({
-      required: true,
-      description: 'The prompt for the bot.',
-      validate: { schema: chatMessage },
-    }),
-    context: t.field({
-      type: 'JSON',
-      description: 'JSON object that is passed to the model.',
-      validate: { schema: jsonObject },
-    }),
-    environment: t.field({
-      type: EnvironmentEnum,
-      description: 'Environment of the bot. Defaults to PRODUCTION.',
-    }),
-    background: t.boolean({
-      description:
-        'Queues the run and returns immediately with the status QUEUED; onDisconnect has no effect. The run uses the deployment that is active when it starts, and is retried if its server fails, in at most 3 attempts. Fails with RATE_LIMIT_EXCEEDED if the account’s queue is full.',
-    }),
-    metadata: t.field({
-      type: 'JSON',
-      description:
-        'JSON object of at most 64 KiB to store with the run. It is not passed to the model.',
-      validate: { schema: runMetadata },
-    }),
-    onDisconnect: t.field({ type: OnDisconnectEnum, description: ON_DISCONNECT }),
-    idempotencyKey: t.string({
-      description: IDEMPOTENCY_KEY,
-      validate: { schema: idempotencyKey },
-    }),
-  }),
-});
-
-const executeArguments = builder.args((t) => ({
-  botId: t.id({ required: true, description: 'ID of the bot.' }),
-  input: t.field({ type: ExecuteInput, required: true, description: 'Parameters of the prompt.' }),
-}));
 
 const chatArguments = builder.args((t) => ({
   botId: t.id({ required: true, description: 'ID of the bot.' }),
@@ -169,45 +118,6 @@ builder.subscriptionField('chat', (t) =>
   }),
 );
 
-builder.mutationField('execute', (t) =>
-  t.prismaField({
-    type: 'Run',
-    description:
-      'Runs a single prompt and returns the finished run, or the queued run if background is true. Requires the scope CHAT. Errors: BOT_NOT_DEPLOYED, IDEMPOTENCY_CONFLICT, RATE_LIMIT_EXCEEDED (also at the plan’s limit of active runs), MODEL_ERROR and MODEL_TIMEOUT (both with `extensions.runId`).',
-    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
-    args: executeArguments,
-    resolve: async (query, _root, { botId, input }, context) => {
-      const { prisma, signal } = context;
-      const start = () => startExecute(botId, input, context);
-      const find = (id: string) => prisma.run.findUniqueOrThrow({ ...query, where: { id } });
-      const options = { limitMs: REQUEST_LIMIT_MS, signal };
-      if (!input.background) {
-        const { runId } = await readReply(start, signal, (run) => answeredBy(run, context));
-        return retry(() => find(runId), options);
-      }
-      const run = answeredBy(await start(), context);
-      const row = await retry(() => find(run.id), options);
-      // A worker may already have started the run; the response still reports it as queued.
-      return run.isReplayed ? row : { ...row, ...asQueued(context) };
-    },
-  }),
-);
-
-builder.subscriptionField('execute', (t) =>
-  t.field({
-    type: ChatEvent,
-    description:
-      'Runs a single prompt and streams the reply. Use runEvents to follow a background run. Requires the scope CHAT.',
-    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
-    args: executeArguments,
-    subscribe: async (_root, { botId, input }, context) => {
-      if (input.background) throw notStreamed();
-      return answeredBy(await startExecute(botId, input, context), context).read(context.signal);
-    },
-    resolve: (event) => event,
-  }),
-);
-
 async function startChat(
   botId: string,
   { message, sessionId, onBusy, ...input }: typeof ChatInput.$inferInput,
@@ -224,56 +134,4 @@ async function startChat(
     onBusy: onBusy ?? undefined,
   };
   return context.startChat(request, context.signal);
-}
-
-async function startExecute(
-  botId: string,
-  { prompt, metadata, background, ...input }: typeof ExecuteInput.$inferInput,
-  context: Context,
-) {
-  const request = {
-    ...requestOf(botId, input, context),
-    prompt,
-    metadata: isJsonObject(metadata) ? metadata : undefined,
-    background: background ?? false,
-  };
-  return context.startExecute(request, context.signal);
-}
-
-function notStreamed(): GatewayError {
-  const message =
-    'Background runs cannot be streamed. Start the run with the execute mutation, then follow it with runEvents.';
-  return invalidInput([{ path: 'input.background', message }], message);
-}
-
-function requestOf(
-  botId: string,
-  input: Pick<
-    typeof ChatInput.$inferInput,
-    'context' | 'environment' | 'onDisconnect' | 'idempotencyKey'
-  >,
-  { caller, botVersion, traceparent }: Context,
-): RunRequest {
-  const { id: accountId, plan } = caller().account;
-  return {
-    accountId,
-    plan,
-    botId,
-    botVersion: botVersion(botId),
-    environment: input.environment ?? 'PRODUCTION',
-    channel: 'API',
-    context: isJsonObject(input.context) ? input.context : undefined,
-    onDisconnect: input.onDisconnect ?? undefined,
-    idempotencyKey: input.idempotencyKey ?? undefined,
-    idempotencyNamespace: namespaceOf(caller(), botId),
-    traceparent,
-  };
-}
-
-/** Reports the run in the response headers, and lets the operation read the contents of the run. */
-function answeredBy(run: StartedRun, { setHeader, openRun }: Context): StartedRun {
-  openRun(run.id);
-  setHeader('X-Run-Id', run.id);
-  if (run.isReplayed) setHeader('Idempotency-Replayed', 'true');
-  return run;
 }

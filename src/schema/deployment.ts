@@ -3,19 +3,7 @@ import { visibleBots } from '../bots/bots.ts';
 import { readDiagnostics } from '../deployments/diagnostics.ts';
 import { GatewayError } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import type { AnsweringDeployment } from '../idempotency/deployments.ts';
-import { namespaceOf } from '../idempotency/key.ts';
-import {
-  definitionSource,
-  deployMessage,
-  envName,
-  envValue,
-  idempotencyKey,
-  listOf,
-  MAX_ENV_VARS,
-} from '../input.ts';
 import { builder } from './builder.ts';
-import type { Context } from './context.ts';
 import { longColumns } from './long-columns.ts';
 import { ChannelEnum, DeploymentStatusEnum, DiagnosticObject, EnvironmentEnum } from './shared.ts';
 import { visibleNode } from './visible-node.ts';
@@ -32,7 +20,7 @@ const visibleDeployment = visibleNode((ids, { prisma, caller }) =>
   }),
 );
 
-const DeploymentNode = builder.prismaNode('Deployment', {
+export const DeploymentNode = builder.prismaNode('Deployment', {
   description:
     'An attempt to deploy a definition. Immutable once its status is DEPLOYED or FAILED.',
   id: { resolve: ({ id }) => id, description: 'Unique identifier. Opaque; it never changes.' },
@@ -99,148 +87,6 @@ builder.prismaObjectField('Run', 'deployment', (t) =>
   }),
 );
 
-const EnvVarInput = builder.inputType('EnvVarInput', {
-  description: 'An environment variable. The definition refers to it as `env.NAME`.',
-  fields: (t) => ({
-    name: t.string({
-      required: true,
-      description:
-        'Name of the variable: at most 128 letters, digits and "_". It does not start with a digit.',
-      validate: { schema: envName },
-    }),
-    value: t.string({
-      required: true,
-      description: 'Value of the variable, at most 32 KiB. Stored encrypted and never returned.',
-      validate: { schema: envValue },
-    }),
-  }),
-});
-
-const IDEMPOTENCY_KEY =
-  'Key that makes retries safe, 1 to 255 visible ASCII characters. For 24 hours, the same request with this key returns the first deployment; a different request fails with IDEMPOTENCY_CONFLICT.';
-
-const DeployInput = builder.inputType('DeployInput', {
-  description: 'Parameters of a deployment.',
-  fields: (t) => ({
-    source: t.string({
-      required: true,
-      description: 'Source of the definition in agentlang 5, at most 256 KiB.',
-      validate: { schema: definitionSource },
-    }),
-    environment: t.field({
-      type: EnvironmentEnum,
-      description: 'Environment to deploy to. Defaults to PRODUCTION.',
-    }),
-    message: t.string({
-      description: 'Note shown in the list of deployments, at most 1,000 characters.',
-      validate: { schema: deployMessage },
-    }),
-    envVars: t.field({
-      type: [EnvVarInput],
-      description:
-        'Variables to set, on top of those of the active deployment. A deployment has at most 200 variables with 64 KiB of values in total. A variable kept from the active deployment is sent only to servers that already received it.',
-      validate: { maxLength: [MAX_ENV_VARS, { message: `must be at most ${MAX_ENV_VARS}` }] },
-    }),
-    unsetEnvVars: t.stringList({
-      description: `Names of variables to remove, at most ${MAX_ENV_VARS}.`,
-      validate: { schema: listOf(envName, MAX_ENV_VARS) },
-    }),
-    idempotencyKey: t.string({
-      description: IDEMPOTENCY_KEY,
-      validate: { schema: idempotencyKey },
-    }),
-  }),
-});
-
-function namesEachVariableOnce({ envVars, unsetEnvVars }: typeof DeployInput.$inferInput) {
-  const names = [...(envVars ?? []).map(({ name }) => name), ...(unsetEnvVars ?? [])];
-  return new Set(names).size === names.length;
-}
-
-builder.mutationField('deploy', (t) =>
-  t.field({
-    type: DeploymentNode,
-    description:
-      'Deploys a definition; the next request uses it. A definition with errors changes nothing: its deployment has the status FAILED and diagnostics. Requires the scope DEPLOY.',
-    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
-    args: {
-      botId: t.arg.id({ required: true, description: 'ID of the bot.' }),
-      input: t.arg({
-        type: DeployInput,
-        required: true,
-        description: 'Parameters of the deployment.',
-        validate: {
-          refine: [namesEachVariableOnce, { message: 'must name each variable once' }],
-        },
-      }),
-    },
-    resolve: async (_root, { botId, input }, context) => {
-      const deployment = await context.deployments.deploy({
-        botId,
-        environment: input.environment ?? 'PRODUCTION',
-        source: input.source,
-        message: input.message,
-        envVars: Object.fromEntries((input.envVars ?? []).map(({ name, value }) => [name, value])),
-        unsetEnvVars: input.unsetEnvVars ?? [],
-        idempotency: idempotencyOf(input.idempotencyKey, botId, context),
-      });
-      return answeredBy(deployment, context);
-    },
-  }),
-);
-
-const redeployArguments = builder.args((t) => ({
-  botId: t.id({ required: true, description: 'ID of the bot.' }),
-  message: t.string({
-    description: 'Note shown in the list of deployments, at most 1,000 characters.',
-    validate: { schema: deployMessage },
-  }),
-  idempotencyKey: t.string({
-    description: IDEMPOTENCY_KEY,
-    validate: { schema: idempotencyKey },
-  }),
-}));
-
-builder.mutationField('rollback', (t) =>
-  t.field({
-    type: DeploymentNode,
-    description:
-      'Creates a deployment with the source, environment and variables of an earlier one. Requires the scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.',
-    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
-    args: {
-      deploymentId: t.arg.id({
-        required: true,
-        description: 'ID of a deployment of the bot whose status is DEPLOYED.',
-      }),
-      ...redeployArguments,
-    },
-    resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
-      const idempotency = idempotencyOf(key, request.botId, context);
-      return answeredBy(await context.deployments.rollback({ ...request, idempotency }), context);
-    },
-  }),
-);
-
-builder.mutationField('promote', (t) =>
-  t.field({
-    type: DeploymentNode,
-    description:
-      'Deploys the source of a STAGING deployment to PRODUCTION, with the variables of PRODUCTION. Requires the scope DEPLOY. Errors: DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_DEPLOYABLE.',
-    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
-    args: {
-      deploymentId: t.arg.id({
-        required: true,
-        description: 'ID of a deployment to STAGING whose status is DEPLOYED.',
-      }),
-      ...redeployArguments,
-    },
-    resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
-      const idempotency = idempotencyOf(key, request.botId, context);
-      return answeredBy(await context.deployments.promote({ ...request, idempotency }), context);
-    },
-  }),
-);
-
 builder.subscriptionField('deploymentChanged', (t) =>
   t.prismaField({
     type: 'Deployment',
@@ -257,14 +103,3 @@ builder.subscriptionField('deploymentChanged', (t) =>
     },
   }),
 );
-
-function idempotencyOf(key: string | null | undefined, botId: string, { caller }: Context) {
-  if (key == null) return undefined;
-  return { accountId: caller().account.id, namespace: namespaceOf(caller(), botId), key };
-}
-
-/** Marks the response when it returns an earlier request's deployment. */
-function answeredBy(deployment: AnsweringDeployment, { setHeader }: Context): AnsweringDeployment {
-  if (deployment.isReplayed) setHeader('Idempotency-Replayed', 'true');
-  return deployment;
-}

@@ -4,12 +4,15 @@ import './api-key.ts';
 import './session-token.ts';
 import './bot.ts';
 import './deployment.ts';
+import './deploy.ts';
 import './deployment-list.ts';
 import './session.ts';
 import './run.ts';
+import './run-follow.ts';
 import './run-list.ts';
 import './bot-stats.ts';
 import './chat.ts';
+import './execute.ts';
 import { builder } from './builder.ts';
 import { passEventsOn } from './events.ts';
 

@@ -3,13 +3,9 @@ import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { GatewayError } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { eventPosition } from '../input.ts';
 import { isJsonObject } from '../json.ts';
 import { readSpans } from '../runs/spans.ts';
-import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import { builder } from './builder.ts';
-import { ChatEvent } from './chat-event.ts';
-import type { Context } from './context.ts';
 import { longColumns } from './long-columns.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from './shared.ts';
 import { visibleNode } from './visible-node.ts';
@@ -210,6 +206,8 @@ builder.prismaNode('Run', {
   }),
 });
 
+export const BOT_OF_RUN = 'ID of the bot that the run must belong to. Defaults to any bot.';
+
 builder.queryField('run', (t) =>
   t.prismaField({
     type: 'Run',
@@ -228,67 +226,6 @@ builder.queryField('run', (t) =>
       const run = await prisma.run.findFirst({ ...query, where });
       if (run) return run;
       throw new GatewayError('run_not_found', `There is no run "${id}".`);
-    },
-  }),
-);
-
-const BOT_OF_RUN = 'ID of the bot that the run must belong to. Defaults to any bot.';
-
-/** Either scope allows following and cancelling a run. */
-const FOLLOW = ['CHAT', 'RUNS'] as const;
-
-/** @throws GatewayError `run_not_found` if the caller may not follow such a run. */
-async function findFollowed(id: string, botId: string | undefined, context: Context) {
-  const { caller, prisma } = context;
-  const { sessionId, environment } = context.session() ?? {};
-  const where = { id, botId, sessionId, environment, bot: visibleBots(caller()) };
-  // Not `findUnique`, as above.
-  const run = await prisma.run.findFirst({ where, select: { id: true } });
-  if (run === null) throw new GatewayError('run_not_found', `There is no run "${id}".`);
-}
-
-builder.subscriptionField('runEvents', (t) =>
-  t.field({
-    type: ChatEvent,
-    description:
-      'Replays the events of a run after a position, then streams new events until the run finishes. Each event arrives exactly once, across restarts and replicas. Requires the scope CHAT or RUNS. Error: RUN_NOT_FOUND, also if the run belongs to a bot other than `botId`.',
-    authScopes: (_root, { botId }) =>
-      botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
-    args: {
-      runId: t.arg.id({ required: true, description: 'ID of the run.' }),
-      after: t.arg.int({
-        description:
-          'The `seq` of the last event received. Defaults to 0, which returns every event.',
-        validate: { schema: eventPosition },
-      }),
-      botId: t.arg.id({ description: BOT_OF_RUN }),
-    },
-    subscribe: async (_root, { runId, after, botId }, context) => {
-      await findFollowed(runId, botId ?? undefined, context);
-      return context.replay.read(runId, after ?? 0, context.signal);
-    },
-    resolve: (event) => event,
-  }),
-);
-
-builder.mutationField('cancelRun', (t) =>
-  t.prismaField({
-    type: 'Run',
-    description:
-      'Cancels a queued or running run and returns it; a finished run is returned unchanged. The run keeps the text generated so far. Requires the scope CHAT or RUNS; the contents of the run require RUNS. Error: RUN_NOT_FOUND.',
-    authScopes: (_root, { botId }) =>
-      botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
-    args: {
-      id: t.arg.id({ required: true, description: 'ID of the run.' }),
-      botId: t.arg.id({ description: BOT_OF_RUN }),
-    },
-    resolve: async (query, _root, { id, botId }, context) => {
-      await findFollowed(id, botId ?? undefined, context);
-      // `findFollowed` limits a session token to the runs of its session.
-      if (context.session()) context.openRun(id);
-      await context.cancel.cancel(id);
-      const find = () => context.prisma.run.findUniqueOrThrow({ ...query, where: { id } });
-      return retry(find, { limitMs: REQUEST_LIMIT_MS });
     },
   }),
 );
