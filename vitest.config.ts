@@ -29,9 +29,9 @@ const project = (name: string, files: string[], services?: Services, isolate = f
     // Workers and the servers that they start compile each module once.
     env: { NODE_COMPILE_CACHE: new URL('node_modules/.cache/compile', import.meta.url).pathname },
     // Long enough for the slowest machine, so a test that reaches it hangs.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     experimental: { viteModuleRunner: false },
   },
 });

@@ -34,6 +34,8 @@ export type TestApp = {
   waiting(): Promise<number>;
   /** The number of open WebSockets. */
   openSockets(): number;
+  /** The number of unfinished HTTP responses. */
+  openResponses(): number;
   /** Runs an operation over HTTP with a given key. */
   graphql(apiKey: string, query: string, variables?: object): Promise<GraphQLAnswer>;
   /** Creates an account for one test. */
@@ -96,6 +98,13 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     upgraded.add(socket);
     socket.once('close', () => upgraded.delete(socket));
   });
+  let openResponses = 0;
+  app.http.server.on('request', (_request, response) => {
+    openResponses += 1;
+    response.once('close', () => {
+      openResponses -= 1;
+    });
+  });
   await app.http.listen({ port: 0 });
   lifetime.start();
   app.setReady();
@@ -119,6 +128,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     inject: app.http.inject.bind(app.http),
     waiting: () => prisma.turnWaiter.count(),
     openSockets: () => upgraded.size,
+    openResponses: () => openResponses,
     close,
     graphql: (apiKey, query, variables) => postGraphQL(url, apiKey, query, variables),
     tenant: (tenantOptions) => makeTenant(prisma, url, tenantOptions),

@@ -2,6 +2,7 @@ import { Session } from 'node:inspector/promises';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { expect } from 'vitest';
 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
@@ -26,6 +27,31 @@ export async function belongings(): Promise<Belongings> {
     heapBytes: process.memoryUsage().heapUsed,
   };
 }
+
+/**
+ * Waits until the process has fewer additional objects than these limits. What a client has closed remains until the
+ * server has read that, which takes longer on a busy machine.
+ */
+export async function expectNoLeak(before: Belongings, limits: Partial<Belongings>): Promise<void> {
+  const excess = async () => {
+    const now = await belongings();
+    return KINDS.flatMap((kind) => {
+      const added = now[kind] - before[kind];
+      return added < (limits[kind] ?? Number.POSITIVE_INFINITY) ? [] : [`${added} ${kind}`];
+    });
+  };
+  await expect.poll(excess, { interval: 500 }).toEqual([]);
+}
+
+const KINDS = [
+  'activeTimers',
+  'timers',
+  'signals',
+  'sockets',
+  'answers',
+  'sets',
+  'heapBytes',
+] as const;
 
 /** Walks the heap once for all kinds of objects, because each walk takes about a second. */
 async function countObjects(): Promise<ReturnType<typeof countKinds>> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createClient } from 'graphql-ws';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
-import { belongings } from '../helpers/leaks.ts';
+import { belongings, expectNoLeak } from '../helpers/leaks.ts';
 import { rounds } from '../helpers/rounds.ts';
 
 let app: TestApp;
@@ -96,8 +96,7 @@ const WAYS = [
   },
 ];
 
-const runsAt = (status: 'RUNNING' | 'CANCELLED') =>
-  app.prisma.run.count({ where: { botId: bot, status } });
+const activeRuns = () => app.prisma.run.count({ where: { botId: bot, status: 'RUNNING' } });
 
 /** Begins so many runs, fifty at a time, and waits until none is at work. */
 async function run(count: number) {
@@ -110,8 +109,15 @@ async function run(count: number) {
     }
   };
   await Promise.all(Array.from({ length: 50 }, next));
-  await expect.poll(() => runsAt('RUNNING')).toBe(0);
-  await expect.poll(app.upstream.underWay).toBe(0);
+  const unfinished = async () => ({
+    responses: app.openResponses(),
+    sockets: app.openSockets(),
+    modelCalls: app.upstream.underWay(),
+    waiters: await app.waiting(),
+    runs: await activeRuns(),
+  });
+  const none = { responses: 0, sockets: 0, modelCalls: 0, waiters: 0, runs: 0 };
+  await expect.poll(unfinished).toEqual(none);
 }
 
 const RUNS = rounds(300, 1_000);
@@ -132,20 +138,21 @@ describe('many runs that are stopped in every way', () => {
     await run(RUNS);
 
     const leased = { botId: bot, leaseId: { not: null } };
-    expect(await app.prisma.session.count({ where: leased })).toBe(0);
-    expect(await app.waiting()).toBe(0);
+    await expect.poll(() => app.prisma.session.count({ where: leased })).toBe(0);
     expect(await app.prisma.owner.count()).toBe(owners);
     const { accountId } = tenant;
     expect(await app.prisma.idempotencyRecord.count({ where: { accountId, runId: null } })).toBe(0);
-    expect(await runsAt('CANCELLED')).toBe(await app.prisma.run.count({ where: { botId: bot } }));
+    const others = { botId: bot, status: { not: 'CANCELLED' } } as const;
+    await expect.poll(() => app.prisma.run.count({ where: others })).toBe(0);
     expect(warnings).toEqual([]);
     process.off('warning', warn);
-    const after = await belongings();
-    expect(after.activeTimers - before.activeTimers).toBeLessThan(5);
-    expect(after.timers - before.timers).toBeLessThan(FEW);
-    expect(after.signals - before.signals).toBeLessThan(FEW);
-    expect(after.answers - before.answers).toBeLessThan(FEW);
-    expect(after.sockets - before.sockets).toBeLessThan(FEW);
-    expect(after.heapBytes - before.heapBytes).toBeLessThan(FEW_BYTES);
+    await expectNoLeak(before, {
+      activeTimers: 5,
+      timers: FEW,
+      signals: FEW,
+      answers: FEW,
+      sockets: FEW,
+      heapBytes: FEW_BYTES,
+    });
   });
 });
