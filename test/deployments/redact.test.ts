@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRedactor, type Redactor } from '../../src/deployments/redact.ts';
 import { choices, ENCODERS, value } from '../helpers/encodings.ts';
-import { runsOf } from '../helpers/rounds.ts';
+import { rounds, runsOf } from '../helpers/rounds.ts';
 
 const TOKEN = 'tøken/+ with space 123';
 const QUOTED = 'with "quotes" and \\';
@@ -42,7 +42,7 @@ describe('the values of variables', () => {
         expect(one.redact(text)).toBe(`${before} [env.SECRET] ${after}`);
         expect(inPieces(one, text, where)).toBe(`${before} [env.SECRET] ${after}`);
       }),
-      runsOf(50),
+      { numRuns: rounds(50, 1_000) },
     );
   });
 
