@@ -50,10 +50,18 @@ describe('fifty users of one bot', () => {
           say(`I know ${word}.`);
           end();
         });
+        const send = async (user: number, previous?: Promise<Response>) => {
+          // A message that waits too long for its session's turn is refused.
+          await previous;
+          const headers = { 'x-session-id': `user-${user}` };
+          return tenant.chat(bot, { message: `I say ${wordOf(user)}` }, headers);
+        };
+        const lastOf = new Map<number, Promise<Response>>();
         const replies = await Promise.all(
           order.map(async (user) => {
-            const headers = { 'x-session-id': `user-${user}` };
-            const response = await tenant.chat(bot, { message: `I say ${wordOf(user)}` }, headers);
+            const sent = send(user, lastOf.get(user));
+            lastOf.set(user, sent);
+            const response = await sent;
             return { user, status: response.status, reply: await response.json() };
           }),
         );

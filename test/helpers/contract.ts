@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { frames } from './stream.ts';
@@ -51,9 +51,17 @@ export async function readContract(url: string): Promise<Contract> {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema(anyObject.parse(closed(document)), 'contract');
   const seen = new Set<string>();
+  const validators = new Map<string, ValidateFunction>();
+
+  const validatorOf = (pointer: string) => {
+    const known = validators.get(pointer);
+    const validator = known ?? ajv.compile({ $ref: `contract#${encodeURI(pointer)}` });
+    validators.set(pointer, validator);
+    return validator;
+  };
 
   const problems: Contract['problems'] = (value, pointer) => {
-    const validate = ajv.compile({ $ref: `contract#${encodeURI(pointer)}` });
+    const validate = validatorOf(pointer);
     return validate(value) ? [] : validate.errors;
   };
 
