@@ -31,7 +31,7 @@ const project = (name: string, files: string[], services?: Services, isolate = f
     // Long enough for the slowest machine, so a test that reaches it hangs.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 120_000 } },
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     experimental: { viteModuleRunner: false },
   },
 });
