@@ -32,7 +32,7 @@ const ON_BOTH = [
   'test/idempotency/**',
   'test/sessions/**',
   'test/coordination/worker-lease.test.ts',
-  'test/runs/{batches,begin-turn,cancel,fairness,killed,list,lost-answers,queue,retention,statements,stats}.test.ts',
+  'test/runs/{batches,begin,begin-turn,cancel,fairness,killed,list,lost-answers,queue,retention,statements,stats}.test.ts',
   'test/schema/read-budget.test.ts',
   'test/{canary,journey,server}.test.ts',
 ];

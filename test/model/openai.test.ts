@@ -18,7 +18,7 @@ const request: ModelRequest = {
   model: 'scripted',
   messages: [{ role: 'user', content: 'Hi' }],
   tools: [],
-  timeout: 10_000,
+  timeout: 60_000,
 };
 
 const ask = async (script: Script, options: Partial<ModelRequest> = {}, signal?: AbortSignal) => {
