@@ -12,6 +12,9 @@ import { type Site, startSite } from '../../helpers/site.ts';
 const variables = { TOKEN: 'token-0123456789', SHORT: 'abc' };
 const redactor = createRedactor(variables);
 
+/** No test that waits for an answer reaches these, however slow the machine is. */
+const PATIENT = { away: 0, connect: 240_000, call: 240_000 };
+
 let mcp: McpSite;
 let egress: Egress;
 let servers: McpServers;
@@ -19,7 +22,7 @@ beforeEach(async () => {
   mcp = await startMcp();
   mcp.offer([tool('search', 'query'), tool('read', 'id'), tool('delete', 'id')]);
   egress = createEgress({ allowedHosts: [mcp.host] });
-  servers = createMcpServers({ egress, limits: { away: 0 } });
+  servers = createMcpServers({ egress, limits: PATIENT });
 });
 afterEach(async () => {
   await servers.close();
@@ -315,7 +318,7 @@ describe('a call of an MCP tool', () => {
 
   test('ends by its time limit, also at the server', async () => {
     const callLimit = 54_321;
-    servers = createMcpServers({ egress, limits: { away: 0, call: callLimit } });
+    servers = createMcpServers({ egress, limits: { ...PATIENT, call: callLimit } });
     const timers = vi.spyOn(globalThis, 'setTimeout');
     onTestFinished(() => timers.mockRestore());
     const cancelled = Promise.withResolvers<void>();
@@ -399,6 +402,7 @@ describe('the session with an MCP server', () => {
   );
 
   test('is ended at the server when the application ends', async () => {
+    servers = createMcpServers({ egress, limits: { ...PATIENT, close: 240_000 } });
     await find();
     expect(mcp.sessions()).toBe(1);
     await servers.close();
