@@ -19,6 +19,8 @@ import { serveWebSocket } from './transport/graphql/websocket.ts';
 import { serveGraphQL } from './transport/graphql/yoga.ts';
 import { serveHealth } from './transport/health.ts';
 import { createHttp, type HttpOptions } from './transport/http.ts';
+import { createMetrics } from './transport/metrics/metrics.ts';
+import { countAnswers, createMetricsServer, serveMetrics } from './transport/metrics/serve.ts';
 import { createLimiter } from './transport/rate-limit.ts';
 import { createStreamLimit } from './transport/reading.ts';
 import { serveReference } from './transport/rest/reference/serve.ts';
@@ -30,6 +32,8 @@ export type AppOptions = HttpOptions &
     allowedOrigins?: string[];
     /** The server's public base URL, for the examples in the API reference. Default: the URL of the reader's request. */
     publicUrl?: string | undefined;
+    /** Who may read the metrics: holders of the token, and clients of the metrics server. None: no metrics. */
+    metrics?: { token?: string | undefined; server?: boolean } | undefined;
     /** Documents that clients may run by id, besides Parley's own. With `only`, no other documents run. */
     persistedDocuments?: { manifest?: Manifest | undefined; only?: boolean };
   };
@@ -37,6 +41,8 @@ export type AppOptions = HttpOptions &
 export type App = {
   /** The server. It does not listen yet. */
   http: FastifyInstance;
+  /** The server of the metrics, if it was requested. It does not listen yet. */
+  metricsHttp: FastifyInstance | undefined;
   /** Makes `/readyz` answer 200. Call it after the database is seeded. */
   setReady(): void;
   /**
@@ -57,20 +63,31 @@ const SEND_LIMIT_MS = 1_000;
  */
 export async function createApp({
   allowedOrigins = [],
+  metrics: metricsAccess,
   persistedDocuments,
   publicUrl,
   ...options
 }: AppOptions): Promise<App> {
   const documents = createDocuments(schema, persistedDocuments);
   const { database, redis, lifetime } = options;
-  const { domains, sessionTokens, limits, drain } = await createDomains(options);
+  const metrics = metricsAccess && createMetrics();
+  const observer = metrics?.observer;
+  const { domains, sessionTokens, limits, queueDepth, drain } = await createDomains({
+    ...options,
+    observer,
+  });
   const { keys } = domains;
   const authenticate = createAuthenticate({ keys, sessionTokens, limits });
-  const limiter = createLimiter({ authenticate, limits });
+  const limiter = createLimiter({ authenticate, limits, observer });
   const { app: http, answers, connections } = createHttp({ ...options, limiter });
   lifetime.defer(() => http.close());
   const createContext = createContextFactory(domains);
   const contextOf = createContextOf({ createContext, authenticate, limiter, connections });
+  if (metrics) {
+    metrics.readFrom({ server: http.server, queueDepth });
+    countAnswers(http, metrics);
+    lifetime.onStart(metrics.start);
+  }
 
   let isReady = false;
   let isClosing = false;
@@ -125,8 +142,14 @@ export async function createApp({
     isClosing: () => isClosing,
   });
 
+  if (metrics && metricsAccess?.token)
+    await http.register(serveMetrics, { metrics, token: metricsAccess.token, limiter });
+  const metricsHttp = metrics && metricsAccess?.server ? createMetricsServer(metrics) : undefined;
+  if (metricsHttp) lifetime.defer(() => metricsHttp.close());
+
   return {
     http,
+    metricsHttp,
     setReady() {
       isReady = true;
     },

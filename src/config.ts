@@ -36,6 +36,8 @@ export type Config = {
   trustProxy: string[];
   /** Base URL of the collector that receives traces; none: traces are not exported. */
   otlpEndpoint: string | undefined;
+  /** Who may read the metrics: holders of the token, and clients of the port. None: no metrics. */
+  metrics: { token: string | undefined; port: number | undefined } | undefined;
   /** Days that runs are kept; none: forever. */
   retentionDays: number | undefined;
   logLevel: (typeof LOG_LEVELS)[number];
@@ -103,11 +105,13 @@ const manifest = z
     ),
   );
 
+const port = z.coerce.number('must be a port number').int().min(0).max(65535);
+
 const NO_DAYS = 'must be a whole number of days, 1 to 36500';
 
 const settings = z
   .object({
-    PORT: z.coerce.number('must be a port number').int().min(0).max(65535).default(4000),
+    PORT: port.default(4000),
     HOST: z.string().default('127.0.0.1'),
     DATABASE_URL: url(/^postgres(ql)?$/, 'must be a postgresql:// address').optional(),
     REDIS_URL: url(/^rediss?$/, 'must be a redis:// or rediss:// address').optional(),
@@ -130,6 +134,11 @@ const settings = z
       .number(NO_DAYS)
       .refine((days) => Number.isInteger(days) && days >= 1 && days <= 36_500, NO_DAYS)
       .optional(),
+    PARLEY_METRICS_TOKEN: z
+      .string()
+      .regex(/^[!-~]{16,256}$/, 'must be 16 to 256 visible ASCII characters')
+      .optional(),
+    PARLEY_METRICS_PORT: port.optional(),
     PARLEY_ALLOWED_ORIGINS: list.pipe(
       z.array(z.string().refine(isOrigin, 'must be origins, such as https://shop.example')),
     ),
@@ -217,6 +226,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     },
     trustProxy: all.TRUST_PROXY,
     otlpEndpoint: all.OTEL_EXPORTER_OTLP_ENDPOINT,
+    metrics:
+      all.PARLEY_METRICS_TOKEN !== undefined || all.PARLEY_METRICS_PORT !== undefined
+        ? { token: all.PARLEY_METRICS_TOKEN, port: all.PARLEY_METRICS_PORT }
+        : undefined,
     retentionDays: all.PARLEY_RETENTION_DAYS,
     logLevel: all.LOG_LEVEL,
   };

@@ -12,8 +12,10 @@ import { createExecutionDomain } from './execution/compose.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { Log } from './log.ts';
 import type { Model } from './model/model.ts';
+import { type Observer, UNOBSERVED } from './observer.ts';
 import { createActiveRuns } from './runs/active-runs.ts';
 import { createRunsDomain } from './runs/compose.ts';
+import type { QueueDepth } from './runs/queue-depth.ts';
 import type { Domains } from './schema/context.ts';
 import { createSessionsDomain } from './sessions/compose.ts';
 import type { Database } from './storage/database.ts';
@@ -33,6 +35,8 @@ export type DomainOptions = {
   otlpEndpoint?: string | undefined;
   /** Days that runs are kept; forever by default. */
   retentionDays?: number | undefined;
+  /** Receives what the metrics count; none by default. */
+  observer?: Observer | undefined;
   /** Milliseconds since the epoch, for the expiry of keys and tokens, and for limits without Redis. */
   clock?: () => number;
   log: Log;
@@ -45,13 +49,15 @@ export type ComposedDomains = {
   domains: Domains;
   sessionTokens: SessionTokens;
   limits: Limits;
+  /** The length of the queue, for the metrics. */
+  queueDepth(): Promise<QueueDepth>;
   /** Starts no more runs and waits for the active ones. It aborts the remaining ones after the limit. */
   drain(limitMs: number): Promise<void>;
 };
 
 /** Composes the domains from an open database and a model. The caller drains them before the lifetime ends. */
 export async function createDomains(options: DomainOptions): Promise<ComposedDomains> {
-  const { database, log, lifetime } = options;
+  const { database, observer = UNOBSERVED, log, lifetime } = options;
   const { prisma, sql } = database;
   const coordination = createCoordination(options);
   const { pubsub, versions } = coordination;
@@ -60,10 +66,10 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
   const owner = await createOwner({ prisma, sql, log, onLost: activeRuns.abortAll });
   lifetime.defer(owner.close);
   lifetime.onStart(owner.start);
-  const shared = { prisma, sql, owner, pubsub, log, lifetime };
+  const shared = { prisma, sql, owner, pubsub, observer, log, lifetime };
   const sessions = createSessionsDomain(shared);
   const runs = createRunsDomain({ ...options, ...shared, activeRuns });
-  const { agent, probeTools } = createAgentDomain({ ...options, ...sessions });
+  const { agent, probeTools } = createAgentDomain({ ...options, ...sessions, observer });
   const deployments = createDeploymentsDomain({ ...options, ...coordination, prisma, probeTools });
   const execution = createExecutionDomain({
     ...shared,
@@ -93,6 +99,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
     },
     sessionTokens: accounts.sessionTokens,
     limits: accounts.limits,
+    queueDepth: runs.queueDepth,
     drain: execution.drain,
   };
 }

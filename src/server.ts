@@ -1,6 +1,7 @@
 /** Entry point of `npm start`: reads the settings, opens the database, starts the app, and shuts it down gracefully. */
 import { lookup } from 'node:dns/promises';
 import closeWithGrace from 'close-with-grace';
+import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { DEMO_BOT_ID, seed } from '../prisma/seed.ts';
 import { type App, createApp } from './app.ts';
@@ -59,10 +60,15 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
     allowedHosts: config.allowedHosts,
     otlpEndpoint: config.otlpEndpoint,
     retentionDays: config.retentionDays,
+    metrics: config.metrics && {
+      token: config.metrics.token,
+      server: config.metrics.port !== undefined,
+    },
   });
-  const address = await listen(app, config).catch((error) => {
+  const address = await listen(app.http, config).catch((error) => {
     throw cannotListen(error, config);
   });
+  const metricsAddress = await listenForMetrics(app, config);
   lifetime.start();
   if (config.previousSecretKeys.length > 0) await rotateSecretKey(prisma, cipher, secretKey, log);
   // Seed only after listening succeeds: a failed start must not create a key that is never shown.
@@ -78,16 +84,32 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
     await lifetime[Symbol.asyncDispose]();
   });
   app.setReady();
-  greet(address, newKey, config);
+  greet({ address, metricsAddress }, newKey, config);
 }
 
 /**
  * Listens on one address, even if the host name resolves to several. Fastify would create a secondary server for each
  * of the others, and the shutdown does not drain their responses.
  */
-async function listen({ http }: App, { host, port }: Config): Promise<string> {
+async function listen(
+  http: FastifyInstance,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+): Promise<string> {
   const { address } = await lookup(host, { order: 'ipv4first' });
   return http.listen({ host: address, port });
+}
+
+/** @returns the address of the metrics, `undefined` without `PARLEY_METRICS_PORT`. */
+async function listenForMetrics(
+  { metricsHttp }: App,
+  { host, metrics }: Config,
+): Promise<string | undefined> {
+  if (!metricsHttp || metrics?.port === undefined) return undefined;
+  const place = { host, port: metrics.port };
+  const address = await listen(metricsHttp, place).catch((error) => {
+    throw cannotListen(error, place, 'PARLEY_METRICS_PORT');
+  });
+  return `${address}/metrics`;
 }
 
 function modelOf({ model }: Config): Model {
@@ -107,26 +129,36 @@ function loggerOf({ logLevel }: Config) {
   };
 }
 
-function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): StartupError {
+function cannotListen(
+  error: NodeJS.ErrnoException,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  setting = 'PORT',
+): StartupError {
   const reason =
     error.code === 'EADDRINUSE'
-      ? `PORT: ${port} is in use on ${host}. Stop the program that listens there, or set another PORT.`
-      : `HOST, PORT: cannot listen on ${host}:${port}: ${error.message}. Set another HOST or PORT.`;
+      ? `${setting}: ${port} is in use on ${host}. Stop the program that listens there, or set another ${setting}.`
+      : `HOST, ${setting}: cannot listen on ${host}:${port}: ${error.message}. Set another HOST or ${setting}.`;
   return new StartupError(reason, { cause: error });
 }
 
 /** Prints the first steps to the terminal. It shows the API key only if this start generated it. */
-function greet(address: string, newKey: string | null, config: Config): void {
+function greet(
+  { address, metricsAddress }: { address: string; metricsAddress: string | undefined },
+  newKey: string | null,
+  config: Config,
+): void {
   const shownKey = newKey !== config.bootstrapKey ? newKey : null;
   const keyLine = shownKey
     ? `${shownKey}   (shown only once; store it now)`
     : newKey
       ? 'the value of PARLEY_BOOTSTRAP_KEY'
       : 'created by the first start';
+  const metrics = metricsAddress ? `\n  Metrics:     ${metricsAddress}` : '';
   console.log(`
   Parley is listening on ${address}
   Model:       ${config.model?.name ?? 'offline (set OPENAI_API_KEY to use a real model)'}
   Playground:  ${address}/graphql
+  Reference:   ${address}/docs${metrics}
   API key:     ${keyLine}
   Try:         curl ${address}/v1/bots/${DEMO_BOT_ID}/chat -H "Authorization: Bearer ${shownKey ?? '$API_KEY'}" -H "Content-Type: application/json" -H "X-Session-ID: user-1" -d '{"message": "Hello!"}'
 `);

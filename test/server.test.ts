@@ -86,6 +86,28 @@ describe.skipIf(databaseUrl)('the start', () => {
     await after.close();
   });
 
+  test('serves the metrics on a port of their own, and names both pages in its greeting', async () => {
+    const server = await startServer({ env: { PARLEY_METRICS_PORT: '0' } });
+    const metrics = /Metrics: +(http\S+)/.exec(server.output())?.[1] ?? '';
+    expect(server.output()).toContain(`Reference:   ${server.url}/docs\n`);
+    const answer = await fetch(metrics);
+    expect(await answer.text()).toContain('parley_connections 0');
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
+    expect(await server.stop('SIGTERM')).toBe(0);
+  });
+
+  test('says which port of the metrics is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { code, output } = await startAndFail({ env: { PARLEY_METRICS_PORT: String(port) } });
+    other.close();
+    expect(code).toBe(1);
+    expect(lines(output)).toContain(
+      `Parley cannot start: PARLEY_METRICS_PORT: ${port} is in use on 127.0.0.1. Stop the program that listens there, or set another PARLEY_METRICS_PORT.`,
+    );
+  });
+
   test('says that the host cannot be found', async () => {
     const { code, output } = await startAndFail({ env: { HOST: 'no..host' } });
     expect(code).toBe(1);

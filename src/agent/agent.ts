@@ -4,6 +4,7 @@ import type { JsonObject } from '../json.ts';
 import type { EnvReference } from '../language/definition.ts';
 import type { Log } from '../log.ts';
 import type { Models } from '../model/models.ts';
+import type { Observer } from '../observer.ts';
 import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import { missingValues, type Trace } from '../runs/trace.ts';
 import type { History, Recollection, SessionState } from '../sessions/history.ts';
@@ -47,12 +48,14 @@ export function createAgent({
   memory,
   models,
   toolGroups,
+  observer,
   log,
 }: {
   history: History;
   memory: Memory;
   models: Models;
   toolGroups: ToolGroups;
+  observer: Observer;
   log: Log;
 }): Agent {
   const modelOf = ({ accountId, definition, variables }: RunningDeployment) => {
@@ -108,7 +111,11 @@ export function createAgent({
         session &&
         createMemoryTools(definition.memory, { memory, sessionKey: session.key, redactor });
       const tools = await toolGroups.find(deployment, trace, { signal, values });
-      const toolbox = createToolbox([...tools, ...(memoryTools ?? [])], { redactor, log });
+      const toolbox = createToolbox([...tools, ...(memoryTools ?? [])], {
+        redactor,
+        observer,
+        log,
+      });
       const messages = await trace.step('merge_context', (span) => {
         const prompt = assemblePrompt({ definition, values, history: past, message, toolbox });
         span.set({

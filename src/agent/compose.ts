@@ -3,6 +3,7 @@ import type { Lifetime } from '../lifetime.ts';
 import type { Log } from '../log.ts';
 import type { Model } from '../model/model.ts';
 import { createModels } from '../model/models.ts';
+import type { Observer } from '../observer.ts';
 import type { History } from '../sessions/history.ts';
 import type { Memory } from '../sessions/memory.ts';
 import { createAgent } from './agent.ts';
@@ -17,20 +18,29 @@ type Parts = {
   model: Model;
   /** `host:port` of private hosts that tools may call. */
   allowedHosts: string[];
+  observer: Observer;
   log: Log;
   lifetime: Lifetime;
 };
 
-export function createAgentDomain({ history, memory, model, allowedHosts, log, lifetime }: Parts) {
+export function createAgentDomain({
+  history,
+  memory,
+  model,
+  allowedHosts,
+  observer,
+  log,
+  lifetime,
+}: Parts) {
   const egress = createEgress({ allowedHosts });
   lifetime.defer(egress.close);
   const servers = createMcpServers({ egress });
   lifetime.defer(servers.close);
   const toolGroups = createToolGroups({ egress, servers, log });
   const fetchOf = (accountId: string) => egress.of(accountId).fetch;
-  const models = createModels({ standard: model, fetchOf });
+  const models = createModels({ standard: model, fetchOf, observer });
   return {
-    agent: createAgent({ history, memory, models, toolGroups, log }),
+    agent: createAgent({ history, memory, models, toolGroups, observer, log }),
     probeTools: createToolProbe({ servers }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Redactor } from '../deployments/redact.ts';
 import type { Log } from '../log.ts';
 import type { ModelTool, ToolCall } from '../model/model.ts';
+import type { Observer } from '../observer.ts';
 import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import type { Span } from '../runs/trace.ts';
 import { displayName, shorten } from './stranger-text.ts';
@@ -55,7 +56,7 @@ const NO_MORE_CALLS = 'Error: No more tool calls are allowed. Answer without the
 /** Creates the toolbox of one run. Wire names are unique, at most 64 characters long, and free of special characters. */
 export function createToolbox(
   tools: Tool[],
-  { redactor, log }: { redactor: Redactor; log: Log },
+  { redactor, observer, log }: { redactor: Redactor; observer: Observer; log: Log },
 ): Toolbox {
   const byWireName = new Map<string, Tool>();
   const wireNames = new Map<string, string>();
@@ -105,8 +106,15 @@ export function createToolbox(
     emit({ type: 'ToolStarted', name, callId });
     const span = trace(context.span, call, callId);
     const finished = (failed: boolean, text: string) => {
-      const durationMs = Math.round(performance.now() - startedAt);
-      emit({ type: 'ToolFinished', name, callId, failed, durationMs });
+      const milliseconds = performance.now() - startedAt;
+      observer.toolCalled(milliseconds / 1_000);
+      emit({
+        type: 'ToolFinished',
+        name,
+        callId,
+        failed,
+        durationMs: Math.round(milliseconds),
+      });
       return failed ? `Error: ${text}` : text;
     };
     try {

@@ -5,6 +5,7 @@ import type { PrismaClient } from '../generated/prisma/client.ts';
 import { createIdempotency } from '../idempotency/runs.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { Log } from '../log.ts';
+import type { Observer } from '../observer.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { Queue } from '../runs/queue.ts';
 import type { Replay } from '../runs/replay.ts';
@@ -29,6 +30,7 @@ type Parts = {
   replay: Replay;
   tracing: Tracing;
   agent: Agent;
+  observer: Observer;
   log: Log;
   lifetime: Lifetime;
 };
@@ -44,13 +46,14 @@ export function createExecutionDomain({
   replay,
   tracing,
   agent,
+  observer,
   log,
   lifetime,
 }: Parts) {
   const idempotency = createIdempotency({ prisma, pubsub, log });
   const earlierRuns = createEarlierRuns({ idempotency, replay });
   const traceRun = createTraceRun({ agent, tracing });
-  const runExecutor = createRunExecutor({ agent, runs, queue, turns, log });
+  const runExecutor = createRunExecutor({ agent, runs, queue, turns, observer, log });
   const executing = { activeRuns, activeDeployments, runs, traceRun, runExecutor };
   const starting = { ...executing, idempotency, earlierRuns };
   // No run outlives what it runs on, even if the start of the app fails.

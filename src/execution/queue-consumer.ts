@@ -47,7 +47,16 @@ export function startQueueConsumer({
   const takesRetries = () => ![...active].some(({ begun }) => begun.attempt > 1);
 
   const launch = async (slot: Slot, run: TakenRun) => {
-    const { begun, environment, input: message, createdAt, traceparent, earlier } = run;
+    const {
+      begun,
+      kind,
+      channel,
+      environment,
+      input: message,
+      createdAt,
+      traceparent,
+      earlier,
+    } = run;
     const waitedMs = Math.max(Date.now() - createdAt.getTime(), 0);
     const startedAt = performance.now() - waitedMs;
     const deployment = await activeDeployments.find(begun.botId, environment);
@@ -55,8 +64,15 @@ export function startQueueConsumer({
     await runs.resume(begun, columns);
     const context = isJsonObject(run.context) ? run.context : undefined;
     const task = { deployment, message, context };
-    const job = { begun, trace, task, startedAt, onDisconnect: 'CONTINUE', earlier } as const;
-    return runExecutor.launch(slot, job);
+    return runExecutor.launch(slot, {
+      begun,
+      labels: { kind, channel },
+      trace,
+      task,
+      startedAt,
+      onDisconnect: 'CONTINUE',
+      earlier,
+    });
   };
 
   const execute = async (slot: Slot, run: TakenRun) => {

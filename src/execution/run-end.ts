@@ -1,6 +1,7 @@
 import type { AgentTask } from '../agent/agent.ts';
 import { type ErrorCode, toGatewayError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { EndedRun, Observer } from '../observer.ts';
 import { isOutage } from '../outage.ts';
 import { NO_MORE_TIME } from '../runs/active-runs.ts';
 import type { BegunRun } from '../runs/begin.ts';
@@ -14,6 +15,8 @@ import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 /** A run whose work is finished and whose outcome is not stored yet. */
 export type EndingRun = {
   begun: BegunRun;
+  /** What the metrics label the run with. */
+  labels: Pick<EndedRun, 'kind' | 'channel'>;
   trace: Pick<Trace, 'finish'>;
   events: Pick<EventLog, 'stall'>;
   outcome: RunOutcome;
@@ -40,13 +43,15 @@ const LAST_TRIES_MS = 3_000;
 
 export function createStoreEnd({
   runs,
+  observer,
   log,
 }: {
   runs: Pick<Runs, 'end' | 'abandon'>;
+  observer: Observer;
   log: Log;
 }): StoreEnd {
   return async (run, signal) => {
-    const { begun, trace, events, outcome, since } = run;
+    const { begun, labels, trace, events, outcome, since } = run;
     const runId = begun.id;
     let failed: RunOutcome | undefined;
     let stalling: NodeJS.Timeout | undefined;
@@ -87,7 +92,10 @@ export function createStoreEnd({
 
     try {
       const stored = await retry(tryOnce, { when: isWorthwhile });
-      return asEvent(stored, begun, failed ?? outcome);
+      const end = failed ?? outcome;
+      // Another process has counted an end that it stored itself.
+      if (stored === 'asRequested') observer.runEnded({ ...labels, ...measured(end) });
+      return asEvent(stored, begun, end);
     } catch (err) {
       log.error({ runId, err }, 'Run outcome could not be stored. Recovery will finish the run.');
       return undefined;
@@ -108,6 +116,10 @@ function turnEnd(
   if (status === 'COMPLETED') return { session, messages: [input, ...newMessages] };
   const partial: HistoryMessage = { role: 'ASSISTANT', text: response, toolCalls: [] };
   return { session, messages: response ? [input, partial] : [input] };
+}
+
+function measured({ status, latencyMs, promptTokens, completionTokens }: RunOutcome) {
+  return { status, usage: { seconds: latencyMs / 1_000, promptTokens, completionTokens } };
 }
 
 function asEvent(

@@ -3,6 +3,7 @@ import type { LoopResult } from '../agent/loop.ts';
 import { type GatewayError, toGatewayError } from '../errors.ts';
 import type { OnDisconnect } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
+import type { Observer } from '../observer.ts';
 import { type ActiveRun, NO_MORE_TIME, type Slot } from '../runs/active-runs.ts';
 import type { BegunRun } from '../runs/begin.ts';
 import { recordEvents } from '../runs/event-codec.ts';
@@ -14,11 +15,12 @@ import type { Trace } from '../runs/trace.ts';
 import type { Turns } from '../sessions/turns.ts';
 import { MAX_INT } from '../storage/int.ts';
 import { createCheckpoints } from './checkpoints.ts';
-import { createStoreEnd } from './run-end.ts';
+import { createStoreEnd, type EndingRun } from './run-end.ts';
 
 /** A begun run to execute. */
 export type Job = {
   begun: BegunRun;
+  labels: EndingRun['labels'];
   trace: Trace;
   task: Omit<AgentTask, 'trace'>;
   /** When the request arrived, by `performance.now()`. */
@@ -44,19 +46,21 @@ export function createRunExecutor({
   runs,
   queue,
   turns,
+  observer,
   log,
 }: {
   agent: Agent;
   runs: Runs;
   queue: Pick<Queue, 'requeue'>;
   turns: Pick<Turns, 'notify'>;
+  observer: Observer;
   log: Log;
 }): RunExecutor {
   const keepCheckpoints = createCheckpoints({ runs, log });
-  const storeEnd = createStoreEnd({ runs, log });
+  const storeEnd = createStoreEnd({ runs, observer, log });
 
   const execute = async (job: Job, events: EventLog, signal: AbortSignal) => {
-    const { begun, task, trace, startedAt } = job;
+    const { begun, labels, task, trace, startedAt } = job;
     let result: LoopResult | undefined;
     let failure: GatewayError | undefined;
     events.append({ type: 'RunStarted', runId: begun.id, sessionId: task.sessionId ?? null });
@@ -85,7 +89,10 @@ export function createRunExecutor({
     const isQueued = job.earlier !== undefined;
     if (isQueued && signal.reason === NO_MORE_TIME && (await requeue(begun, outcome))) return;
     const newMessages = result?.messages ?? [];
-    const end = await storeEnd({ begun, trace, events, outcome, task, newMessages, since }, signal);
+    const end = await storeEnd(
+      { begun, labels, trace, events, outcome, task, newMessages, since },
+      signal,
+    );
     if (task.session) turns.notify(task.session);
     if (end) events.append(end);
   };

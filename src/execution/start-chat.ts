@@ -105,7 +105,9 @@ export function createStartChat({
     if (claim) idempotency.notify(claim);
     const { trace, begun, session: held, recollection } = outcome;
     const task = { deployment, session: held, recollection, sessionId, message, context };
-    return startedRun(runExecutor.launch(slot, { begun, trace, task, startedAt, onDisconnect }));
+    const labels = { kind: run.kind, channel };
+    const job = { begun, labels, trace, task, startedAt, onDisconnect };
+    return startedRun(runExecutor.launch(slot, job));
   };
   return startChat;
 }

@@ -86,7 +86,8 @@ export function createStartExecute({
     if (claim) idempotency.notify(claim);
     const { begun } = outcome;
     const task = { deployment, message: run.input, context };
-    const job = { begun, trace, task, startedAt, onDisconnect: run.onDisconnect };
+    const labels = { kind: run.kind, channel: run.channel };
+    const job = { begun, labels, trace, task, startedAt, onDisconnect: run.onDisconnect };
     return startedRun(runExecutor.launch(slot, job));
   };
 

@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import type { Observer } from '../observer.ts';
 import { VERSION } from '../version.ts';
 import { withHeaders } from './fetch.ts';
 import type { Model } from './model.ts';
+import { observed } from './observed.ts';
 import { createOpenAIModel, NO_KEY } from './openai.ts';
 
 /** The model server that a definition uses instead of the operator's. */
@@ -23,14 +25,17 @@ const CACHE_SIZE = 1_000;
 export function createModels({
   standard,
   fetchOf,
+  observer,
 }: {
   standard: Model;
   fetchOf: (accountId: string) => typeof globalThis.fetch;
+  observer: Observer;
 }): Models {
+  const operators = observed(standard, observer, standard.nameFor());
   const own = new LRUCache<string, Model>({ max: CACHE_SIZE });
   return {
     at({ baseUrl, apiKey }, accountId = '') {
-      if (baseUrl === undefined && apiKey === undefined) return standard;
+      if (baseUrl === undefined && apiKey === undefined) return operators;
       const key = JSON.stringify([accountId, baseUrl, apiKey]);
       const known = own.get(key);
       if (known) return known;
@@ -45,8 +50,9 @@ export function createModels({
         }),
         defaultModel: standard.nameFor(),
       });
-      own.set(key, model);
-      return model;
+      const measured = observed(model, observer, undefined);
+      own.set(key, measured);
+      return measured;
     },
   };
 }

@@ -5,6 +5,7 @@ import { startDeadline } from '../deadline.ts';
 import { GatewayError } from '../errors.ts';
 import { Prisma, type PrismaClient, type RunStatus } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
+import { type EndedRun, type Observer, UNOBSERVED } from '../observer.ts';
 import { startPeriodic } from '../periodic.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
 import type { ActiveRuns } from './active-runs.ts';
@@ -24,6 +25,9 @@ export type Cancel = {
   start(): AsyncDisposable;
 };
 
+/** A row that a cancellation has changed. */
+type MarkedRun = { id: string; botId: string } & Pick<EndedRun, 'kind' | 'channel'>;
+
 const CHANNEL = 'cancel';
 /** How often a process polls for cancelled runs of its own: a notification may be lost. */
 const POLL_EVERY_MS = 1_000;
@@ -38,6 +42,7 @@ export function createCancel({
   replay,
   pubsub,
   notify,
+  observer = UNOBSERVED,
   log,
 }: {
   prisma: PrismaClient;
@@ -46,6 +51,7 @@ export function createCancel({
   replay: Replay;
   pubsub: PubSub;
   notify: NotifyOfRun;
+  observer?: Observer;
   log: Log;
 }): Cancel {
   const stop = (runId: string) => activeRuns.find(runId)?.cancel();
@@ -59,7 +65,7 @@ export function createCancel({
   };
 
   const markStopped = (which: Prisma.Sql) => prisma.$queryRaw<
-    { id: string; botId: string; status: RunStatus }[]
+    (MarkedRun & { status: RunStatus })[]
   >`
       UPDATE runs SET
         cancel_requested = true,
@@ -68,12 +74,18 @@ export function createCancel({
       WHERE id IN (
         SELECT id FROM runs WHERE ${which} AND status IN ('QUEUED', 'RUNNING') ORDER BY id FOR UPDATE
       )
-      RETURNING id, bot_id AS "botId", status`;
+      RETURNING id, bot_id AS "botId", kind, channel, status`;
+
+  const reportCancelled = ({ kind, channel, ...run }: MarkedRun) => {
+    notify(run);
+    observer.runEnded({ kind, channel, status: 'CANCELLED' });
+  };
 
   const cancelWhere = async (which: Prisma.Sql) => {
     const stopped = await retry(() => markStopped(which), { when: withinRequest() });
-    for (const run of stopped) notify(run);
     const atWork = stopped.filter(({ status }) => status === 'RUNNING');
+    for (const run of atWork) notify(run);
+    stopped.filter(({ status }) => status === 'CANCELLED').forEach(reportCancelled);
     for (const { id } of atWork) pubsub.publish(CHANNEL, id);
     using deadline = startDeadline(MAX_WAIT_MS);
     await Promise.all(atWork.map(({ id }) => endOf(id, deadline.signal)));
@@ -81,7 +93,7 @@ export function createCancel({
 
   /** @returns whether there may be more. */
   const cancelQueued = async (botId: string) => {
-    const cancelled = await prisma.$queryRaw<{ id: string; botId: string }[]>`
+    const cancelled = await prisma.$queryRaw<MarkedRun[]>`
       UPDATE runs SET cancel_requested = true, status = 'CANCELLED', finished_at = now()
       WHERE id IN (
         SELECT id FROM runs
@@ -89,8 +101,8 @@ export function createCancel({
           AND status = 'QUEUED' AND attempt = 0
         ORDER BY id LIMIT ${BATCH} FOR UPDATE
       )
-      RETURNING id, bot_id AS "botId"`;
-    for (const run of cancelled) notify(run);
+      RETURNING id, bot_id AS "botId", kind, channel`;
+    cancelled.forEach(reportCancelled);
     return cancelled.length === BATCH;
   };
 

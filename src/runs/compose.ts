@@ -2,6 +2,7 @@ import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { Log } from '../log.ts';
+import type { Observer } from '../observer.ts';
 import type { Database } from '../storage/database.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { createCancel } from './cancel.ts';
@@ -9,6 +10,7 @@ import { createChanges } from './changes.ts';
 import { createRunList } from './list.ts';
 import { createTraceExport } from './otlp.ts';
 import { createQueue } from './queue.ts';
+import { createQueueDepth } from './queue-depth.ts';
 import { startRecovery } from './recovery.ts';
 import { createReplay } from './replay.ts';
 import { startRetention } from './retention.ts';
@@ -24,6 +26,7 @@ type Parts = Pick<Database, 'prisma' | 'sql'> & {
   otlpEndpoint?: string | undefined;
   /** Days that runs are kept; forever by default. */
   retentionDays?: number | undefined;
+  observer: Observer;
   log: Log;
   lifetime: Lifetime;
 };
@@ -36,21 +39,24 @@ export function createRunsDomain({
   pubsub,
   otlpEndpoint,
   retentionDays,
+  observer,
   log,
   lifetime,
 }: Parts) {
   const runChanges = createChanges({ pubsub });
   const { notify } = runChanges;
   const replay = createReplay({ prisma, activeRuns, pubsub });
-  const cancel = createCancel({ prisma, owner, activeRuns, replay, pubsub, notify, log });
-  lifetime.onStart(() => startRecovery({ prisma, pubsub, notify, log }));
+  const reporting = { pubsub, notify, observer, log };
+  const cancel = createCancel({ prisma, owner, activeRuns, replay, ...reporting });
+  lifetime.onStart(() => startRecovery({ prisma, ...reporting }));
   lifetime.onStart(() => startRetention({ prisma, log, days: retentionDays }));
   lifetime.onStart(cancel.start);
   const traceExport = otlpEndpoint ? createTraceExport({ endpoint: otlpEndpoint, log }) : undefined;
   if (traceExport) lifetime.defer(traceExport.close);
   return {
     runs: createRuns({ prisma, sql, owner, pubsub, notify, log }),
-    queue: createQueue({ prisma, sql, owner, pubsub, notify, log }),
+    queue: createQueue({ prisma, sql, owner, ...reporting }),
+    queueDepth: createQueueDepth({ prisma }),
     runList: createRunList({ prisma }),
     runStats: createRunStats({ prisma }),
     runChanges,

@@ -6,6 +6,7 @@ import { GatewayError, toGatewayError } from '../errors.ts';
 import type { Plan, Prisma, Run } from '../generated/prisma/client.ts';
 import type { Claim } from '../idempotency/claim.ts';
 import type { Log } from '../log.ts';
+import { type Observer, UNOBSERVED } from '../observer.ts';
 import type { Database } from '../storage/database.ts';
 import { compensateOnUnknown } from '../storage/persist.ts';
 import { type BegunRun, createBegin, disown, type NewRun, stillOf } from './begin.ts';
@@ -52,6 +53,7 @@ const WORK_COLUMNS = {
   ...EVENT_COLUMNS,
   botId: true,
   environment: true,
+  kind: true,
   channel: true,
   input: true,
   context: true,
@@ -61,7 +63,10 @@ const WORK_COLUMNS = {
 } satisfies Prisma.RunSelect;
 
 /** A queued run that this process has taken. */
-export type TakenRun = Pick<Run, 'environment' | 'channel' | 'input' | 'context' | 'createdAt'> & {
+export type TakenRun = Pick<
+  Run,
+  'environment' | 'kind' | 'channel' | 'input' | 'context' | 'createdAt'
+> & {
   begun: BegunRun;
   accountId: string;
   traceparent: string | null;
@@ -116,11 +121,13 @@ export function createQueue({
   owner,
   pubsub,
   notify,
+  observer = UNOBSERVED,
   log,
 }: Pick<Database, 'prisma' | 'sql'> & {
   owner: Pick<Owner, 'id'>;
   pubsub: PubSub;
   notify: NotifyOfRun;
+  observer?: Observer;
   log: Log;
 }): Queue {
   const wake = () => pubsub.publish(QUEUE_CHANNEL, '');
@@ -158,16 +165,15 @@ export function createQueue({
   const letGo = ({ startedAt, ...run }: HeldRun) =>
     prisma.run.updateMany({ where: { ...stillOf(run), startedAt }, data: { ownerId: null } });
 
-  const fail = (run: BegunRun, { code, message }: GatewayError) =>
-    prisma.run.updateMany({
+  const fail = async (run: BegunRun, { code, message }: GatewayError) => {
+    const status = 'FAILED';
+    const failed = await prisma.run.updateManyAndReturn({
       where: stillOf(run),
-      data: {
-        status: 'FAILED',
-        errorCode: code,
-        errorMessage: message,
-        finishedAt: new Date(),
-      },
+      data: { status, errorCode: code, errorMessage: message, finishedAt: new Date() },
+      select: { kind: true, channel: true },
     });
+    for (const labels of failed) observer.runEnded({ ...labels, status });
+  };
 
   const counts = new LRUCache<string, { queued: number }>({
     max: MAX_COUNTED,

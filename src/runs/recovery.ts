@@ -2,6 +2,7 @@ import type { PubSub } from '../coordination/pubsub.ts';
 import { isOwnerless } from '../coordination/worker-lease.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
+import { type EndedRun, type Observer, UNOBSERVED } from '../observer.ts';
 import { type PeriodicTask, startPeriodic } from '../periodic.ts';
 import type { NotifyOfRun } from './changes.ts';
 import { MAX_ATTEMPTS, QUEUE_CHANNEL } from './queue.ts';
@@ -12,23 +13,29 @@ const RETRY_SECONDS = 5;
 
 const LOST = Prisma.raw(isOwnerless('runs.owner_id'));
 
-type Lost = { id: string; botId: string };
+type Lost = { id: string; botId: string; status: 'QUEUED' | EndedRun['status'] } & Pick<
+  EndedRun,
+  'kind' | 'channel'
+>;
 
 /**
- * Finishes the runs of dead processes until it is disposed of: they become `FAILED` with the code `interrupted`. A background run becomes
- * `QUEUED` instead, unless it was cancelled or had its last attempt. It may have crashed the process, so its next
- * attempt waits 5 seconds, then 25, and `scheduler.ts` starts one such run per account at a time. Other processes
- * detect a dead one within 10 seconds (`coordination/worker-lease.ts`) and recover its runs with the next poll.
+ * Finishes the runs of dead processes until it is disposed of: they become `FAILED` with the code `interrupted`. A
+ * background run becomes `QUEUED` instead, unless it was cancelled or had its last attempt. It may have crashed the
+ * process, so its next attempt waits 5 seconds, then 25, and `scheduler.ts` starts one such run per account at a time.
+ * Other processes detect a dead one within 10 seconds (`coordination/worker-lease.ts`) and recover its runs with the
+ * next poll.
  */
 export function startRecovery({
   prisma,
   pubsub,
   notify,
+  observer = UNOBSERVED,
   log,
 }: {
   prisma: PrismaClient;
   pubsub: PubSub;
   notify: NotifyOfRun;
+  observer?: Observer;
   log: Log;
 }): PeriodicTask {
   const recover = () => prisma.$queryRaw<Lost[]>`
@@ -49,11 +56,14 @@ export function startRecovery({
       error_message = CASE WHEN becomes <> 'FAILED' THEN NULL WHEN background THEN ${GIVEN_UP} ELSE ${INTERRUPTED} END,
       finished_at = CASE WHEN becomes <> 'QUEUED' THEN now() END
     FROM lost WHERE runs.id = lost.id
-    RETURNING runs.id, bot_id AS "botId"`;
+    RETURNING runs.id, bot_id AS "botId", kind, channel, status`;
 
   const poll = async () => {
     const lost = await recover();
-    for (const run of lost) notify(run);
+    for (const { kind, channel, status, ...run } of lost) {
+      notify(run);
+      if (status !== 'QUEUED') observer.runEnded({ kind, channel, status });
+    }
     if (lost.length > 0) pubsub.publish(QUEUE_CHANNEL, '');
   };
 

@@ -5,6 +5,7 @@ import { type Limits, networkOf, type Quota, rateLimitExceeded } from '../accoun
 import { botVersionName } from '../bots/bots.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import { botId } from '../input.ts';
+import { type Observer, UNOBSERVED } from '../observer.ts';
 import type { BotVersion } from '../schema/context.ts';
 import { ACCOUNT_BODY_BYTES, ADDRESS_BODY_BYTES, createReserveBody } from './arriving-bodies.ts';
 import type { Authenticate } from './authenticate.ts';
@@ -70,13 +71,15 @@ export type Limiter = {
 export function createLimiter({
   authenticate,
   limits,
+  observer = UNOBSERVED,
 }: {
   authenticate: Authenticate;
   limits: Limits;
+  observer?: Observer | undefined;
 }): Limiter {
   const reserveBody = createReserveBody();
 
-  const take: Limiter['take'] = async (authentication, address, cost, bot) => {
+  const count: Limiter['take'] = async (authentication, address, cost, bot) => {
     if (authentication instanceof GatewayError) {
       const isRefusal = authentication.code !== 'internal_error';
       return limits.takeForAddress(address ?? '', isRefusal ? cost : 0);
@@ -90,7 +93,13 @@ export function createLimiter({
     const renewed = await reading.renew(accountVersion).catch(toGatewayError);
     // Count without the version check, so that an account that changes constantly is still served.
     const settled = renewed instanceof GatewayError ? renewed : { ...renewed, reading: undefined };
-    return { ...(await take(settled, address, cost, bot)), renewed };
+    return { ...(await count(settled, address, cost, bot)), renewed };
+  };
+
+  const take: Limiter['take'] = async (...request) => {
+    const quota = await count(...request);
+    if (!quota.allowed) observer.rateLimited();
+    return quota;
   };
 
   return {
@@ -113,7 +122,9 @@ export function createLimiter({
 
     async admitFile({ ip }) {
       const quota = await limits.takeForFile(ip ?? '');
-      if (!quota.allowed) throw rateLimitExceeded(quota);
+      if (quota.allowed) return;
+      observer.rateLimited();
+      throw rateLimitExceeded(quota);
     },
 
     async receive(request, reply) {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readReply } from '../../src/execution/reply.ts';
 import { createStoreEnd } from '../../src/execution/run-end.ts';
+import { UNOBSERVED } from '../../src/observer.ts';
 import { NO_MORE_TIME } from '../../src/runs/active-runs.ts';
 import { createEventLog } from '../../src/runs/events.ts';
 import type { RunOutcome, Runs, StoredEnd } from '../../src/runs/runs.ts';
@@ -31,9 +32,14 @@ function ending(runs: Partial<Pick<Runs, 'end' | 'abandon'>>) {
   const stall = vi.fn();
   const log = { warn: () => {}, error: () => {} };
   const end = async (): Promise<StoredEnd> => 'asRequested';
-  const storeEnd = createStoreEnd({ runs: { end, abandon: end, ...runs }, log });
+  const storeEnd = createStoreEnd({
+    runs: { end, abandon: end, ...runs },
+    observer: UNOBSERVED,
+    log,
+  });
   const run = {
     begun: { id: 'run_1', botId: 'bot', ownerId: 'own_1', attempt: 1 },
+    labels: { kind: 'CHAT', channel: 'API' } as const,
     trace: { finish: () => [] },
     events: { stall },
     outcome: OUTCOME,

@@ -30,6 +30,8 @@ export type TestApp = {
   upstream: Upstream;
   /** Sends a request to the server in this process, without a socket. */
   inject: FastifyInstance['inject'];
+  /** The server of the metrics, if the options ask for one. It does not listen. */
+  metricsHttp: FastifyInstance | undefined;
   /** The number of messages that wait for their session's turn. */
   waiting(): Promise<number>;
   /** The number of open WebSockets. */
@@ -126,6 +128,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     prisma,
     upstream,
     inject: app.http.inject.bind(app.http),
+    metricsHttp: app.metricsHttp,
     waiting: () => prisma.turnWaiter.count(),
     openSockets: () => upgraded.size,
     openResponses: () => openResponses,

@@ -1,0 +1,31 @@
+import type { Channel, RunKind } from './generated/prisma/client.ts';
+
+/** A run whose end this process has stored. */
+export type EndedRun = {
+  kind: RunKind;
+  channel: Channel;
+  status: 'COMPLETED' | 'FAILED' | 'CANCELLED';
+  /** What the run used; `undefined` if no process executed it to its end. */
+  usage?: { seconds: number; promptTokens: number; completionTokens: number };
+};
+
+/**
+ * Receives measurements, one for each run, call or refusal and none for a delta. The metrics implement it; what reports
+ * to it knows no metrics. Its functions do not throw.
+ */
+export type Observer = {
+  runEnded(run: EndedRun): void;
+  /** @param model the name that the operator configured, or `own` for every other model. */
+  modelCalled(model: string, seconds: number): void;
+  toolCalled(seconds: number): void;
+  /** A request or operation exceeded a rate limit. */
+  rateLimited(): void;
+};
+
+/** The observer of a server without metrics. */
+export const UNOBSERVED: Observer = {
+  runEnded() {},
+  modelCalled() {},
+  toolCalled() {},
+  rateLimited() {},
+};

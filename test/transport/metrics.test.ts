@@ -1,0 +1,277 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { makeId } from '../../src/ids.ts';
+import { startEventLoopLag } from '../../src/transport/metrics/event-loop-lag.ts';
+import { createMetrics } from '../../src/transport/metrics/metrics.ts';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { readMetrics, sampleOf } from '../helpers/metrics.ts';
+
+const TOKEN = 'a-token-of-the-tests';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ metrics: { token: TOKEN } });
+});
+
+async function scrape() {
+  const response = await app.inject({
+    url: '/metrics',
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
+  expect(response.statusCode).toBe(200);
+  expect(response.headers['content-type']).toContain('text/plain; version=0.0.4');
+  return readMetrics(response.body);
+}
+
+/** How much one sample grows while something happens. */
+async function growth(
+  name: string,
+  labels: Record<string, string>,
+  happening: () => Promise<unknown>,
+) {
+  const before = sampleOf(await scrape(), name, labels);
+  await happening();
+  return async () => sampleOf(await scrape(), name, labels) - before;
+}
+
+describe('the metrics', () => {
+  test('have the documented names and labels, and no others', async () => {
+    const tenant = await app.tenant({ plan: 'FREE' });
+    const bot = await tenant.bot('tools time');
+    app.upstream.script(({ request, call, say, end }) => {
+      if (request.body.messages.at(-1)?.role === 'tool') {
+        say('It is noon.');
+        return end();
+      }
+      call(['time_now', {}]);
+    });
+    await tenant.chat(bot, { message: 'What time is it?' });
+    for (const _ of Array(10)) await tenant.chat('nobody', { message: 'Hi' });
+    const labels = Map.groupBy(await scrape(), ({ name }) =>
+      name.replace(/_(bucket|sum|count)$/, ''),
+    );
+    const names = [...labels].map(([name, samples]) => {
+      const own = samples.flatMap((sample) => Object.keys(sample.labels));
+      return [name, [...new Set(own)].filter((label) => label !== 'le').sort()];
+    });
+    expect(Object.fromEntries(names)).toEqual({
+      parley_connections: [],
+      parley_event_loop_lag_seconds: [],
+      parley_http_requests_total: ['method', 'route', 'status'],
+      parley_model_duration_seconds: ['model'],
+      parley_model_tokens_total: ['direction'],
+      parley_queue_depth: [],
+      parley_queue_oldest_seconds: [],
+      parley_rate_limited_total: [],
+      parley_run_duration_seconds: [],
+      parley_runs_total: ['channel', 'kind', 'status'],
+      parley_tool_duration_seconds: [],
+    });
+  });
+
+  test('count requests by the pattern of their route', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    app.upstream.script(({ say, end }) => {
+      say('Hello.');
+      end();
+    });
+    const route = '/v1/bots/:id/chat';
+    const chats = await growth(
+      'parley_http_requests_total',
+      { route, method: 'POST', status: '200' },
+      async () => {
+        await tenant.chat(bot, { message: 'Hi' });
+        const stream = await tenant.chat(
+          bot,
+          { message: 'Hi', stream: true },
+          { accept: 'text/event-stream' },
+        );
+        expect(await stream.text()).toContain('"event":"done"');
+      },
+    );
+    await expect.poll(chats).toBe(2);
+    const unknown = await growth(
+      'parley_http_requests_total',
+      { route: 'none', method: 'GET', status: '404' },
+      () => fetch(`${app.url}/nothing/${makeId('bot')}`),
+    );
+    await expect.poll(unknown).toBe(1);
+    const routes = (await scrape()).flatMap(({ labels }) => labels.route ?? []);
+    expect(routes.filter((pattern) => pattern.includes('_'))).toEqual([]);
+  });
+
+  test('count runs, their tokens and their time', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    app.upstream.script(({ say, end }) => {
+      say('Hello.');
+      end({ prompt_tokens: 7, completion_tokens: 5 });
+    });
+    const chat = () => tenant.chat(bot, { message: 'Hi' });
+    const completed = { kind: 'chat', channel: 'api', status: 'completed' };
+    const runs = await growth('parley_runs_total', completed, chat);
+    expect(await runs()).toBe(1);
+    const input = await growth('parley_model_tokens_total', { direction: 'input' }, chat);
+    expect(await input()).toBe(7);
+    const output = await growth('parley_model_tokens_total', { direction: 'output' }, chat);
+    expect(await output()).toBe(5);
+    const durations = await growth('parley_run_duration_seconds_count', {}, chat);
+    expect(await durations()).toBe(1);
+  });
+
+  test('count runs that failed', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    app.upstream.script(({ response }) => void response.writeHead(400).end('{}'));
+    const failed = { kind: 'chat', channel: 'api', status: 'failed' };
+    const runs = await growth('parley_runs_total', failed, () =>
+      tenant.chat(bot, { message: 'Hi' }),
+    );
+    expect(await runs()).toBe(1);
+  });
+
+  test('name the model that the operator configured, and no model of a tenant', async () => {
+    const tenant = await app.tenant();
+    app.upstream.script(({ say, end }) => {
+      say('Hello.');
+      end();
+    });
+    const calls = (model: string, bot: string) =>
+      growth('parley_model_duration_seconds_count', { model }, () =>
+        tenant.chat(bot, { message: 'Hi' }),
+      );
+    expect(await (await calls('scripted', await tenant.bot()))()).toBe(1);
+    const named = await tenant.bot('model "chosen-by-a-tenant"');
+    expect(await (await calls('own', named))()).toBe(1);
+    const models = (await scrape()).flatMap(({ labels }) => labels.model ?? []);
+    expect(new Set(models)).toEqual(new Set(['scripted', 'own']));
+  });
+
+  test('count what exceeds a rate limit', async () => {
+    const tenant = await app.tenant({ plan: 'FREE' });
+    const refused = await growth('parley_rate_limited_total', {}, async () => {
+      const asked = Array.from({ length: 13 }, () => tenant.graphql('{ __typename }'));
+      await Promise.all(asked);
+    });
+    expect(await refused()).toBe(3);
+  });
+
+  test('show the queue with the age of its oldest run, and runs that a crash interrupted', async () => {
+    const tenant = await app.tenant();
+    const botId = await tenant.bot();
+    const what = { botId, environment: 'PRODUCTION', channel: 'API', input: 'Hi' } as const;
+    const waiting = makeId('run');
+    await app.prisma.run.create({
+      data: {
+        ...what,
+        id: waiting,
+        kind: 'EXECUTE',
+        status: 'QUEUED',
+        background: true,
+        accountId: tenant.accountId,
+        createdAt: new Date(Date.now() - 90_000),
+        availableAt: new Date(Date.now() + 3_600_000),
+      },
+    });
+    const samples = await scrape();
+    expect(sampleOf(samples, 'parley_queue_depth')).toBeGreaterThanOrEqual(1);
+    expect(sampleOf(samples, 'parley_queue_oldest_seconds')).toBeGreaterThanOrEqual(90);
+
+    const cancelled = { kind: 'execute', channel: 'api', status: 'cancelled' };
+    const cancels = await growth('parley_runs_total', cancelled, () =>
+      fetch(`${app.url}/v1/bots/${botId}/runs/${waiting}/cancel`, {
+        method: 'POST',
+        headers: tenant.headers,
+      }),
+    );
+    expect(await cancels()).toBe(1);
+
+    const interrupted = { kind: 'chat', channel: 'web', status: 'failed' };
+    const failures = await growth('parley_runs_total', interrupted, () =>
+      app.prisma.run.create({
+        data: { ...what, id: makeId('run'), kind: 'CHAT', channel: 'WEB', status: 'RUNNING' },
+      }),
+    );
+    await expect.poll(failures).toBe(1);
+  });
+
+  test('count open connections', async () => {
+    const before = sampleOf(await scrape(), 'parley_connections');
+    const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws');
+    await once(socket, 'open');
+    const open = sampleOf(await scrape(), 'parley_connections');
+    socket.terminate();
+    expect(open).toBeGreaterThan(before);
+  });
+});
+
+describe('a scrape while the database is away', () => {
+  test('still has every other metric', async () => {
+    const metrics = createMetrics();
+    const queueDepth = () => Promise.reject(new Error('The database is away.'));
+    metrics.readFrom({ server: createServer(), queueDepth });
+    metrics.observer.toolCalled(1);
+    const samples = readMetrics(await metrics.render());
+    expect(sampleOf(samples, 'parley_queue_depth')).toBeNaN();
+    expect(sampleOf(samples, 'parley_tool_duration_seconds_count')).toBe(1);
+  });
+});
+
+describe('the event-loop lag', () => {
+  test('is the time for which the process did nothing else', async () => {
+    const lags: number[] = [];
+    await using _measuring = startEventLoopLag((seconds) => lags.push(seconds));
+    const until = performance.now() + 400;
+    while (performance.now() < until);
+    await expect.poll(() => lags.length).toBeGreaterThan(0);
+    expect(lags[0]).toBeGreaterThan(0.2);
+  });
+});
+
+describe('who may read the metrics', () => {
+  const ask = (authorization?: string, remoteAddress = '192.0.2.1') =>
+    app.inject({
+      url: '/metrics',
+      remoteAddress,
+      headers: authorization ? { authorization } : {},
+    });
+
+  test('needs the token on the main port', async () => {
+    const tenant = await app.tenant();
+    const none = await ask();
+    expect([none.statusCode, none.json().error.code]).toEqual([401, 'missing_api_key']);
+    for (const wrong of [`Bearer ${TOKEN}x`, TOKEN, tenant.headers.authorization]) {
+      const answer = await ask(wrong);
+      expect([answer.statusCode, answer.json().error.code]).toEqual([401, 'invalid_api_key']);
+      expect(answer.body).not.toContain(TOKEN);
+    }
+  });
+
+  test('cannot guess the token: wrong ones count against the address', async () => {
+    const guesses = await Promise.all(
+      Array.from({ length: 40 }, (_, guess) => ask(`Bearer guess-number-${guess}`, '192.0.2.2')),
+    );
+    const statuses = guesses.map(({ statusCode }) => statusCode);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(30);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    expect((await ask(`Bearer ${TOKEN}`, '192.0.2.2')).statusCode).toBe(200);
+  });
+
+  test('finds nothing where no metrics are configured', async () => {
+    const other = await startApp();
+    expect((await fetch(`${other.url}/metrics`)).status).toBe(404);
+  });
+
+  test('needs no token on the port of the metrics, where nothing else is served', async () => {
+    const other = await startApp({ metrics: { server: true } });
+    expect((await fetch(`${other.url}/metrics`)).status).toBe(404);
+    const own = other.metricsHttp;
+    const answer = await own?.inject('/metrics');
+    expect(answer?.statusCode).toBe(200);
+    expect(readMetrics(answer?.body ?? '').length).toBeGreaterThan(10);
+    expect((await own?.inject('/graphql'))?.statusCode).toBe(404);
+  });
+});
