@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { isApiKey } from './accounts/key-format.ts';
@@ -36,6 +37,8 @@ export type Config = {
   trustProxy: string[];
   /** Base URL of the collector that receives traces; none: traces are not exported. */
   otlpEndpoint: string | undefined;
+  /** Describes this process to that collector. */
+  resourceAttributes: Record<string, string>;
   /** Who may read the metrics: holders of the token, and clients of the port. None: no metrics. */
   metrics: { token: string | undefined; port: number | undefined } | undefined;
   /** Days that runs are kept; none: forever. */
@@ -105,6 +108,14 @@ const manifest = z
     ),
   );
 
+/** Source: OpenTelemetry, "Resource SDK", "Specifying resource information via an environment variable". */
+const resourceAttributes = list.transform((entries, context) => {
+  const attributes = parseKeyPairsIntoRecord(entries.join(','));
+  if (Object.keys(attributes).length === entries.length) return attributes;
+  context.addIssue('must be name=value entries, each name once');
+  return z.NEVER;
+});
+
 const port = z.coerce.number('must be a port number').int().min(0).max(65535);
 
 const NO_DAYS = 'must be a whole number of days, 1 to 36500';
@@ -154,6 +165,8 @@ const settings = z
       /^https?$/,
       'must be an http:// or https:// address',
     ).optional(),
+    OTEL_SERVICE_NAME: z.string().optional(),
+    OTEL_RESOURCE_ATTRIBUTES: resourceAttributes,
     LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   })
   .refine((all) => all.DATABASE_URL === undefined || all.PARLEY_SECRET_KEY !== undefined, {
@@ -226,6 +239,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     },
     trustProxy: all.TRUST_PROXY,
     otlpEndpoint: all.OTEL_EXPORTER_OTLP_ENDPOINT,
+    resourceAttributes: {
+      ...all.OTEL_RESOURCE_ATTRIBUTES,
+      ...(all.OTEL_SERVICE_NAME && { 'service.name': all.OTEL_SERVICE_NAME }),
+    },
     metrics:
       all.PARLEY_METRICS_TOKEN !== undefined || all.PARLEY_METRICS_PORT !== undefined
         ? { token: all.PARLEY_METRICS_TOKEN, port: all.PARLEY_METRICS_PORT }

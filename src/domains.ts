@@ -16,6 +16,7 @@ import { type Observer, UNOBSERVED } from './observer.ts';
 import { createActiveRuns } from './runs/active-runs.ts';
 import { createRunsDomain } from './runs/compose.ts';
 import type { QueueDepth } from './runs/queue-depth.ts';
+import type { ResourceAttributes } from './runs/resource.ts';
 import type { Domains } from './schema/context.ts';
 import { createSessionsDomain } from './sessions/compose.ts';
 import type { Database } from './storage/database.ts';
@@ -33,6 +34,8 @@ export type DomainOptions = {
   allowedHosts: string[];
   /** Base URL of the collector that receives traces; none by default. */
   otlpEndpoint?: string | undefined;
+  /** Describes this process to the collector, besides its name, version and instance. */
+  resourceAttributes?: ResourceAttributes | undefined;
   /** Days that runs are kept; forever by default. */
   retentionDays?: number | undefined;
   /** Receives what the metrics count; none by default. */

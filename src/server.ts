@@ -59,6 +59,7 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
     trustProxy: config.trustProxy,
     allowedHosts: config.allowedHosts,
     otlpEndpoint: config.otlpEndpoint,
+    resourceAttributes: config.resourceAttributes,
     retentionDays: config.retentionDays,
     metrics: config.metrics && {
       token: config.metrics.token,

@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { EnvReference } from '../language/definition.ts';
 import type { Log } from '../log.ts';
+import type { Model } from '../model/model.ts';
 import type { Models } from '../model/models.ts';
 import type { Observer } from '../observer.ts';
 import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
@@ -37,8 +38,8 @@ export type Agent = {
    * service does".
    */
   begin(task: AgentTask, signal: AbortSignal): Promise<Loop>;
-  /** The name of the model that a deployment uses. */
-  modelName(deployment: RunningDeployment): string;
+  /** The model that a deployment uses, as traces name it. */
+  modelOf(deployment: RunningDeployment): { name: string; provider: Model['provider'] };
 };
 
 const NOTHING_KEPT: Recollection = { messages: [], facts: {} };
@@ -58,7 +59,7 @@ export function createAgent({
   observer: Observer;
   log: Log;
 }): Agent {
-  const modelOf = ({ accountId, definition, variables }: RunningDeployment) => {
+  const openModel = ({ accountId, definition, variables }: RunningDeployment) => {
     const { baseUrl, apiKey } = definition.model;
     const resolved = (setting: string | EnvReference | undefined) => {
       if (setting === undefined || typeof setting === 'string') return setting;
@@ -91,9 +92,13 @@ export function createAgent({
   };
 
   return {
-    modelName: ({ definition: { model } }) => {
+    modelOf: ({ definition: { model } }) => {
       const isOwn = model.baseUrl !== undefined || model.apiKey !== undefined;
-      return (isOwn && model.name) || models.at({}).nameFor(model.name);
+      const standard = models.at({});
+      return {
+        name: (isOwn && model.name) || standard.nameFor(model.name),
+        provider: isOwn ? 'openai' : standard.provider,
+      };
     },
 
     async begin(task, signal) {
@@ -128,7 +133,7 @@ export function createAgent({
         return prompt.messages;
       });
       const span = trace.begin('send_to_model');
-      const model = modelOf(deployment);
+      const model = openModel(deployment);
       const parts = { model, definition, messages, toolbox, redactor, sessionId, values };
       return createLoop({ ...parts, span, signal });
     },

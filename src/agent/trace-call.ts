@@ -1,6 +1,6 @@
 import type { Redactor } from '../deployments/redact.ts';
-import type { ModelEvent, ModelRequest } from '../model/model.ts';
-import { ATTRIBUTE, OPERATION, PROVIDER } from '../runs/semconv.ts';
+import type { Model, ModelEvent, ModelRequest } from '../model/model.ts';
+import { ATTRIBUTE, OPERATION } from '../runs/semconv.ts';
 import type { Span } from '../runs/trace.ts';
 import { shorten } from './stranger-text.ts';
 
@@ -19,14 +19,18 @@ export type CallTrace = { record(event: ModelEvent): void };
 export function traceCall(
   parent: Span,
   request: ModelRequest,
-  { redactor, sessionId }: { redactor: Redactor; sessionId: string | undefined },
+  {
+    redactor,
+    sessionId,
+    model: { provider },
+  }: { redactor: Redactor; sessionId: string | undefined; model: Pick<Model, 'provider'> },
 ): CallTrace {
   const { model, temperature, maxTokens } = request;
   const span = parent.begin(
     `${OPERATION.chat} ${model}`,
     {
       [ATTRIBUTE.operation]: OPERATION.chat,
-      [ATTRIBUTE.provider]: PROVIDER,
+      [ATTRIBUTE.provider]: provider,
       [ATTRIBUTE.conversationId]: sessionId,
       [ATTRIBUTE.requestModel]: model,
       [ATTRIBUTE.temperature]: temperature,

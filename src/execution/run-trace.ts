@@ -22,14 +22,14 @@ export function createTraceRun({
   agent,
   tracing,
 }: {
-  agent: Pick<Agent, 'modelName'>;
+  agent: Pick<Agent, 'modelOf'>;
   tracing: Tracing;
 }): TraceRun {
   return ({ botId, environment, channel, sessionId = null }, deployment, traceparent) => {
     const { deploymentId, definition } = deployment;
-    const model = agent.modelName(deployment);
+    const { name: model, provider } = agent.modelOf(deployment);
     const traced = { botId, deploymentId, environment, channel, sessionId, model };
-    const trace = tracing.begin({ ...traced, agentName: definition.name }, traceparent);
+    const trace = tracing.begin({ ...traced, agentName: definition.name, provider }, traceparent);
     return { trace, columns: { deploymentId, model, sessionId, traceId: trace.id } };
   };
 }

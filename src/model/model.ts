@@ -67,6 +67,11 @@ export type ModelEvent =
 
 /** A language model. */
 export type Model = {
+  /**
+   * The value of `gen_ai.provider.name` in traces: the wire format, whichever server runs the model, or the offline
+   * model, so that a dashboard does not count it as OpenAI's.
+   */
+  provider: 'openai' | 'parley.offline';
   /** The name of the model that serves a request for `requested`, or for the default. */
   nameFor(requested?: string): string;
   /**

@@ -18,7 +18,7 @@ export function createOfflineModel({ pace }: { pace: number }): Model {
     defaultModel: NAME,
     fetch: async (_url, init) => answer(String(init?.body), pace, init?.signal ?? undefined),
   });
-  return { ...model, nameFor: () => NAME };
+  return { ...model, provider: 'parley.offline', nameFor: () => NAME };
 }
 
 function answer(body: string, pace: number, signal?: AbortSignal): Response {

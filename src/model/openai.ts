@@ -102,6 +102,7 @@ export function createOpenAIModel({
   };
 
   return {
+    provider: 'openai',
     nameFor: (requested) => requested ?? defaultModel,
 
     async stream(request, emit, signal) {

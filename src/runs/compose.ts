@@ -13,6 +13,7 @@ import { createQueue } from './queue.ts';
 import { createQueueDepth } from './queue-depth.ts';
 import { startRecovery } from './recovery.ts';
 import { createReplay } from './replay.ts';
+import { createResource, type ResourceAttributes } from './resource.ts';
 import { startRetention } from './retention.ts';
 import { createRuns } from './runs.ts';
 import { createRunStats } from './stats.ts';
@@ -24,6 +25,8 @@ type Parts = Pick<Database, 'prisma' | 'sql'> & {
   pubsub: PubSub;
   /** Base URL of the collector that receives traces; none by default. */
   otlpEndpoint?: string | undefined;
+  /** Describes this process to the collector, besides its name, version and instance. */
+  resourceAttributes?: ResourceAttributes | undefined;
   /** Days that runs are kept; forever by default. */
   retentionDays?: number | undefined;
   observer: Observer;
@@ -38,6 +41,7 @@ export function createRunsDomain({
   activeRuns,
   pubsub,
   otlpEndpoint,
+  resourceAttributes,
   retentionDays,
   observer,
   log,
@@ -62,6 +66,9 @@ export function createRunsDomain({
     runChanges,
     replay,
     cancel,
-    tracing: createTracing({ exporter: traceExport?.processor }),
+    tracing: createTracing({
+      exporter: traceExport?.processor,
+      resource: createResource(resourceAttributes),
+    }),
   };
 }

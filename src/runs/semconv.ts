@@ -34,9 +34,6 @@ export const OPERATION = {
   invokeAgent: 'invoke_agent',
 } as const;
 
-/** The value of `gen_ai.provider.name`: the wire format of every model, whichever server runs it. */
-export const PROVIDER = 'openai';
-
 /** Attributes that the conventions do not define. */
 export const OWN_ATTRIBUTE = {
   runId: 'parley.run.id',

@@ -9,7 +9,7 @@ import {
   SpanStatusCode,
 } from '@opentelemetry/api';
 import { parseTraceParent } from '@opentelemetry/core';
-import { resourceFromAttributes } from '@opentelemetry/resources';
+import type { Resource } from '@opentelemetry/resources';
 import {
   AlwaysOnSampler,
   createAlwaysRecordSampler,
@@ -18,9 +18,10 @@ import {
   type SpanProcessor,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import type { Model } from '../model/model.ts';
 import type { NewRun } from './begin.ts';
 import type { RunOutcome } from './runs.ts';
-import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE, PROVIDER } from './semconv.ts';
+import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from './semconv.ts';
 import { asFailed, type StoredSpan, toStoredSpan } from './spans.ts';
 
 /** Attributes of a span: names and counts. They never contain message text, request bodies or secrets. */
@@ -57,7 +58,7 @@ export type Trace = Omit<Span, 'end'> & {
 export type TracedRun = Pick<
   NewRun,
   'botId' | 'deploymentId' | 'environment' | 'channel' | 'sessionId' | 'model'
-> & { agentName: string };
+> & { agentName: string; provider: Model['provider'] };
 
 type RunUsage = Pick<RunOutcome, 'promptTokens' | 'completionTokens' | 'tokensEstimated'>;
 
@@ -78,10 +79,17 @@ const MAX_ATTRIBUTE_LENGTH = 256;
  * trace ids.
  *
  * @param exporter also receives every finished span.
+ * @param resource describes this process to the collector.
  */
-export function createTracing({ exporter }: { exporter: SpanProcessor | undefined }): Tracing {
+export function createTracing({
+  exporter,
+  resource,
+}: {
+  exporter: SpanProcessor | undefined;
+  resource: Resource;
+}): Tracing {
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'parley' }),
+    resource,
     sampler: createAlwaysRecordSampler(new ParentBasedSampler({ root: new AlwaysOnSampler() })),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH },
     spanProcessors: exporter ? [recorder, exporter] : [recorder],
@@ -146,7 +154,7 @@ export function createTracing({ exporter }: { exporter: SpanProcessor | undefine
 function attributesOf({ agentName, ...run }: TracedRun): SpanAttributes {
   return {
     [ATTRIBUTE.operation]: OPERATION.invokeAgent,
-    [ATTRIBUTE.provider]: PROVIDER,
+    [ATTRIBUTE.provider]: run.provider,
     [ATTRIBUTE.agentId]: run.botId,
     [ATTRIBUTE.agentName]: agentName,
     [ATTRIBUTE.agentVersion]: run.deploymentId ?? undefined,

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Log } from '../../src/log.ts';
+import { createOfflineModel } from '../../src/model/offline.ts';
 import { createTraceExport } from '../../src/runs/otlp.ts';
+import { createResource } from '../../src/runs/resource.ts';
 import { createTracing } from '../../src/runs/trace.ts';
+import { VERSION } from '../../src/version.ts';
 import { startApp } from '../helpers/app.ts';
 import { type Site, startSite } from '../helpers/site.ts';
 
@@ -33,6 +36,7 @@ const RUN = {
   sessionId: 's',
   model: 'm',
   agentName: 'Test',
+  provider: 'openai',
 } as const;
 const USAGE = { promptTokens: 1, completionTokens: 1, tokensEstimated: false };
 
@@ -42,7 +46,7 @@ const exporting = (endpoint = collector.origin, closeLimitMs?: number) => {
   const write = (_fields: object, message: string) => void lines.push(message);
   const log: Log = { warn: write, error: write };
   const traceExport = createTraceExport({ endpoint, log, closeLimitMs });
-  const tracing = createTracing({ exporter: traceExport.processor });
+  const tracing = createTracing({ exporter: traceExport.processor, resource: createResource() });
   const trace = (traceparent?: string) => tracing.begin(RUN, traceparent).finish(USAGE);
   const flush = () => traceExport.processor.forceFlush().catch(() => {});
   return { ...traceExport, lines, trace, flush };
@@ -76,6 +80,32 @@ describe('a collector of traces', () => {
     expect(exported).toHaveLength(6);
     expect(exported).toEqual(expect.arrayContaining(stored));
     expect(collector.requests[0]?.body).not.toContain('words');
+  });
+
+  test('learns which process, version and environment made them, and that a model is the offline one', async () => {
+    const app = await startApp({
+      otlpEndpoint: collector.origin,
+      model: createOfflineModel({ pace: 0 }),
+      resourceAttributes: { 'service.name': 'bots', 'deployment.environment.name': 'eu' },
+    });
+    const tenant = await app.tenant();
+    await tenant.chat(await tenant.bot(), { message: 'Hi' });
+    await app.close();
+    const [resource] = received()[0]?.resourceSpans ?? [];
+    const attributes = resource?.resource.attributes.map(({ key, value }) => [
+      key,
+      value.stringValue,
+    ]);
+    expect(Object.fromEntries(attributes ?? [])).toEqual({
+      'service.name': 'bots',
+      'service.version': VERSION,
+      'service.instance.id': expect.stringMatching(/^[\da-f-]{36}$/),
+      'deployment.environment.name': 'eu',
+    });
+    const spans = JSON.stringify(resource?.scopeSpans);
+    expect(
+      spans.match(/"gen_ai.provider.name","value":{"stringValue":"parley.offline"}/g),
+    ).toHaveLength(2);
   });
 
   test('gets none that the caller does not sample', async () => {

@@ -3,7 +3,8 @@ import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createDeployments } from '../../src/deployments/deployments.ts';
-import { ATTRIBUTE, OPERATION, PROVIDER } from '../../src/runs/semconv.ts';
+import { createResource } from '../../src/runs/resource.ts';
+import { ATTRIBUTE, OPERATION } from '../../src/runs/semconv.ts';
 import { createTracing } from '../../src/runs/trace.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { type Site, startSite } from '../helpers/site.ts';
@@ -229,7 +230,7 @@ describe('the trace of a run', () => {
 
   test('uses only names that the conventions have', () => {
     const known = new Set<unknown>(Object.values(conventions));
-    const used = [...Object.values(ATTRIBUTE), ...Object.values(OPERATION), PROVIDER];
+    const used = [...Object.values(ATTRIBUTE), ...Object.values(OPERATION), 'openai'];
     expect(used.filter((name) => !known.has(name))).toEqual([]);
   });
 
@@ -605,8 +606,8 @@ describe('the trace of a run whose process has died', () => {
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
     onTestFinished(() => clock.mockRestore());
     const run = { botId: 'bot', environment: 'PRODUCTION', channel: 'API' } as const;
-    const trace = createTracing({ exporter: undefined }).begin(
-      { ...run, agentName: 'Test' },
+    const trace = createTracing({ exporter: undefined, resource: createResource() }).begin(
+      { ...run, provider: 'openai', agentName: 'Test' },
       undefined,
     );
     clock.mockReturnValue(Date.now() + 250);
