@@ -18,6 +18,7 @@ import { createSubscribe } from './transport/graphql/subscriptions.ts';
 import { serveWebSocket } from './transport/graphql/websocket.ts';
 import { serveGraphQL } from './transport/graphql/yoga.ts';
 import { serveHealth } from './transport/health.ts';
+import { serveHome } from './transport/home.ts';
 import { createHttp, type HttpOptions } from './transport/http.ts';
 import { createMetrics } from './transport/metrics/metrics.ts';
 import { countAnswers, createMetricsServer, serveMetrics } from './transport/metrics/serve.ts';
@@ -131,6 +132,7 @@ export async function createApp({
     connections,
     stallMs: options.connectionLimits?.stallMs,
   });
+  await http.register(serveHome, { limiter });
   await http.register(serveHealth, {
     dependencies: {
       seed: async () => {

@@ -1,4 +1,4 @@
-/** Entry point of `npm start`: reads the settings, opens the database, starts the app, and shuts it down gracefully. */
+/** The server: reads the settings, opens the database, starts the app, and shuts it down gracefully. */
 import { lookup } from 'node:dns/promises';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';

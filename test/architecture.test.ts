@@ -40,7 +40,7 @@ const FOUNDATIONS = [
   'generated',
 ];
 const ROOMS = [...DOMAINS, ...GROUND, 'schema', 'operations', 'transport'];
-const COMPOSITION = ['server.ts', 'app.ts', 'domains.ts', 'config.ts'];
+const COMPOSITION = ['start.ts', 'server.ts', 'app.ts', 'domains.ts', 'config.ts'];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts') && !path.startsWith('generated/'))

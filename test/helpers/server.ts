@@ -17,7 +17,7 @@ export type ServerProcess = {
 
 export type StartOptions = { env?: Record<string, string>; dataDirectory?: string };
 
-const ENTRY = new URL('../../src/server.ts', import.meta.url).pathname;
+const ENTRY = new URL('../../src/start.ts', import.meta.url).pathname;
 
 export function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'parley-test-'));

@@ -106,7 +106,7 @@ const bots: BadRequest[] = [
 const nowhere: BadRequest[] = [
   ['POST', '/v1/nothing'],
   ['POST', '/nothing'],
-  ['GET', '/'],
+  ['GET', '/index.html'],
   ['GET', '/v1'],
   ['GET', '/v1/'],
   ['GET', '/v1/bots'],

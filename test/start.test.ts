@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import packageJson from '../package.json' with { type: 'json' };
+import { dataDirectoryInUse, temporaryDirectory } from './helpers/server.ts';
+
+const run = promisify(execFile);
+const START = new URL('../src/start.ts', import.meta.url).pathname;
+const { PATH } = process.env;
+
+describe('npm start', () => {
+  test('reads `.env`, and lets the environment win over it', async () => {
+    const folder = await temporaryDirectory();
+    await writeFile(join(folder, '.env'), 'PORT=http\nLOG_LEVEL=loud\n');
+    const [, ...options] = packageJson.scripts.start.replace('src/start.ts', START).split(' ');
+    const env = { PATH, LOG_LEVEL: 'info', PARLEY_DATA_DIR: await dataDirectoryInUse() };
+    await expect(run(process.execPath, options, { cwd: folder, env })).rejects.toMatchObject({
+      code: 1,
+      stderr: 'Parley cannot start: PORT must be a port number\n',
+    });
+  });
+
+  test('names the command that makes the generated files, where they are missing', async () => {
+    const folder = join(await temporaryDirectory(), 'src');
+    await mkdir(folder);
+    await copyFile(START, join(folder, 'start.ts'));
+    await expect(run(process.execPath, [join(folder, 'start.ts')])).rejects.toMatchObject({
+      code: 1,
+      stderr: 'Parley cannot start: its generated files are missing. Run: npm run generate\n',
+    });
+  });
+});
