@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import packageJson from '../package.json' with { type: 'json' };
+import { readConfig } from '../src/config.ts';
+
+const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
+
+/** Longer than Parley takes to stop: `CLOSE_LIMIT_MS` of `server.ts`. */
+const STOP_SECONDS = 30;
+const IMAGE = `parley:${packageJson.version}`;
+
+describe('the Dockerfile', () => {
+  const stages = read('Dockerfile').split(/^(?=FROM )/m);
+  const [, build = '', image = ''] = stages;
+
+  test('builds in one stage, without development dependencies, and copies the result into another', () => {
+    expect(stages).toHaveLength(3);
+    expect(build).toMatch(/^RUN npm ci --omit=dev/m);
+    expect(image).toMatch(/^COPY --from=build /m);
+    expect(image).not.toMatch(/npm/);
+  });
+
+  test('runs as a user without rights to the code, and starts the process itself, so that it gets signals', () => {
+    const lines = image.split('\n');
+    const [user, copy, start] = ['USER node', 'COPY ', 'CMD ["node", "src/start.ts"]'].map((line) =>
+      lines.findLastIndex((candidate) => candidate.startsWith(line)),
+    );
+    expect(copy).toBeGreaterThan(0);
+    expect(user).toBeGreaterThan(copy ?? 0);
+    expect(start).toBeGreaterThan(user ?? 0);
+    expect(image).not.toContain('--chown');
+  });
+
+  test('has a health check that tells an answer from none', () => {
+    expect(image).toMatch(/^HEALTHCHECK .*\\\n {2}CMD \["node", "-e", ".*\/healthz/m);
+  });
+
+  test('runs on the same major of Node.js as the dependency `node`', () => {
+    const major = /\d+/.exec(packageJson.dependencies.node)?.[0];
+    expect([...stages.join('').matchAll(/^FROM node:(\d+)/gm)].map(([, one]) => one)).toEqual([
+      major,
+      major,
+    ]);
+  });
+});
+
+const seconds = z
+  .string()
+  .regex(/^\d+s$/)
+  .transform((text) => Number(text.slice(0, -1)));
+const parleyService = z.object({
+  image: z.literal(IMAGE),
+  build: z.literal('.'),
+  read_only: z.literal(true),
+  cap_drop: z.tuple([z.literal('ALL')]),
+  stop_grace_period: seconds.refine((time) => time > STOP_SECONDS),
+  environment: z.record(z.string(), z.string()),
+  depends_on: z.record(z.string(), z.object({ condition: z.literal('service_healthy') })),
+});
+
+describe('compose.yaml', () => {
+  const compose = z
+    .object({
+      services: z.object({
+        'parley-1': parleyService,
+        'parley-2': parleyService,
+        proxy: z.object({}),
+        postgres: z.object({ healthcheck: z.object({ test: z.array(z.string()) }) }),
+        redis: z.object({ healthcheck: z.object({ test: z.array(z.string()) }) }),
+      }),
+      configs: z.object({ caddyfile: z.object({ content: z.string() }) }),
+    })
+    .parse(parse(read('compose.yaml'), { merge: true }));
+
+  test('gives both processes the same settings, and Parley accepts them', () => {
+    const { 'parley-1': first, 'parley-2': second } = compose.services;
+    expect(second).toEqual(first);
+    const given: Record<string, string> = {
+      POSTGRES_PASSWORD: 'secret',
+      PARLEY_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+    };
+    const environment = Object.entries(first.environment).map(([name, value]) => [
+      name,
+      value.replaceAll(/\$\{(\w+):[^}]*\}/g, (_all, variable: string) => given[variable] ?? ''),
+    ]);
+    expect(readConfig(Object.fromEntries(environment))).toMatchObject({
+      databaseUrl: 'postgresql://parley:secret@postgres:5432/parley',
+      redisUrl: 'redis://redis:6379',
+    });
+  });
+
+  test('balances between both, by readiness', () => {
+    const { content } = compose.configs.caddyfile;
+    expect(content).toContain('reverse_proxy parley-1:4000 parley-2:4000');
+    expect(content).toContain('health_uri /readyz');
+  });
+});
+
+const probe = z.object({
+  httpGet: z.object({ path: z.enum(['/healthz', '/readyz']), port: z.literal('http') }),
+});
+const selector = z.object({ matchLabels: z.record(z.string(), z.string()) });
+
+describe('the Kubernetes manifests', () => {
+  const text = /```yaml\n(apiVersion: .*?)```/s.exec(read('docs/operations.md'))?.[1] ?? '';
+  const [deployment, service, budget] = z
+    .tuple([
+      z.object({
+        kind: z.literal('Deployment'),
+        spec: z.object({
+          replicas: z.number().min(2),
+          selector,
+          template: z.object({
+            metadata: z.object({ labels: z.record(z.string(), z.string()) }),
+            spec: z.object({
+              terminationGracePeriodSeconds: z.number(),
+              securityContext: z.object({ runAsNonRoot: z.literal(true) }),
+              containers: z.tuple([
+                z.object({
+                  image: z.literal(IMAGE),
+                  env: z.array(z.object({ name: z.string(), value: z.string() })),
+                  ports: z.array(z.object({ name: z.string(), containerPort: z.number() })),
+                  startupProbe: probe,
+                  livenessProbe: probe,
+                  readinessProbe: probe,
+                  lifecycle: z.object({
+                    preStop: z.object({ sleep: z.object({ seconds: z.number() }) }),
+                  }),
+                  securityContext: z.object({
+                    allowPrivilegeEscalation: z.literal(false),
+                    readOnlyRootFilesystem: z.literal(true),
+                  }),
+                }),
+              ]),
+            }),
+          }),
+        }),
+      }),
+      z.object({
+        kind: z.literal('Service'),
+        spec: z.object({
+          selector: z.record(z.string(), z.string()),
+          ports: z.array(z.object({ targetPort: z.string() })),
+        }),
+      }),
+      z.object({
+        kind: z.literal('PodDisruptionBudget'),
+        spec: z.object({ maxUnavailable: z.number(), selector }),
+      }),
+    ])
+    .parse(parseAllDocuments(text).map((document) => document.toJS()));
+  const { template, replicas } = deployment.spec;
+  const [container] = template.spec.containers;
+
+  test('select the pods that the deployment makes', () => {
+    const { labels } = template.metadata;
+    expect(deployment.spec.selector.matchLabels).toEqual(labels);
+    expect(service.spec.selector).toEqual(labels);
+    expect(budget.spec.selector.matchLabels).toEqual(labels);
+    expect(budget.spec.maxUnavailable).toBeLessThan(replicas);
+    const ports = container.ports.map(({ name }) => name);
+    expect(service.spec.ports.map(({ targetPort }) => targetPort)).toEqual(ports);
+  });
+
+  test('ask for readiness before requests, and for life alone before a restart', () => {
+    expect(container.readinessProbe.httpGet.path).toBe('/readyz');
+    expect(container.livenessProbe.httpGet.path).toBe('/healthz');
+    expect(container.startupProbe.httpGet.path).toBe('/healthz');
+  });
+
+  test('leave a process the time to stop, after balancers have noticed', () => {
+    const { seconds: pause } = container.lifecycle.preStop.sleep;
+    expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(pause + STOP_SECONDS);
+  });
+
+  test('give settings that Parley accepts', () => {
+    const environment = container.env.map(({ name, value }) => [name, value]);
+    expect(readConfig(Object.fromEntries(environment)).metrics?.port).toBe(9464);
+  });
+});
