@@ -11,7 +11,9 @@ export const BOUNDS = {
   facts: 64,
   /** Inputs of one capability. */
   inputs: 64,
-  /** Choices of one input's type. */
+  /** Fields of a structured reply. */
+  outputFields: 64,
+  /** Choices of one field's type. */
   choices: 100,
   /** Headers of one request or server. */
   headers: 32,

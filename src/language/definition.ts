@@ -16,6 +16,8 @@ export type Definition = {
   history: number;
   /** The facts that the agent may save about a user. If empty, it has no memory tools. */
   memory: Fact[];
+  /** The fields of a structured reply. Undefined: the reply is text. */
+  output?: Field[];
   /** At most one of each type. */
   channels: Channel[];
   /** Names are unique. */

@@ -49,6 +49,7 @@ export type BlockName =
   | 'agent'
   | 'model'
   | 'memory'
+  | 'output'
   | 'web'
   | 'telegram'
   | 'tools'
@@ -70,6 +71,7 @@ export type BlockRule = {
 
 const REQUEST: Rule = { shapes: ['string'], block: 'request', blockOptional: true };
 const GREETING = { welcome: { shapes: ['string'] }, suggestions: { shapes: ['strings'] } } as const;
+const FIELD: Rule = { shapes: ['type', 'string?'] };
 const HEADER: Rule = { shapes: ['string', 'string'], repeats: true };
 
 /**
@@ -104,6 +106,7 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
         form: { word: 'mcp', rule: { shapes: ['address'], block: 'mcp', blockOptional: true } },
         repeats: true,
       },
+      output: { shapes: [], block: 'output' },
       limits: { shapes: [], block: 'limits' },
     },
   },
@@ -152,7 +155,8 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
       delete: REQUEST,
     },
   },
-  input: { title: '"input"', member: 'a name', names: { shapes: ['type', 'string?'] } },
+  input: { title: '"input"', member: 'a name', names: FIELD },
+  output: { title: '"output"', member: 'a name', names: FIELD },
   request: {
     title: 'a request',
     member: 'a setting',

@@ -2,20 +2,12 @@ import { type Arguments, createArgumentParser, reportInvalidName } from './argum
 import type { Braces } from './braces.ts';
 import { type Cursor, reportExpected } from './cursor.ts';
 import type { Report } from './diagnostic.ts';
-import {
-  BLOCKS,
-  type BlockName,
-  type Form,
-  findHomes,
-  findRule,
-  type Rule,
-  wordsOf,
-} from './grammar.ts';
-import { explain, meaningOf } from './meanings.ts';
+import { BLOCKS, type BlockName, type Form, findRule, type Rule, wordsOf } from './grammar.ts';
 import { stringValue } from './strings.ts';
-import { hint, suggest } from './suggest.ts';
+import { suggest } from './suggest.ts';
 import type { Block, Member } from './syntax.ts';
 import { describe, quote, type Token } from './token.ts';
+import { readUnknownWord } from './unknown-word.ts';
 
 /** The part of a member between its word and its block. */
 type Head = Arguments & {
@@ -221,21 +213,12 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
   /** Reports an unknown word, then parses it as the nearest known word or skips its member. */
   function parseUnknown(token: Token, block: BlockName): Member | undefined {
     const { text } = token;
-    const meaning = meaningOf(block, text);
-    const homes = meaning ? [] : findHomes(text);
-    const words = wordsOf(block);
-    report('unknown-setting', token, () => {
-      const elsewhere = homes.length > 0 ? `, it belongs in ${homes.join(' or ')}` : undefined;
-      const end = meaning ? explain(meaning) : (elsewhere ?? hint(text, words));
-      return `unknown setting ${quote(text)}${end}`;
-    });
-    const meant = meaning
-      ? 'word' in meaning && meaning.word
-      : homes.length === 0 && guess(text, words);
-    const rule = meant ? findRule(block, meant) : undefined;
-    if (meant && rule && (!meaning || cursor.mayFollow(rule.shapes[0])))
+    const { meant, isForeign, explain } = readUnknownWord(text, block, guess);
+    report('unknown-setting', token, () => `unknown setting ${quote(text)}${explain()}`);
+    const rule = meant === undefined ? undefined : findRule(block, meant);
+    if (meant !== undefined && rule && (!isForeign || cursor.mayFollow(rule.shapes[0])))
       return parseMember(meant, rule);
-    misplaced.add(meant || text);
+    misplaced.add(meant ?? text);
     skipMember();
     return undefined;
   }

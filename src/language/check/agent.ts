@@ -10,6 +10,7 @@ import { byteLength } from '../source.ts';
 import type { Member } from '../syntax.ts';
 import type { Template } from '../template.ts';
 import { checkChannels } from './channels.ts';
+import { checkOutput } from './fields.ts';
 import { checkNames, declaredIn, lacks, settingsOf } from './names.ts';
 import { checkTemplate, NO_TEMPLATE, type Scope } from './templates.ts';
 import { checkTools } from './tools.ts';
@@ -47,6 +48,7 @@ export function checkAgent(agent: Member, check: Check): Definition {
     prompt: settings.read('prompt', (member) => checkPrompt(member, facts, check)) ?? NO_TEMPLATE,
     history: settings.read('history', (member) => checkHistory(member, check)) ?? DEFAULTS.history,
     memory: settings.read('memory', (member) => checkFacts(member, check)) ?? [],
+    output: settings.read('output', (member) => checkOutput(member, check)),
     channels: checkChannels(settings.all('channel'), check),
     tools: checkTools(settings.all('tools'), facts, check),
     limits: settings.read('limits', (member) => checkLimits(member, check)) ?? DEFAULT_LIMITS,

@@ -1,7 +1,7 @@
 import type { Capability } from '../definition.ts';
 import type { Block, Member } from '../syntax.ts';
 import { quote } from '../token.ts';
-import { checkFields } from './fields.ts';
+import { checkInputs } from './fields.ts';
 import { checkNames, declaredIn, lacks, type Settings, settingsOf } from './names.ts';
 import { checkRequest, METHODS, NO_REQUEST } from './requests.ts';
 import type { Scope } from './templates.ts';
@@ -29,7 +29,7 @@ function checkCapability(member: Member, facts: Scope['facts'], check: Check): C
   return {
     name: namesOf(member)[0]?.text ?? '',
     description: textOf(member, check) ?? '',
-    input: settings.read('input', (input) => checkFields(input.block, check)) ?? [],
+    input: settings.read('input', (input) => checkInputs(input.block, check)) ?? [],
     request: requests.map((request) => checkRequest(request, scope, check))[0] ?? NO_REQUEST,
   };
 }

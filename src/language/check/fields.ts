@@ -5,14 +5,10 @@ import { checkNames } from './names.ts';
 import { type Check, checkText, textOf } from './values.ts';
 
 /** The valid input fields of a capability. */
-export function checkFields(block: Block | undefined, check: Check): Field[] {
+export function checkInputs(block: Block | undefined, check: Check): Field[] {
   const members = block?.members ?? [];
-  checkNames(
-    members.map(({ token }) => token),
-    check,
-    { max: { count: BOUNDS.inputs, what: 'inputs of a capability' } },
-  );
-  const fields = members.flatMap((member) => checkField(member, check) ?? []);
+  const max = { count: BOUNDS.inputs, what: 'inputs of a capability' };
+  const fields = checkFields(members, max, check);
   const isDescribed = members.some((member) => mayBeDescribed(member, check));
   if (block && fields.length > 0 && !isDescribed)
     check.report(
@@ -21,6 +17,25 @@ export function checkFields(block: Block | undefined, check: Check): Field[] {
       'no input is described, the model has only their names',
     );
   return fields;
+}
+
+/** The valid fields of a structured reply. */
+export function checkOutput({ block }: Member, check: Check): Field[] {
+  const max = { count: BOUNDS.outputFields, what: 'fields of an output' };
+  return checkFields(block?.members ?? [], max, check);
+}
+
+function checkFields(
+  members: readonly Member[],
+  max: { count: number; what: string },
+  check: Check,
+): Field[] {
+  checkNames(
+    members.map(({ token }) => token),
+    check,
+    { max },
+  );
+  return members.flatMap((member) => checkField(member, check) ?? []);
 }
 
 /** Whether a field has a description, or a mistake before which it may stand. */

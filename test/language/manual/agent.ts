@@ -1,4 +1,6 @@
 import { expect } from 'vitest';
+import { outputInstructions, readOutput } from '../../../src/agent/output.ts';
+import { schemaOfFields } from '../../../src/agent/tools/input.ts';
 import {
   agentWith,
   agentWithCapability,
@@ -83,6 +85,37 @@ export const AGENT: Sentences = {
     expect(codesOf(inModel('base_url "a.example/v1"'))).toEqual(['invalid-url']);
     expect(codesOf(inModel('api_key "the key"'))).toEqual(['syntax']);
   },
+  '`output` declares the fields of a structured reply, written as the inputs of a capability.':
+    () => {
+      const source = agentWith('  output {\n city string "Where"\n size "s" | "m"?\n }');
+      expect(define(source).output).toEqual([
+        {
+          name: 'city',
+          type: { kind: 'string', list: false },
+          optional: false,
+          description: 'Where',
+        },
+        { name: 'size', type: { kind: 'choice', choices: ['s', 'm'] }, optional: true },
+      ]);
+      expect(define(agentWith('')).output).toBeUndefined();
+      expect(codesOf(agentWith('  output { city }'))).toEqual(['syntax']);
+      expect(codesOf(agentWith('  output { a string a string }'))).toEqual(['duplicate-name']);
+      expect(codesOf(agentWith('  output { a string }'))).toEqual([]);
+    },
+  'An output has at most 64 fields.': () => {
+    const output = (count: number) =>
+      agentWith(`  output { ${many(count, (index) => `f${index} string`, '\n')} }`);
+    expect(define(output(64)).output).toHaveLength(64);
+    expect(codesOf(output(65))).toEqual(['too-many']);
+  },
+  'With `output`, the reply is a JSON object of these fields: the model is asked for it, the object is checked, and one wrong answer may be repaired.':
+    () => {
+      const fields = define(agentWith('  output { city string }')).output ?? [];
+      const schema = schemaOfFields(fields);
+      expect(outputInstructions(schema)).toContain(JSON.stringify(schema));
+      expect(readOutput(schema, '{"city": "Oslo"}')).toMatchObject({ output: { city: 'Oslo' } });
+      expect(readOutput(schema, '{"city": 5}')).toEqual({ problem: 'city: must be a string' });
+    },
   'In `limits`, `tool_calls` is 0 to 64 for one run; the default is 8.': () => {
     expect(define(inLimits('tool_calls 0')).limits.toolCalls).toBe(0);
     expect(define(inLimits('tool_calls 64')).limits.toolCalls).toBe(64);

@@ -26,6 +26,9 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a fact with a dash': ['    city\n', '    home-city\n'],
   'a fact with a number': ['prompt "Never mind"', 'prompt 5'],
 
+  'an output of an unknown type': ['answer string', 'answer strng'],
+  'an output twice': ['orders string[]?', 'answer string[]?'],
+
   'an empty welcome': ['"Hi!"', '" "'],
   'a comma that is missing': ['stion with a, comma"', 'stion" "with a, comma"'],
   'a setting of another block': ['channel web {', 'channel web {\n    api_key env.MODEL_KEY'],
@@ -74,7 +77,7 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
 
 /** Mistakes with braces and quotes, which leave a block or a text without its end. */
 export const OPEN_ENDS: Readonly<Record<string, Mistake>> = {
-  'no brace after the facts': ['  }\n\n  channel web', '\n  channel web'],
+  'no brace after the facts': ['  }\n\n  output', '\n  output'],
   'no brace after a channel': ['  }\n  channel telegram', '  channel telegram'],
   'no brace after an input': ['      }\n      get', '      get'],
   'no brace after a capability': ['    }\n    capability change', '    capability change'],
