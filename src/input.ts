@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObjectUpTo } from './json.ts';
+import { jsonObjectUpTo, ofObject } from './json.ts';
 import { isStorable } from './text.ts';
 
 /** The messages for a missing value and for a value of the wrong type. */
@@ -113,6 +113,12 @@ export const MAX_FACTS = 256;
 
 /** The client's own metadata on a run: at most 64 KiB. */
 export const runMetadata = jsonObjectUpTo(64);
+
+/** The JSON Schema of a structured reply: of an object, at most 16 KiB, as the schema of a tool. */
+export const outputSchema = jsonObjectUpTo(16).refine((schema) => schema.type === 'object', {
+  error: 'must be the schema of an object, with "type": "object"',
+  ...ofObject,
+});
 
 /** The client's key for a request that it may repeat. */
 export const idempotencyKey = z

@@ -15,6 +15,7 @@ import { assemblePrompt } from './prompt.ts';
 import { createToolbox } from './toolbox.ts';
 import type { ToolGroups } from './tools/groups.ts';
 import { isHeaderValue } from './tools/headers.ts';
+import { schemaOfFields } from './tools/input.ts';
 import { createMemoryTools } from './tools/memory.ts';
 
 /** One message to an agent, with the data that the agent needs to answer it. */
@@ -27,6 +28,8 @@ export type AgentTask = {
   sessionId?: string;
   message: string;
   context: JsonObject | undefined;
+  /** The JSON Schema of a structured reply, in place of the definition's output. */
+  outputSchema?: JsonObject | undefined;
   trace: Pick<Trace, 'begin' | 'step'>;
 };
 
@@ -121,8 +124,11 @@ export function createAgent({
         observer,
         log,
       });
+      const outputSchema =
+        task.outputSchema ?? (definition.output && schemaOfFields(definition.output));
       const messages = await trace.step('merge_context', (span) => {
-        const prompt = assemblePrompt({ definition, values, history: past, message, toolbox });
+        const parts = { definition, values, history: past, message, toolbox, outputSchema };
+        const prompt = assemblePrompt(parts);
         span.set({
           [OWN_ATTRIBUTE.contextKeys]: Object.keys(context).length,
           ...(prompt.historyLength < past.length && {
@@ -134,8 +140,8 @@ export function createAgent({
       });
       const span = trace.begin('send_to_model');
       const model = openModel(deployment);
-      const parts = { model, definition, messages, toolbox, redactor, sessionId, values };
-      return createLoop({ ...parts, span, signal });
+      const parts = { model, definition, messages, toolbox, outputSchema, redactor, sessionId };
+      return createLoop({ ...parts, values, span, signal });
     },
   };
 }

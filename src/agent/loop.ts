@@ -1,12 +1,14 @@
 import { startDeadline } from '../deadline.ts';
 import type { Redactor } from '../deployments/redact.ts';
 import { GatewayError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
 import type { Definition } from '../language/definition.ts';
 import type { Model, ModelEvent, ModelMessage, ModelRequest, ToolCall } from '../model/model.ts';
 import { createAnswerBudget } from '../model/pieces.ts';
 import type { Span } from '../runs/trace.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
 import { createDeltaCoalescer } from './delta-coalescer.ts';
+import { readOutput, repairRequest } from './output.ts';
 import type { Toolbox, ToolEvent } from './toolbox.ts';
 import type { ToolContext } from './tools/tool.ts';
 import { traceCall } from './trace-call.ts';
@@ -24,6 +26,8 @@ export type LoopResult = {
   usage(): TotalUsage;
   /** In call order, without repeats. */
   toolsCalled: string[];
+  /** The structured reply, if one was requested. `response` is then its JSON alone. */
+  output?: JsonObject;
 };
 
 /** A prepared run. */
@@ -31,7 +35,8 @@ export type Loop = {
   result: LoopResult;
   /**
    * Calls the model, runs the tools that it requests, sends back their results, and repeats until an answer requests
-   * no tool. Tool calls beyond the definition's limit are refused; the next model call then offers no tools.
+   * no tool. Tool calls beyond the definition's limit are refused; the next model call then offers no tools. A structured
+   * reply is emitted once it is checked; a wrong one gets one more model call.
    *
    * @param emit receives each event.
    * @throws GatewayError `model_error`, or `model_timeout` for a model call or a run that exceeds its time limit.
@@ -44,6 +49,8 @@ export type LoopOptions = {
   definition: Definition;
   messages: ModelMessage[];
   toolbox: Toolbox;
+  /** The JSON Schema of a structured reply; undefined for text. */
+  outputSchema: JsonObject | undefined;
   redactor: Redactor;
   /** The conversation's id, if the run belongs to one. */
   sessionId: string | undefined;
@@ -54,7 +61,7 @@ export type LoopOptions = {
 };
 
 export function createLoop(options: LoopOptions): Loop {
-  const { model, definition, messages, toolbox, redactor, values, span } = options;
+  const { model, definition, messages, toolbox, outputSchema, redactor, values, span } = options;
   const meter = createUsageMeter();
   const result: LoopResult = {
     response: '',
@@ -65,7 +72,7 @@ export function createLoop(options: LoopOptions): Loop {
 
   const budget = createAnswerBudget();
 
-  /** Streams one model call, redacting secrets. Returns its text and tool calls. */
+  /** Streams one model call, redacting secrets. Returns its text and tool calls. Text of a structured reply is held back. */
   const listen = async (
     request: ModelRequest,
     deltas: ReturnType<typeof createDeltaCoalescer>,
@@ -79,8 +86,9 @@ export function createLoop(options: LoopOptions): Loop {
     const say = (delta: string) => {
       if (delta === '') return;
       said += delta;
-      result.response += delta;
       turn.say(delta);
+      if (outputSchema) return;
+      result.response += delta;
       deltas.push(delta);
     };
     const endText = () => {
@@ -104,18 +112,41 @@ export function createLoop(options: LoopOptions): Loop {
     const { name, temperature, maxTokens, timeout } = definition.model;
     const conversation = [...messages];
     const deltas = createDeltaCoalescer((delta) => emit({ type: 'TextDelta', delta }));
+    let isRepair = false;
+    /** Takes a structured reply, or asks for another one. @returns whether it is taken. */
+    const takeOutput = (schema: JsonObject, said: string): boolean => {
+      const read = readOutput(schema, said);
+      if ('problem' in read) {
+        if (isRepair) throw unfit();
+        isRepair = true;
+        conversation.push({ role: 'assistant', content: said, toolCalls: [] });
+        conversation.push({ role: 'user', content: repairRequest(read.problem) });
+        return false;
+      }
+      result.output = read.output;
+      result.response = read.text;
+      result.messages.push({ role: 'ASSISTANT', text: read.text, toolCalls: [] });
+      deltas.push(read.text);
+      deltas.flush();
+      return true;
+    };
     for (let callsLeft = definition.limits.toolCalls; ; ) {
       const request = {
         model: model.nameFor(name),
         messages: conversation,
-        tools: callsLeft > 0 ? toolbox.tools : [],
+        tools: callsLeft > 0 && !isRepair ? toolbox.tools : [],
         temperature,
         maxTokens,
         timeout,
         budget,
+        outputSchema,
       };
       const { said, calls } = await listen(request, deltas, signal);
       if (signal.aborted) return;
+      if (outputSchema && calls.length === 0) {
+        if (takeOutput(outputSchema, said)) return;
+        continue;
+      }
       const named = calls.map(toolbox.record);
       const toolCalls = named.map((call) => ({ ...call, name: toolbox.wireNameOf(call.name) }));
       conversation.push({ role: 'assistant', content: said, toolCalls });
@@ -137,6 +168,11 @@ export function createLoop(options: LoopOptions): Loop {
   };
 
   return { result, run: (emit) => withinRunTime(options, (signal) => work(emit, signal)) };
+}
+
+function unfit(): GatewayError {
+  const message = 'The model did not answer with JSON that fits the output.';
+  return new GatewayError('model_error', message);
 }
 
 /** Runs the work with a signal that also aborts at the definition's time limit for a run. */

@@ -5,6 +5,7 @@ import { lookupIn, renderTemplate, TextLimitError } from '../language/template.t
 import type { ModelMessage } from '../model/model.ts';
 import { type HistoryMessage, latestThatFit } from '../sessions/history.ts';
 import type { Facts } from '../sessions/memory.ts';
+import { outputInstructions } from './output.ts';
 import type { Toolbox } from './toolbox.ts';
 
 /** The values that the prompt's templates can use. */
@@ -34,6 +35,8 @@ export type PromptParts = {
   history: HistoryMessage[];
   message: string;
   toolbox: Toolbox;
+  /** The JSON Schema of a structured reply. */
+  outputSchema: JsonObject | undefined;
 };
 
 /** The size limit of the first model call: 4 MiB. */
@@ -52,13 +55,15 @@ export function assemblePrompt({
   history,
   message,
   toolbox,
+  outputSchema,
 }: PromptParts): Prompt {
   const { context, memory } = values;
   const kept = Object.fromEntries(
     Object.entries(memory).filter(([name]) => !Object.hasOwn(context, name)),
   );
   const { text, missing } = renderPrompt(definition, values);
-  const system = text + delimited('memory', kept) + delimited('context', context);
+  const asksFor = outputSchema ? outputInstructions(outputSchema) : '';
+  const system = text + asksFor + delimited('memory', kept) + delimited('context', context);
   const left = MAX_PROMPT_BYTES - Buffer.byteLength(system) - Buffer.byteLength(message);
   if (left < 0) {
     throw new GatewayError(

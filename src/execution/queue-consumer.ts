@@ -63,7 +63,8 @@ export function startQueueConsumer({
     const { trace, columns } = traceRun({ ...run, botId: begun.botId }, deployment, traceparent);
     await runs.resume(begun, columns);
     const context = isJsonObject(run.context) ? run.context : undefined;
-    const task = { deployment, message, context };
+    const outputSchema = isJsonObject(run.outputSchema) ? run.outputSchema : undefined;
+    const task = { deployment, message, context, outputSchema };
     return runExecutor.launch(slot, {
       begun,
       labels: { kind, channel },

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
 import { isOutage } from '../outage.ts';
 import type { StartedRun } from './started-run.ts';
 
@@ -13,6 +14,8 @@ export type Reply = {
   tokensUsed: number;
   /** In call order, without repeats. */
   toolsCalled: string[];
+  /** The structured reply, if one was requested. */
+  output?: JsonObject | undefined;
 };
 
 /**
@@ -58,8 +61,8 @@ async function readEnd(
           response += event.delta;
           break;
         case 'ChatDone': {
-          const { latencyMs, tokensUsed, toolsCalled } = event;
-          return { response, sessionId, runId, latencyMs, tokensUsed, toolsCalled };
+          const { latencyMs, tokensUsed, toolsCalled, output } = event;
+          return { response, sessionId, runId, latencyMs, tokensUsed, toolsCalled, output };
         }
         case 'ChatFailed':
           return new GatewayError(event.code, event.message, { runId });

@@ -64,7 +64,7 @@ export function createStoreEnd({
       );
       const error = toGatewayError(err);
       const spans = trace.finish({ ...outcome, errorType: error.code });
-      failed = { ...outcome, status: 'FAILED', error, spans };
+      failed = { ...outcome, status: 'FAILED', output: undefined, error, spans };
       return failed;
     };
 
@@ -125,7 +125,7 @@ function measured({ status, latencyMs, promptTokens, completionTokens }: RunOutc
 function asEvent(
   stored: StoredEnd,
   { id: runId }: BegunRun,
-  { status, error, latencyMs, promptTokens, completionTokens, toolsCalled }: RunOutcome,
+  { status, error, latencyMs, promptTokens, completionTokens, toolsCalled, output }: RunOutcome,
 ): Unnumbered<EndEvent> {
   const failure = ({ code, message }: { code: ErrorCode; message: string }) =>
     ({ type: 'ChatFailed', runId, latencyMs, code, message }) as const;
@@ -141,5 +141,6 @@ function asEvent(
   if (error) return failure(error);
   const tokensUsed = promptTokens + completionTokens;
   if (status === 'CANCELLED') return { type: 'ChatCancelled', runId, latencyMs, tokensUsed };
-  return { type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled };
+  const done = { type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled } as const;
+  return output ? { ...done, output } : done;
 }

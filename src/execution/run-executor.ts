@@ -82,6 +82,7 @@ export function createRunExecutor({
       error: failure,
       latencyMs: Math.min(Math.round(performance.now() - startedAt), MAX_INT),
       toolsCalled: result?.toolsCalled ?? [],
+      output: failure || signal.aborted ? undefined : result?.output,
       ...recordEvents(events.events),
       ...usage,
       spans: trace.finish({ ...usage, errorType }),

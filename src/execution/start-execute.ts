@@ -23,6 +23,8 @@ export type ExecuteRequest = RunRequest & {
   prompt: string;
   /** The caller's annotations, stored with the run. */
   metadata: JsonObject | undefined;
+  /** The JSON Schema of a structured reply, in place of the definition's output. */
+  outputSchema: JsonObject | undefined;
   /** Whether to enqueue the run and answer at once. `onDisconnect` has no effect then. */
   background: boolean;
 };
@@ -58,7 +60,7 @@ export function createStartExecute({
 }): StartExecute {
   const start: StartExecute = async (request, signal) => {
     const startedAt = performance.now();
-    const { botId, botVersion, environment, context, traceparent } = request;
+    const { botId, botVersion, environment, context, outputSchema, traceparent } = request;
     const repeatable = repeatableOf(request, 'execute', inputOf(request));
     await using undo = new AsyncDisposableStack();
 
@@ -85,18 +87,18 @@ export function createStartExecute({
     undo.move();
     if (claim) idempotency.notify(claim);
     const { begun } = outcome;
-    const task = { deployment, message: run.input, context };
+    const task = { deployment, message: run.input, context, outputSchema };
     const labels = { kind: run.kind, channel: run.channel };
     const job = { begun, labels, trace, task, startedAt, onDisconnect: run.onDisconnect };
     return startedRun(runExecutor.launch(slot, job));
   };
 
   const enqueue: StartExecute = async (request, signal) => {
-    const { accountId, plan, botId, botVersion, environment } = request;
+    const { accountId, plan, botId, botVersion, environment, outputSchema } = request;
     const repeatable = repeatableOf(request, 'execute in the background', inputOf(request));
     const claim = repeatable && newClaim(repeatable);
     const traceparent = String(request.traceparent ?? '') || undefined;
-    const run = { ...runOf(request), accountId, plan, traceparent };
+    const run = { ...runOf(request), accountId, plan, traceparent, outputSchema };
     let added: Awaited<ReturnType<Queue['add']>>;
     try {
       // Only checks that the bot is deployed: the run uses the deployment that is active when a worker takes it.
@@ -121,6 +123,9 @@ function runOf({ botId, environment, channel, prompt, context, metadata }: Execu
 }
 
 /** What identifies a repeat of the request. */
-function inputOf({ botId, environment, prompt, context, metadata }: ExecuteRequest): unknown[] {
-  return [botId, environment, prompt, context ?? null, metadata ?? null];
+function inputOf(request: ExecuteRequest): unknown[] {
+  const { botId, environment, prompt, context, metadata, outputSchema } = request;
+  const input = [botId, environment, prompt, context ?? null, metadata ?? null];
+  // Without a schema, the fingerprint is that of earlier versions, whose keys live for 24 hours.
+  return outputSchema ? [...input, outputSchema] : input;
 }

@@ -34,6 +34,8 @@ export type ModelRequest = {
   temperature?: number;
   /** The most completion tokens; the server's default if omitted. */
   maxTokens?: number;
+  /** The JSON Schema of the answer, if it must be a JSON object. The model may ignore it. */
+  outputSchema?: JsonObject | undefined;
   /** Milliseconds for the whole call. */
   timeout: number;
   /** Limits the total of all answers that share it; by default the request has its own. */

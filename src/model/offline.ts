@@ -1,11 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Model } from './model.ts';
 import { createOpenAIModel } from './openai.ts';
 
 const NAME = 'offline';
 
 type Message = { role: string; content: string };
-type Request = { messages: Message[]; tools?: { function: { name: string } }[] };
+type Request = {
+  messages: Message[];
+  tools?: { function: { name: string } }[];
+  response_format?: { json_schema: { schema: JsonObject } };
+};
 
 /**
  * The model for installations without a configured model server. It runs in this process without a network and is
@@ -24,7 +29,9 @@ export function createOfflineModel({ pace }: { pace: number }): Model {
 function answer(body: string, pace: number, signal?: AbortSignal): Response {
   const request: Request = JSON.parse(body);
   const call = wishFor(request);
-  const words = call ? [] : reply(request.messages).split(/(?<= )/);
+  const schema = request.response_format?.json_schema.schema;
+  const text = schema ? JSON.stringify(exampleOf(schema)) : reply(request.messages);
+  const words = call ? [] : text.split(/(?<= )/);
   const usage = {
     prompt_tokens: countWords(request.messages.map(({ content }) => content).join(' ')),
     completion_tokens: words.length,
@@ -85,6 +92,31 @@ function reply(messages: Message[]): string {
     ...(context ? [`Context of this request: ${context}.`] : []),
     'I am the offline model: set OPENAI_API_KEY to talk to a real one.',
   ].join(' ');
+}
+
+/** A value that fits a simple JSON Schema: the required fields of an object with their first choices, zeros and words. */
+function exampleOf({ type, properties, required, enum: choices, minimum }: JsonObject): JsonValue {
+  if (Array.isArray(choices)) return choices[0] ?? null;
+  switch (type) {
+    case 'object': {
+      const names = new Set(Array.isArray(required) ? required : []);
+      const fields = isJsonObject(properties) ? Object.entries(properties) : [];
+      return Object.fromEntries(
+        fields.flatMap(([name, field]) =>
+          names.has(name) && isJsonObject(field) ? [[name, exampleOf(field)]] : [],
+        ),
+      );
+    }
+    case 'array':
+      return [];
+    case 'number':
+    case 'integer':
+      return typeof minimum === 'number' && minimum > 0 ? minimum : 0;
+    case 'boolean':
+      return false;
+    default:
+      return 'offline';
+  }
 }
 
 function countWords(text: string): number {

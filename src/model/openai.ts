@@ -7,6 +7,7 @@ import type {
 import { z } from 'zod';
 import { startDeadline } from '../deadline.ts';
 import { GatewayError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
 import { readChunks } from './chunks.ts';
 import { createPooledFetch, withoutRefusals } from './fetch.ts';
 import type { Model, ModelEvent, ModelMessage, ModelRequest, Usage } from './model.ts';
@@ -63,7 +64,7 @@ export function createOpenAIModel({
 
   /** One attempt. Emits text as it arrives, then tool calls, then `finish`. */
   const attempt = async (request: ModelRequest, emit: Emit, signal: AbortSignal) => {
-    const { model, messages, tools, temperature, maxTokens, timeout } = request;
+    const { model, messages, tools, temperature, maxTokens, timeout, outputSchema } = request;
     const { budget = createAnswerBudget() } = request;
     const text = joinSurrogates();
     let reason: string | undefined;
@@ -77,6 +78,7 @@ export function createOpenAIModel({
         ...(tools.length > 0 && {
           tools: tools.map((tool) => ({ type: 'function' as const, function: tool })),
         }),
+        ...(outputSchema && { response_format: formatOf(outputSchema) }),
         temperature,
         [limitName]: maxTokens,
         stream: true,
@@ -108,6 +110,7 @@ export function createOpenAIModel({
     async stream(request, emit, signal) {
       using deadline = startDeadline(request.timeout, { signal });
       try {
+        let attempted = request;
         for (let triesLeft = 1; ; triesLeft -= 1) {
           let hasSpoken = false;
           const listen = (event: ModelEvent) => {
@@ -115,8 +118,13 @@ export function createOpenAIModel({
             emit(event);
           };
           try {
-            return await attempt(request, listen, deadline.signal);
+            return await attempt(attempted, listen, deadline.signal);
           } catch (error) {
+            if (attempted.outputSchema && isRefusal(error)) {
+              attempted = { ...request, outputSchema: undefined };
+              triesLeft += 1;
+              continue;
+            }
             if (hasSpoken || triesLeft === 0 || !isPassing(error)) throw error;
             await delay(retryDelay(error), undefined, { signal: deadline.signal });
           }
@@ -133,6 +141,16 @@ type Emit = (event: ModelEvent) => void;
 /** A stream that ended without a finish reason. */
 class BrokenOff extends Error {
   override readonly name = 'BrokenOff';
+}
+
+/** OpenAI's structured outputs, without the strict mode, which does not know all of JSON Schema. */
+function formatOf(schema: JsonObject) {
+  return { type: 'json_schema' as const, json_schema: { name: 'output', schema } };
+}
+
+/** Whether a server may have refused `response_format`. The call is then repeated without it. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof OpenAI.APIError && (error.status === 400 || error.status === 422);
 }
 
 /** Whether a retry of the same call may succeed. */

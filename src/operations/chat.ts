@@ -19,6 +19,7 @@ export const chat = operation<
   {
     chat: {
       response: string;
+      output: JsonObject | null;
       sessionId: string;
       runId: string;
       latencyMs: number;
@@ -30,6 +31,7 @@ export const chat = operation<
   mutation Chat($botId: ID!, $input: ChatInput!) {
     chat(botId: $botId, input: $input) {
       response
+      output
       sessionId
       runId
       latencyMs
@@ -72,6 +74,7 @@ export type ExecuteVariables = {
     environment?: 'PRODUCTION' | 'STAGING';
     background?: boolean;
     metadata?: JsonObject;
+    outputSchema?: JsonObject;
     onDisconnect?: 'CANCEL' | 'CONTINUE';
     idempotencyKey?: string;
   };
@@ -83,6 +86,7 @@ export const execute = operation<
     execute: {
       id: string;
       response: string | null;
+      output: JsonObject | null;
       latencyMs: number | null;
       tokensUsed: number;
       toolsCalled: string[];
@@ -90,7 +94,7 @@ export const execute = operation<
   }
 >(/* GraphQL */ `
   mutation Execute($botId: ID!, $input: ExecuteInput!) {
-    execute(botId: $botId, input: $input) { id response latencyMs tokensUsed toolsCalled }
+    execute(botId: $botId, input: $input) { id response output latencyMs tokensUsed toolsCalled }
   }
 `);
 

@@ -71,6 +71,7 @@ export type RunData = {
   sessionId: string | null;
   input: string;
   response: string | null;
+  output: JsonObject | null;
   error: { code: string; message: string } | null;
   model: string | null;
   startedAt: Date | null;
@@ -95,7 +96,7 @@ export type RunData = {
 };
 
 /** The contents of a run, which require the scope RUNS. */
-type RunContents = 'deployment' | 'input' | 'response' | 'error' | 'trace';
+type RunContents = 'deployment' | 'input' | 'response' | 'output' | 'error' | 'trace';
 
 /** A run as a key without the scope RUNS reads it. */
 export type RunFacts = Omit<RunData, RunContents> & Partial<Pick<RunData, RunContents>>;
@@ -133,6 +134,7 @@ const RUN = /* GraphQL */ `
     }
     input
     response
+    output
     error {
       code
       message

@@ -2,6 +2,7 @@ import type { Owner } from '../coordination/worker-lease.ts';
 import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { type Claim, type ClaimRow, claimRow, releaseClaim } from '../idempotency/claim.ts';
 import { makeId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
 import type { Log } from '../log.ts';
 import {
   type NewSession,
@@ -34,7 +35,11 @@ export type NewRun = Pick<
 >;
 
 /** The further columns of a run that is enqueued instead of begun. */
-export type QueuedColumns = { accountId: string; traceparent: string | undefined };
+export type QueuedColumns = {
+  accountId: string;
+  traceparent: string | undefined;
+  outputSchema: JsonObject | undefined;
+};
 
 /** One attempt at a run. Only the owner that started the attempt may finish it. */
 export type BegunRun = { id: string; botId: string; ownerId: string; attempt: number };

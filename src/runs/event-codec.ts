@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ErrorCode, readErrorCode } from '../errors.ts';
 import type { Prisma, Run } from '../generated/prisma/client.ts';
+import { isJsonObject } from '../json.ts';
 import type { EndEvent, RunEvent } from './events.ts';
 
 /**
@@ -32,6 +33,7 @@ export const EVENT_COLUMNS = {
   status: true,
   startedAt: true,
   response: true,
+  output: true,
   events: true,
   errorCode: true,
   errorMessage: true,
@@ -90,8 +92,10 @@ function endOf(row: EventRow, seq: number): EndEvent | undefined {
     case 'QUEUED':
     case 'RUNNING':
       return undefined;
-    case 'COMPLETED':
-      return { seq, type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled };
+    case 'COMPLETED': {
+      const output = isJsonObject(row.output) ? { output: row.output } : {};
+      return { seq, type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled, ...output };
+    }
     case 'CANCELLED':
       return { seq, type: 'ChatCancelled', runId, latencyMs, tokensUsed };
     case 'FAILED': {

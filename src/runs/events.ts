@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
 
 /**
  * The events of a run, in order: `RunStarted`, any number of text deltas and tool events, and one terminal event. The
@@ -16,6 +17,8 @@ export type RunEvent = { seq: number } & (
       latencyMs: number;
       tokensUsed: number;
       toolsCalled: string[];
+      /** The structured reply, if one was requested. */
+      output?: JsonObject | undefined;
     }
   | { type: 'ChatFailed'; runId: string; latencyMs: number; code: ErrorCode; message: string }
   | { type: 'ChatCancelled'; runId: string; latencyMs: number; tokensUsed: number }

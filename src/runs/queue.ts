@@ -5,6 +5,7 @@ import type { Owner } from '../coordination/worker-lease.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import type { Plan, Prisma, Run } from '../generated/prisma/client.ts';
 import type { Claim } from '../idempotency/claim.ts';
+import type { JsonObject } from '../json.ts';
 import type { Log } from '../log.ts';
 import { type Observer, UNOBSERVED } from '../observer.ts';
 import type { Database } from '../storage/database.ts';
@@ -22,6 +23,8 @@ export type QueuedRun = Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'onD
   /** The account's plan, which limits its queued runs. */
   plan: Plan;
   traceparent?: string | undefined;
+  /** The JSON Schema of a structured reply, in place of the definition's output. */
+  outputSchema?: JsonObject | undefined;
 };
 
 /** The fields of a run as they were when it was enqueued, whatever its state is now. */
@@ -31,6 +34,7 @@ export function asQueued({ traceparent }: { traceparent: unknown }) {
     deployment: null,
     model: null,
     response: null,
+    output: null,
     errorCode: null,
     errorMessage: null,
     startedAt: null,
@@ -57,6 +61,7 @@ const WORK_COLUMNS = {
   channel: true,
   input: true,
   context: true,
+  outputSchema: true,
   traceparent: true,
   createdAt: true,
   attempt: true,
@@ -65,7 +70,7 @@ const WORK_COLUMNS = {
 /** A queued run that this process has taken. */
 export type TakenRun = Pick<
   Run,
-  'environment' | 'kind' | 'channel' | 'input' | 'context' | 'createdAt'
+  'environment' | 'kind' | 'channel' | 'input' | 'context' | 'outputSchema' | 'createdAt'
 > & {
   begun: BegunRun;
   accountId: string;
@@ -206,12 +211,12 @@ export function createQueue({
   };
 
   return {
-    async add({ plan, accountId, traceparent, ...run }, claim) {
+    async add({ plan, accountId, traceparent, outputSchema, ...run }, claim) {
       const giveBack = await reserve(accountId, plan);
       const traceId = traceIdOf(traceparent);
       const outcome = await begin(
         { ...run, traceId, onDisconnect: 'CONTINUE' },
-        { claim, queued: { accountId, traceparent } },
+        { claim, queued: { accountId, traceparent, outputSchema } },
       );
       if (outcome.kind !== 'begun') {
         giveBack();

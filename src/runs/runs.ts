@@ -3,6 +3,7 @@ import type { Owner } from '../coordination/worker-lease.ts';
 import type { ErrorCode } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { HistoryMessage, TurnEnd } from '../sessions/history.ts';
 import { createBatch } from '../storage/batch.ts';
@@ -20,6 +21,8 @@ export type RunOutcome = {
   status: 'COMPLETED' | 'FAILED' | 'CANCELLED';
   /** The reply's text, partial if the run did not complete. */
   response: string;
+  /** The structured reply of a completed run, if one was requested. */
+  output?: JsonObject | undefined;
   error?: { code: ErrorCode; message: string };
   latencyMs: number;
   promptTokens: number;

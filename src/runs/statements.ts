@@ -4,7 +4,8 @@ import { acquireTurns, LEASE_COLUMNS } from '../sessions/lease.ts';
 import { statement } from '../storage/sql.ts';
 
 const RUN_COLUMNS = `key text, status text, "deploymentId" text, kind text, channel text, input text, context jsonb,
-  model text, metadata jsonb, "traceId" text, "onDisconnect" text, attempt int, "accountId" text, traceparent text`;
+  model text, metadata jsonb, "traceId" text, "onDisconnect" text, attempt int, "accountId" text, traceparent text,
+  "outputSchema" jsonb`;
 
 /**
  * Claims idempotency keys, acquires turns of sessions, inserts runs, and recalls the history and memory of the
@@ -24,11 +25,13 @@ export const BEGIN = statement(`
     ${acquireTurns('admitted')}
   ), begun AS (
     INSERT INTO runs (id, bot_id, deployment_id, environment, kind, status, channel, session_id, input, context, model,
-      metadata, trace_id, on_disconnect, owner_id, attempt, started_at, background, account_id, traceparent)
+      metadata, trace_id, on_disconnect, owner_id, attempt, started_at, background, account_id, traceparent,
+      output_schema)
     SELECT key, "botId", "deploymentId", environment::"Environment", kind::"RunKind", status::"RunStatus",
       channel::"Channel", "sessionId", input, context, model, metadata, "traceId",
       COALESCE("onDisconnect", 'CANCEL')::"OnDisconnect", CASE status WHEN 'RUNNING' THEN "ownerId" END, attempt,
-      CASE status WHEN 'RUNNING' THEN now() END, status = 'QUEUED', "accountId", traceparent
+      CASE status WHEN 'RUNNING' THEN now() END, status = 'QUEUED', "accountId", traceparent,
+      "outputSchema"
     FROM admitted WHERE "leaseId" IS NULL OR "leaseId" IN (SELECT key FROM acquired)
     ON CONFLICT (id) DO NOTHING
   )
@@ -71,7 +74,7 @@ export const CHECKPOINT = statement(`
 export const END = statement(`
   WITH requested AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS requested
-      (key text, "ownerId" text, attempt int, status text, response text, "errorCode" text,
+      (key text, "ownerId" text, attempt int, status text, response text, output jsonb, "errorCode" text,
        "errorMessage" text, "latencyMs" int, "promptTokens" int, "completionTokens" int,
        "tokensEstimated" boolean, "toolsCalled" json, spans jsonb, events jsonb, "sessionKey" text,
        "leaseId" text, turn int, messages jsonb, together boolean)
@@ -83,7 +86,7 @@ export const END = statement(`
     FOR UPDATE OF sessions
   ), ended AS (
     UPDATE runs SET status = requested.status::"RunStatus", response = requested.response,
-      error_code = "errorCode", error_message = "errorMessage", latency_ms = "latencyMs",
+      output = requested.output, error_code = "errorCode", error_message = "errorMessage", latency_ms = "latencyMs",
       prompt_tokens = "promptTokens", completion_tokens = "completionTokens",
       tokens_estimated = "tokensEstimated",
       tools_called = ARRAY(SELECT json_array_elements_text("toolsCalled")),

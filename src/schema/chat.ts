@@ -68,6 +68,13 @@ const ChatReplyObject = builder.objectRef<Reply & { sessionId: string }>('ChatRe
   description: 'A stored reply of a bot.',
   fields: (t) => ({
     response: t.exposeString('response', { description: 'Text of the reply.' }),
+    output: t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        'Structured reply: the JSON object that `response` holds as text. Null if the definition declares no `output`.',
+      resolve: ({ output }) => output ?? null,
+    }),
     sessionId: t.exposeString('sessionId', {
       description: 'Session ID, as the caller named the conversation.',
     }),

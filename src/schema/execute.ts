@@ -1,6 +1,6 @@
 import { type GatewayError, invalidInput } from '../errors.ts';
 import { readReply } from '../execution/reply.ts';
-import { chatMessage, idempotencyKey, runMetadata } from '../input.ts';
+import { chatMessage, idempotencyKey, outputSchema, runMetadata } from '../input.ts';
 import { isJsonObject, jsonObject } from '../json.ts';
 import { asQueued } from '../runs/queue.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
@@ -42,6 +42,12 @@ const ExecuteInput = builder.inputType('ExecuteInput', {
       description:
         'JSON object of at most 64 KiB to store with the run. It is not passed to the model.',
       validate: { schema: runMetadata },
+    }),
+    outputSchema: t.field({
+      type: 'JSON',
+      description:
+        'JSON Schema of an object that the reply must fit, at most 16 KiB, in place of the definition’s `output`. A reply that does not fit after one repair fails with MODEL_ERROR. `pattern`, `format`, `$ref`, `not` and `if` are passed to the model and not checked.',
+      validate: { schema: outputSchema },
     }),
     onDisconnect: t.field({ type: OnDisconnectEnum, description: ON_DISCONNECT }),
     idempotencyKey: t.string({
@@ -97,7 +103,7 @@ builder.subscriptionField('execute', (t) =>
 
 async function startExecute(
   botId: string,
-  { prompt, metadata, background, ...input }: typeof ExecuteInput.$inferInput,
+  { prompt, metadata, background, outputSchema, ...input }: typeof ExecuteInput.$inferInput,
   context: Context,
 ) {
   const request = {
@@ -105,6 +111,7 @@ async function startExecute(
     prompt,
     metadata: isJsonObject(metadata) ? metadata : undefined,
     background: background ?? false,
+    outputSchema: isJsonObject(outputSchema) ? outputSchema : undefined,
   };
   return context.startExecute(request, context.signal);
 }

@@ -66,6 +66,7 @@ const SCOPE =
 export const RUN_TEXTS = longColumns(Prisma.sql`runs`, {
   input: 'input',
   response: 'response',
+  output: 'output',
   metadata: 'metadata',
   trace: 'spans',
 });
@@ -127,6 +128,17 @@ builder.prismaNode('Run', {
           .string()
           .nullish()
           .parse(await RUN_TEXTS.read(run, 'response', context, info)),
+    }),
+    output: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: `Structured reply: the JSON object that \`response\` holds as text. Null if none was requested. ${SCOPE}`,
+      authScopes: MAY_READ,
+      select: { id: true },
+      resolve: async (run, _args, context, info) => {
+        const output = await RUN_TEXTS.read(run, 'output', context, info);
+        return isJsonObject(output) ? output : null;
+      },
     }),
     error: t.field({
       type: RunError,

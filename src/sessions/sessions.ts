@@ -65,7 +65,7 @@ export function createSessions({
           AND session_id = ${sessionId} AND id > ${after}
         ORDER BY id LIMIT ${BATCH}
       ), forgotten AS (
-        UPDATE runs SET input = '', response = NULL, events = NULL, context = NULL, metadata = NULL
+        UPDATE runs SET input = '', response = NULL, output = NULL, events = NULL, context = NULL, metadata = NULL
         WHERE id IN (SELECT id FROM batch)
       )
       SELECT max(id) AS last FROM batch`;

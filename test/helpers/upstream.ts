@@ -17,6 +17,7 @@ export type UpstreamRequest = {
     stream: boolean;
     temperature?: number;
     max_tokens?: number;
+    response_format?: object;
   };
 };
 

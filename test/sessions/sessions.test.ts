@@ -255,9 +255,16 @@ describe('a session that is forgotten', () => {
     });
     const answer = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 's' });
     const id = answer.headers.get('x-run-id') ?? '';
+    await app.prisma.run.update({ where: { id }, data: { output: { city: 'Oslo' } } });
     await forget(bot);
     const row = await app.prisma.run.findUniqueOrThrow({ where: { id } });
-    expect(JSON.stringify([row.events, row.response, row.input])).toBe('[null,null,""]');
+    const { events, response, output, input } = row;
+    expect({ events, response, output, input }).toEqual({
+      events: null,
+      response: null,
+      output: null,
+      input: '',
+    });
     const { headers } = tenant;
     const read = await frames(
       await fetch(`${app.url}/v1/bots/${bot}/runs/${id}/events`, { headers }),

@@ -11,7 +11,7 @@ import { ATTRIBUTE } from '../../runs/semconv.ts';
 import { MAX_LISTED, missingValues } from '../../runs/trace.ts';
 import { limitAnswer, limitError } from './answer.ts';
 import { headersOf, renderHeaders, withinLimit } from './headers.ts';
-import { inputSchemaOf } from './input.ts';
+import { schemaOfFields } from './input.ts';
 import { checkAgainst } from './schema-check.ts';
 import { type Tool, ToolError } from './tool.ts';
 
@@ -44,7 +44,7 @@ function createHttpTool(
   { description, input: fields, request }: Capability,
   { egress, variables, redactor }: HttpToolDependencies,
 ): Tool {
-  const inputSchema = inputSchemaOf(fields);
+  const inputSchema = schemaOfFields(fields);
   return {
     name,
     description,

@@ -2,13 +2,13 @@ import type { JsonObject } from '../../json.ts';
 import type { Field, FieldType, ScalarName } from '../../language/definition.ts';
 
 /**
- * Converts the declared input of a capability to JSON Schema, for the model and for validation. The schema rejects
- * undeclared fields. Validation converts no values.
+ * Converts the declared input of a capability, or a declared output, to JSON Schema, for the model and for validation. The
+ * schema rejects undeclared fields. Validation converts no values.
  */
-export function inputSchemaOf(fields: Field[]): JsonObject {
+export function schemaOfFields(fields: Field[]): JsonObject {
   const properties = fields.map(({ name, type, description }): [string, JsonObject] => [
     name,
-    { ...schemaOf(type), ...(description !== undefined && { description }) },
+    { ...schemaOfType(type), ...(description !== undefined && { description }) },
   ]);
   const required = fields.filter(({ optional }) => !optional).map(({ name }) => name);
   return {
@@ -30,7 +30,7 @@ const SCALARS: Record<ScalarName, JsonObject> = {
   boolean: { type: 'boolean' },
 };
 
-function schemaOf(type: FieldType): JsonObject {
+function schemaOfType(type: FieldType): JsonObject {
   if (type.kind === 'choice') return { type: 'string', enum: type.choices };
   const scalar = SCALARS[type.kind];
   return type.list ? { type: 'array', items: scalar } : scalar;

@@ -26,10 +26,16 @@ const TYPE_NAMES: Record<string, string> = {
  */
 export function checkAgainst(schema: JsonObject, input: unknown): JsonObject {
   if (!isJsonObject(input)) throw invalid(['must be an object']);
-  const check: Check = { problems: [], limit: MAX_PROBLEMS, steps: { left: MAX_STEPS } };
-  checkValue(schema, input, '', check);
-  if (check.problems.length > 0) throw invalid(check.problems);
+  const problems = problemsOf(schema, input);
+  if (problems.length > 0) throw invalid(problems);
   return input;
+}
+
+/** The first 20 problems of an object, as in `checkAgainst`. */
+export function problemsOf(schema: JsonObject, object: JsonObject): string[] {
+  const check: Check = { problems: [], limit: MAX_PROBLEMS, steps: { left: MAX_STEPS } };
+  checkValue(schema, object, '', check);
+  return check.problems;
 }
 
 type Check = { problems: string[]; limit: number; steps: { left: number } };

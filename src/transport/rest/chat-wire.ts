@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { chatMessage, expected, runMetadata, sessionId } from '../../input.ts';
+import { chatMessage, expected, outputSchema, runMetadata, sessionId } from '../../input.ts';
 import { jsonObject, ofObject } from '../../json.ts';
-import { runFacts, runId } from './run-wire.ts';
+import { output, runFacts, runId } from './run-wire.ts';
 import { conversation, environment, NOT_AN_OBJECT, oneOf, repeatHeaders } from './wire.ts';
 
 /** Headers of every route that starts a run. */
@@ -77,6 +77,14 @@ export const executeBody = z
             'effect.',
         }),
       environment,
+      output_schema: outputSchema
+        .meta(ANY_OBJECT)
+        .optional()
+        .meta({
+          description:
+            "JSON Schema of an object that the reply must fit, at most 16 KiB, in place of the definition's `output`.",
+          examples: [{ type: 'object', properties: { city: { type: 'string' } } }],
+        }),
       metadata: runMetadata
         .meta(ANY_OBJECT)
         .optional()
@@ -120,6 +128,7 @@ const response = z
 export const chatReply = z
   .object({
     response,
+    output,
     session_id: z.string().meta({
       description: 'Session ID of the conversation: the one sent, or a generated one.',
       examples: ['user-1'],
@@ -128,7 +137,9 @@ export const chatReply = z
   })
   .meta({ id: 'ChatReply' });
 
-export const executeReply = z.object({ response, ...runFacts }).meta({ id: 'ExecuteReply' });
+export const executeReply = z
+  .object({ response, output, ...runFacts })
+  .meta({ id: 'ExecuteReply' });
 
 export const acceptedReply = z
   .object({

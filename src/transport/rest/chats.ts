@@ -59,6 +59,7 @@ export const chatRoutes = [
       schema: chatReply,
       reply: ({ chat }) => ({
         response: chat.response,
+        ...(chat.output && { output: chat.output }),
         session_id: chat.sessionId,
         run_id: chat.runId,
         latency_ms: chat.latencyMs,
@@ -126,11 +127,12 @@ export const chatRoutes = [
     errors: OF_RUNS,
     answerHeaders: ['X-Run-Id', 'Idempotency-Replayed'],
     input: { params: botParams, headers: runHeaders, body: executeBody },
-    toVariables: ({ params, headers, body: { stream, environment, ...body } }) => ({
+    toVariables: ({ params, headers, body: { stream, environment, output_schema, ...body } }) => ({
       variables: {
         botId: params.id,
         input: {
           ...body,
+          outputSchema: output_schema,
           environment: environment ?? headers['x-environment'],
           onDisconnect: headers['x-on-disconnect'],
           idempotencyKey: headers['idempotency-key'],
@@ -147,8 +149,9 @@ export const chatRoutes = [
     json: {
       operation: execute,
       schema: executeReply,
-      reply: ({ execute: { response, id, latencyMs, tokensUsed, toolsCalled } }) => ({
+      reply: ({ execute: { response, output, id, latencyMs, tokensUsed, toolsCalled } }) => ({
         response: response ?? '',
+        ...(output && { output }),
         run_id: id,
         latency_ms: latencyMs ?? 0,
         tokens_used: tokensUsed,

@@ -102,6 +102,16 @@ export const runFacts = {
   }),
 };
 
+/** Absent where no structured reply was requested. */
+export const output = z
+  .record(z.string(), z.json())
+  .optional()
+  .meta({
+    override: { type: 'object', additionalProperties: true },
+    description:
+      'Structured reply: the JSON object that `response` holds as text. Absent where none was requested.',
+  });
+
 const time = z.iso.datetime().meta({ examples: ['2026-11-20T12:00:00.000Z'] });
 
 const span = z
@@ -172,6 +182,7 @@ export const runReply = z
           'Text of the reply. For a run that did not complete, the text generated so far.',
         examples: ['Hello! How can I help?'],
       }),
+    output,
     error: z
       .object({ code: z.string(), message: z.string() })
       .nullable()

@@ -124,6 +124,7 @@ function toStoppedRunReply(run: RunFacts) {
     session_id: run.sessionId,
     input: run.input ?? null,
     response: run.response ?? null,
+    ...(run.output && { output: run.output }),
     error: run.error ? { code: run.error.code.toLowerCase(), message: run.error.message } : null,
     model: run.model,
     started_at: run.startedAt?.toISOString() ?? null,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inputSchemaOf } from '../../../src/agent/tools/input.ts';
+import { schemaOfFields } from '../../../src/agent/tools/input.ts';
 import { checkAgainst } from '../../../src/agent/tools/schema-check.ts';
 import { ToolError } from '../../../src/agent/tools/tool.ts';
 import type { Field } from '../../../src/language/definition.ts';
@@ -16,7 +16,7 @@ const fields: Field[] = [
   { name: 'count', type: scalar('integer'), optional: true },
   { name: 'express', type: scalar('boolean'), optional: true },
 ];
-const schema = inputSchemaOf(fields);
+const schema = schemaOfFields(fields);
 
 const problemsOf = (input: unknown, of = schema) => {
   try {
@@ -45,7 +45,7 @@ describe('the input of a capability', () => {
   });
 
   test('is described also where there is none', () => {
-    const none = inputSchemaOf([]);
+    const none = schemaOfFields([]);
     expect(none).toEqual({
       type: 'object',
       properties: {},
@@ -98,7 +98,7 @@ describe('the input of a capability', () => {
   test('may have names that objects inherit', () => {
     const names = ['constructor', 'toString', 'hasOwnProperty'];
     const oddSchema = (optional: boolean) =>
-      inputSchemaOf(names.map((name) => ({ name, type: scalar('string'), optional })));
+      schemaOfFields(names.map((name) => ({ name, type: scalar('string'), optional })));
     const odd = oddSchema(false);
     expect(checkAgainst(oddSchema(true), {})).toEqual({});
     expect(problemsOf({}, odd)).toEqual(names.map((name) => `${name}: is required`));

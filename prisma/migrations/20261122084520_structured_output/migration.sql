@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "runs" ADD COLUMN     "output" JSONB,
+ADD COLUMN     "output_schema" JSONB;

@@ -1,0 +1,34 @@
+import { type JsonObject, jsonObjectUpTo, jsonText } from '../json.ts';
+import { limitError } from './tools/answer.ts';
+import { problemsOf } from './tools/schema-check.ts';
+
+/** A structured reply, or what is wrong with it, for the model. */
+export type ReadOutput = { output: JsonObject; text: string } | { problem: string };
+
+/** An object that GraphQL and the database can hold: at most 64 KiB and 32 levels. */
+const outputText = jsonText.pipe(jsonObjectUpTo(64));
+
+/** Models without `response_format` often put JSON into a fenced block of Markdown. */
+const FENCED = /^```(?:json)?\s*\n([\s\S]*)\n```$/;
+
+/** Reads a model's answer as an object that fits a JSON Schema. `text` is its JSON as the model wrote it. */
+export function readOutput(schema: JsonObject, answer: string): ReadOutput {
+  const trimmed = answer.trim();
+  const text = FENCED.exec(trimmed)?.[1] ?? trimmed;
+  const parsed = outputText.safeParse(text);
+  const problems = parsed.success
+    ? problemsOf(schema, parsed.data)
+    : parsed.error.issues.map(({ message }) => message);
+  if (parsed.success && problems.length === 0) return { output: parsed.data, text };
+  return { problem: limitError(problems.join('; ')) };
+}
+
+/** The part of the system prompt that asks for a structured reply, also of models without `response_format`. */
+export function outputInstructions(schema: JsonObject): string {
+  return `\n\nAnswer with one JSON object and nothing else. It must fit this JSON Schema:\n${JSON.stringify(schema)}`;
+}
+
+/** Asks the model to answer again. */
+export function repairRequest(problem: string): string {
+  return `Your answer is not valid: ${problem}. Answer again with one JSON object that fits the JSON Schema, and nothing else.`;
+}
