@@ -89,7 +89,7 @@ export type RunData = {
       name: string;
       startedAt: Date;
       durationMs: number;
-      status: string;
+      status: 'UNSET' | 'OK' | 'ERROR';
       attributes: JsonObject;
     }[];
   };

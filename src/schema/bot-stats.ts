@@ -9,7 +9,7 @@ const TOKENS = 'Sum of prompt and completion tokens, capped at 2,147,483,647.';
 const DayStats = builder.objectRef<DayCounts>('DayStats').implement({
   description: 'Statistics of a bot for one UTC day.',
   fields: (t) => ({
-    date: t.exposeString('date', { description: 'UTC day, as YYYY-MM-DD.' }),
+    date: t.expose('date', { type: 'Date', description: 'UTC day.' }),
     runs: t.exposeInt('runs', { description: 'Number of runs.' }),
     failed: t.exposeInt('failed', { description: 'Number of failed runs.' }),
     tokens: t.int({ description: TOKENS, resolve: tokensOf }),

@@ -4,7 +4,7 @@ import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import SimpleObjectsPlugin from '@pothos/plugin-simple-objects';
 import ZodPlugin from '@pothos/plugin-zod';
-import { DateTimeResolver, JSONResolver } from 'graphql-scalars';
+import { DateResolver, DateTimeResolver, JSONResolver } from 'graphql-scalars';
 import { authorizeScope, type RequiredScope } from '../accounts/caller.ts';
 import { invalidInput, problemsOf } from '../errors.ts';
 import type PrismaTypes from '../generated/pothos-types.ts';
@@ -20,6 +20,8 @@ export const builder = new SchemaBuilder<{
   DefaultFieldNullability: false;
   Scalars: {
     ID: { Input: string; Output: string };
+    /** A UTC day, `YYYY-MM-DD`. */
+    Date: { Input: Date; Output: string };
     DateTime: { Input: Date; Output: Date };
     JSON: { Input: unknown; Output: JsonValue };
   };
@@ -66,6 +68,7 @@ export const builder = new SchemaBuilder<{
   zod: { validationError: (error) => invalidInput(problemsOf(error)) },
 });
 
+builder.addScalarType('Date', DateResolver);
 builder.addScalarType('DateTime', DateTimeResolver);
 builder.addScalarType('JSON', JSONResolver);
 

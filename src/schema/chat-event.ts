@@ -1,5 +1,6 @@
 import type { RunEvent } from '../runs/events.ts';
 import { builder } from './builder.ts';
+import { ErrorCodeEnum } from './error-code.ts';
 
 const SEQ = 'Position of the event in the run, starting at 1.';
 const RUN_ID = 'ID of the run.';
@@ -74,10 +75,7 @@ const ChatFailed = builder.objectRef<EventOf<'ChatFailed'>>('ChatFailed').implem
     seq: t.exposeInt('seq', { description: SEQ }),
     runId: t.exposeID('runId', { description: RUN_ID }),
     latencyMs: t.exposeInt('latencyMs', { description: LATENCY }),
-    code: t.string({
-      description: 'Error code, in upper case.',
-      resolve: ({ code }) => code.toUpperCase(),
-    }),
+    code: t.expose('code', { type: ErrorCodeEnum, description: 'Error code.' }),
     message: t.exposeString('message', { description: 'Human-readable explanation.' }),
   }),
 });

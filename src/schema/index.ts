@@ -15,6 +15,7 @@ import './chat.ts';
 import './execute.ts';
 import { builder } from './builder.ts';
 import { passEventsOn } from './events.ts';
+import { nullableMutations } from './nullable-mutations.ts';
 
 /** The schema that all of Parley's interfaces execute against. */
-export const schema = passEventsOn(builder.toSchema());
+export const schema = passEventsOn(nullableMutations(builder.toSchema()));

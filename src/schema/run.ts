@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, readErrorCode } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isJsonObject } from '../json.ts';
 import { readSpans } from '../runs/spans.ts';
 import { builder } from './builder.ts';
+import { ErrorCodeEnum } from './error-code.ts';
 import { longColumns } from './long-columns.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from './shared.ts';
 import { visibleNode } from './visible-node.ts';
@@ -13,9 +14,18 @@ import { visibleNode } from './visible-node.ts';
 const RunError = builder.simpleObject('RunError', {
   description: 'Why a run failed.',
   fields: (t) => ({
-    code: t.string({ description: 'Error code, in upper case.' }),
+    code: t.field({ type: ErrorCodeEnum, description: 'Error code.' }),
     message: t.string({ description: 'Human-readable explanation.' }),
   }),
+});
+
+const SpanStatus = builder.enumType('SpanStatus', {
+  description: 'Status of a span, following OpenTelemetry.',
+  values: {
+    UNSET: { value: 'unset', description: 'The operation succeeded, or has not finished.' },
+    OK: { value: 'ok', description: 'The operation is marked as successful.' },
+    ERROR: { value: 'error', description: 'The operation failed.' },
+  } as const,
 });
 
 const Span = builder.simpleObject('Span', {
@@ -30,9 +40,7 @@ const Span = builder.simpleObject('Span', {
     name: t.string({ description: 'Name of the operation, following OpenTelemetry conventions.' }),
     startedAt: t.field({ type: 'DateTime', description: 'Time at which the span started.' }),
     durationMs: t.float({ description: 'Duration in milliseconds, with fractions.' }),
-    status: t.string({
-      description: 'Status of the span: `unset`, `ok` or `error`. Successful spans stay `unset`.',
-    }),
+    status: t.field({ type: SpanStatus, description: 'Status of the span.' }),
     attributes: t.field({
       type: 'JSON',
       description:
@@ -147,7 +155,7 @@ builder.prismaNode('Run', {
       authScopes: MAY_READ,
       select: { errorCode: true, errorMessage: true },
       resolve: ({ errorCode, errorMessage }) =>
-        errorCode === null ? null : { code: errorCode.toUpperCase(), message: errorMessage ?? '' },
+        errorCode === null ? null : { code: readErrorCode(errorCode), message: errorMessage ?? '' },
     }),
     model: t.exposeString('model', {
       nullable: true,

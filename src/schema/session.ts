@@ -2,7 +2,7 @@ import { queryFromInfo } from '@pothos/plugin-prisma';
 import { z } from 'zod';
 import { authorizeScope, isOwnSession } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
-import { type Environment, Prisma, type Session } from '../generated/prisma/client.ts';
+import { type Environment, MessageRole, Prisma, type Session } from '../generated/prisma/client.ts';
 import { factName, factValue, MAX_FACTS, sessionId } from '../input.ts';
 import { MESSAGES } from '../sessions/history.ts';
 import { SESSIONS } from '../sessions/sessions.ts';
@@ -18,16 +18,21 @@ import { visibleNode } from './visible-node.ts';
 
 const MESSAGE_TEXTS = longColumns(Prisma.sql`messages`, { text: 'text' });
 
+const MessageRoleEnum = builder.enumType('MessageRole', {
+  description: 'Author of a message.',
+  values: {
+    USER: { value: MessageRole.USER, description: 'The end user.' },
+    ASSISTANT: { value: MessageRole.ASSISTANT, description: 'The bot.' },
+    TOOL: { value: MessageRole.TOOL, description: 'A tool that the bot called.' },
+  },
+});
+
 const MessageObject = builder.prismaObject('Message', {
   description: 'A message of a conversation.',
   select: { id: true },
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Unique identifier. Opaque; it never changes.' }),
-    role: t.string({
-      description: 'Author of the message: `user`, `assistant` or `tool`.',
-      select: { role: true },
-      resolve: ({ role }) => role.toLowerCase(),
-    }),
+    role: t.expose('role', { type: MessageRoleEnum, description: 'Author of the message.' }),
     text: t.string({
       description: 'Text of the message.',
       select: { id: true },

@@ -136,8 +136,8 @@ describe('a session token', () => {
       sessionId: id,
       messages: {
         edges: [
-          { node: { role: 'user', text: 'Hi' } },
-          { node: { role: 'assistant', text: data.chat.response } },
+          { node: { role: 'USER', text: 'Hi' } },
+          { node: { role: 'ASSISTANT', text: data.chat.response } },
         ],
         pageInfo: { hasNextPage: false },
       },

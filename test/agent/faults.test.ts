@@ -212,7 +212,7 @@ describe('a model’s server that', () => {
         expect(durationMs).toBeGreaterThanOrEqual(0);
       }
       expect(spans[0]?.attributes['error.type']).toBe(ends.code);
-      expect(spans[0]?.status).toBe(ends.code ? 'error' : 'unset');
+      expect(spans[0]?.status).toBe(ends.code ? 'ERROR' : 'UNSET');
       for (const message of app.upstream.requests.at(-1)?.body.messages ?? []) {
         if (message.role === 'tool') expect(message.content).toMatch(/^Error: /);
       }

@@ -284,7 +284,7 @@ describe('a chat that fails', () => {
       'mutation ($id: ID!) { chat(botId: $id, input: { message: "Hi" }) { response } }',
       { id: bot },
     );
-    expect(data).toBeNull();
+    expect(data).toEqual({ chat: null });
     const runId = errors?.[0]?.extensions.runId;
     expect(errors?.[0]?.extensions).toEqual({ code: 'MODEL_ERROR', runId });
     const { data: read } = await tenant.graphql(

@@ -86,7 +86,7 @@ const named = ({ spans }: Trace, name: string): Span => {
 /** What went wrong in each span, by the spans' names. */
 const errorsOf = ({ spans }: Trace) =>
   spans.flatMap(({ name, status, attributes }) =>
-    status === 'error' ? [`${name}: ${attributes['error.type']}`] : [],
+    status === 'ERROR' ? [`${name}: ${attributes['error.type']}`] : [],
   );
 
 const SHOP_KEY = 'hunter2-hunter2';
@@ -133,7 +133,7 @@ describe('the trace of a run', () => {
     expect(trace.traceId).toMatch(/^[\da-f]{32}$/);
     for (const span of trace.spans) {
       expect(span.spanId).toMatch(/^[\da-f]{16}$/);
-      expect(span.status).toBe('unset');
+      expect(span.status).toBe('UNSET');
       expect(span.durationMs).toBeGreaterThanOrEqual(0);
     }
     const begun = trace.spans.map(({ startedAt }) => Date.parse(startedAt));
@@ -594,10 +594,10 @@ describe('the trace of a run whose process has died', () => {
       '  send_to_model',
       '    chat scripted',
     ]);
-    const interrupted = { status: 'error', attributes: { 'error.type': 'interrupted' } };
+    const interrupted = { status: 'ERROR', attributes: { 'error.type': 'interrupted' } };
     expect(trace.spans[0]).toMatchObject(interrupted);
     expect(named(trace, 'chat scripted')).toMatchObject(interrupted);
-    expect(named(trace, 'merge_context')).toMatchObject({ status: 'unset' });
+    expect(named(trace, 'merge_context')).toMatchObject({ status: 'UNSET' });
     silence.resolve();
     await response.text();
   });

@@ -137,7 +137,7 @@ describe('a session', () => {
       memory: [],
       messages: {
         edges: ['One', 'Hello there.', 'Two', 'Hello there.'].map((text, index) => ({
-          node: { role: index % 2 ? 'assistant' : 'user', text, run },
+          node: { role: index % 2 ? 'ASSISTANT' : 'USER', text, run },
         })),
       },
     });

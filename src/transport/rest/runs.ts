@@ -147,7 +147,7 @@ function toTrace({ traceId, spans }: RunData['trace']) {
       name: span.name,
       started_at: span.startedAt.toISOString(),
       duration_ms: span.durationMs,
-      status: span.status,
+      status: toLowerCase(span.status),
       attributes: span.attributes,
     })),
   };

@@ -62,8 +62,8 @@ describe('the trace of a run with an MCP server', () => {
       'merge_context',
       'send_to_model',
     ]);
-    expect(named(spans, 'connect_tools')).toMatchObject({ status: 'unset', attributes: {} });
-    expect(named(spans, 'execute_tool github.search')?.status).toBe('unset');
+    expect(named(spans, 'connect_tools')).toMatchObject({ status: 'UNSET', attributes: {} });
+    expect(named(spans, 'execute_tool github.search')?.status).toBe('UNSET');
   });
 
   test('says what is missing: a tool, a whole server, a value for a header', async () => {
