@@ -5,14 +5,19 @@ import { assertAdmitted, type Limiter } from '../../rate-limit.ts';
 import { createSharedText, type SendText } from '../../shared-text.ts';
 import { findGraphiQLFiles, type GraphiQLFiles } from './files.ts';
 
-const FIRST_QUERY = `# Parley's playground. Set your API key in
-# the headers below, then run an operation.
+const FIRST_QUERY = `# Parley's playground. Set your API key in the headers below, then run an operation.
 
-subscription Chat {
-  chat(
-    botId: "demo"
-    input: { message: "Hello!", sessionId: "user-1" }
-  ) {
+mutation Chat {
+  chat(botId: "demo", input: { message: "Hello!", sessionId: "user-1" }) {
+    response
+    runId
+    latencyMs
+    tokensUsed
+  }
+}
+
+subscription ChatStream {
+  chat(botId: "demo", input: { message: "Hello!", sessionId: "user-1" }) {
     __typename
     ... on TextDelta { seq delta }
     ... on ChatDone { seq runId tokensUsed }
