@@ -3,6 +3,7 @@ import { typeidUnboxed } from 'typeid-js';
 /** The prefixes of generated ids, one for each kind of record. */
 export type IdPrefix =
   | 'acc'
+  | 'aud'
   | 'key'
   | 'dep'
   | 'ses'

@@ -2,7 +2,10 @@ import type { Versions } from '../coordination/cache-versions.ts';
 import { GatewayError, invalidInput } from '../errors.ts';
 import type { Account, KeyScope, Plan, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
+import { actorOf, recordChanges } from './audit.ts';
+import type { Caller } from './caller.ts';
 import { makeApiKey } from './key-format.ts';
+import { lockAccount } from './key-lineage.ts';
 import { type IssuedApiKey, newApiKey } from './keys.ts';
 import { accountVersionName } from './limits.ts';
 
@@ -28,13 +31,13 @@ export const OWNER_SCOPES: KeyScope[] = ['CHAT', 'DEPLOY', 'RUNS', 'ADMIN'];
 /** The accounts of all tenants. The caller of these functions must check that the request comes from an operator. */
 export type Accounts = {
   /** Creates an account with its first key. */
-  create(input: NewAccount): Promise<IssuedApiKey & { account: Account }>;
+  create(caller: Caller, input: NewAccount): Promise<IssuedApiKey & { account: Account }>;
   /**
    * Updates an account. The new limits apply from its next request on, on every replica.
    *
    * @throws GatewayError `not_found`, or `invalid_request` if the limits do not match the plan.
    */
-  update(id: string, changes: AccountChanges): Promise<Account>;
+  update(caller: Caller, id: string, changes: AccountChanges): Promise<Account>;
 };
 
 export function createAccounts({
@@ -45,29 +48,34 @@ export function createAccounts({
   versions: Versions;
 }): Accounts {
   return {
-    async create({ name, plan, requestsPerMinute, requestsPerDay }) {
+    async create(caller, { name, plan, requestsPerMinute, requestsPerDay }) {
       const id = makeId('acc');
       const secret = makeApiKey();
       const key = newApiKey(id, secret, { name: 'First key', scopes: OWNER_SCOPES });
-      const [account, apiKey] = await prisma.$transaction([
-        prisma.account.create({ data: { id, name, plan, requestsPerMinute, requestsPerDay } }),
-        prisma.apiKey.create({ data: key }),
-      ]);
-      return { account, apiKey, secret };
+      return prisma.$transaction(async (tx) => {
+        const data = { id, name, plan, requestsPerMinute, requestsPerDay };
+        const account = await tx.account.create({ data });
+        const apiKey = await tx.apiKey.create({ data: key });
+        const change = { action: 'CREATE_ACCOUNT', targetId: id, accountId: id } as const;
+        await recordChanges(tx, actorOf(caller), change);
+        return { account, apiKey, secret };
+      });
     },
 
-    async update(id, { name, plan, ...numbers }) {
-      const account = await prisma.$transaction(async (transaction) => {
+    async update(caller, id, { name, plan, ...numbers }) {
+      const account = await prisma.$transaction(async (tx) => {
         // Serialize concurrent updates, because the plan and its limits depend on each other.
-        await transaction.$executeRaw`SELECT 1 FROM accounts WHERE id = ${id} FOR UPDATE`;
-        const found = await transaction.account.findUnique({ where: { id } });
+        await lockAccount(tx, id);
+        const found = await tx.account.findUnique({ where: { id } });
         if (found === null) throw new GatewayError('not_found', `There is no account "${id}".`);
         const data = {
           name: name ?? found.name,
           plan: plan ?? found.plan,
           ...limitsOf(plan ?? found.plan, numbers, found),
         };
-        return transaction.account.update({ where: { id }, data });
+        const change = { action: 'UPDATE_ACCOUNT', targetId: id, accountId: id } as const;
+        await recordChanges(tx, actorOf(caller), change);
+        return tx.account.update({ where: { id }, data });
       });
       await versions.renew(accountVersionName(id));
       return account;

@@ -5,6 +5,7 @@ import { GatewayError, invalidInput } from '../errors.ts';
 import type { ApiKey, KeyScope, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import { actorOf, recordChanges } from './audit.ts';
 import { authorizeScope, type Caller, covers, mayUseBot } from './caller.ts';
 import { createCallerCache, type FindOptions } from './caller-cache.ts';
 import { apiKeyPrefix, hashApiKey, isApiKey, makeApiKey } from './key-format.ts';
@@ -146,6 +147,8 @@ export function createKeys({
         if (!(await tx.apiKey.findFirst({ where: { id: key.id, revokedAt: null } })))
           throw invalidKey();
         await makeRoom(tx, account.id);
+        const change = { action: 'CREATE_API_KEY', targetId: data.id } as const;
+        await recordChanges(tx, actorOf(caller), change);
         return tx.apiKey.create({ data });
       });
       return { apiKey, secret };
@@ -159,7 +162,15 @@ export function createKeys({
         if (found === null || !covers(caller, found)) throw unknownKey(id);
         const where = { id: { in: [id, ...(withCreated ? await findDescendants(tx, id) : [])] } };
         const data = { revokedAt: new Date() };
-        await tx.apiKey.updateMany({ where: { ...where, revokedAt: null }, data });
+        const ended = await tx.apiKey.updateManyAndReturn({
+          where: { ...where, revokedAt: null },
+          data,
+          select: { id: true },
+        });
+        const changes = ended.map(
+          (key) => ({ action: 'REVOKE_API_KEY', targetId: key.id }) as const,
+        );
+        await recordChanges(tx, actorOf(caller), ...changes);
         return tx.apiKey.findMany({ where });
       });
       for (const { hash } of revoked) pubsub.publish(REVOKED, hash);

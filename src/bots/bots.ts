@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { type Actor, actorOf, recordChanges } from '../accounts/audit.ts';
 import { type Caller, mayUseBot } from '../accounts/caller.ts';
 import { lockAccount } from '../accounts/key-lineage.ts';
 import type { Versions } from '../coordination/cache-versions.ts';
@@ -28,7 +29,7 @@ export type Bots = {
    * Deletes a bot with its deployments, sessions and runs. If it fails midway, the bot still exists with its remaining
    * rows, and a retry continues.
    */
-  remove(botId: string): Promise<void>;
+  remove(botId: string, actor: Actor): Promise<void>;
 };
 
 /** A Prisma condition that restricts a query to the bots that a caller may see. */
@@ -105,7 +106,8 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
       }
     },
 
-    async create({ account, key }, { id, name }) {
+    async create(caller, { id, name }) {
+      const { account, key } = caller;
       if (key.restricted) {
         throw new GatewayError(
           'bot_access_denied',
@@ -122,6 +124,8 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
           // Check after the insert: if the id's bot is being deleted, the insert waits for that deletion to commit.
           const { id } = bot;
           if (await tx.deletedBot.findUnique({ where: { id } })) throw taken(id);
+          const change = { action: 'CREATE_BOT', targetId: id, botId: id } as const;
+          await recordChanges(tx, actorOf(caller), change);
           return bot;
         });
       } catch (error) {
@@ -129,12 +133,16 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
       }
     },
 
-    async remove(botId) {
+    async remove(botId, actor) {
       for (const table of TABLES) while (await deleteBatch(table, botId));
       await prisma.$transaction(async (tx) => {
         await tx.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`;
         await tx.deletedBot.createMany({ data: { id: botId }, skipDuplicates: true });
-        await tx.bot.deleteMany({ where: { id: botId } });
+        const { count } = await tx.bot.deleteMany({ where: { id: botId } });
+        if (count > 0) {
+          const change = { action: 'DELETE_BOT', targetId: botId, botId } as const;
+          await recordChanges(tx, actor, change);
+        }
       }, REMOVAL);
       pubsub.publish(REMOVED, botId);
       await versions.renew(botVersionName(botId));

@@ -1,5 +1,12 @@
+import { type Actor, recordChanges } from '../accounts/audit.ts';
 import { GatewayError } from '../errors.ts';
-import type { Deployment, Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import type {
+  AuditAction,
+  Deployment,
+  Environment,
+  Prisma,
+  PrismaClient,
+} from '../generated/prisma/client.ts';
 import { type AnsweringDeployment, answerOnce, earlierAnswer } from '../idempotency/deployments.ts';
 import { fingerprintOf, type IdempotencyKey, type Repeatable } from '../idempotency/key.ts';
 import { makeId } from '../ids.ts';
@@ -14,10 +21,14 @@ import {
 } from './environment.ts';
 import { createInstall } from './install.ts';
 
-type Repeats = { idempotency?: IdempotencyKey | undefined };
-
-export type DeployRequest = Repeats & {
+type Request = {
   botId: string;
+  idempotency?: IdempotencyKey | undefined;
+  /** The key that deploys, for the audit log. None for a deployment that no request asks for. */
+  actor?: Actor | undefined;
+};
+
+export type DeployRequest = Request & {
   environment: Environment;
   /** In agentlang 5. An invalid source makes a failed deployment. */
   source: string;
@@ -29,8 +40,7 @@ export type DeployRequest = Repeats & {
 };
 
 /** An earlier deployment to roll back to or to promote. */
-export type RedeployRequest = Repeats & {
-  botId: string;
+export type RedeployRequest = Request & {
   deploymentId: string;
   message?: string | null;
 };
@@ -104,7 +114,8 @@ export function createDeployments({
    * @param prepare slow work, done before the transaction.
    */
   const attempt = async <Prepared>(
-    botId: string,
+    action: AuditAction,
+    { botId, actor }: Request,
     repeatable: Repeatable | undefined,
     prepare: () => Promise<Prepared>,
     work: (
@@ -125,7 +136,11 @@ export function createDeployments({
           throw new GatewayError('bot_not_found', `There is no bot "${botId}".`);
         const stored = tries > 1 && (await tx.deployment.findUnique({ where: { id } }));
         if (stored) return { ...stored, isReplayed: false };
-        return answerOnce(tx, repeatable, () => work(tx, prepared, id));
+        return answerOnce(tx, repeatable, async () => {
+          const deployment = await work(tx, prepared, id);
+          if (actor) await recordChanges(tx, actor, { action, targetId: id, botId });
+          return deployment;
+        });
       }, TRANSACTION);
     return retry(once, { when: withinRequest() });
   };
@@ -237,20 +252,22 @@ export function createDeployments({
     },
 
     async deploy(request) {
-      const { envVars: _given, unsetEnvVars: _unset, idempotency: _key, ...rest } = request;
+      const { botId, environment, source, message } = request;
       return attempt(
-        request.botId,
+        'DEPLOY',
+        request,
         repeatableDeploy(request),
         async () => {
           const planned = await plan(prisma, request);
           // A refused deploy must not probe: the probe would send the variables.
           const mayAsk = planned.refusals.length === 0;
-          const probed = await probe(request.source, async () => planned.variables, mayAsk);
+          const probed = await probe(source, async () => planned.variables, mayAsk);
           return { planned, probed };
         },
         async (tx, { planned, probed }, id) => {
           const { variables, refusals } = await plan(tx, request, planned);
-          return install(tx, { ...rest, id, variables, refusals, ...probed });
+          const asked = { id, botId, environment, source, message };
+          return install(tx, { ...asked, variables, refusals, ...probed });
         },
       );
     },
@@ -258,7 +275,8 @@ export function createDeployments({
     async rollback(request) {
       const { botId, message } = request;
       return attempt(
-        botId,
+        'ROLLBACK',
+        request,
         repeatableRedeploy('rollback', request),
         async () => {
           const { source, ...found } = await find(prisma, request);
@@ -279,7 +297,8 @@ export function createDeployments({
       const variablesIn = (tx: Prisma.TransactionClient) =>
         currentVariables(tx, botId, 'PRODUCTION');
       return attempt(
-        botId,
+        'PROMOTE',
+        request,
         repeatableRedeploy('promote', request),
         async () => {
           const { source } = await findStaging(prisma, request);

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { AUDIT_DAYS } from '../accounts/audit.ts';
 import { isOwnerless } from '../coordination/worker-lease.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
@@ -14,10 +15,10 @@ const REST_MS = 50;
 const LOCK = 0x70726c79;
 
 /**
- * Deletes expired rows until it is disposed of: it sweeps at once and every ten minutes, in small batches. Deletes expired idempotency records. If `days` is set, also
- * deletes runs older than that which finished at least a day ago, with their messages and traces, and sessions not seen
- * for as long that have no messages and no memory. Memory never expires. One process at a time sweeps a batch; the
- * others skip it.
+ * Deletes expired rows until it is disposed of: it sweeps at once and every ten minutes, in small batches. Deletes expired
+ * idempotency records, and entries of the audit log after 400 days. If `days` is set, also deletes runs older than that
+ * which finished at least a day ago, with their messages and traces, and sessions not seen for as long that have no
+ * messages and no memory. Memory never expires. One process at a time sweeps a batch; the others skip it.
  *
  * @param days how long runs are kept; for ever by default.
  */
@@ -54,6 +55,11 @@ export function startRetention({
       Prisma.sql`idempotency_records`,
       Prisma.sql`account_id, namespace, key`,
       Prisma.sql`expires_at < now()`,
+    );
+    await sweepTable(
+      Prisma.sql`audit_entries`,
+      Prisma.sql`id`,
+      Prisma.sql`created_at < now() - make_interval(days => ${AUDIT_DAYS}::int)`,
     );
     if (days === undefined) return;
     const before = Prisma.sql`now() - make_interval(days => ${days}::int)`;

@@ -141,7 +141,7 @@ builder.mutationField('createAccount', (t) =>
         description: 'Parameters of the account.',
       }),
     },
-    resolve: (_root, { input }, { accounts }) => accounts.create(input),
+    resolve: (_root, { input }, { accounts, caller }) => accounts.create(caller(), input),
   }),
 );
 
@@ -182,6 +182,6 @@ builder.mutationField('updateAccount', (t) =>
       }),
       input: t.arg({ type: UpdateAccountInput, required: true, description: 'Fields to change.' }),
     },
-    resolve: (_root, { id, input }, { accounts }) => accounts.update(id, input),
+    resolve: (_root, { id, input }, { accounts, caller }) => accounts.update(caller(), id, input),
   }),
 );

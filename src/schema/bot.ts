@@ -1,3 +1,4 @@
+import { actorOf } from '../accounts/audit.ts';
 import { mayUseBot } from '../accounts/caller.ts';
 import { BOTS, visibleInList } from '../bots/bots.ts';
 import { botId, displayName } from '../input.ts';
@@ -109,9 +110,9 @@ builder.mutationField('deleteBot', (t) =>
       'Deletes a bot with its deployments, conversations and runs, and cancels its active runs. Requires the scope ADMIN.',
     authScopes: (_root, { id }) => ({ bot: { id, scope: 'ADMIN' } }),
     args: { id: t.arg.id({ required: true, description: 'ID of the bot.' }) },
-    resolve: async (_root, { id }, { bots, cancel }) => {
+    resolve: async (_root, { id }, { bots, cancel, caller }) => {
       await cancel.cancelAll(id);
-      await bots.remove(id);
+      await bots.remove(id, actorOf(caller()));
       return id;
     },
   }),

@@ -1,3 +1,4 @@
+import { actorOf } from '../accounts/audit.ts';
 import type { AnsweringDeployment } from '../idempotency/deployments.ts';
 import { namespaceOf } from '../idempotency/key.ts';
 import {
@@ -98,6 +99,7 @@ builder.mutationField('deploy', (t) =>
         envVars: Object.fromEntries((input.envVars ?? []).map(({ name, value }) => [name, value])),
         unsetEnvVars: input.unsetEnvVars ?? [],
         idempotency: idempotencyOf(input.idempotencyKey, botId, context),
+        actor: actorOf(context.caller()),
       });
       return answeredBy(deployment, context);
     },
@@ -131,7 +133,9 @@ builder.mutationField('rollback', (t) =>
     },
     resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
       const idempotency = idempotencyOf(key, request.botId, context);
-      return answeredBy(await context.deployments.rollback({ ...request, idempotency }), context);
+      const actor = actorOf(context.caller());
+      const asked = { ...request, idempotency, actor };
+      return answeredBy(await context.deployments.rollback(asked), context);
     },
   }),
 );
@@ -151,7 +155,9 @@ builder.mutationField('promote', (t) =>
     },
     resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
       const idempotency = idempotencyOf(key, request.botId, context);
-      return answeredBy(await context.deployments.promote({ ...request, idempotency }), context);
+      const actor = actorOf(context.caller());
+      const asked = { ...request, idempotency, actor };
+      return answeredBy(await context.deployments.promote(asked), context);
     },
   }),
 );

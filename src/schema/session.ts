@@ -1,5 +1,6 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import { z } from 'zod';
+import { actorOf } from '../accounts/audit.ts';
 import { authorizeScope, isOwnSession } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { type Environment, MessageRole, Prisma, type Session } from '../generated/prisma/client.ts';
@@ -230,11 +231,12 @@ builder.mutationField('setMemory', (t) =>
         validate: { schema: factValue },
       }),
     },
-    resolve: (_root, { botId, sessionId, environment, name, value }, { sessions }) =>
+    resolve: (_root, { botId, sessionId, environment, name, value }, { sessions, caller }) =>
       sessions.setMemory(
         { botId, sessionId, environment: environment ?? 'PRODUCTION' },
         name,
         value ?? null,
+        actorOf(caller()),
       ),
   }),
 );
@@ -245,7 +247,9 @@ builder.mutationField('forgetSession', (t) =>
       'Deletes a conversation: its history, its memory, and the text and idempotency keys of its runs. Returns true if the conversation existed. Requires the scope CHAT. Error: SESSION_BUSY.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: sessionArguments,
-    resolve: (_root, { botId, sessionId, environment }, { sessions, signal }) =>
-      sessions.forget({ botId, sessionId, environment: environment ?? 'PRODUCTION' }, signal),
+    resolve: (_root, { botId, sessionId, environment }, { sessions, signal, caller }) => {
+      const session = { botId, sessionId, environment: environment ?? 'PRODUCTION' };
+      return sessions.forget(session, signal, actorOf(caller()));
+    },
   }),
 );

@@ -13,7 +13,7 @@ export function createSessionsDomain({ prisma, sql, owner, pubsub, log }: Parts)
   const memory = createMemory({ prisma });
   const turns = createTurns({ prisma, sql, owner, pubsub, log });
   return {
-    sessions: createSessions({ prisma, memory, turns }),
+    sessions: createSessions({ prisma, turns }),
     history: createHistory({ sql }),
     memory,
     turns,

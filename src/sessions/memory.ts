@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
 import { MAX_FACTS } from '../input.ts';
 import type { Database } from '../storage/database.ts';
 
@@ -20,23 +21,35 @@ export type Memory = {
 export function createMemory({ prisma }: Pick<Database, 'prisma'>): Memory {
   return {
     async save(sessionKey, name, value) {
-      await prisma.$transaction(async (tx) => {
-        // Locks the session, so that concurrent saves cannot exceed the limit.
-        await tx.$executeRaw`SELECT 1 FROM sessions WHERE id = ${sessionKey} FOR NO KEY UPDATE`;
-        const others = await tx.memoryEntry.count({ where: { sessionKey, name: { not: name } } });
-        if (others >= MAX_FACTS) throw tooManyFacts();
-        await tx.memoryEntry.upsert({
-          where: { sessionKey_name: { sessionKey, name } },
-          create: { sessionKey, name, value },
-          update: { value },
-        });
-      });
+      await prisma.$transaction((tx) => saveFact(tx, sessionKey, name, value));
     },
 
     async forget(sessionKey, name) {
       await prisma.memoryEntry.deleteMany({ where: { sessionKey, name } });
     },
   };
+}
+
+/**
+ * Sets a fact, as `Memory.save`, in a transaction.
+ *
+ * @throws GatewayError `invalid_request` if the session already has `MAX_FACTS` other facts.
+ */
+export async function saveFact(
+  tx: Prisma.TransactionClient,
+  sessionKey: string,
+  name: string,
+  value: string,
+): Promise<void> {
+  // Locks the session, so that concurrent saves cannot exceed the limit.
+  await tx.$executeRaw`SELECT 1 FROM sessions WHERE id = ${sessionKey} FOR NO KEY UPDATE`;
+  const others = await tx.memoryEntry.count({ where: { sessionKey, name: { not: name } } });
+  if (others >= MAX_FACTS) throw tooManyFacts();
+  await tx.memoryEntry.upsert({
+    where: { sessionKey_name: { sessionKey, name } },
+    create: { sessionKey, name, value },
+    update: { value },
+  });
 }
 
 function tooManyFacts(): GatewayError {

@@ -1,9 +1,10 @@
+import { type Actor, recordChanges } from '../accounts/audit.ts';
 import { Prisma, type PrismaClient, type Session } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
 import type { SessionRef } from './history.ts';
-import type { Memory } from './memory.ts';
+import { saveFact } from './memory.ts';
 import type { Turns } from './turns.ts';
 
 /** Sessions per bot, newest first. */
@@ -21,7 +22,12 @@ export type Sessions = {
    * @param value `null` deletes the fact.
    * @throws GatewayError `invalid_request` if the session already has `MAX_FACTS` other facts.
    */
-  setMemory(session: SessionRef, name: string, value: string | null): Promise<Session>;
+  setMemory(
+    session: SessionRef,
+    name: string,
+    value: string | null,
+    actor: Actor,
+  ): Promise<Session>;
   /**
    * Erases a session: its history, its memory, the text of its runs, and their idempotency records. Waits for the
    * session's turn. After a failure the session still exists; a repeat continues.
@@ -29,7 +35,7 @@ export type Sessions = {
    * @returns whether the session existed.
    * @throws GatewayError `session_busy`
    */
-  forget(session: SessionRef, signal: AbortSignal): Promise<boolean>;
+  forget(session: SessionRef, signal: AbortSignal, actor: Actor): Promise<boolean>;
 };
 
 /** The most rows that one statement erases, so that a long conversation does not block other sessions. */
@@ -37,24 +43,31 @@ const BATCH = 500;
 
 export function createSessions({
   prisma,
-  memory,
   turns,
 }: {
   prisma: PrismaClient;
-  memory: Memory;
   turns: Turns;
 }): Sessions {
-  const setMemoryOnce = async (session: SessionRef, name: string, value: string | null) => {
-    const { id: key } = await prisma.session.upsert({
-      where: { botId_environment_sessionId: session },
-      create: { id: makeId('ses'), ...session },
-      update: { lastSeenAt: new Date() },
-      select: { id: true },
+  const setMemoryOnce = (
+    session: SessionRef,
+    name: string,
+    value: string | null,
+    actor: Actor,
+    auditId: string,
+  ) =>
+    prisma.$transaction(async (tx) => {
+      const stored = await tx.session.upsert({
+        where: { botId_environment_sessionId: session },
+        create: { id: makeId('ses'), ...session },
+        update: { lastSeenAt: new Date() },
+      });
+      const { id: sessionKey, botId } = stored;
+      if (value === null) await tx.memoryEntry.deleteMany({ where: { sessionKey, name } });
+      else await saveFact(tx, sessionKey, name, value);
+      const change = { id: auditId, action: 'SET_MEMORY', targetId: sessionKey, botId } as const;
+      await recordChanges(tx, actor, change);
+      return stored;
     });
-    if (value === null) await memory.forget(key, name);
-    else await memory.save(key, name, value);
-    return prisma.session.findUniqueOrThrow({ where: { id: key } });
-  };
 
   /** @returns the id after which to continue; null at the end. */
   const forgetRuns = async ({ botId, environment, sessionId }: SessionRef, after: string) => {
@@ -84,7 +97,11 @@ export function createSessions({
    * Deletes by key: on a repeat after a lost response, a new session may already have the same session id. Locks the
    * idempotency records before the session, as the statement that begins a run does, to avoid deadlocks.
    */
-  const deleteSession = async ({ botId, environment, sessionId }: SessionRef, id: string) => {
+  const deleteSession = async (
+    { botId, environment, sessionId }: SessionRef,
+    id: string,
+    actor: Actor,
+  ) => {
     const ofSession = Prisma.sql`
       account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND run_id IN (
         SELECT id FROM runs
@@ -95,14 +112,19 @@ export function createSessions({
         SELECT 1 FROM idempotency_records WHERE ${ofSession}
         ORDER BY account_id, namespace, key FOR UPDATE`;
       const { count } = await tx.session.deleteMany({ where: { id } });
-      if (count > 0) await tx.$executeRaw`DELETE FROM idempotency_records WHERE ${ofSession}`;
+      if (count === 0) return;
+      await tx.$executeRaw`DELETE FROM idempotency_records WHERE ${ofSession}`;
+      await recordChanges(tx, actor, { action: 'FORGET_SESSION', targetId: id, botId });
     });
   };
 
   return {
-    setMemory: (...fact) => retry(() => setMemoryOnce(...fact), { when: withinRequest() }),
+    setMemory(...fact) {
+      const auditId = makeId('aud');
+      return retry(() => setMemoryOnce(...fact, auditId), { when: withinRequest() });
+    },
 
-    async forget(session, signal) {
+    async forget(session, signal, actor) {
       const where = { botId_environment_sessionId: session };
       const known = await prisma.session.findUnique({ where, select: { id: true } });
       if (known === null) return false;
@@ -115,7 +137,7 @@ export function createSessions({
           last = await step(() => forgetRuns(session, after));
         }
         while (await step(() => deleteMessages(turn.key)));
-        await step(() => deleteSession(session, turn.key));
+        await step(() => deleteSession(session, turn.key, actor));
         return true;
       } finally {
         await turns.release(turn);

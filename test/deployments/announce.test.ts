@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { hashApiKey } from '../../src/accounts/key-format.ts';
+import { actorOf } from '../../src/accounts/audit.ts';
 import { createBots } from '../../src/bots/bots.ts';
 import { createMemoryVersions } from '../../src/coordination/cache-versions.ts';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
@@ -85,7 +86,7 @@ describe('what one replica says', () => {
     const bot = await tenant.bot();
     const caller = await makeKeys({ ...parts }).verify(tenant.apiKey);
     await other.authorize(caller, bot);
-    await one.remove(bot);
+    await one.remove(bot, actorOf(caller));
     await expect(other.authorize(caller, bot)).rejects.toMatchObject({ code: 'bot_not_found' });
   });
 

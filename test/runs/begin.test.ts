@@ -8,7 +8,6 @@ import { makeId } from '../../src/ids.ts';
 import type { TurnRequest } from '../../src/runs/begin.ts';
 import { createRuns } from '../../src/runs/runs.ts';
 import type { NewSession } from '../../src/sessions/history.ts';
-import { createMemory } from '../../src/sessions/memory.ts';
 import { createSessions } from '../../src/sessions/sessions.ts';
 import { createTurns } from '../../src/sessions/turns.ts';
 import type { Sql } from '../../src/storage/sql.ts';
@@ -47,7 +46,7 @@ async function replica(through: Sql = sql) {
   const pubsub = createPubSub();
   const runs = createRuns({ prisma, sql: counting, owner, pubsub, notify: () => {}, log });
   const turns = createTurns({ prisma, sql: counting, owner, pubsub, log });
-  const sessions = createSessions({ prisma, memory: createMemory({ prisma }), turns });
+  const sessions = createSessions({ prisma, turns });
   const begin = ({ claim, turn }: { claim?: Claim; turn?: TurnRequest }) =>
     runs.begin({ ...run, botId, sessionId: turn?.session.sessionId ?? null }, { claim, turn });
   return { sent, begin, turns, sessions };
@@ -269,7 +268,7 @@ describe('requests of several processes with crossing keys and sessions', () => 
       );
       const forgetting = replicas.map(({ sessions }, index) => {
         const { key: _, ...session } = known[(round + index) % known.length] ?? newSession();
-        return sessions.forget(session, signal);
+        return sessions.forget(session, signal, { accountId, keyId: makeId('key') });
       });
       await Promise.all([...sent, ...forgetting]);
     }

@@ -89,6 +89,23 @@ describe('the sweep', () => {
     expect(await bot.runs()).toEqual([justEnded, ofToday].sort());
   });
 
+  test('deletes entries of the audit log after 400 days, also where runs are kept for ever', async () => {
+    const { accountId } = await newBot();
+    const entry = (age: number) => ({
+      id: makeId('aud'),
+      accountId,
+      action: 'DEPLOY' as const,
+      targetId: 'dep_1',
+      createdAt: daysAgo(age),
+    });
+    const [old, kept] = [entry(400.01), entry(399.99)];
+    await prisma.auditEntry.createMany({ data: [old, kept] });
+    const left = async () =>
+      ids(await prisma.auditEntry.findMany({ where: { accountId }, select: { id: true } }));
+    await sweep(undefined, async () => !(await left()).includes(old.id));
+    expect(await left()).toEqual([kept.id]);
+  });
+
   test('deletes sessions that were not seen for as long, where nothing is left in them', async () => {
     const bot = await newBot();
     const [oldRun, youngRun] = [await bot.run(35), await bot.run(1)];

@@ -7,6 +7,7 @@ export const LIST_POINTS = 2;
  */
 export const POINTS: Readonly<Record<string, number>> = {
   'Account.apiKeys': 2,
+  'Account.auditLog': 3,
   'ApiKey.bots': 1,
   'Bot.activeDeployment': 2,
   'Bot.runs': 3,

@@ -3,6 +3,7 @@ import type { KeyScope } from '../../../src/generated/prisma/client.ts';
 /** The fields that want a scope, whichever way leads to them. */
 export const GUARDED: Record<string, KeyScope> = {
   'Account.apiKeys': 'ADMIN',
+  'Account.auditLog': 'ADMIN',
   'ApiKey.createdBy': 'ADMIN',
   'ApiKey.createdKeys': 'ADMIN',
   'Bot.runs': 'RUNS',
@@ -34,6 +35,7 @@ export const OWN_RUNS = ['Mutation.chat ChatReply.run', 'Mutation.execute'];
 const OPEN: Record<string, string> = {
   Account: 'id name plan bots',
   ApiKey: 'id name prefix scopes bots createdAt lastUsedAt expiresAt revokedAt',
+  AuditEntry: 'id action keyId botId targetId createdAt',
   Bot: 'id name createdAt activeDeployment deployments',
   ChatReply: 'response sessionId run runId latencyMs tokensUsed toolsCalled',
   CreateAccountPayload: 'account apiKey secret',
