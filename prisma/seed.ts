@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { makeApiKey } from '../src/accounts/key-format.ts';
-import { newApiKey } from '../src/accounts/keys.ts';
+import { newApiKey } from '../src/accounts/new-key.ts';
 import { KeyScope, Prisma, type PrismaClient } from '../src/generated/prisma/client.ts';
 import { makeId } from '../src/ids.ts';
 

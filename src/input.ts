@@ -32,6 +32,11 @@ export const displayName = text
   .min(1, ofText('must not be empty'))
   .max(200, ofText('must not be longer than 200 characters'));
 
+/** The expiry of a key. */
+export const futureTime = z
+  .date()
+  .refine((date) => date.getTime() > Date.now(), 'must be in the future');
+
 /** A bot's id: `[A-Za-z0-9_-]{1,64}`, without the prefixes of other records' ids. */
 export const botId = z
   .string()

@@ -6,8 +6,8 @@ import { actorOf, recordChanges } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { makeApiKey } from './key-format.ts';
 import { lockAccount } from './key-lineage.ts';
-import { type IssuedApiKey, newApiKey } from './keys.ts';
 import { accountVersionName } from './limits.ts';
+import { type IssuedApiKey, newApiKey } from './new-key.ts';
 
 /** A new account. `ENTERPRISE` requires the two limits; other plans must not have them. */
 export type NewAccount = {

@@ -1,14 +1,15 @@
 import type { ApiKey, PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 import { startPeriodic } from '../periodic.ts';
+import { moment } from '../storage/moment.ts';
 
 /** Polling interval for watched keys. A revocation's notification may be lost, but must take effect within a second. */
 const POLL_EVERY_MS = 500;
 
 /** A watched key. A session token has the hash of its issuer's key, but expires earlier. */
-type Watched = Pick<ApiKey, 'hash' | 'expiresAt'>;
+type Watched = Pick<ApiKey, 'hash' | 'expiresAt' | 'narrowedAt'>;
 
-/** Watchers that are notified when a key is revoked or expires. */
+/** Watchers that are notified when a key is revoked, expires, loses a right, or is deleted. */
 export type KeyWatchers = {
   /** @returns a function that removes the watcher. */
   add(key: Watched, ended: () => void): () => void;
@@ -18,7 +19,10 @@ export type KeyWatchers = {
   start(): AsyncDisposable;
 };
 
-type Watcher = { expiresAt: Date | null; ended: () => void };
+type Watcher = Omit<Watched, 'hash'> & { ended: () => void };
+
+/** A watched key that has ended or once lost a right. */
+type Changed = Pick<ApiKey, 'hash' | 'narrowedAt'> & { hasEnded: boolean };
 
 export function createKeyWatchers({
   prisma,
@@ -41,20 +45,29 @@ export function createKeyWatchers({
     }
   };
 
-  const endRevoked = async () => {
+  const findChanged = (hashes: string[]) => prisma.$queryRaw<Changed[]>`
+    SELECT watched.hash, narrowed_at AS "narrowedAt",
+      id IS NULL OR revoked_at IS NOT NULL OR COALESCE(expires_at <= ${moment(now())}, false)
+        AS "hasEnded"
+    FROM unnest(${hashes}::text[]) AS watched(hash) LEFT JOIN api_keys ON api_keys.hash = watched.hash
+    WHERE id IS NULL OR revoked_at IS NOT NULL OR expires_at <= ${moment(now())}
+      OR narrowed_at IS NOT NULL`;
+
+  const endChanged = async () => {
     if (watchers.size === 0) return;
-    const revoked = await prisma.apiKey.findMany({
-      where: { hash: { in: [...watchers.keys()] }, revokedAt: { not: null } },
-      select: { hash: true },
-    });
-    for (const { hash } of revoked) end(hash);
+    for (const { hash, narrowedAt, hasEnded } of await findChanged([...watchers.keys()])) {
+      if (hasEnded) end(hash);
+      for (const watcher of [...(watchers.get(hash) ?? [])]) {
+        if (watcher.narrowedAt?.getTime() !== narrowedAt?.getTime()) watcher.ended();
+      }
+    }
   };
 
   return {
     end,
 
-    add({ hash, expiresAt }, ended) {
-      const watcher = { expiresAt, ended };
+    add({ hash, expiresAt, narrowedAt }, ended) {
+      const watcher = { expiresAt, narrowedAt, ended };
       const those = watchers.get(hash) ?? new Set();
       watchers.set(hash, those.add(watcher));
       return () => {
@@ -68,7 +81,7 @@ export function createKeyWatchers({
       // A task of its own, so that keys expire in time while the database is slow.
       stack.use(startPeriodic(endExpired, { everyMs: POLL_EVERY_MS }));
       const what = 'The poll of the watched API keys';
-      stack.use(startPeriodic(endRevoked, { everyMs: POLL_EVERY_MS, log, what }));
+      stack.use(startPeriodic(endChanged, { everyMs: POLL_EVERY_MS, log, what }));
       return stack;
     },
   };

@@ -1,15 +1,14 @@
 import { getRefFromModel, queryFromInfo } from '@pothos/plugin-prisma';
-import { z } from 'zod';
 import { authorizeScope, mayUseBot } from '../accounts/caller.ts';
 import { CREATED_KEYS, coveredInList } from '../accounts/key-lists.ts';
 import { KeyScope } from '../generated/prisma/client.ts';
-import { botId, displayName, listOf } from '../input.ts';
+import { botId, displayName, futureTime, listOf } from '../input.ts';
 import { readLists } from '../storage/lists.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 
-const KeyScopeEnum = builder.enumType('KeyScope', {
+export const KeyScopeEnum = builder.enumType('KeyScope', {
   description: 'Permission of an API key.',
   values: {
     CHAT: { value: KeyScope.CHAT, description: 'Send messages and prompts to bots.' },
@@ -158,9 +157,7 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     expiresAt: t.field({
       type: 'DateTime',
       description: 'Time at which the key expires. Defaults to the expiry of the caller’s key.',
-      validate: {
-        schema: z.date().refine((date) => date.getTime() > Date.now(), 'must be in the future'),
-      },
+      validate: { schema: futureTime },
     }),
   }),
 });
@@ -194,7 +191,7 @@ builder.mutationField('revokeApiKey', (t) =>
   t.field({
     type: ApiKeyNode,
     description:
-      'Permanently revokes an API key of the caller’s account. Keys that it created remain valid unless withCreated is true. Requires the scope ADMIN.',
+      'Permanently revokes an API key of the caller’s account. Keys that it created remain valid unless withCreated is true. Fails with INVALID_REQUEST if the account would have no key with the scope ADMIN left. Requires the scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
     args: {
       id: t.arg.id({ required: true, description: 'ID of the key, not its secret.' }),

@@ -1,6 +1,7 @@
 import './definition.ts';
 import './account.ts';
 import './api-key.ts';
+import './api-key-changes.ts';
 import './audit-log.ts';
 import './session-token.ts';
 import './bot.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hashApiKey, makeApiKey } from '../../src/accounts/key-format.ts';
 import { MAX_KEYS } from '../../src/accounts/key-lineage.ts';
-import { newApiKey } from '../../src/accounts/keys.ts';
+import { newApiKey } from '../../src/accounts/new-key.ts';
 import { MAX_BOTS } from '../../src/bots/bots.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 

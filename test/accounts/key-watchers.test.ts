@@ -1,7 +1,7 @@
-import { beforeEach, describe, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { createKeyWatchers } from '../../src/accounts/key-watchers.ts';
-import { newApiKey } from '../../src/accounts/keys.ts';
+import { newApiKey } from '../../src/accounts/new-key.ts';
 import { makeId } from '../../src/ids.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { testDatabase } from '../helpers/database.ts';
@@ -26,7 +26,7 @@ async function watchedKey(expiresAt?: Date) {
   const polling = watchers.start();
   atTheEnd(() => polling[Symbol.asyncDispose]());
   atTheEnd(watchers.add(key, ended.resolve));
-  return { key, clock, ended: ended.promise };
+  return { key, clock, watchers, ended: ended.promise };
 }
 
 describe('the end of a key that somebody waits for is known within a second', () => {
@@ -35,6 +35,34 @@ describe('the end of a key that somebody waits for is known within a second', ()
     await prisma.apiKey.update({ where: { id: key.id }, data: { revokedAt: new Date() } });
     vi.advanceTimersByTime(1_000);
     await ended;
+  });
+
+  test('where it is deleted', async () => {
+    const { key, ended } = await watchedKey();
+    await prisma.account.delete({ where: { id: key.accountId } });
+    vi.advanceTimersByTime(1_000);
+    await ended;
+  });
+
+  test('where it is given a nearer end', async () => {
+    const { key, ended } = await watchedKey(new Date(Date.now() + 60_000));
+    await prisma.apiKey.update({ where: { id: key.id }, data: { expiresAt: new Date() } });
+    vi.advanceTimersByTime(1_000);
+    await ended;
+  });
+
+  test('where it loses a right, but not where it gets another name', async () => {
+    const { key, watchers, ended } = await watchedKey();
+    const { prefix, hash, ...rest } = key;
+    const renamed = { ...rest, prefix, id: makeId('key'), hash: `${hash}2` };
+    await prisma.apiKey.create({ data: renamed });
+    const endedToo = vi.fn();
+    atTheEnd(watchers.add(renamed, endedToo));
+    await prisma.apiKey.update({ where: { id: renamed.id }, data: { name: 'Other' } });
+    await prisma.apiKey.update({ where: { id: key.id }, data: { narrowedAt: new Date() } });
+    vi.advanceTimersByTime(1_000);
+    await ended;
+    expect(endedToo).not.toHaveBeenCalled();
   });
 
   test('where it expires', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { hashApiKey } from '../../src/accounts/key-format.ts';
 import { actorOf } from '../../src/accounts/audit.ts';
+import { hashApiKey } from '../../src/accounts/key-format.ts';
 import { createBots } from '../../src/bots/bots.ts';
 import { createMemoryVersions } from '../../src/coordination/cache-versions.ts';
 import { createPubSub } from '../../src/coordination/pubsub.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { expect } from 'vitest';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
-import { newApiKey } from '../../src/accounts/keys.ts';
+import { newApiKey } from '../../src/accounts/new-key.ts';
 import { type AppOptions, createApp } from '../../src/app.ts';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { createEnvironmentCipher } from '../../src/deployments/environment.ts';

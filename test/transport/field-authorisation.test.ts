@@ -2,7 +2,7 @@ import { isObjectType } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { hashApiKey, makeApiKey } from '../../src/accounts/key-format.ts';
-import { newApiKey } from '../../src/accounts/keys.ts';
+import { newApiKey } from '../../src/accounts/new-key.ts';
 import { KeyScope } from '../../src/generated/prisma/client.ts';
 import { schema } from '../../src/schema/index.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';

@@ -40,6 +40,7 @@ const OPEN: Record<string, string> = {
   ChatReply: 'response sessionId run runId latencyMs tokensUsed toolsCalled',
   CreateAccountPayload: 'account apiKey secret',
   CreateApiKeyPayload: 'apiKey secret',
+  RotateApiKeyPayload: 'apiKey secret',
   CreateSessionTokenPayload: 'token expiresAt',
   Deployment:
     'id bot environment status message envNames channels diagnostics active createdAt deployedAt rolledBackTo',

@@ -96,6 +96,18 @@ export const TABLE: Record<string, Row> = {
     other: 'NOT_FOUND',
     restricted: 'NOT_FOUND',
   },
+  'Mutation.updateApiKey': {
+    ask: ({ key }) => `updateApiKey(id: "${key}", input: { name: "K" }) { id }`,
+    scopes: ['ADMIN'],
+    other: 'NOT_FOUND',
+    restricted: 'NOT_FOUND',
+  },
+  'Mutation.rotateApiKey': {
+    ask: ({ key }) => `rotateApiKey(id: "${key}", overlapHours: 24) { apiKey { id } }`,
+    scopes: ['ADMIN'],
+    other: 'NOT_FOUND',
+    restricted: 'NOT_FOUND',
+  },
   'Mutation.deploy': {
     ask: ({ bot }) => `deploy(botId: "${bot}", input: { source: "" }) { id }`,
     scopes: ['DEPLOY'],
