@@ -2,6 +2,7 @@ import type { Versions } from '../coordination/cache-versions.ts';
 import { GatewayError, invalidInput } from '../errors.ts';
 import type { Account, KeyScope, Plan, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
+import { type AccountEnd, createAccountEnd } from './account-end.ts';
 import { actorOf, recordChanges } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { makeApiKey } from './key-format.ts';
@@ -29,7 +30,7 @@ export type AccountChanges = {
 export const OWNER_SCOPES: KeyScope[] = ['CHAT', 'DEPLOY', 'RUNS', 'ADMIN'];
 
 /** The accounts of all tenants. The caller of these functions must check that the request comes from an operator. */
-export type Accounts = {
+export type Accounts = AccountEnd & {
   /** Creates an account with its first key. */
   create(caller: Caller, input: NewAccount): Promise<IssuedApiKey & { account: Account }>;
   /**
@@ -48,6 +49,8 @@ export function createAccounts({
   versions: Versions;
 }): Accounts {
   return {
+    ...createAccountEnd({ prisma, versions }),
+
     async create(caller, { name, plan, requestsPerMinute, requestsPerDay }) {
       const id = makeId('acc');
       const secret = makeApiKey();

@@ -71,9 +71,11 @@ export function createKeyChanges({ prisma, now, announce }: Parts): KeyChanges {
   ) =>
     prisma.$transaction(async (tx) => {
       await lockAccount(tx, caller.account.id);
-      const key = await tx.apiKey.findUnique({ where: { id: caller.key.id } });
-      if (key === null || hasEnded(key, now())) throw invalidKey();
-      return work(tx, { ...caller, key });
+      const where = { id: caller.key.id };
+      const found = await tx.apiKey.findUnique({ where, include: { account: true } });
+      if (found === null || hasEnded(found, now()) || found.account.suspendedAt) throw invalidKey();
+      const { account, ...key } = found;
+      return work(tx, { ...caller, account, key });
     });
 
   return {

@@ -9,7 +9,7 @@ const POLL_EVERY_MS = 500;
 /** A watched key. A session token has the hash of its issuer's key, but expires earlier. */
 type Watched = Pick<ApiKey, 'hash' | 'expiresAt' | 'narrowedAt'>;
 
-/** Watchers that are notified when a key is revoked, expires, loses a right, or is deleted. */
+/** Watchers that are notified when a key is revoked, expires, loses a right, or is deleted, or its account is suspended. */
 export type KeyWatchers = {
   /** @returns a function that removes the watcher. */
   add(key: Watched, ended: () => void): () => void;
@@ -47,11 +47,13 @@ export function createKeyWatchers({
 
   const findChanged = (hashes: string[]) => prisma.$queryRaw<Changed[]>`
     SELECT watched.hash, narrowed_at AS "narrowedAt",
-      id IS NULL OR revoked_at IS NOT NULL OR COALESCE(expires_at <= ${moment(now())}, false)
-        AS "hasEnded"
-    FROM unnest(${hashes}::text[]) AS watched(hash) LEFT JOIN api_keys ON api_keys.hash = watched.hash
-    WHERE id IS NULL OR revoked_at IS NOT NULL OR expires_at <= ${moment(now())}
-      OR narrowed_at IS NOT NULL`;
+      key.id IS NULL OR revoked_at IS NOT NULL OR suspended_at IS NOT NULL
+        OR COALESCE(expires_at <= ${moment(now())}, false) AS "hasEnded"
+    FROM unnest(${hashes}::text[]) AS watched(hash)
+      LEFT JOIN api_keys AS key ON key.hash = watched.hash
+      LEFT JOIN accounts ON accounts.id = key.account_id
+    WHERE key.id IS NULL OR revoked_at IS NOT NULL OR suspended_at IS NOT NULL
+      OR expires_at <= ${moment(now())} OR narrowed_at IS NOT NULL`;
 
   const endChanged = async () => {
     if (watchers.size === 0) return;

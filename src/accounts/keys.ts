@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { createMemoryVersions, type Versions } from '../coordination/cache-versions.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
+import { GatewayError } from '../errors.ts';
 import type { ApiKey, PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 import type { Caller } from './caller.ts';
@@ -23,7 +24,8 @@ const LAST_USED_PRECISION_MS = 60_000;
 /** The API keys of all accounts. */
 export type Keys = KeyLists &
   KeyChanges & {
-    /** @throws GatewayError `invalid_api_key` if the secret is malformed, unknown, expired or revoked. */
+    /** @throws GatewayError `invalid_api_key` if the secret is malformed, unknown, expired or revoked, or of a suspended
+     *   account. */
     verify(secret: string, origin?: KeyOrigin): Promise<Caller>;
     /** Authenticates a key by its id. @throws GatewayError `invalid_api_key` */
     find(id: string): Promise<Caller>;
@@ -72,6 +74,7 @@ export function createKeys({
     const caller = hash && (await callers.find(hash, how));
     if (!caller) throw invalidKey();
     if (hasEnded(caller.key, now())) throw invalidKey();
+    if (caller.account.suspendedAt) throw suspended();
     return caller;
   };
 
@@ -105,4 +108,8 @@ export function createKeys({
 
     watch: ({ key }, ended) => watchers.add(key, ended),
   };
+}
+
+function suspended(): GatewayError {
+  return new GatewayError('invalid_api_key', 'The account of this API key is suspended.');
 }

@@ -25,11 +25,15 @@ export type Bots = {
    * @throws GatewayError `invalid_request` if the id is or was in use, or if the account has too many bots.
    */
   create(caller: Caller, input: { id?: string | null; name: string }): Promise<Bot>;
+  /** Renames a bot. Omitted fields stay as they are. @throws GatewayError `bot_not_found` */
+  update(caller: Caller, id: string, changes: { name?: string | null }): Promise<Bot>;
   /**
    * Deletes a bot with its deployments, sessions and runs. If it fails midway, the bot still exists with its remaining
    * rows, and a retry continues.
    */
   remove(botId: string, actor: Actor): Promise<void>;
+  /** As `remove`, for all bots of an account that is being deleted. The audit log has no entries for them. */
+  removeAll(accountId: string): Promise<void>;
 };
 
 /** A Prisma condition that restricts a query to the bots that a caller may see. */
@@ -92,12 +96,27 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
     return count === BATCH;
   };
 
+  const removeBot = async (
+    botId: string,
+    record: (tx: Prisma.TransactionClient) => Promise<void> = async () => {},
+  ) => {
+    for (const table of TABLES) while (await deleteBatch(table, botId));
+    await prisma.$transaction(async (tx) => {
+      await tx.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`;
+      await tx.deletedBot.createMany({ data: { id: botId }, skipDuplicates: true });
+      const { count } = await tx.bot.deleteMany({ where: { id: botId } });
+      if (count > 0) await record(tx);
+    }, REMOVAL);
+    pubsub.publish(REMOVED, botId);
+    await versions.renew(botVersionName(botId));
+  };
+
   pubsub.subscribe(REMOVED, (botId) => owners.delete(botId));
 
   return {
     async authorize(caller, botId) {
       const owner = botIdSchema.safeParse(botId).success && (await owners.fetch(botId));
-      if (!owner) throw new GatewayError('bot_not_found', `There is no bot "${botId}".`);
+      if (!owner) throw unknown(botId);
       if (owner !== caller.account.id || !mayUseBot(caller, botId)) {
         throw new GatewayError(
           'bot_access_denied',
@@ -133,21 +152,33 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
       }
     },
 
-    async remove(botId, actor) {
-      for (const table of TABLES) while (await deleteBatch(table, botId));
-      await prisma.$transaction(async (tx) => {
-        await tx.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`;
-        await tx.deletedBot.createMany({ data: { id: botId }, skipDuplicates: true });
-        const { count } = await tx.bot.deleteMany({ where: { id: botId } });
-        if (count > 0) {
-          const change = { action: 'DELETE_BOT', targetId: botId, botId } as const;
-          await recordChanges(tx, actor, change);
-        }
-      }, REMOVAL);
-      pubsub.publish(REMOVED, botId);
-      await versions.renew(botVersionName(botId));
+    async update(caller, id, { name }) {
+      return prisma.$transaction(async (tx) => {
+        const [bot] = await tx.bot.updateManyAndReturn({
+          where: { id, accountId: caller.account.id },
+          data: name == null ? {} : { name },
+        });
+        if (!bot) throw unknown(id);
+        const change = { action: 'UPDATE_BOT', targetId: id, botId: id } as const;
+        await recordChanges(tx, actorOf(caller), change);
+        return bot;
+      });
+    },
+
+    remove: (botId, actor) =>
+      removeBot(botId, (tx) =>
+        recordChanges(tx, actor, { action: 'DELETE_BOT', targetId: botId, botId }),
+      ),
+
+    async removeAll(accountId) {
+      const bots = await prisma.bot.findMany({ where: { accountId }, select: { id: true } });
+      for (const { id } of bots) await removeBot(id);
     },
   };
+}
+
+function unknown(id: string): GatewayError {
+  return new GatewayError('bot_not_found', `There is no bot "${id}".`);
 }
 
 function tooMany(): GatewayError {

@@ -21,6 +21,8 @@ export type Cancel = {
   cancel(runId: string): Promise<void>;
   /** As `cancel`, for all runs of a bot. */
   cancelAll(botId: string): Promise<void>;
+  /** As `cancel`, for all runs of an account's bots. */
+  cancelAccount(accountId: string): Promise<void>;
   /** Cancels the active runs of this process that are cancelled on another replica, until it is disposed of. */
   start(): AsyncDisposable;
 };
@@ -92,13 +94,12 @@ export function createCancel({
   };
 
   /** @returns whether there may be more. */
-  const cancelQueued = async (botId: string) => {
+  const cancelQueued = async (which: Prisma.Sql) => {
     const cancelled = await prisma.$queryRaw<MarkedRun[]>`
       UPDATE runs SET cancel_requested = true, status = 'CANCELLED', finished_at = now()
       WHERE id IN (
         SELECT id FROM runs
-        WHERE account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND bot_id = ${botId}
-          AND status = 'QUEUED' AND attempt = 0
+        WHERE ${which} AND status = 'QUEUED' AND attempt = 0
         ORDER BY id LIMIT ${BATCH} FOR UPDATE
       )
       RETURNING id, bot_id AS "botId", kind, channel`;
@@ -118,8 +119,16 @@ export function createCancel({
   return {
     cancel: (runId) => cancelWhere(Prisma.sql`id = ${runId}`),
     async cancelAll(botId) {
-      while (await cancelQueued(botId));
-      await cancelWhere(Prisma.sql`bot_id = ${botId}`);
+      const ofBot = Prisma.sql`bot_id = ${botId}`;
+      const account = Prisma.sql`(SELECT account_id FROM bots WHERE id = ${botId})`;
+      while (await cancelQueued(Prisma.sql`account_id = ${account} AND ${ofBot}`));
+      await cancelWhere(ofBot);
+    },
+    async cancelAccount(accountId) {
+      while (await cancelQueued(Prisma.sql`account_id = ${accountId}`));
+      await cancelWhere(
+        Prisma.sql`bot_id IN (SELECT id FROM bots WHERE account_id = ${accountId})`,
+      );
     },
 
     start() {

@@ -27,7 +27,7 @@ const PlanEnum = builder.enumType('Plan', {
   } as const,
 });
 
-const AccountNode = builder.prismaNode('Account', {
+export const AccountNode = builder.prismaNode('Account', {
   description: 'A tenant with its bots and API keys. Limits apply per account.',
   id: { resolve: ({ id }) => id, description: 'Unique identifier. Opaque; it never changes.' },
   nullable: true,

@@ -104,6 +104,29 @@ builder.mutationField('createBot', (t) =>
   }),
 );
 
+const UpdateBotInput = builder.inputType('UpdateBotInput', {
+  description: 'Fields to change; omitted fields keep their values.',
+  fields: (t) => ({
+    name: t.string({
+      description: 'Display name of the bot, 1 to 200 characters.',
+      validate: { schema: displayName },
+    }),
+  }),
+});
+
+builder.mutationField('updateBot', (t) =>
+  t.field({
+    type: BotNode,
+    description: 'Updates a bot. Requires the scope ADMIN.',
+    authScopes: (_root, { id }) => ({ bot: { id, scope: 'ADMIN' } }),
+    args: {
+      id: t.arg.id({ required: true, description: 'ID of the bot.' }),
+      input: t.arg({ type: UpdateBotInput, required: true, description: 'Fields to change.' }),
+    },
+    resolve: (_root, { id, input }, { bots, caller }) => bots.update(caller(), id, input),
+  }),
+);
+
 builder.mutationField('deleteBot', (t) =>
   t.id({
     description:

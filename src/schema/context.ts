@@ -39,7 +39,7 @@ export type Domains = {
   runStats: RunStats;
   runChanges: Changes;
   replay: Replay;
-  cancel: Pick<Cancel, 'cancel' | 'cancelAll'>;
+  cancel: Omit<Cancel, 'start'>;
 };
 
 /** The request behind an operation, as its transport describes it. */

@@ -1,5 +1,7 @@
 import './definition.ts';
 import './account.ts';
+import './account-end.ts';
+import './account-list.ts';
 import './api-key.ts';
 import './api-key-changes.ts';
 import './audit-log.ts';

@@ -34,6 +34,8 @@ const account = (plan: Plan, numbers: Partial<Account> = {}): Account => ({
   requestsPerMinute: null,
   requestsPerDay: null,
   createdAt: new Date(0),
+  suspendedAt: null,
+  deletedAt: null,
   ...numbers,
 });
 

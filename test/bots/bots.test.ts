@@ -39,6 +39,20 @@ describe('bots', () => {
     },
   );
 
+  test('are renamed, and keep their name where none is given', async () => {
+    const id = await tenant.bot(null);
+    const update = async (input: object) => {
+      const query =
+        'mutation ($id: ID!, $input: UpdateBotInput!) { updateBot(id: $id, input: $input) { id name } }';
+      return (await tenant.graphql(query, { id, input })).data.updateBot;
+    };
+    expect(await update({ name: ' Desk ' })).toEqual({ id, name: 'Desk' });
+    expect(await update({})).toEqual({ id, name: 'Desk' });
+    expect(await update({ name: '' })).toBeNull();
+    const entries = await app.prisma.auditEntry.findMany({ where: { botId: id } });
+    expect(entries.map(({ action }) => action)).toEqual(['UPDATE_BOT', 'UPDATE_BOT']);
+  });
+
   test('are listed newest first, page by page, and only those that the key may use', async () => {
     const owner = await app.tenant();
     const ids = [await owner.bot(), await owner.bot(), await owner.bot()];

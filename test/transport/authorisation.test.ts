@@ -54,7 +54,15 @@ const makeIds = async (): Promise<Ids> => {
   await answer.text();
   const deployment = await app.prisma.deployment.findFirstOrThrow({ where: { botId: bot } });
   const key = await findKey(await tenant.key());
-  return { account: tenant.accountId, bot, run, key: key.id, deployment: deployment.id };
+  const { accountId: otherAccount } = await app.tenant();
+  return {
+    account: tenant.accountId,
+    bot,
+    run,
+    key: key.id,
+    deployment: deployment.id,
+    otherAccount,
+  };
 };
 
 beforeAll(async () => {

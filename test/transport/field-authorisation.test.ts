@@ -69,6 +69,7 @@ beforeAll(async () => {
     run: data.chat.runId,
     key,
     deployment: data.staging.id,
+    otherAccount: (await app.tenant()).accountId,
   };
   nodes = {
     Account: ids.account,
@@ -162,9 +163,9 @@ const pathsOf = (scopes: KeyScope[]): Path[] => {
   return [...pathsFrom(ids, nodes, mayAsk, mayRead)];
 };
 
-/** What these make is new: there is nothing of it to read. */
+/** What these make or change is new, or of others: there is nothing of it to read. */
 const isOfNew = (name: string) =>
-  /^Mutation\.(createAccount|createBot|createApiKey .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
+  /^Query\.accounts |^Mutation\.(createAccount|suspendAccount|createBot|createApiKey .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
     name,
   );
 

@@ -33,7 +33,7 @@ export const OWN_RUNS = ['Mutation.chat ChatReply.run', 'Mutation.execute'];
 
 /** The fields that need no scope besides those of the way to their object. */
 const OPEN: Record<string, string> = {
-  Account: 'id name plan bots',
+  Account: 'id name plan bots createdAt suspendedAt',
   ApiKey: 'id name prefix scopes bots createdAt lastUsedAt expiresAt revokedAt',
   AuditEntry: 'id action keyId botId targetId createdAt',
   Bot: 'id name createdAt activeDeployment deployments',

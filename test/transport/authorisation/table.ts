@@ -1,7 +1,15 @@
 import type { KeyScope } from '../../../src/generated/prisma/client.ts';
 
 /** What the operations speak of: all of one account. */
-export type Ids = { account: string; bot: string; run: string; key: string; deployment: string };
+export type Ids = {
+  account: string;
+  bot: string;
+  run: string;
+  key: string;
+  deployment: string;
+  /** Another account, for what an operator may not do to its own. */
+  otherAccount: string;
+};
 
 /** What comes of an operation: data, nothing at all in its place, or an error's code. */
 export type Outcome = 'OK' | 'NULL' | string;
@@ -58,6 +66,11 @@ export const TABLE: Record<string, Row> = {
     ...DENIED,
     rest: { listRuns: {} },
   },
+  'Query.accounts': {
+    ask: () => 'accounts { edges { cursor } }',
+    scopes: ['OPERATOR'],
+    ...OPERATOR,
+  },
   'Query.checkDefinition': { ask: () => 'checkDefinition(source: "") { valid }', ...OPEN },
   'Mutation.createAccount': {
     ask: () => 'createAccount(input: { name: "A", plan: FREE }) { secret }',
@@ -66,6 +79,21 @@ export const TABLE: Record<string, Row> = {
   },
   'Mutation.updateAccount': {
     ask: ({ account }) => `updateAccount(id: "${account}", input: {}) { id }`,
+    scopes: ['OPERATOR'],
+    ...OPERATOR,
+  },
+  'Mutation.suspendAccount': {
+    ask: ({ otherAccount }) => `suspendAccount(id: "${otherAccount}") { id }`,
+    scopes: ['OPERATOR'],
+    ...OPERATOR,
+  },
+  'Mutation.resumeAccount': {
+    ask: ({ account }) => `resumeAccount(id: "${account}") { id }`,
+    scopes: ['OPERATOR'],
+    ...OPERATOR,
+  },
+  'Mutation.deleteAccount': {
+    ask: ({ otherAccount }) => `deleteAccount(id: "${otherAccount}")`,
     scopes: ['OPERATOR'],
     ...OPERATOR,
   },
@@ -79,6 +107,11 @@ export const TABLE: Record<string, Row> = {
     scopes: ['ADMIN'],
     other: 'OK',
     restricted: 'BOT_ACCESS_DENIED',
+  },
+  'Mutation.updateBot': {
+    ask: ({ bot }) => `updateBot(id: "${bot}", input: {}) { id }`,
+    scopes: ['ADMIN'],
+    ...DENIED,
   },
   'Mutation.deleteBot': {
     ask: ({ bot }) => `deleteBot(id: "${bot}")`,
