@@ -96,6 +96,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
       startExecute: execution.startExecute,
       runList: runs.runList,
       runStats: runs.runStats,
+      runUsage: runs.runUsage,
       runChanges: runs.runChanges,
       replay: runs.replay,
       cancel: runs.cancel,

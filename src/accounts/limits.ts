@@ -7,6 +7,10 @@ import type { Account, Plan } from '../generated/prisma/client.ts';
 export type Quota = WindowLimit & {
   /** Whether the cost fit within the limit. A cost that does not fit is not counted. */
   allowed: boolean;
+  /** Requests counted in the current minute. */
+  inMinute: number;
+  /** Requests counted in the current day. */
+  inDay: number;
   remainingMinute: number;
   remainingDay: number;
   /** Requests left in the binding window: the one with fewer left, or the one that rejected the cost. */
@@ -132,6 +136,8 @@ function quotaOf(
   const reset = (Math.floor(now / length) + 1) * length;
   return {
     allowed: taken,
+    inMinute,
+    inDay,
     perMinute,
     perDay,
     remainingMinute,

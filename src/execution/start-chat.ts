@@ -55,7 +55,7 @@ export function createStartChat({
 }): StartChat {
   const startChat: StartChat = async (request, signal) => {
     const startedAt = performance.now();
-    const { botId, botVersion, environment, channel, message, context, onBusy } = request;
+    const { botId, botVersion, environment, channel, keyId, message, context, onBusy } = request;
     const input = [botId, environment, request.sessionId ?? null, message, context ?? null];
     const repeatable = repeatableOf(request, 'chat', input);
     await using undo = new AsyncDisposableStack();
@@ -78,7 +78,8 @@ export function createStartChat({
     const waiting = AbortSignal.any([signal, slot.signal]);
     using arrival = await turns.arrive(session, waiting);
     const claim = repeatable && newClaim(repeatable);
-    const run = { botId, environment, channel, kind: 'CHAT', input: message, context } as const;
+    const kind = 'CHAT' as const;
+    const run = { botId, environment, channel, kind, keyId, input: message, context };
     const begin = async (leaseId: string) => {
       const { trace, columns } = traceRun({ ...run, sessionId }, deployment, request.traceparent);
       const turn = { session, leaseId, limit: deployment.definition.history };

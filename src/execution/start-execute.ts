@@ -117,9 +117,10 @@ export function createStartExecute({
   return (request, signal) => (request.background ? enqueue : start)(request, signal);
 }
 
-function runOf({ botId, environment, channel, prompt, context, metadata }: ExecuteRequest) {
+function runOf(request: ExecuteRequest) {
+  const { botId, environment, channel, keyId, prompt, context, metadata } = request;
   const kind = 'EXECUTE' as const;
-  return { botId, environment, channel, kind, input: prompt, context, metadata };
+  return { botId, environment, channel, kind, keyId, input: prompt, context, metadata };
 }
 
 /** What identifies a repeat of the request. */

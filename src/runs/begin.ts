@@ -32,6 +32,7 @@ export type NewRun = Pick<
   | 'traceId'
   | 'metadata'
   | 'onDisconnect'
+  | 'keyId'
 >;
 
 /** The further columns of a run that is enqueued instead of begun. */

@@ -18,6 +18,7 @@ import { startRetention } from './retention.ts';
 import { createRuns } from './runs.ts';
 import { createRunStats } from './stats.ts';
 import { createTracing } from './trace.ts';
+import { createRunUsage } from './usage.ts';
 
 type Parts = Pick<Database, 'prisma' | 'sql'> & {
   owner: Owner;
@@ -29,6 +30,8 @@ type Parts = Pick<Database, 'prisma' | 'sql'> & {
   resourceAttributes?: ResourceAttributes | undefined;
   /** Days that runs are kept; forever by default. */
   retentionDays?: number | undefined;
+  /** Milliseconds since the epoch. */
+  clock?: (() => number) | undefined;
   observer: Observer;
   log: Log;
   lifetime: Lifetime;
@@ -43,6 +46,7 @@ export function createRunsDomain({
   otlpEndpoint,
   resourceAttributes,
   retentionDays,
+  clock: now,
   observer,
   log,
   lifetime,
@@ -63,6 +67,7 @@ export function createRunsDomain({
     queueDepth: createQueueDepth({ prisma }),
     runList: createRunList({ prisma }),
     runStats: createRunStats({ prisma }),
+    runUsage: createRunUsage({ prisma, now }),
     runChanges,
     replay,
     cancel,

@@ -4,8 +4,8 @@ import { acquireTurns, LEASE_COLUMNS } from '../sessions/lease.ts';
 import { statement } from '../storage/sql.ts';
 
 const RUN_COLUMNS = `key text, status text, "deploymentId" text, kind text, channel text, input text, context jsonb,
-  model text, metadata jsonb, "traceId" text, "onDisconnect" text, attempt int, "accountId" text, traceparent text,
-  "outputSchema" jsonb`;
+  model text, metadata jsonb, "traceId" text, "onDisconnect" text, "keyId" text, attempt int, "accountId" text,
+  traceparent text, "outputSchema" jsonb`;
 
 /**
  * Claims idempotency keys, acquires turns of sessions, inserts runs, and recalls the history and memory of the
@@ -25,13 +25,12 @@ export const BEGIN = statement(`
     ${acquireTurns('admitted')}
   ), begun AS (
     INSERT INTO runs (id, bot_id, deployment_id, environment, kind, status, channel, session_id, input, context, model,
-      metadata, trace_id, on_disconnect, owner_id, attempt, started_at, background, account_id, traceparent,
+      metadata, trace_id, on_disconnect, key_id, owner_id, attempt, started_at, background, account_id, traceparent,
       output_schema)
     SELECT key, "botId", "deploymentId", environment::"Environment", kind::"RunKind", status::"RunStatus",
       channel::"Channel", "sessionId", input, context, model, metadata, "traceId",
-      COALESCE("onDisconnect", 'CANCEL')::"OnDisconnect", CASE status WHEN 'RUNNING' THEN "ownerId" END, attempt,
-      CASE status WHEN 'RUNNING' THEN now() END, status = 'QUEUED', "accountId", traceparent,
-      "outputSchema"
+      COALESCE("onDisconnect", 'CANCEL')::"OnDisconnect", "keyId", CASE status WHEN 'RUNNING' THEN "ownerId" END, attempt,
+      CASE status WHEN 'RUNNING' THEN now() END, status = 'QUEUED', "accountId", traceparent, "outputSchema"
     FROM admitted WHERE "leaseId" IS NULL OR "leaseId" IN (SELECT key FROM acquired)
     ON CONFLICT (id) DO NOTHING
   )

@@ -46,6 +46,13 @@ const RateLimit = builder.objectRef<Quota>('RateLimit').implement({
   fields: (t) => ({
     perMinute: t.exposeInt('perMinute', { description: 'Maximum requests per UTC minute.' }),
     perDay: t.exposeInt('perDay', { description: 'Maximum requests per UTC day.' }),
+    limit: t.exposeInt('perMinute', {
+      description: 'Maximum requests per UTC minute, as in the header `X-RateLimit-Limit`.',
+    }),
+    remaining: t.exposeInt('remaining', {
+      description:
+        'Requests left in the window with fewer requests left, as in the header `X-RateLimit-Remaining`.',
+    }),
     remainingMinute: t.exposeInt('remainingMinute', {
       description: 'Requests left in the current UTC minute.',
     }),
@@ -60,7 +67,7 @@ const RateLimit = builder.objectRef<Quota>('RateLimit').implement({
   }),
 });
 
-const Viewer = builder.simpleObject('Viewer', {
+export const Viewer = builder.simpleObject('Viewer', {
   description: 'The caller.',
   fields: (t) => ({
     account: t.field({

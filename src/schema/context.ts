@@ -20,6 +20,7 @@ import type { Changes } from '../runs/changes.ts';
 import type { RunList } from '../runs/list.ts';
 import type { Replay } from '../runs/replay.ts';
 import type { RunStats } from '../runs/stats.ts';
+import type { RunUsage } from '../runs/usage.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createLongReads } from './long-reads.ts';
 
@@ -37,6 +38,7 @@ export type Domains = {
   startExecute: StartExecute;
   runList: RunList;
   runStats: RunStats;
+  runUsage: RunUsage;
   runChanges: Changes;
   replay: Replay;
   cancel: Omit<Cancel, 'start'>;

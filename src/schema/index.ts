@@ -15,6 +15,7 @@ import './run.ts';
 import './run-follow.ts';
 import './run-list.ts';
 import './bot-stats.ts';
+import './usage.ts';
 import './chat.ts';
 import './execute.ts';
 import { builder } from './builder.ts';

@@ -32,9 +32,11 @@ export function requestOf(
   input: RunInput,
   { caller, botVersion, traceparent }: Context,
 ): RunRequest {
-  const { id: accountId, plan } = caller().account;
+  const { account, key } = caller();
+  const { id: accountId, plan } = account;
   return {
     accountId,
+    keyId: key.id,
     plan,
     botId,
     botVersion: botVersion(botId),

@@ -89,6 +89,9 @@ describe('a session token', () => {
 
   test.each([
     '{ viewer { account { id } } }',
+    '{ viewer { usage { requestsToday } } }',
+    '{ viewer { account { auditLog { edges { cursor } } } } }',
+    '{ accounts { edges { cursor } } }',
     '{ bots { edges { cursor } } }',
     '{ node(id: "x") { id } }',
     '{ checkDefinition(source: "") { valid } }',

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { hashApiKey } from '../../src/accounts/key-format.ts';
 import { createSessionTokens } from '../../src/accounts/session-tokens.ts';
-import { KeyScope } from '../../src/generated/prisma/client.ts';
+import { type Environment, KeyScope } from '../../src/generated/prisma/client.ts';
 import { schema } from '../../src/schema/index.ts';
 import { startApp, TEST_SECRET_KEY, type Tenant, type TestApp } from '../helpers/app.ts';
 import { askedByRoutes, requestOf } from './authorisation/rest.ts';
@@ -16,6 +16,7 @@ import {
   type Outcome,
   type Row,
   TABLE,
+  TOKEN_TABLE,
 } from './authorisation/table.ts';
 
 const fields = [
@@ -78,14 +79,22 @@ beforeAll(async () => {
 });
 
 /** A token for the session that `ids` speak of, as the key would make it. */
-const tokenBy = async (secret: string, { bot = ids.bot, madeAt = now } = {}) => {
+const tokenBy = async (
+  secret: string,
+  {
+    bot = ids.bot,
+    madeAt = now,
+    sessionId = 'user-1',
+    environment = 'PRODUCTION' as Environment,
+  } = {},
+) => {
   const { account, ...key } = await findKey(secret);
   const tokens = createSessionTokens({
     secretKeys: [TEST_SECRET_KEY],
     keys: { find: async () => ({ account, key }) },
     now: () => madeAt,
   });
-  const session = { botId: bot, sessionId: 'user-1', environment: 'PRODUCTION' } as const;
+  const session = { botId: bot, sessionId, environment };
   return (await tokens.issue({ account, key }, session, 3_600)).token;
 };
 
@@ -217,6 +226,22 @@ describe('who may do what', () => {
   });
 
   describe.each(Object.entries(TRANSPORTS))('over %s', (_name, ask) => {
+    test.each(Object.entries(TOKEN_TABLE))(
+      '%s, with session tokens',
+      async (_what, { ask: document, expected }) => {
+        const tokens = {
+          own: await tokenBy(tenant.apiKey),
+          ofAnotherSession: await tokenBy(tenant.apiKey, { sessionId: 'user-2' }),
+          inStaging: await tokenBy(tenant.apiKey, { environment: 'STAGING' }),
+          ofAnotherBot: await tokenBy(tenant.apiKey, { bot: await tenant.bot(null) }),
+        };
+        const outcomes: Record<string, Outcome> = {};
+        for (const [name, token] of Object.entries(tokens))
+          outcomes[name] = await ask(document(ids), token);
+        expect(outcomes).toEqual(expected);
+      },
+    );
+
     test.each(rows)('%s', async (field, row) => {
       const outcomes = await outcomesFor(row, (secret) => ask(documentOf(field, row), secret));
       expect(outcomes).toEqual(expectedOf(row));

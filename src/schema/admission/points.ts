@@ -29,4 +29,5 @@ export const POINTS: Readonly<Record<string, number>> = {
   'Run.bot': 1,
   'Run.deployment': 1,
   'Session.memory': 1,
+  'Viewer.usage': 20,
 };

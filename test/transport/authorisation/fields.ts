@@ -17,8 +17,13 @@ export const GUARDED: Record<string, KeyScope> = {
   'Run.error': 'RUNS',
   'Run.metadata': 'RUNS',
   'Run.trace': 'RUNS',
+  'KeyUsage.requests': 'RUNS',
+  'KeyUsage.tokens': 'RUNS',
   'Session.messages': 'RUNS',
   'Session.memory': 'RUNS',
+  'Usage.byBot': 'RUNS',
+  'Usage.byKey': 'ADMIN',
+  'Usage.tokensThisMonth': 'RUNS',
 };
 
 /** The nodes that want a scope where they are found by their id. */
@@ -37,6 +42,7 @@ const OPEN: Record<string, string> = {
   ApiKey: 'id name prefix scopes bots createdAt lastUsedAt expiresAt revokedAt',
   AuditEntry: 'id action keyId botId targetId createdAt',
   Bot: 'id name createdAt activeDeployment deployments',
+  BotUsage: 'bot requests tokens',
   ChatReply: 'response sessionId run runId latencyMs tokensUsed toolsCalled',
   CreateAccountPayload: 'account apiKey secret',
   CreateApiKeyPayload: 'apiKey secret',
@@ -44,14 +50,16 @@ const OPEN: Record<string, string> = {
   CreateSessionTokenPayload: 'token expiresAt',
   Deployment:
     'id bot environment status message envNames channels diagnostics active createdAt deployedAt rolledBackTo',
+  KeyUsage: 'apiKey',
   MemoryEntry: 'name value updatedAt',
   Message: 'id role text run createdAt',
-  RateLimit: 'perMinute perDay remainingMinute remainingDay resetAt',
+  RateLimit: 'perMinute perDay limit remaining remainingMinute remainingDay resetAt',
   Run:
     'id bot environment kind status channel user sessionId model createdAt startedAt finishedAt latencyMs ' +
     'promptTokens completionTokens tokensUsed tokensEstimated toolsCalled',
   Session: 'id sessionId environment lastSeenAt',
-  Viewer: 'account apiKey rateLimit',
+  Usage: 'requestsThisMinute requestsToday',
+  Viewer: 'account apiKey rateLimit usage',
 };
 
 /** Types whose fields are all read together: parts of what holds them. */

@@ -226,6 +226,49 @@ export const TABLE: Record<string, Row> = {
 
 const NO_TOKEN = 'INSUFFICIENT_SCOPE';
 
+/** What a session token meets: of its own session, and tokens of another session, environment and bot. */
+const refused = (own: Outcome) => ({
+  own,
+  ofAnotherSession: 'INSUFFICIENT_SCOPE',
+  inStaging: 'INSUFFICIENT_SCOPE',
+  ofAnotherBot: own === 'OK' ? 'BOT_ACCESS_DENIED' : 'INSUFFICIENT_SCOPE',
+});
+const hidden = {
+  own: 'OK',
+  ofAnotherSession: 'RUN_NOT_FOUND',
+  inStaging: 'RUN_NOT_FOUND',
+  ofAnotherBot: 'RUN_NOT_FOUND',
+};
+
+/** What session tokens read below a root field. */
+export const TOKEN_TABLE: Record<
+  string,
+  { ask: (ids: Ids) => string; expected: Record<string, Outcome> }
+> = {
+  'the messages of a session': {
+    ask: ({ bot }) =>
+      `query { bot(id: "${bot}") { session(id: "user-1") { messages { edges { node { role text } } } } } }`,
+    expected: refused('OK'),
+  },
+  'the memory of a session': {
+    ask: ({ bot }) => `query { bot(id: "${bot}") { session(id: "user-1") { memory { value } } } }`,
+    expected: refused('INSUFFICIENT_SCOPE'),
+  },
+  'the runs of messages': {
+    ask: ({ bot }) =>
+      `query { bot(id: "${bot}") { session(id: "user-1") { messages { edges { node { run { id } } } } } } }`,
+    expected: refused('INSUFFICIENT_SCOPE'),
+  },
+  'the events of a run': {
+    ask: ({ run }) => `subscription { runEvents(runId: "${run}") { __typename } }`,
+    expected: hidden,
+  },
+  'a run': {
+    ask: ({ run }) => `query { run(id: "${run}") { response } }`,
+    expected: refused('INSUFFICIENT_SCOPE'),
+  },
+};
+
 /** What each credential is to meet. */
 export const expectedOf = ({
   other,

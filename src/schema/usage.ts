@@ -1,0 +1,115 @@
+import { getRefFromModel } from '@pothos/plugin-prisma';
+import type { Quota } from '../accounts/limits.ts';
+import type { ApiKey, Bot } from '../generated/prisma/client.ts';
+import type { Consumption, Usage } from '../runs/usage.ts';
+import { MAX_INT } from '../storage/int.ts';
+import { Viewer } from './account.ts';
+import { ApiKeyNode } from './api-key.ts';
+import { builder } from './builder.ts';
+
+/** Objects that an unpaged list counts as in `assertReadable`. */
+const WEIGHT = { entries: 50 };
+
+const tokensOf = ({ tokens }: Consumption) => Math.min(tokens, MAX_INT);
+const REQUESTS = 'Number of chats and prompts since the start of the UTC month.';
+const TOKENS =
+  'Sum of prompt and completion tokens since the start of the UTC month, capped at 2,147,483,647.';
+
+const BotUsage = builder.objectRef<Consumption & { bot: Bot }>('BotUsage').implement({
+  description: 'Usage of a bot in the current UTC month.',
+  fields: (t) => ({
+    bot: t.expose('bot', { type: getRefFromModel('Bot', builder), description: 'The bot.' }),
+    requests: t.exposeInt('requests', { description: REQUESTS }),
+    tokens: t.int({ description: TOKENS, resolve: tokensOf }),
+  }),
+});
+
+const KeyUsage = builder.objectRef<Consumption & { apiKey: ApiKey }>('KeyUsage').implement({
+  description: 'Usage by an API key, and by its session tokens, in the current UTC month.',
+  fields: (t) => ({
+    apiKey: t.expose('apiKey', { type: ApiKeyNode, description: 'The API key.' }),
+    requests: t.exposeInt('requests', {
+      description: `${REQUESTS} Requires the scope RUNS.`,
+      authScopes: { scope: 'RUNS' },
+    }),
+    tokens: t.int({
+      description: `${TOKENS} Requires the scope RUNS.`,
+      authScopes: { scope: 'RUNS' },
+      resolve: tokensOf,
+    }),
+  }),
+});
+
+/** The sums are read once, when the first field needs them. */
+type UsageShape = { quota: Quota; readSums(): Promise<Usage> };
+
+const UsageObject = builder.objectRef<UsageShape>('Usage').implement({
+  description:
+    'Usage of an account. Months and days are those of UTC. Deleted runs do not count: those of deleted bots, and those that the installation no longer keeps.',
+  fields: (t) => ({
+    requestsThisMinute: t.int({
+      description: 'Requests that counted in the current minute, this operation included.',
+      resolve: ({ quota }) => quota.inMinute,
+    }),
+    requestsToday: t.int({
+      description: 'Requests that counted in the current day, this operation included.',
+      resolve: ({ quota }) => quota.inDay,
+    }),
+    tokensThisMonth: t.int({
+      description: `${TOKENS} Counts the bots that the API key may use. Requires the scope RUNS.`,
+      authScopes: { scope: 'RUNS' },
+      resolve: async ({ readSums }) => tokensOf((await readSums()).total),
+    }),
+    byBot: t.field({
+      type: [BotUsage],
+      description:
+        'Usage by bot in the current month, largest first, without unused bots. Requires the scope RUNS.',
+      authScopes: { scope: 'RUNS' },
+      extensions: WEIGHT,
+      resolve: async ({ readSums }, _args, { prisma }) => {
+        const { byBot } = await readSums();
+        const ids = byBot.map(({ botId }) => botId);
+        const bots = await prisma.bot.findMany({ where: { id: { in: ids } } });
+        const byId = new Map(bots.map((bot) => [bot.id, bot]));
+        return byBot.flatMap(({ botId, ...sums }) => {
+          const bot = byId.get(botId);
+          return bot ? [{ ...sums, bot }] : [];
+        });
+      },
+    }),
+    byKey: t.field({
+      type: [KeyUsage],
+      description:
+        'Usage in the current month by API key, largest first, without unused keys and keys with more permissions than the caller’s. Requires the scope ADMIN.',
+      authScopes: { scope: 'ADMIN' },
+      extensions: WEIGHT,
+      resolve: async ({ readSums }, _args, { caller, keys }) => {
+        const { byKey } = await readSums();
+        const keyOf = await keys.listByIds(
+          caller(),
+          byKey.map(({ keyId }) => keyId),
+        );
+        return byKey.flatMap(({ keyId, ...sums }) => {
+          const apiKey = keyOf(keyId);
+          return apiKey ? [{ ...sums, apiKey }] : [];
+        });
+      },
+    }),
+  }),
+});
+
+builder.objectField(Viewer, 'usage', (t) =>
+  t.field({
+    type: UsageObject,
+    description:
+      'Usage of the account. Each occurrence in a document costs 20 of the 100 points that an operation may cost.',
+    resolve: async (_viewer, _args, { caller, quota, runUsage }) => {
+      let sums: Promise<Usage> | undefined;
+      const readSums = () => {
+        sums ??= runUsage.ofMonth(caller());
+        return sums;
+      };
+      return { quota: await quota(), readSums };
+    },
+  }),
+);
