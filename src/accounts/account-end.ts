@@ -19,7 +19,7 @@ export type AccountEnd = {
    * @throws GatewayError `invalid_request` for the caller's own account.
    */
   suspend(caller: Caller, id: string): Promise<Account>;
-  /** Lifts a suspension. @throws GatewayError `invalid_request` if the account is being deleted. */
+  /** Lifts a suspension. Keys work again within a second. @throws GatewayError `invalid_request` if the account is being deleted. */
   resume(caller: Caller, id: string): Promise<Account>;
   /** Suspends an account for good. Its bots can then be deleted. @throws GatewayError as `suspend`. */
   beginDeletion(caller: Caller, id: string): Promise<void>;

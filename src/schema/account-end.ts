@@ -34,7 +34,7 @@ builder.mutationField('resumeAccount', (t) =>
   t.field({
     type: AccountNode,
     description:
-      'Lifts the suspension of an account. Its keys work again; cancelled runs stay cancelled. Requires the scope OPERATOR. Error: NOT_FOUND.',
+      'Lifts the suspension of an account. Its keys work again within a second; cancelled runs stay cancelled. Requires the scope OPERATOR. Error: NOT_FOUND.',
     authScopes: { scope: 'OPERATOR' },
     args: accountArguments,
     resolve: (_root, { id }, { accounts, caller }) => accounts.resume(caller(), id),

@@ -127,7 +127,7 @@ describe('a suspended account', () => {
     const resumed = await mutate('resumeAccount', tenant.accountId);
     expect(resumed.data.resumeAccount.suspendedAt).toBeNull();
     await mutate('resumeAccount', tenant.accountId);
-    expect(await codeWith(tenant.apiKey)).toBeUndefined();
+    await expect.poll(() => codeWith(tenant.apiKey)).toBeUndefined();
     expect([await withToken(), await overRest()]).toEqual([undefined, 200]);
     for (const accountId of [operatorAccount, tenant.accountId]) {
       expect(await actionsOf(accountId, tenant.accountId)).toEqual([
