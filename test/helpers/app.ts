@@ -79,6 +79,9 @@ export const TEST_SECRET_KEY = Buffer.alloc(32, 7);
 /** Encrypts the variables of the tests' deployments. */
 export const testCipher = createEnvironmentCipher(TEST_SECRET_KEY);
 
+/** No client of a test reaches these limits, however slow the machine is. */
+const PATIENT = { requestMs: 240_000, stallMs: 240_000 };
+
 /** Starts the app, and closes it at the end of the test file. */
 export async function startApp(options: Partial<AppOptions> = {}): Promise<TestApp> {
   const upstream = await startUpstream();
@@ -94,6 +97,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     trustProxy: [],
     allowedHosts: [],
     ...options,
+    connectionLimits: { ...PATIENT, ...options.connectionLimits },
   });
   const upgraded = new Set<Duplex>();
   app.http.server.on('upgrade', (_request, socket) => {
