@@ -317,7 +317,7 @@ describe('what goes wrong in a run', () => {
   });
 
   test('stands in its trace where the time for it is over, its calls under way included', async () => {
-    const bot = await shopBot('limits { run_time 60ms }');
+    const bot = await shopBot('limits { run_time 2s }');
     site.handle(() => {});
     scripts(({ call }) => call(['shop_lookup', { id: '7' }]));
     const trace = await chat(bot, { context: { plan: 'pro' } });
