@@ -16,9 +16,12 @@ export const KeyScopeEnum = builder.enumType('KeyScope', {
     RUNS: { value: KeyScope.RUNS, description: 'Read runs and their traces.' },
     ADMIN: {
       value: KeyScope.ADMIN,
-      description: 'Create and delete bots, and create and revoke API keys.',
+      description: 'Manage the bots and API keys of the account, and read its audit log.',
     },
-    OPERATOR: { value: KeyScope.OPERATOR, description: 'Create accounts and set their plans.' },
+    OPERATOR: {
+      value: KeyScope.OPERATOR,
+      description: 'Create, change, suspend and delete accounts.',
+    },
   },
 });
 
