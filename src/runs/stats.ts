@@ -13,6 +13,9 @@ export type Counts = {
 /** The totals of the part of one UTC day, `YYYY-MM-DD`, that lies in the period. */
 export type DayCounts = Counts & { date: string };
 
+/** The totals of the part of one UTC hour that lies in the period. */
+export type HourCounts = Counts & { startedAt: Date };
+
 export type BotStats = Counts & {
   /** The median latency of finished runs in milliseconds; `null` if there are none. */
   latencyP50: number | null;
@@ -33,12 +36,22 @@ export type RunStats = {
    *   UTC.
    */
   sumUp(botIds: string[], from: Date, to: Date): Promise<(botId: string) => BotStats>;
+  /**
+   * Counts each bot's runs hour by hour, for a period that `sumUp` accepts.
+   *
+   * @returns a function from a bot's id to all hours of the period in order, including hours without runs.
+   * @throws GatewayError `invalid_request` if the period is longer than 7 days.
+   */
+  sumUpByHour(botIds: string[], from: Date, to: Date): Promise<(botId: string) => HourCounts[]>;
 };
 
 type OfBot = { botId: string };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const MAX_DAYS = 366;
+const HOUR_MS = 60 * 60 * 1_000;
+/** Maximum length of a period that is counted hour by hour. */
+const MAX_DAYS_BY_HOUR = 7;
 /** The range of dates that `YYYY-MM-DD` can express. */
 const CALENDAR = { from: Date.parse('0001-01-01'), to: Date.parse('+010000-01-01') };
 
@@ -87,6 +100,28 @@ export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
         };
       };
     },
+
+    async sumUpByHour(botIds, from, to) {
+      if (to.getTime() - from.getTime() > MAX_DAYS_BY_HOUR * DAY_MS)
+        throw invalid('to', `must be at most ${MAX_DAYS_BY_HOUR} days after from for perHour`);
+      const counted = await prisma.$queryRaw<(HourCounts & OfBot)[]>`
+        SELECT bot_id AS "botId",
+          date_trunc('hour', created_at, 'UTC') AS "startedAt",
+          count(*)::float8 AS runs,
+          (count(*) FILTER (WHERE status = 'FAILED'))::float8 AS failed,
+          sum(prompt_tokens::float8 + completion_tokens) AS tokens
+        FROM runs WHERE bot_id = ANY(${botIds})
+          AND created_at >= ${moment(from.getTime())} AND created_at < ${moment(to.getTime())}
+        GROUP BY 1, 2`;
+      const hours = Map.groupBy(counted, ({ botId }) => botId);
+      return (botId) => {
+        const byTime = new Map(hours.get(botId)?.map((hour) => [hour.startedAt.getTime(), hour]));
+        return timesOf(from, to, HOUR_MS).map(
+          (time) =>
+            byTime.get(time) ?? { startedAt: new Date(time), runs: 0, failed: 0, tokens: 0 },
+        );
+      };
+    },
   };
 }
 
@@ -96,12 +131,15 @@ function invalid(path: 'from' | 'to', message: string) {
 
 /** The UTC days that overlap a period. */
 function datesOf(from: Date, to: Date): string[] {
-  const dates: string[] = [];
-  const first = Math.floor(from.getTime() / DAY_MS) * DAY_MS;
-  for (let day = first; day < to.getTime(); day += DAY_MS) {
-    dates.push(new Date(day).toISOString().slice(0, 10));
-  }
-  return dates;
+  return timesOf(from, to, DAY_MS).map((day) => new Date(day).toISOString().slice(0, 10));
+}
+
+/** The starts of the UTC days or hours that overlap a period. */
+function timesOf(from: Date, to: Date, length: number): number[] {
+  const times: number[] = [];
+  const first = Math.floor(from.getTime() / length) * length;
+  for (let time = first; time < to.getTime(); time += length) times.push(time);
+  return times;
 }
 
 function total(days: Counts[], count: keyof Counts): number {

@@ -1,7 +1,10 @@
-import type { BotStats, Counts, DayCounts } from '../runs/stats.ts';
+import type { BotStats, Counts, DayCounts, HourCounts } from '../runs/stats.ts';
 import { MAX_INT } from '../storage/int.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
+
+/** The weight of an operation counts the days of the period, each with its hours. */
+const HOURS_OF_DAY = 24;
 
 const tokensOf = ({ tokens }: Counts) => Math.min(tokens, MAX_INT);
 const TOKENS = 'Sum of prompt and completion tokens, capped at 2,147,483,647.';
@@ -16,7 +19,30 @@ const DayStats = builder.objectRef<DayCounts>('DayStats').implement({
   }),
 });
 
-const BotStatsObject = builder.objectRef<BotStats>('BotStats').implement({
+const HourStats = builder.objectRef<HourCounts>('HourStats').implement({
+  description: 'Statistics of a bot for one UTC hour.',
+  fields: (t) => ({
+    startedAt: t.expose('startedAt', { type: 'DateTime', description: 'Start of the UTC hour.' }),
+    runs: t.exposeInt('runs', { description: 'Number of runs.' }),
+    failed: t.exposeInt('failed', { description: 'Number of failed runs.' }),
+    tokens: t.int({ description: TOKENS, resolve: tokensOf }),
+  }),
+});
+
+type Period = { from: Date; to: Date };
+
+/** The statistics of a bot, with the question that they answer. */
+type BotStatsOf = BotStats & { botId: string; period: Period };
+
+const loadStats = batchLoader((botIds, { from, to }: Period, { runStats }) =>
+  runStats.sumUp(botIds, from, to),
+);
+
+const loadHours = batchLoader((botIds, { from, to }: Period, { runStats }) =>
+  runStats.sumUpByHour(botIds, from, to),
+);
+
+const BotStatsObject = builder.objectRef<BotStatsOf>('BotStats').implement({
   description: 'Statistics of a bot over a period, by creation time of its runs.',
   fields: (t) => ({
     runs: t.exposeInt('runs', { description: 'Number of runs.' }),
@@ -37,12 +63,15 @@ const BotStatsObject = builder.objectRef<BotStats>('BotStats').implement({
       description:
         'Statistics for each UTC day of the period in order, including days without runs.',
     }),
+    perHour: t.field({
+      type: [HourStats],
+      description:
+        'Statistics for each UTC hour of a period of at most 7 days in order, including hours without runs.',
+      extensions: { entries: HOURS_OF_DAY },
+      resolve: ({ botId, period }, _args, context, info) => loadHours(botId, period, context, info),
+    }),
   }),
 });
-
-const loadStats = batchLoader((botIds, { from, to }: { from: Date; to: Date }, { runStats }) =>
-  runStats.sumUp(botIds, from, to),
-);
 
 builder.prismaObjectField('Bot', 'stats', (t) =>
   t.field({
@@ -62,6 +91,9 @@ builder.prismaObjectField('Bot', 'stats', (t) =>
         description: 'Counts runs created before this time.',
       }),
     },
-    resolve: ({ id }, { from, to }, context, info) => loadStats(id, { from, to }, context, info),
+    resolve: async ({ id: botId }, period, context, info) => {
+      const stats = await loadStats(botId, period, context, info);
+      return { ...stats, botId, period };
+    },
   }),
 );

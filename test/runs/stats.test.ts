@@ -99,6 +99,40 @@ describe('the statistics of a bot', () => {
     });
   });
 
+  const HOURS = `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
+    bot(id: $id) { stats(from: $from, to: $to) { perHour { startedAt runs failed tokens } } }
+  }`;
+
+  test('count hour by hour, with the hours without runs', async () => {
+    const bot = await tenant.bot(null);
+    await makeRuns(app, bot, [
+      { ...at('2026-03-01T11:29:59.999Z'), promptTokens: 1_000 },
+      { ...at('2026-03-01T11:30:00Z'), promptTokens: 10 },
+      { ...at('2026-03-01T11:59:59.999Z'), promptTokens: 20, status: 'FAILED' },
+      { ...at('2026-03-01T13:00:00Z'), promptTokens: 30 },
+    ]);
+    const period = { from: '2026-03-01T11:30:00Z', to: '2026-03-01T14:30:00+01:00' };
+    const { data, errors } = await tenant.graphql(HOURS, { id: bot, ...period });
+    expect(errors).toBeUndefined();
+    expect(data.bot.stats.perHour).toEqual([
+      { startedAt: '2026-03-01T11:00:00.000Z', runs: 2, failed: 1, tokens: 30 },
+      { startedAt: '2026-03-01T12:00:00.000Z', runs: 0, failed: 0, tokens: 0 },
+      { startedAt: '2026-03-01T13:00:00.000Z', runs: 1, failed: 0, tokens: 30 },
+    ]);
+  });
+
+  test('count hour by hour for at most 7 days', async () => {
+    const id = await tenant.bot(null);
+    const from = '2026-03-01T00:00:00Z';
+    const week = await tenant.graphql(HOURS, { id, from, to: '2026-03-08T00:00:00Z' });
+    expect(week.data.bot.stats.perHour).toHaveLength(7 * 24);
+    const more = await tenant.graphql(HOURS, { id, from, to: '2026-03-08T00:00:00.001Z' });
+    expect(more.errors?.[0]?.extensions).toEqual({
+      code: 'INVALID_REQUEST',
+      details: [{ path: 'to', message: 'must be at most 7 days after from for perHour' }],
+    });
+  });
+
   test('are not read without the scope RUNS', async () => {
     const id = await tenant.bot(null);
     const key = await tenant.key({ scopes: ['CHAT', 'DEPLOY', 'ADMIN'] });

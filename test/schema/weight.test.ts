@@ -26,6 +26,13 @@ describe('an operation that people need', () => {
   test.each([
     ['a dashboard of 20 bots', bots(20, `${stats(7)} ${LAST} ${ACTIVE}`)],
     ['a dashboard of 100 bots for a month', bots(100, stats(31))],
+    [
+      'the last day of 100 bots by hour',
+      bots(
+        100,
+        'stats(from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z") { runs perHour { runs } }',
+      ),
+    ],
     ['20 bots for a year', bots(20, stats(365))],
     [
       'a bot by day, week, month and year',

@@ -13,6 +13,7 @@ export const POINTS: Readonly<Record<string, number>> = {
   'Bot.runs': 3,
   'Bot.session': 2,
   'Bot.stats': 20,
+  'BotStats.perHour': 5,
   'ChatReply.run': 1,
   'DefinitionReport.formatted': 10,
   'Deployment.bot': 1,

@@ -65,7 +65,7 @@ const OPEN: Record<string, string> = {
 
 /** Types whose fields are all read together: parts of what holds them. */
 export const PARTS = [
-  ...['BotStats', 'DayStats', 'DefinitionReport', 'Diagnostic', 'PageInfo'],
+  ...['BotStats', 'DayStats', 'HourStats', 'DefinitionReport', 'Diagnostic', 'PageInfo'],
   ...['RunError', 'Span', 'Trace'],
   ...['RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
   ...['ChatDone', 'ChatFailed', 'ChatCancelled'],
