@@ -6,6 +6,7 @@ import { stopping } from './runs/active-runs.ts';
 import { createContextFactory } from './schema/context.ts';
 import { schema } from './schema/index.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
+import { serveSession } from './transport/console/session.ts';
 import { createContextOf } from './transport/context-of.ts';
 import { createEngine } from './transport/engine.ts';
 import { createErrorMask } from './transport/error-mask.ts';
@@ -44,6 +45,8 @@ export type App = {
   http: FastifyInstance;
   /** The server of the metrics, if it was requested. It does not listen yet. */
   metricsHttp: FastifyInstance | undefined;
+  /** Issues a code that signs in to the console once, with the rights of a key. */
+  issueSignInCode(keyId: string): Promise<string>;
   /** Makes `/readyz` answer 200. Call it after the database is seeded. */
   setReady(): void;
   /**
@@ -73,12 +76,10 @@ export async function createApp({
   const { database, redis, lifetime } = options;
   const metrics = metricsAccess && createMetrics();
   const observer = metrics?.observer;
-  const { domains, sessionTokens, limits, queueDepth, drain } = await createDomains({
-    ...options,
-    observer,
-  });
+  const { domains, sessionTokens, consoleSessions, signInCodes, limits, queueDepth, drain } =
+    await createDomains({ ...options, observer });
   const { keys } = domains;
-  const authenticate = createAuthenticate({ keys, sessionTokens, limits });
+  const authenticate = createAuthenticate({ keys, sessionTokens, consoleSessions, limits });
   const limiter = createLimiter({ authenticate, limits, observer });
   const { app: http, answers, connections } = createHttp({ ...options, limiter });
   lifetime.defer(() => http.close());
@@ -103,6 +104,7 @@ export async function createApp({
     acquireStream,
   });
   await http.register(serveReference, { limiter, publicUrl });
+  await http.register(serveSession, { keys, consoleSessions, signInCodes, limiter });
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
   const graphql = {
@@ -152,6 +154,8 @@ export async function createApp({
   return {
     http,
     metricsHttp,
+    issueSignInCode: signInCodes.issue,
+
     setReady() {
       isReady = true;
     },

@@ -1,6 +1,8 @@
 import { createAccountsDomain } from './accounts/compose.ts';
+import type { ConsoleSessions } from './accounts/console-sessions.ts';
 import type { Limits } from './accounts/limits.ts';
 import type { SessionTokens } from './accounts/session-tokens.ts';
+import type { SignInCodes } from './accounts/sign-in-codes.ts';
 import { createAgentDomain } from './agent/compose.ts';
 import { createBots } from './bots/bots.ts';
 import { createCoordination } from './coordination/compose.ts';
@@ -51,6 +53,8 @@ export type DomainOptions = {
 export type ComposedDomains = {
   domains: Domains;
   sessionTokens: SessionTokens;
+  consoleSessions: ConsoleSessions;
+  signInCodes: SignInCodes;
   limits: Limits;
   /** The length of the queue, for the metrics. */
   queueDepth(): Promise<QueueDepth>;
@@ -102,6 +106,8 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
       cancel: runs.cancel,
     },
     sessionTokens: accounts.sessionTokens,
+    consoleSessions: accounts.consoleSessions,
+    signInCodes: accounts.signInCodes,
     limits: accounts.limits,
     queueDepth: runs.queueDepth,
     drain: execution.drain,

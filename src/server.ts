@@ -4,6 +4,7 @@ import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { DEMO_BOT_ID, seed } from '../prisma/seed.ts';
+import { hashApiKey } from './accounts/key-format.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { openRedis, redisPrefix } from './coordination/redis.ts';
@@ -13,6 +14,7 @@ import { createEnvironmentCipher } from './deployments/environment.ts';
 import { rotateSecretKey } from './deployments/rotation.ts';
 import { ERROR_LOGGING, errorForLog } from './error-log.ts';
 import { StartupError } from './errors.ts';
+import type { PrismaClient } from './generated/prisma/client.ts';
 import { createLifetime, type OwnedLifetime } from './lifetime.ts';
 import type { Model } from './model/model.ts';
 import { createOfflineModel } from './model/offline.ts';
@@ -84,8 +86,15 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
     await app.drain();
     await lifetime[Symbol.asyncDispose]();
   });
+  const code = newKey && (await signInCode(app, prisma, newKey));
   app.setReady();
-  greet({ address, metricsAddress }, newKey, config);
+  greet({ address, metricsAddress }, { newKey, code }, config);
+}
+
+/** Issues the code of the first start's sign-in link. */
+async function signInCode(app: App, prisma: PrismaClient, key: string): Promise<string> {
+  const { id } = await prisma.apiKey.findUniqueOrThrow({ where: { hash: hashApiKey(key) } });
+  return app.issueSignInCode(id);
 }
 
 /**
@@ -142,10 +151,13 @@ function cannotListen(
   return new StartupError(reason, { cause: error });
 }
 
-/** Prints the first steps to the terminal. It shows the API key only if this start generated it. */
+/**
+ * Prints the first steps to the terminal. It shows the API key only if this start generated it, and a sign-in link only
+ * if this start set up the database.
+ */
 function greet(
   { address, metricsAddress }: { address: string; metricsAddress: string | undefined },
-  newKey: string | null,
+  { newKey, code }: { newKey: string | null; code: string | null },
   config: Config,
 ): void {
   const shownKey = newKey !== config.bootstrapKey ? newKey : null;
@@ -158,7 +170,8 @@ function greet(
   console.log(`
   Parley is listening on ${address}
   Model:       ${config.model?.name ?? 'offline (set OPENAI_API_KEY to use a real model)'}
-  Playground:  ${address}/graphql
+  Console:     ${code ? `${address}/?code=${code}   (signs in once, within 15 minutes)` : address}
+  GraphiQL:    ${address}/graphql
   Reference:   ${address}/docs${metrics}
   API key:     ${keyLine}
   Try:         curl ${address}/v1/bots/${DEMO_BOT_ID}/chat -H "Authorization: Bearer ${shownKey ?? '$API_KEY'}" -H "Content-Type: application/json" -H "X-Session-ID: user-1" -d '{"message": "Hello!"}'

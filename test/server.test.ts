@@ -9,10 +9,12 @@ import { createPubSub } from '../src/coordination/pubsub.ts';
 import { makeId } from '../src/ids.ts';
 import { createQueue } from '../src/runs/queue.ts';
 import { type Database, openEmbedded } from '../src/storage/database.ts';
+import { postSession } from './helpers/console.ts';
 import { freshDatabase } from './helpers/database.ts';
 import { idOf } from './helpers/runs.ts';
 import {
   dataDirectoryInUse,
+  type ServerProcess,
   startAndFail,
   startServer,
   temporaryDirectory,
@@ -38,6 +40,13 @@ async function enqueue({ prisma, sql }: Database) {
   });
   const what = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API', input: 'Hi' } as const;
   return idOf(await queue.add({ accountId, plan: 'FREE', botId, ...what }));
+}
+
+/** Signs in to the console by the link that the first start prints. It works once. */
+async function signInByLink(server: ServerProcess) {
+  const code = /\/\?code=(\S+) /.exec(server.output())?.[1];
+  expect((await postSession(server, { code })).status).toBe(204);
+  expect((await postSession(server, { code })).status).toBe(401);
 }
 
 /** Nothing of these is of PostgreSQL's or Redis'. */
@@ -66,6 +75,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     );
     const server = await startServer({ dataDirectory });
     expect(server.output()).toMatch(/API key: +parley_sk_\w{49} /);
+    await signInByLink(server);
     await server.stop('SIGTERM');
   });
 
@@ -189,6 +199,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     });
     expect(response.status).toBe(200);
     await response.text();
+    await signInByLink(server);
     expect(await server.stop('SIGTERM')).toBe(0);
     expect(server.output()).not.toContain('parley_sk_');
   });

@@ -19,12 +19,21 @@ export type SessionGrant = {
   allowContext?: boolean | undefined;
 };
 
+/** A session of the console. It has every right of its key. */
+export type ConsoleSessionRef = {
+  hash: string;
+  /** When it ends at the latest, however much it is used. */
+  endsAt: Date;
+};
+
 /** The authenticated sender of a request: an account, with one of its keys or with a session token. */
 export type Caller = {
   account: Account;
   /** For a session token: its issuer's key, restricted to the scope `CHAT`, the one bot and the token's lifetime. */
   key: ApiKey;
   session?: SessionGrant;
+  /** For a browser that is signed in to the console: its session. */
+  consoleSession?: ConsoleSessionRef;
   /** The cache entry of the account and the key; absent if they are not cached. */
   reading?: {
     /** The account's version when they were read. */

@@ -5,10 +5,12 @@ import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { Log } from '../log.ts';
 import { createAccounts } from './accounts.ts';
-import { createKeyWatchers } from './key-watchers.ts';
+import { createConsoleSessions, findEndedSessions } from './console-sessions.ts';
+import { createKeyWatchers, findChangedKeys } from './key-watchers.ts';
 import { createKeys } from './keys.ts';
 import { createLimits } from './limits.ts';
 import { createSessionTokens } from './session-tokens.ts';
+import { createSignInCodes } from './sign-in-codes.ts';
 
 type Parts = {
   prisma: PrismaClient;
@@ -29,17 +31,34 @@ export function createAccountsDomain({
   versions,
   createWindows,
   secretKeys,
-  clock: now,
+  clock: now = Date.now,
   log,
   lifetime,
 }: Parts) {
-  const watchers = createKeyWatchers({ prisma, log, now });
-  lifetime.onStart(watchers.start);
-  const keys = createKeys({ prisma, pubsub, versions, watchers, log, now });
+  const keyWatchers = createKeyWatchers({
+    what: 'API keys',
+    findChanged: (hashes) => findChangedKeys(prisma, hashes, now()),
+    log,
+    now,
+  });
+  lifetime.onStart(keyWatchers.start);
+  const sessionWatchers = createKeyWatchers({
+    what: 'console sessions',
+    findChanged: (hashes) => findEndedSessions(prisma, hashes),
+    log,
+    now,
+  });
+  lifetime.onStart(sessionWatchers.start);
+  const shared = { prisma, pubsub, log, now };
+  const keys = createKeys({ ...shared, versions, watchers: keyWatchers });
+  const consoleSessions = createConsoleSessions({ ...shared, keys, watchers: sessionWatchers });
   return {
     accounts: createAccounts({ prisma, versions }),
-    keys,
+    // Streams watch their caller, who may have a console session.
+    keys: { ...keys, watch: consoleSessions.watch },
     sessionTokens: createSessionTokens({ secretKeys, keys, now }),
+    consoleSessions,
+    signInCodes: createSignInCodes({ prisma, keys, now }),
     limits: createLimits({ accounts: createWindows(), addresses: createWindows(), now }),
   };
 }

@@ -3,33 +3,40 @@ import type { Log } from '../log.ts';
 import { startPeriodic } from '../periodic.ts';
 import { moment } from '../storage/moment.ts';
 
-/** Polling interval for watched keys. A revocation's notification may be lost, but must take effect within a second. */
+/** Polling interval for watched keys and sessions. A notification may be lost, but an end must take effect within a second. */
 const POLL_EVERY_MS = 500;
 
-/** A watched key. A session token has the hash of its issuer's key, but expires earlier. */
-type Watched = Pick<ApiKey, 'hash' | 'expiresAt' | 'narrowedAt'>;
+/** A watched key or console session. A session token has the hash of its issuer's key, but expires earlier. */
+type Watched = Pick<ApiKey, 'hash' | 'expiresAt'> & Partial<Pick<ApiKey, 'narrowedAt'>>;
 
-/** Watchers that are notified when a key is revoked, expires, loses a right, or is deleted, or its account is suspended. */
+/**
+ * Watchers that are notified when a key or console session ends. A key is revoked, expires, loses a right, or is deleted,
+ * or its account is suspended. A session expires or is signed out.
+ */
 export type KeyWatchers = {
   /** @returns a function that removes the watcher. */
   add(key: Watched, ended: () => void): () => void;
-  /** Notifies the watchers of a revoked key, by its hash. */
+  /** Notifies the watchers of an ended key or session, by its hash. */
   end(hash: string): void;
-  /** Polls all watched keys with one query, until it is disposed of. */
+  /** Polls all watched hashes with one query, until it is disposed of. */
   start(): AsyncDisposable;
 };
 
 type Watcher = Omit<Watched, 'hash'> & { ended: () => void };
 
-/** A watched key that has ended or once lost a right. */
-type Changed = Pick<ApiKey, 'hash' | 'narrowedAt'> & { hasEnded: boolean };
+/** A watched key or console session that has ended, or a key that once lost a right. */
+export type Changed = Omit<Watched, 'expiresAt'> & { hasEnded: boolean };
 
 export function createKeyWatchers({
-  prisma,
+  what,
+  findChanged,
   log,
   now = Date.now,
 }: {
-  prisma: PrismaClient;
+  /** What is watched, for the log: a plural noun. */
+  what: string;
+  /** Finds the changed keys or sessions among these hashes. */
+  findChanged(hashes: string[]): Promise<Changed[]>;
   log: Log;
   now?: (() => number) | undefined;
 }): KeyWatchers {
@@ -44,16 +51,6 @@ export function createKeyWatchers({
       if (expiresAt && expiresAt.getTime() <= now()) ended();
     }
   };
-
-  const findChanged = (hashes: string[]) => prisma.$queryRaw<Changed[]>`
-    SELECT watched.hash, narrowed_at AS "narrowedAt",
-      key.id IS NULL OR revoked_at IS NOT NULL OR suspended_at IS NOT NULL
-        OR COALESCE(expires_at <= ${moment(now())}, false) AS "hasEnded"
-    FROM unnest(${hashes}::text[]) AS watched(hash)
-      LEFT JOIN api_keys AS key ON key.hash = watched.hash
-      LEFT JOIN accounts ON accounts.id = key.account_id
-    WHERE key.id IS NULL OR revoked_at IS NOT NULL OR suspended_at IS NOT NULL
-      OR expires_at <= ${moment(now())} OR narrowed_at IS NOT NULL`;
 
   const endChanged = async () => {
     if (watchers.size === 0) return;
@@ -80,11 +77,28 @@ export function createKeyWatchers({
 
     start() {
       const stack = new AsyncDisposableStack();
-      // A task of its own, so that keys expire in time while the database is slow.
+      // A task of its own, so that watched keys and sessions expire in time while the database is slow.
       stack.use(startPeriodic(endExpired, { everyMs: POLL_EVERY_MS }));
-      const what = 'The poll of the watched API keys';
-      stack.use(startPeriodic(endChanged, { everyMs: POLL_EVERY_MS, log, what }));
+      const reporting = { log, what: `The poll of the watched ${what}` };
+      stack.use(startPeriodic(endChanged, { everyMs: POLL_EVERY_MS, ...reporting }));
       return stack;
     },
   };
+}
+
+/** Finds the keys among these hashes that have ended or once lost a right. */
+export function findChangedKeys(
+  prisma: PrismaClient,
+  hashes: string[],
+  now: number,
+): Promise<Changed[]> {
+  return prisma.$queryRaw<Changed[]>`
+    SELECT watched.hash, narrowed_at AS "narrowedAt",
+      key.id IS NULL OR revoked_at IS NOT NULL OR suspended_at IS NOT NULL
+        OR COALESCE(expires_at <= ${moment(now)}, false) AS "hasEnded"
+    FROM unnest(${hashes}::text[]) AS watched(hash)
+      LEFT JOIN api_keys AS key ON key.hash = watched.hash
+      LEFT JOIN accounts ON accounts.id = key.account_id
+    WHERE key.id IS NULL OR revoked_at IS NOT NULL OR suspended_at IS NOT NULL
+      OR expires_at <= ${moment(now)} OR narrowed_at IS NOT NULL`;
 }

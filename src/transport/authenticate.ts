@@ -1,17 +1,21 @@
 import type { Caller } from '../accounts/caller.ts';
+import type { ConsoleSessions } from '../accounts/console-sessions.ts';
+import type { KeyOrigin } from '../accounts/key-lookup.ts';
 import type { Keys } from '../accounts/keys.ts';
 import { type Limits, networkOf } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
 import { GatewayError } from '../errors.ts';
+import { SessionCookie } from './console/cookie.ts';
 
 /**
- * Authenticates the value of an `Authorization` header.
+ * Authenticates a request.
  *
+ * @param credential the value of its `Authorization` header, or the cookie of a console session.
  * @param address the client's. If it has exceeded its limit, the lookup of an uncached key is batched, up to 100 ms later.
  * @returns the caller, or the error `missing_api_key` or `invalid_api_key`, which the transport reports in its own form.
  */
 export type Authenticate = (
-  authorization: unknown,
+  credential: unknown,
   address: string | undefined,
 ) => Promise<Caller | GatewayError>;
 
@@ -22,25 +26,30 @@ const JWT = /^[\w-]+(\.[\w-]*){2,4}$/;
 export function createAuthenticate({
   keys,
   sessionTokens,
+  consoleSessions,
   limits,
 }: {
   keys: Keys;
   sessionTokens: SessionTokens;
+  consoleSessions: Pick<ConsoleSessions, 'verify'>;
   limits: Pick<Limits, 'isSpent'>;
 }): Authenticate {
-  return async (authorization, address = '') => {
-    const text = typeof authorization === 'string' ? authorization : '';
+  const verify = async (credential: unknown, origin: KeyOrigin): Promise<Caller> => {
+    if (credential instanceof SessionCookie)
+      return consoleSessions.verify(credential.token, origin);
+    const text = typeof credential === 'string' ? credential : '';
     const secret = /^Bearer +(\S+) *$/i.exec(text)?.[1];
     if (secret === undefined) {
-      return new GatewayError(
-        'missing_api_key',
-        'Send an API key in the header "Authorization: Bearer <API_KEY>".',
-      );
+      const message = 'Send an API key in the header "Authorization: Bearer <API_KEY>".';
+      throw new GatewayError('missing_api_key', message);
     }
+    return JWT.test(secret) ? sessionTokens.verify(secret) : keys.verify(secret, origin);
+  };
+
+  return async (credential, address = '') => {
     try {
-      if (JWT.test(secret)) return await sessionTokens.verify(secret);
       const origin = { address: networkOf(address), isSpent: limits.isSpent(address) };
-      return await keys.verify(secret, origin);
+      return await verify(credential, origin);
     } catch (error) {
       if (error instanceof GatewayError) return error;
       throw error;

@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.ts';
 import type { Context, Origin } from '../schema/context.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { Connections } from './connections.ts';
+import { credentialOf } from './console/own-page.ts';
 import { clientSignal } from './http.ts';
 import { type Limiter, quotaHeaders } from './rate-limit.ts';
 
@@ -31,7 +32,7 @@ export function createContextOf({
   return async (request, reply, signal = clientSignal(reply)) => {
     const { admission } = request;
     const authentication =
-      admission?.authentication ?? (await authenticate(request.headers.authorization, request.ip));
+      admission?.authentication ?? (await authenticate(credentialOf(request), request.ip));
     return createContext({
       authentication,
       bot: admission?.bot,

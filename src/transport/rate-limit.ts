@@ -9,6 +9,7 @@ import { type Observer, UNOBSERVED } from '../observer.ts';
 import type { BotVersion } from '../schema/context.ts';
 import { ACCOUNT_BODY_BYTES, ADDRESS_BODY_BYTES, createReserveBody } from './arriving-bodies.ts';
 import type { Authenticate } from './authenticate.ts';
+import { credentialOf } from './console/own-page.ts';
 
 /** The caller of a counted request, and the remaining quota. */
 export type Admission = {
@@ -128,10 +129,10 @@ export function createLimiter({
     },
 
     async receive(request, reply) {
-      const { raw, ip = '', headers } = request;
+      const { raw, ip = '' } = request;
       const authentication =
         request.admission?.authentication ??
-        (await authenticate(headers.authorization, ip).catch(toGatewayError));
+        (await authenticate(credentialOf(request), ip).catch(toGatewayError));
       if (authentication instanceof GatewayError) {
         reserveBody(raw, reply.raw, networkOf(ip), ADDRESS_BODY_BYTES);
       } else reserveBody(raw, reply.raw, authentication.account.id, ACCOUNT_BODY_BYTES);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
-import { createKeyWatchers } from '../../src/accounts/key-watchers.ts';
+import { createKeyWatchers, findChangedKeys } from '../../src/accounts/key-watchers.ts';
 import { newApiKey } from '../../src/accounts/new-key.ts';
 import { makeId } from '../../src/ids.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
@@ -22,7 +22,12 @@ async function watchedKey(expiresAt?: Date) {
   const key = await prisma.apiKey.create({ data: row });
   const ended = Promise.withResolvers<void>();
   const clock = vi.fn(Date.now);
-  const watchers = createKeyWatchers({ prisma, log, now: clock });
+  const watchers = createKeyWatchers({
+    what: 'API keys',
+    findChanged: (hashes) => findChangedKeys(prisma, hashes, clock()),
+    log,
+    now: clock,
+  });
   const polling = watchers.start();
   atTheEnd(() => polling[Symbol.asyncDispose]());
   atTheEnd(watchers.add(key, ended.resolve));

@@ -42,6 +42,8 @@ export type TestApp = {
   graphql(apiKey: string, query: string, variables?: object): Promise<GraphQLAnswer>;
   /** Creates an account for one test. */
   tenant(options?: TenantOptions): Promise<Tenant>;
+  /** Issues a code that signs in to the console once. */
+  issueSignInCode(keyId: string): Promise<string>;
   close(drainLimitMs?: number): Promise<void>;
 };
 
@@ -136,6 +138,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     waiting: () => prisma.turnWaiter.count(),
     openSockets: () => upgraded.size,
     openResponses: () => openResponses,
+    issueSignInCode: app.issueSignInCode,
     close,
     graphql: (apiKey, query, variables) => postGraphQL(url, apiKey, query, variables),
     tenant: (tenantOptions) => makeTenant(prisma, url, tenantOptions),

@@ -6,5 +6,11 @@ type Parts = Omit<Parameters<typeof createKeys>[0], 'watchers' | 'log'>;
 /** The API keys of one replica, without the poll for revoked ones. */
 export function makeKeys(parts: Parts): Keys {
   const log = { warn: () => {}, error: () => {} };
-  return createKeys({ ...parts, watchers: createKeyWatchers({ ...parts, log }), log });
+  const watchers = createKeyWatchers({
+    ...parts,
+    what: 'API keys',
+    findChanged: async () => [],
+    log,
+  });
+  return createKeys({ ...parts, watchers, log });
 }

@@ -8,6 +8,7 @@ import { GatewayError, invalidInput, problemsOf } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { Connections } from '../connections.ts';
+import { credentialOf } from '../console/own-page.ts';
 import { takeOver } from '../hijack.ts';
 import { createEventReader, type EventReader } from './backpressure.ts';
 import { MAX_ID_LENGTH } from './open-operations.ts';
@@ -84,7 +85,7 @@ export async function serveEventStream(
   });
 
   const reserve = async (request: FastifyRequest, reply: FastifyReply, reader: EventReader) => {
-    const caller = await authenticate(request.headers.authorization, request.ip);
+    const caller = await authenticate(credentialOf(request), request.ip);
     if (caller instanceof GatewayError) throw caller;
     const token = randomUUID();
     const asked = toLibrary(request, { token, reply, reader });

@@ -37,7 +37,8 @@ const CORS = {
 };
 
 /**
- * Without allowed origins, no endpoint sends CORS headers. Credentials are never allowed, because Parley uses no cookies.
+ * Without allowed origins, no endpoint sends CORS headers. Credentials are never allowed, because the only
+ * cookie is the console's, which works for its own origin alone.
  *
  * @param allowed origins as browsers write them.
  */

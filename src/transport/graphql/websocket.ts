@@ -8,6 +8,7 @@ import { GatewayError, toGatewayError } from '../../errors.ts';
 import type { Context, Origin } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
 import { CONNECTION_LIMITS, type Connections } from '../connections.ts';
+import { credentialOf } from '../console/own-page.ts';
 import type { ErrorMask } from '../error-mask.ts';
 import { WEBSOCKET_PATH } from '../http.ts';
 import type { Limiter } from '../rate-limit.ts';
@@ -63,9 +64,9 @@ export async function serveWebSocket(
   }: Options,
 ) {
   /** Authenticates each operation again, because the key may be revoked. A failed lookup rejects that operation only. */
-  const authenticateConnection = (parameters: unknown, { headers, ip }: FastifyRequest) => {
+  const authenticateConnection = (parameters: unknown, request: FastifyRequest) => {
     const { Authorization } = (parameters ?? {}) as Record<string, unknown>;
-    return authenticate(Authorization ?? headers.authorization, ip).catch(toGatewayError);
+    return authenticate(Authorization ?? credentialOf(request), request.ip).catch(toGatewayError);
   };
 
   const acquireSocket = createConcurrencyLimit(

@@ -1,0 +1,37 @@
+import type { FastifyRequest } from 'fastify';
+import { GatewayError } from '../../errors.ts';
+import { readCookie, type SessionCookie } from './cookie.ts';
+
+/**
+ * The credential of a GraphQL request: its `Authorization` header, else the cookie of a console session. The cookie
+ * counts only on `/graphql*`, and only if the console itself sends the request, so that no other site's page can use it.
+ */
+export function credentialOf(request: FastifyRequest): string | SessionCookie | undefined {
+  const { authorization } = request.headers;
+  if (authorization !== undefined || !/^\/graphql(\/|$)/.test(request.routeOptions.url ?? ''))
+    return authorization;
+  const isOwn = request.ws ? hasOwnOrigin(request) : isFromConsole(request);
+  return isOwn ? readCookie(request) : undefined;
+}
+
+/** Rejects a request that another page than the console may have sent. @throws GatewayError `invalid_request` */
+export function assertFromConsole(request: FastifyRequest): void {
+  if (isFromConsole(request)) return;
+  const message = "Only the console's own pages may send this request.";
+  throw new GatewayError('invalid_request', message);
+}
+
+/** A browser adds `Origin` or `Sec-Fetch-Site` itself. A page of another site cannot add the header without CORS. */
+function isFromConsole(request: FastifyRequest): boolean {
+  const { origin, 'sec-fetch-site': site, 'x-parley-console': header } = request.headers;
+  return (
+    header === '1' &&
+    (origin !== undefined || site !== undefined) &&
+    (origin === undefined || hasOwnOrigin(request)) &&
+    (site === undefined || site === 'same-origin')
+  );
+}
+
+function hasOwnOrigin({ headers: { origin = '' }, host }: FastifyRequest): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host;
+}

@@ -1,0 +1,305 @@
+import { once } from 'node:events';
+import { createClient as createEventClient } from 'graphql-sse';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { cookieIn, ownHeaders, postSession, signIn, viewerBy } from '../helpers/console.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Far from the real time, so that nothing depends on it. */
+let now = Date.UTC(2030, 0, 1);
+let app: TestApp;
+let tenant: Tenant;
+beforeAll(async () => {
+  app = await startApp({ clock: () => now });
+  tenant = await app.tenant();
+});
+
+/** The requests that address has left are those of a new minute. */
+const nextMinute = () => {
+  now = Math.ceil((now + 1) / MINUTE) * MINUTE;
+};
+
+const keyIdOf = async (key: string) => {
+  const { data } = await app.graphql(key, '{ viewer { apiKey { id } } }');
+  return data.viewer.apiKey.id as string;
+};
+
+const issueCode = async () => app.issueSignInCode(await keyIdOf(tenant.apiKey));
+
+describe('signing in', () => {
+  test('exchanges a key for a cookie that scripts and other sites cannot use', async () => {
+    const answer = await postSession(app, { key: ` ${tenant.apiKey}\n` });
+    expect([answer.status, await answer.text()]).toEqual([204, '']);
+    const [cookie = '', ...others] = answer.headers.getSetCookie();
+    expect(others).toEqual([]);
+    expect(cookie).toMatch(
+      /^parley_session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+    expect(await viewerBy(app, { ...ownHeaders(app), cookie: cookieIn(answer) })).toBe(
+      tenant.accountId,
+    );
+  });
+
+  test('marks the cookie as secure behind https, and reads no other one there', async () => {
+    const secure = { ...ownHeaders(app), origin: app.url.replace('http:', 'https:') };
+    const answer = await postSession(app, { key: tenant.apiKey }, secure);
+    expect(answer.headers.getSetCookie()[0]).toMatch(/^__Host-parley_session=.*; Secure$/);
+    const cookie = cookieIn(answer);
+    expect(await viewerBy(app, { ...secure, cookie })).toBe(tenant.accountId);
+    const planted = cookie.replace('__Host-', '');
+    expect(await viewerBy(app, { ...secure, cookie: planted })).toBe('MISSING_API_KEY');
+  });
+
+  test('stores only the hash of the token', async () => {
+    const cookie = await signIn(app, tenant.apiKey);
+    const rows = await app.prisma.consoleSession.findMany();
+    expect(rows.length).toBeGreaterThan(0);
+    expect(JSON.stringify(rows)).not.toContain(cookie.split('=')[1]);
+  });
+
+  test.each([
+    ['a key of another server', { key: `parley_sk_${'0'.repeat(49)}` }, 401, 'invalid_api_key'],
+    ['an unknown code', { code: 'x' }, 401, 'invalid_api_key'],
+    ['no body', null, 400, 'invalid_request'],
+    ['a key and a code', { key: 'x', code: 'x' }, 400, 'invalid_request'],
+    ['a number', { key: 1 }, 400, 'invalid_request'],
+    ['a long text', { key: 'x'.repeat(257) }, 400, 'invalid_request'],
+  ])('refuses %s, and sets no cookie', async (_what, body, status, code) => {
+    nextMinute();
+    const answer = await postSession(app, body);
+    const { error } = (await answer.json()) as { error: { code: string } };
+    expect([answer.status, error.code]).toEqual([status, code]);
+    expect(answer.headers.getSetCookie()).toEqual([]);
+  });
+
+  test('refuses a revoked key', async () => {
+    nextMinute();
+    const revoked = await tenant.key({ revokedAt: new Date() });
+    expect((await postSession(app, { key: revoked })).status).toBe(401);
+  });
+
+  test('lets an address guess 30 times a minute', async () => {
+    nextMinute();
+    const guess = async () =>
+      (await postSession(app, { key: `parley_sk_${'1'.repeat(49)}` })).status;
+    for (let count = 0; count < 30; count += 1) expect(await guess()).toBe(401);
+    expect(await guess()).toBe(429);
+    expect((await postSession(app, { key: tenant.apiKey })).status).toBe(204);
+  });
+
+  test('ends the session that the browser had before', async () => {
+    nextMinute();
+    const cookie = await signIn(app, tenant.apiKey);
+    await postSession(app, { key: tenant.apiKey }, { ...ownHeaders(app), cookie });
+    expect(await viewerBy(app, { ...ownHeaders(app), cookie })).toBe('INVALID_API_KEY');
+  });
+
+  test('keeps 100 sessions of a key', async () => {
+    nextMinute();
+    const key = await tenant.key();
+    const first = await signIn(app, key);
+    for (let count = 0; count < 100; count += 1) {
+      now += 1;
+      await signIn(app, key);
+    }
+    const keyId = await keyIdOf(key);
+    expect(await app.prisma.consoleSession.count({ where: { keyId } })).toBe(100);
+    expect(await viewerBy(app, { ...ownHeaders(app), cookie: first })).toBe('INVALID_API_KEY');
+  });
+});
+
+describe('a sign-in code', () => {
+  test('signs in once, also if it is used twice at once', async () => {
+    nextMinute();
+    const code = await issueCode();
+    const answers = await Promise.all([postSession(app, { code }), postSession(app, { code })]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 401]);
+    const [good] = answers.filter(({ status }) => status === 204);
+    const cookie = good ? cookieIn(good) : '';
+    expect(await viewerBy(app, { ...ownHeaders(app), cookie })).toBe(tenant.accountId);
+  });
+
+  test('works for 15 minutes', async () => {
+    nextMinute();
+    const [early, late] = [await issueCode(), await issueCode()];
+    now += 15 * MINUTE - 1;
+    expect((await postSession(app, { code: early })).status).toBe(204);
+    now += 1;
+    expect((await postSession(app, { code: late })).status).toBe(401);
+  });
+
+  test('is stored only as a hash', async () => {
+    const code = await issueCode();
+    expect(JSON.stringify(await app.prisma.signInCode.findMany())).not.toContain(code);
+  });
+});
+
+/** Requests that a page of another site, or of no site, could send with the cookie. */
+const FOREIGN: [string, (own: Record<string, string>) => Record<string, string>][] = [
+  ['without the header', ({ 'x-parley-console': _, ...own }) => own],
+  ['with another value of the header', (own) => ({ ...own, 'x-parley-console': 'true' })],
+  ['from another origin', (own) => ({ ...own, origin: 'http://evil.example' })],
+  ['from another port', (own) => ({ ...own, origin: 'http://127.0.0.1:1' })],
+  ['from a sandboxed frame', (own) => ({ ...own, origin: 'null' })],
+  ['across sites', (own) => ({ ...own, 'sec-fetch-site': 'cross-site' })],
+  ['from another subdomain', (own) => ({ ...own, 'sec-fetch-site': 'same-site' })],
+  ['from no page', (own) => ({ ...own, 'sec-fetch-site': 'none' })],
+  ['without a sign of its origin', () => ({ 'x-parley-console': '1' })],
+];
+
+describe('the cookie', () => {
+  let cookie: string;
+  beforeAll(async () => {
+    nextMinute();
+    cookie = await signIn(app, tenant.apiKey);
+  });
+
+  test.each([
+    ['Origin', (): Record<string, string> => ({ origin: app.url })],
+    ['Sec-Fetch-Site', (): Record<string, string> => ({ 'sec-fetch-site': 'same-origin' })],
+  ])('suffices with the header and %s alone', async (_name, sign) => {
+    const headers = { 'x-parley-console': '1', ...sign(), cookie };
+    expect(await viewerBy(app, headers)).toBe(tenant.accountId);
+  });
+
+  test.each(FOREIGN)('is worth nothing %s', async (_how, change) => {
+    nextMinute();
+    const headers = change(ownHeaders(app));
+    expect(await viewerBy(app, { ...headers, cookie })).toBe('MISSING_API_KEY');
+    expect((await postSession(app, { key: tenant.apiKey }, headers)).status).toBe(400);
+    const left = await fetch(`${app.url}/session`, {
+      method: 'DELETE',
+      headers: { ...headers, cookie },
+    });
+    expect(left.status).toBe(400);
+    expect(await viewerBy(app, { ...ownHeaders(app), cookie })).toBe(tenant.accountId);
+  });
+
+  test('is worth nothing beside a key, which counts alone', async () => {
+    const other = await app.tenant();
+    const headers = { ...ownHeaders(app), cookie, ...other.headers };
+    expect(await viewerBy(app, headers)).toBe(other.accountId);
+  });
+
+  test.each([
+    ['GET', '/v1/bots/any/runs'],
+    ['POST', '/v1/bots/any/chat'],
+  ])('is worth nothing for %s %s', async (method, path) => {
+    nextMinute();
+    const answer = await fetch(app.url + path, { method, headers: { ...ownHeaders(app), cookie } });
+    const { error } = (await answer.json()) as { error: { code: string } };
+    expect([answer.status, error.code]).toEqual([401, 'missing_api_key']);
+  });
+
+  test('carries the events of a subscription, and no more after the sign-out', async () => {
+    const bot = await tenant.bot();
+    const own = await signIn(app, tenant.apiKey);
+    const headers = { ...ownHeaders(app), cookie: own };
+    app.upstream.script(async ({ say, end, closed }) => {
+      say('Hello');
+      await closed;
+      end();
+    });
+    const url = `${app.url}/graphql/stream`;
+    const client = createEventClient({ url, headers, retryAttempts: 0 });
+    const query = `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename } }`;
+    const events = client.iterate({ query });
+    expect(await events.next()).toMatchObject({ value: { data: { chat: {} } } });
+    const left = await fetch(`${app.url}/session`, { method: 'DELETE', headers });
+    expect(left.status).toBe(204);
+    expect(left.headers.getSetCookie()[0]).toMatch(/^parley_session=; Max-Age=0; /);
+    const rest = await Array.fromAsync(events);
+    expect(rest.at(-1)).toMatchObject({ errors: [{ extensions: { code: 'INVALID_API_KEY' } }] });
+    expect(await viewerBy(app, headers)).toBe('INVALID_API_KEY');
+  });
+
+  test('reserves a stream for many operations only with the header', async () => {
+    const reserve = (headers: Record<string, string>) =>
+      fetch(`${app.url}/graphql/stream`, { method: 'PUT', headers: { ...headers, cookie } });
+    expect((await reserve(ownHeaders(app))).status).toBe(201);
+    expect((await reserve({ origin: app.url })).status).toBe(401);
+  });
+
+  /** Opens a socket with the cookie. @returns the type of the first message, or the code of the close. */
+  const connect = async (headers: Record<string, string>) => {
+    const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', { headers });
+    socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init' })));
+    const outcome = await Promise.race([
+      once(socket, 'message').then(([data]) => JSON.parse(String(data)).type as string),
+      once(socket, 'close').then(([code]) => code as number),
+    ]).catch(({ message }: Error) => message);
+    return { socket, outcome };
+  };
+
+  test.each([
+    ['its own origin', () => app.url, 'connection_ack'],
+    ['another origin', () => 'http://evil.example', 'Unexpected server response: 403'],
+    ['no origin', () => undefined, 4401],
+  ])('opens a WebSocket from its own origin only: %s', async (_which, originOf, expected) => {
+    nextMinute();
+    const origin = originOf();
+    const { socket, outcome } = await connect({ cookie, ...(origin && { origin }) });
+    expect(outcome).toBe(expected);
+    socket.terminate();
+  });
+
+  test('closes its WebSockets at the sign-out', async () => {
+    const own = await signIn(app, tenant.apiKey);
+    const { socket, outcome } = await connect({ cookie: own, origin: app.url });
+    expect(outcome).toBe('connection_ack');
+    const closed = once(socket, 'close');
+    const headers = { ...ownHeaders(app), cookie: own };
+    await fetch(`${app.url}/session`, { method: 'DELETE', headers });
+    expect((await closed)[0]).toBe(4403);
+  });
+});
+
+describe('a session ends', () => {
+  test('12 hours after its last use', async () => {
+    const cookie = await signIn(app, tenant.apiKey);
+    const headers = { ...ownHeaders(app), cookie };
+    const expiresAt = async () => {
+      const rows = await app.prisma.consoleSession.findMany({ orderBy: { expiresAt: 'desc' } });
+      return rows[0]?.expiresAt.getTime();
+    };
+    now += 12 * HOUR - MINUTE;
+    expect(await viewerBy(app, headers)).toBe(tenant.accountId);
+    await expect.poll(expiresAt).toBe(now + 12 * HOUR);
+    now += 12 * HOUR - 1;
+    expect(await viewerBy(app, headers)).toBe(tenant.accountId);
+    await expect.poll(expiresAt).toBe(now + 12 * HOUR);
+    now += 12 * HOUR;
+    expect(await viewerBy(app, headers)).toBe('INVALID_API_KEY');
+  });
+
+  test('7 days after the sign-in, however much it is used', async () => {
+    const signedIn = now;
+    const headers = { ...ownHeaders(app), cookie: await signIn(app, tenant.apiKey) };
+    while (now + 6 * HOUR < signedIn + 7 * DAY) {
+      now += 6 * HOUR;
+      expect(await viewerBy(app, headers)).toBe(tenant.accountId);
+      const until = Math.min(now + 12 * HOUR, signedIn + 7 * DAY);
+      await expect
+        .poll(() => app.prisma.consoleSession.count({ where: { expiresAt: new Date(until) } }))
+        .toBe(1);
+    }
+    now = signedIn + 7 * DAY;
+    expect(await viewerBy(app, headers)).toBe('INVALID_API_KEY');
+  });
+
+  test('when its key is revoked or expires', async () => {
+    const revoked = await tenant.key();
+    const expiring = await tenant.key({ expiresAt: new Date(now + HOUR) });
+    const [first, second] = [await signIn(app, revoked), await signIn(app, expiring)];
+    await tenant.graphql(`mutation { revokeApiKey(id: "${await keyIdOf(revoked)}") { id } }`);
+    const own = ownHeaders(app);
+    expect(await viewerBy(app, { ...own, cookie: first })).toBe('INVALID_API_KEY');
+    expect(await viewerBy(app, { ...own, cookie: second })).toBe(tenant.accountId);
+    now += HOUR;
+    expect(await viewerBy(app, { ...own, cookie: second })).toBe('INVALID_API_KEY');
+  });
+});
