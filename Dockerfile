@@ -3,7 +3,7 @@
 # The packages and the generated files, without development dependencies.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
-COPY package.json package-lock.json .npmrc prisma.config.ts ./
+COPY package.json package-lock.json .npmrc prisma.config.ts tsconfig.json vite.config.ts ./
 COPY prisma ./prisma
 COPY src ./src
 RUN npm ci --omit=dev && npm cache clean --force

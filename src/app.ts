@@ -6,6 +6,7 @@ import { stopping } from './runs/active-runs.ts';
 import { createContextFactory } from './schema/context.ts';
 import { schema } from './schema/index.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
+import { serveConsole } from './transport/console/serve.ts';
 import { serveSession } from './transport/console/session.ts';
 import { createContextOf } from './transport/context-of.ts';
 import { createEngine } from './transport/engine.ts';
@@ -19,7 +20,6 @@ import { createSubscribe } from './transport/graphql/subscriptions.ts';
 import { serveWebSocket } from './transport/graphql/websocket.ts';
 import { serveGraphQL } from './transport/graphql/yoga.ts';
 import { serveHealth } from './transport/health.ts';
-import { serveHome } from './transport/home.ts';
 import { createHttp, type HttpOptions } from './transport/http.ts';
 import { createMetrics } from './transport/metrics/metrics.ts';
 import { countAnswers, createMetricsServer, serveMetrics } from './transport/metrics/serve.ts';
@@ -104,6 +104,7 @@ export async function createApp({
     acquireStream,
   });
   await http.register(serveReference, { limiter, publicUrl });
+  await http.register(serveConsole, { limiter });
   await http.register(serveSession, { keys, consoleSessions, signInCodes, limiter });
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
@@ -134,7 +135,6 @@ export async function createApp({
     connections,
     stallMs: options.connectionLimits?.stallMs,
   });
-  await http.register(serveHome, { limiter });
   await http.register(serveHealth, {
     dependencies: {
       seed: async () => {

@@ -39,18 +39,18 @@ const FOUNDATIONS = [
   'version.ts',
   'generated',
 ];
-const ROOMS = [...DOMAINS, ...GROUND, 'schema', 'operations', 'transport'];
+const ROOMS = [...DOMAINS, ...GROUND, 'schema', 'operations', 'transport', 'console'];
 const COMPOSITION = ['start.ts', 'server.ts', 'app.ts', 'domains.ts', 'config.ts'];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && !path.startsWith('generated/'))
+  .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('generated/'))
   .sort();
 
 const source = (file: string) => readFileSync(join(SRC, file), 'utf8');
 
 /** The files of `src/` that a file imports, types too. */
 function importsOf(file: string): string[] {
-  const specifiers = source(file).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+\.ts)'/g);
+  const specifiers = source(file).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+\.tsx?)'/g);
   return [...specifiers].map(([, specifier = '']) =>
     relative(SRC, join(SRC, dirname(file), specifier)),
   );
@@ -118,6 +118,15 @@ describe('the architecture', () => {
           (roomOf(to) === 'transport' && !above.includes(roomOf(from))) ||
           (COMPOSITION.includes(to) && !COMPOSITION.includes(from)),
       ),
+    ).toEqual([]);
+  });
+
+  test('lets the console import nothing but the language and its own operations', () => {
+    const allowed = (file: string) =>
+      ['console', 'language'].includes(roomOf(file)) || file.startsWith('operations/console/');
+    expect(offences(({ from, to }) => roomOf(from) === 'console' && !allowed(to))).toEqual([]);
+    expect(
+      offences(({ from, to }) => roomOf(to) === 'console' && roomOf(from) !== 'console'),
     ).toEqual([]);
   });
 

@@ -22,6 +22,15 @@ describe('the Dockerfile', () => {
     expect(image).not.toMatch(/npm/);
   });
 
+  test('copies nothing that `.dockerignore` leaves out', () => {
+    const admitted = read('.dockerignore').split('\n');
+    const copied = [...build.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, names = '']) =>
+      names.split(' '),
+    );
+    expect(copied).toContain('vite.config.ts');
+    expect(copied.filter((name) => !admitted.includes(`!${name}`))).toEqual([]);
+  });
+
   test('runs as a user without rights to the code, and starts the process itself, so that it gets signals', () => {
     const lines = image.split('\n');
     const [user, copy, start] = ['USER node', 'COPY ', 'CMD ["node", "src/start.ts"]'].map((line) =>

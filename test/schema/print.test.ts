@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import * as chatOperations from '../../src/operations/chat.ts';
+import { CONSOLE_DOCUMENTS } from '../../src/operations/console/documents.ts';
+import { printedDocuments } from '../../src/operations/console/print.ts';
 import * as deploymentOperations from '../../src/operations/deployments.ts';
 import * as runOperations from '../../src/operations/runs.ts';
 import { schema } from '../../src/schema/index.ts';
@@ -19,4 +21,15 @@ describe('the schema', () => {
       expect(validate(schema, parse(document))).toEqual([]);
     },
   );
+
+  test.each(CONSOLE_DOCUMENTS)("has what the console's document asks for: %s", (document) => {
+    expect(validate(schema, parse(document))).toEqual([]);
+  });
+
+  test("is what the console's documents are generated from; when this fails, run: npm run documents", async () => {
+    for (const [name, content] of Object.entries(await printedDocuments())) {
+      const file = new URL(`../../src/operations/console/${name}`, import.meta.url);
+      expect(await readFile(file, 'utf8')).toBe(content);
+    }
+  });
 });

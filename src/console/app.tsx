@@ -1,0 +1,82 @@
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { Redirect, Route, Switch } from 'wouter';
+import { Viewer } from '../operations/console/operations.ts';
+import { Frame } from './frame/frame.tsx';
+import { SignInAgain } from './frame/sign-in-again.tsx';
+import { Failed } from './parts/state.tsx';
+import { Bots } from './screens/bots/bots.tsx';
+import { NotFound } from './screens/not-found.tsx';
+import { SignIn } from './screens/sign-in/sign-in.tsx';
+import { takeCode } from './server/code.ts';
+import { useServerQuery } from './server/operations.ts';
+import { isSessionEnd, type Problem } from './server/problem.ts';
+import { session, signIn } from './server/session.ts';
+import { useStore } from './server/store.ts';
+import { ViewerContext } from './server/viewer.ts';
+
+const Start = lazy(() => import('./screens/start/start.tsx'));
+const Parts = import.meta.env.DEV ? lazy(() => import('./screens/parts.tsx')) : NotFound;
+
+const code = takeCode();
+
+/** Signs in by the code of the address if there is one, then shows the screen of the address. */
+export function App() {
+  const [link, setLink] = useState<{ isOpen: boolean; problem?: Problem | undefined }>({
+    isOpen: code !== undefined,
+  });
+  useEffect(() => {
+    if (code) redeem(code).then((problem) => setLink({ isOpen: false, problem }));
+  }, []);
+  if (link.isOpen) return null;
+  return <SignedIn problem={link.problem} />;
+}
+
+let redeeming: Promise<Problem | undefined> | undefined;
+
+/** A code works once, but React runs effects twice in development. */
+function redeem(secret: string): Promise<Problem | undefined> {
+  redeeming ??= signIn({ code: secret });
+  return redeeming;
+}
+
+function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
+  const state = useStore(session);
+  const { data, problem, retry } = useServerQuery(Viewer, {});
+  if (!data) {
+    if (problem && !isSessionEnd(problem)) return <Failed problem={problem} onRetry={retry} />;
+    return state === 'none' ? <SignIn problem={linkProblem} /> : null;
+  }
+  return (
+    <ViewerContext value={data.viewer}>
+      <Frame>
+        <Screens />
+      </Frame>
+      {state === 'ended' && <SignInAgain accountId={data.viewer.account.id} />}
+    </ViewerContext>
+  );
+}
+
+function Screens(): ReactNode {
+  return (
+    <Suspense fallback={null}>
+      <Switch>
+        <Route path="/">
+          <Redirect to="/bots" replace />
+        </Route>
+        <Route path="/bots">
+          <Bots />
+        </Route>
+        <Route path="/bots/new">
+          <Start />
+        </Route>
+        <Route path="/bots/:id/start">{({ id }) => <Start key={id} botId={id} />}</Route>
+        <Route path="/console/parts">
+          <Parts />
+        </Route>
+        <Route>
+          <NotFound />
+        </Route>
+      </Switch>
+    </Suspense>
+  );
+}

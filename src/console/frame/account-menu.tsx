@@ -1,0 +1,56 @@
+import { Icon } from '../parts/icon.tsx';
+import { Menu, MenuChoice, MenuItem } from '../parts/menu.tsx';
+import { toast } from '../parts/toast.tsx';
+import { signOut } from '../server/session.ts';
+import { useStore } from '../server/store.ts';
+import { useViewer } from '../server/viewer.ts';
+import { chooseTheme, type Theme, theme } from './theme.ts';
+
+const THEMES: [Theme, string][] = [
+  ['system', 'Theme of the system'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
+/** The signed-in account with its plan and limit, the theme, and signing out. */
+export function AccountMenu() {
+  const { account, apiKey, rateLimit } = useViewer();
+  const chosen = useStore(theme);
+  const leave = async () => {
+    const problem = await signOut();
+    if (problem) toast(problem.message);
+    else location.assign('/');
+  };
+  return (
+    <Menu
+      label={`Account ${account.name}`}
+      className="account"
+      button={
+        <>
+          <Icon name="user" />
+          <span className="account-name cut">{account.name}</span>
+          <span className="account-limit number cut">
+            {planName(account.plan)} · {rateLimit.perMinute.toLocaleString('en')} / min
+          </span>
+        </>
+      }
+    >
+      <p className="menu-note">
+        Signed in with the key {apiKey.name} (<span className="mono">{apiKey.prefix}…</span>),
+        scopes {apiKey.scopes.map((scope) => scope.toLowerCase()).join(', ')}
+      </p>
+      <hr />
+      {THEMES.map(([name, label]) => (
+        <MenuChoice key={name} isChosen={name === chosen} onSelect={() => chooseTheme(name)}>
+          {label}
+        </MenuChoice>
+      ))}
+      <hr />
+      <MenuItem onSelect={() => void leave()}>Sign out</MenuItem>
+    </Menu>
+  );
+}
+
+function planName(plan: string): string {
+  return `${plan[0]}${plan.slice(1).toLowerCase()}`;
+}

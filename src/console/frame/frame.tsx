@@ -1,0 +1,66 @@
+import type { ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { Icon, type IconName } from '../parts/icon.tsx';
+import { Toasts } from '../parts/toast.tsx';
+import { Wordmark } from '../parts/wordmark.tsx';
+import { AccountMenu } from './account-menu.tsx';
+import { AwayBanner } from './away-banner.tsx';
+import './frame.css';
+
+/** What surrounds every screen: navigation, the account, messages. */
+export function Frame({ children }: { children: ReactNode }) {
+  return (
+    <div className="frame">
+      <nav className="side" aria-label="Main">
+        <Link href="/bots" className="side-brand" aria-label="Parley, your bots">
+          <Wordmark />
+        </Link>
+        <NavLink href="/bots" icon="bot">
+          Bots
+        </NavLink>
+        <p className="side-label">Reference</p>
+        <ReferenceLink href="/docs" icon="book">
+          REST API
+        </ReferenceLink>
+        <ReferenceLink href="/graphql" icon="code">
+          GraphiQL
+        </ReferenceLink>
+        <AccountMenu />
+      </nav>
+      <div className="frame-main">
+        <AwayBanner />
+        {children}
+      </div>
+      <Toasts />
+    </div>
+  );
+}
+
+function NavLink({ href, icon, children }: { href: string; icon: IconName; children: string }) {
+  const [location] = useLocation();
+  const isCurrent = location === href || location.startsWith(`${href}/`);
+  return (
+    <Link href={href} className="nav" aria-current={isCurrent ? 'page' : undefined}>
+      <Icon name={icon} />
+      {children}
+    </Link>
+  );
+}
+
+/** A link to a page outside the console. */
+function ReferenceLink({
+  href,
+  icon,
+  children,
+}: {
+  href: string;
+  icon: IconName;
+  children: string;
+}) {
+  return (
+    <a href={href} className="nav">
+      <Icon name={icon} />
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,13 @@
+import './badge.css';
+
+export type Tone = 'good' | 'bad' | 'live' | 'warn' | 'off';
+
+/** A state: a coloured dot with the word for it. */
+export function Badge({ tone, children }: { tone: Tone; children: React.ReactNode }) {
+  return (
+    <span className="badge">
+      <span className={`dot dot-${tone}`} aria-hidden="true" />
+      <span className="badge-text">{children}</span>
+    </span>
+  );
+}

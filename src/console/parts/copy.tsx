@@ -1,0 +1,54 @@
+import { useEffect, useState } from 'react';
+import { Icon } from './icon.tsx';
+import './copy.css';
+
+const CONFIRMED_MS = 1_500;
+
+/** Copies a text. @returns whether it was copied just now, and the function that copies. */
+export function useCopy(text: string): [boolean, () => void] {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return undefined;
+    const timer = setTimeout(() => setCopied(false), CONFIRMED_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = () => {
+    void navigator.clipboard.writeText(text).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  };
+  return [isCopied, copy];
+}
+
+/** An id. A long one is cut in its middle. A click copies the whole. */
+export function Id({ children: id }: { children: string }) {
+  const [isCopied, copy] = useCopy(id);
+  const shown = id.length > 24 ? `${id.slice(0, 14)}…${id.slice(-6)}` : id;
+  return (
+    <button type="button" className="id mono" title={`Copy ${id}`} onClick={copy}>
+      <span className="cut">{shown}</span>
+      <Icon name={isCopied ? 'check' : 'copy'} size={12} />
+      <span className="unseen" role="status">
+        {isCopied ? 'Copied' : ''}
+      </span>
+    </button>
+  );
+}
+
+/** Code with one button that copies all of it. */
+export function CodeBlock({ children: code, label }: { children: string; label: string }) {
+  const [isCopied, copy] = useCopy(code);
+  return (
+    <div className="code-block">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls */}
+      <section className="code-scroll" tabIndex={0} aria-label={label}>
+        <pre>{code}</pre>
+      </section>
+      <button type="button" className="code-copy" onClick={copy}>
+        <Icon name={isCopied ? 'check' : 'copy'} size={13} />
+        {isCopied ? 'Copied' : 'Copy'}
+      </button>
+    </div>
+  );
+}

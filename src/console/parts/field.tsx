@@ -1,0 +1,93 @@
+import { type ComponentProps, type ReactNode, useId } from 'react';
+import './field.css';
+
+type FieldProps = {
+  label: string;
+  hint?: ReactNode;
+  /** What is wrong with the value. It takes the place of the hint. */
+  error?: string | undefined;
+};
+
+type Control = { id: string; 'aria-describedby': string; 'aria-invalid': true | undefined };
+
+/** A labelled control, with a hint or an error below it. */
+function Field({
+  label,
+  hint,
+  error,
+  children,
+}: FieldProps & { children: (control: Control) => ReactNode }) {
+  const id = useId();
+  const note = `${id}-note`;
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children({ id, 'aria-describedby': note, 'aria-invalid': error ? true : undefined })}
+      <p id={note} className={error ? 'field-error' : 'field-hint'} aria-live="polite">
+        {error ?? hint}
+      </p>
+    </div>
+  );
+}
+
+export function TextField({
+  label,
+  hint,
+  error,
+  isMono = false,
+  ...input
+}: FieldProps & { isMono?: boolean } & Omit<ComponentProps<'input'>, 'id' | 'className'>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => (
+        <input
+          className={isMono ? 'input mono' : 'input'}
+          autoComplete="off"
+          spellCheck={!isMono}
+          {...control}
+          {...input}
+        />
+      )}
+    </Field>
+  );
+}
+
+export function TextArea({
+  label,
+  hint,
+  error,
+  isMono = false,
+  ...textarea
+}: FieldProps & { isMono?: boolean } & Omit<ComponentProps<'textarea'>, 'id' | 'className'>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => (
+        <textarea
+          className={isMono ? 'input mono' : 'input'}
+          autoComplete="off"
+          spellCheck={!isMono}
+          {...control}
+          {...textarea}
+        />
+      )}
+    </Field>
+  );
+}
+
+export function SelectField({
+  label,
+  hint,
+  error,
+  children,
+  ...select
+}: FieldProps & Omit<ComponentProps<'select'>, 'id' | 'className'>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => (
+        <select className="input select" {...control} {...select}>
+          {children}
+        </select>
+      )}
+    </Field>
+  );
+}

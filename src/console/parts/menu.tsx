@@ -1,0 +1,122 @@
+import { type ReactNode, useId, useRef } from 'react';
+import './menu.css';
+
+/** A menu that opens below its button. The browser closes it on Escape, and on a click elsewhere. */
+export function Menu({
+  label,
+  className = 'icon-button',
+  button,
+  children,
+}: {
+  label: string;
+  className?: string;
+  button: ReactNode;
+  children: ReactNode;
+}) {
+  const id = useId();
+  const trigger = useRef<HTMLButtonElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+
+  const items = () => [...(list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])];
+  const place = (isOpen: boolean) => {
+    trigger.current?.setAttribute('aria-expanded', String(isOpen));
+    if (!isOpen || !trigger.current || !list.current) return;
+    const from = trigger.current.getBoundingClientRect();
+    const { offsetWidth: width, offsetHeight: height } = list.current;
+    const left = Math.max(8, Math.min(from.left, innerWidth - width - 8));
+    const below = from.bottom + 4;
+    const top = below + height > innerHeight - 8 ? from.top - height - 4 : below;
+    list.current.style.left = `${left}px`;
+    list.current.style.top = `${Math.max(8, top)}px`;
+    items()[0]?.focus();
+  };
+
+  return (
+    <>
+      <button
+        ref={trigger}
+        type="button"
+        className={className}
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded="false"
+        popoverTarget={id}
+      >
+        {button}
+      </button>
+      <div
+        ref={list}
+        id={id}
+        className="menu"
+        popover="auto"
+        role="menu"
+        aria-label={label}
+        tabIndex={-1}
+        onToggle={(event) => place(event.newState === 'open')}
+        onClick={() => list.current?.hidePopover()}
+        onKeyDown={(event) => {
+          const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+          if (!step) return;
+          event.preventDefault();
+          const all = items();
+          const at = all.findIndex((item) => item === document.activeElement);
+          all[(at + step + all.length) % all.length]?.focus();
+        }}
+      >
+        {children}
+      </div>
+    </>
+  );
+}
+
+export function MenuItem({
+  children,
+  isDanger = false,
+  unavailable,
+  onSelect,
+}: {
+  children: ReactNode;
+  isDanger?: boolean;
+  /** Why the item cannot be chosen. */
+  unavailable?: string | false | undefined;
+  onSelect(): void;
+}) {
+  return (
+    <button
+      type="button"
+      role="menuitem"
+      className={isDanger ? 'menu-item menu-danger' : 'menu-item'}
+      aria-disabled={unavailable ? true : undefined}
+      title={unavailable || undefined}
+      onClick={(event) => {
+        if (unavailable) event.stopPropagation();
+        else onSelect();
+      }}
+    >
+      {children}
+    </button>
+  );
+}
+
+/** One choice of several. */
+export function MenuChoice({
+  children,
+  isChosen,
+  onSelect,
+}: {
+  children: ReactNode;
+  isChosen: boolean;
+  onSelect(): void;
+}) {
+  return (
+    <button
+      type="button"
+      role="menuitemradio"
+      aria-checked={isChosen}
+      className="menu-item"
+      onClick={onSelect}
+    >
+      {children}
+    </button>
+  );
+}

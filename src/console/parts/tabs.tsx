@@ -1,0 +1,68 @@
+import { type ReactNode, useId, useRef } from 'react';
+import './tabs.css';
+
+type Tab<Name extends string> = { name: Name; label: string };
+
+/** Tabs over one panel. Arrow keys move between them. */
+export function Tabs<Name extends string>({
+  label,
+  tabs,
+  current,
+  onChange,
+  children,
+}: {
+  label: string;
+  tabs: Tab<Name>[];
+  current: Name;
+  onChange(name: Name): void;
+  children: ReactNode;
+}) {
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const move = (step: number) => {
+    const at = tabs.findIndex(({ name }) => name === current);
+    const next = tabs[(at + step + tabs.length) % tabs.length];
+    if (!next) return;
+    onChange(next.name);
+    list.current?.querySelector<HTMLElement>(`[data-name="${next.name}"]`)?.focus();
+  };
+  return (
+    <>
+      <div
+        ref={list}
+        className="tabs"
+        role="tablist"
+        aria-label={label}
+        tabIndex={-1}
+        onKeyDown={({ key }) => {
+          if (key === 'ArrowRight') move(1);
+          if (key === 'ArrowLeft') move(-1);
+        }}
+      >
+        {tabs.map(({ name, label: text }) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`${id}-${name}`}
+            data-name={name}
+            aria-selected={name === current}
+            aria-controls={`${id}-panel`}
+            tabIndex={name === current ? 0 : -1}
+            onClick={() => onChange(name)}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+      <div
+        className="tab-panel"
+        role="tabpanel"
+        id={`${id}-panel`}
+        aria-labelledby={`${id}-${current}`}
+      >
+        {children}
+      </div>
+    </>
+  );
+}

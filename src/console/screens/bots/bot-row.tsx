@@ -1,0 +1,123 @@
+import { Link, useLocation } from 'wouter';
+import type {
+  BotsQuery,
+  RunningDeploymentFragment,
+} from '../../../operations/console/operations.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Id } from '../../parts/copy.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { Sparkline } from '../../parts/sparkline.tsx';
+import { Skeleton } from '../../parts/state.tsx';
+import { RelativeTime } from '../../parts/time.tsx';
+import { lacks, useScope } from '../../server/viewer.ts';
+import type { Stats } from './use-stats.ts';
+
+export type ListedBot = BotsQuery['bots']['edges'][number]['node'];
+
+export function BotRow({
+  bot,
+  stats,
+  onDelete,
+}: {
+  bot: ListedBot;
+  stats: Stats;
+  onDelete(): void;
+}) {
+  const [, navigate] = useLocation();
+  const mayDelete = useScope('ADMIN');
+  const address = `/bots/${bot.id}/start`;
+  return (
+    <tr className="bot">
+      <td className="bot-name">
+        <Link href={address}>{bot.name}</Link>
+        <Id>{bot.id}</Id>
+      </td>
+      <td data-label="Production">
+        <Running deployment={bot.production} />
+      </td>
+      <td data-label="Staging">
+        <Running deployment={bot.staging} />
+      </td>
+      <StatsCells stats={stats} />
+      <td className="bot-menu">
+        <Menu label={`Actions for ${bot.name}`} button={<Icon name="dots" />}>
+          <MenuItem onSelect={() => navigate(address)}>Open</MenuItem>
+          <MenuItem onSelect={() => void navigator.clipboard.writeText(bot.id)}>Copy id</MenuItem>
+          <hr />
+          <MenuItem isDanger unavailable={!mayDelete && lacks('ADMIN')} onSelect={onDelete}>
+            Delete…
+          </MenuItem>
+        </Menu>
+      </td>
+    </tr>
+  );
+}
+
+function Running({ deployment }: { deployment: RunningDeploymentFragment | null }) {
+  if (!deployment) return <span className="faint">not deployed</span>;
+  const { status, message, deployedAt, createdAt } = deployment;
+  return (
+    <div className="bot-deployment">
+      <Badge tone={status === 'PENDING' ? 'live' : 'good'}>
+        {status === 'PENDING' ? 'pending' : 'deployed'}{' '}
+        <RelativeTime at={deployedAt ?? createdAt} />
+      </Badge>
+      {message && (
+        <span className="faint cut" title={message}>
+          {message}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function StatsCells({ stats }: { stats: Stats }) {
+  if (stats.state === 'reading')
+    return (
+      <>
+        <td data-label="Last 24 hours">
+          <Skeleton width="96px" height={22} />
+        </td>
+        {['Runs', 'Failed', 'p95'].map((label) => (
+          <td key={label} className="right" data-label={label}>
+            <Skeleton width="28px" />
+          </td>
+        ))}
+      </>
+    );
+  if (stats.state === 'unknown')
+    return (
+      <td colSpan={4} className="faint" data-label="Last 24 hours">
+        {stats.reason}
+      </td>
+    );
+  const { runs, failed, latencyP95, perHour } = stats.numbers;
+  return (
+    <>
+      <td data-label="Last 24 hours">
+        <Sparkline
+          bars={perHour}
+          label={`${count(runs)} runs in the last 24 hours, ${count(failed)} failed`}
+        />
+      </td>
+      <td className="right" data-label="Runs">
+        {count(runs)}
+      </td>
+      <td className={failed > 0 ? 'right bot-failed' : 'right'} data-label="Failed">
+        {count(failed)}
+      </td>
+      <td className="right" data-label="p95">
+        {latencyP95 === null ? <span className="faint">–</span> : seconds(latencyP95)}
+      </td>
+    </>
+  );
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en');
+}
+
+function seconds(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}

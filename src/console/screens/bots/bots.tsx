@@ -1,0 +1,183 @@
+import { useState } from 'react';
+import { Bots as BotsQuery } from '../../../operations/console/operations.ts';
+import { Screen } from '../../frame/screen.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
+import { useServerQuery } from '../../server/operations.ts';
+import { lacks, useScope } from '../../server/viewer.ts';
+import { BotRow, type ListedBot } from './bot-row.tsx';
+import './bots.css';
+import { DeleteBotDialog } from './delete-bot.tsx';
+import { useStats } from './use-stats.ts';
+
+/** Bots of one page of the list. */
+const PAGE = 50;
+
+/** The list of the account's bots: what runs where, and how the last day went. */
+export function Bots() {
+  const [cursors, setCursors] = useState<(string | null)[]>([null]);
+  const mayCreate = useScope('ADMIN');
+  return (
+    <Screen
+      title="Bots"
+      actions={
+        mayCreate ? (
+          <ButtonLink href="/bots/new" look="primary" icon="plus">
+            New bot
+          </ButtonLink>
+        ) : (
+          <Button look="primary" icon="plus" unavailable={lacks('ADMIN')}>
+            New bot
+          </Button>
+        )
+      }
+    >
+      <BotPages cursors={cursors} onMore={(cursor) => setCursors([...cursors, cursor])} />
+    </Screen>
+  );
+}
+
+function BotPages({
+  cursors,
+  onMore,
+}: {
+  cursors: (string | null)[];
+  onMore(cursor: string): void;
+}) {
+  const [leaving, setLeaving] = useState<ListedBot>();
+  return (
+    <>
+      <table className="table bots">
+        <thead>
+          <tr>
+            <th>Bot</th>
+            <th>Production</th>
+            <th>Staging</th>
+            <th>Last 24 hours</th>
+            <th className="right">Runs</th>
+            <th className="right">Failed</th>
+            <th className="right">p95</th>
+            <th>
+              <span className="unseen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        {cursors.map((after, at) => (
+          <BotPage
+            key={after}
+            after={after}
+            isLast={at === cursors.length - 1}
+            onMore={onMore}
+            onDelete={setLeaving}
+          />
+        ))}
+      </table>
+      {leaving && <DeleteBotDialog bot={leaving} onClose={() => setLeaving(undefined)} />}
+    </>
+  );
+}
+
+function BotPage({
+  after,
+  isLast,
+  onMore,
+  onDelete,
+}: {
+  after: string | null;
+  isLast: boolean;
+  onMore(cursor: string): void;
+  onDelete(bot: ListedBot): void;
+}) {
+  const { data, problem, retry } = useServerQuery(BotsQuery, { first: PAGE, after });
+  const stats = useStats({ first: PAGE, after });
+  if (!data) {
+    if (!problem) return <PlaceHolders />;
+    return (
+      <Whole>
+        <Failed problem={problem} onRetry={retry} />
+      </Whole>
+    );
+  }
+  const { edges, pageInfo } = data.bots;
+  if (edges.length === 0 && after === null)
+    return (
+      <Whole>
+        <NoBots />
+      </Whole>
+    );
+  return (
+    <tbody>
+      {edges.map(({ node }) => (
+        <BotRow
+          key={node.id}
+          bot={node}
+          stats={stats.of(node.id)}
+          onDelete={() => onDelete(node)}
+        />
+      ))}
+      {isLast && pageInfo.hasNextPage && pageInfo.endCursor && (
+        <MoreRow cursor={pageInfo.endCursor} onMore={onMore} />
+      )}
+    </tbody>
+  );
+}
+
+function MoreRow({ cursor, onMore }: { cursor: string; onMore(cursor: string): void }) {
+  return (
+    <tr className="bots-whole">
+      <td colSpan={8}>
+        <Button onClick={() => onMore(cursor)}>Show more</Button>
+      </td>
+    </tr>
+  );
+}
+
+function NoBots() {
+  const mayCreate = useScope('ADMIN');
+  return (
+    <Empty title="Make your first bot">
+      <p>
+        Name it, give it a definition, and talk to it. An example definition is ready, so it takes
+        less than a minute.
+      </p>
+      {mayCreate ? (
+        <ButtonLink href="/bots/new" look="primary" icon="plus">
+          New bot
+        </ButtonLink>
+      ) : (
+        <p>{lacks('ADMIN')} Ask the owner of the account for a bot.</p>
+      )}
+    </Empty>
+  );
+}
+
+function Whole({ children }: { children: React.ReactNode }) {
+  return (
+    <tbody className="bots-whole">
+      <tr>
+        <td colSpan={8}>{children}</td>
+      </tr>
+    </tbody>
+  );
+}
+
+function PlaceHolders() {
+  return (
+    <tbody aria-busy="true">
+      {['a', 'b', 'c'].map((row) => (
+        <tr key={row} className="bot">
+          <td>
+            <Skeleton width="120px" />
+            <br />
+            <Skeleton width="80px" height={10} />
+          </td>
+          {['b', 'c', 'd', 'e', 'f', 'g', 'h'].map((cell) => (
+            <td key={cell}>
+              <Skeleton width="70%" />
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  );
+}

@@ -1,0 +1,56 @@
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { BotStats, type BotStatsQuery } from '../../../operations/console/operations.ts';
+import { useServerQuery } from '../../server/operations.ts';
+import type { Problem } from '../../server/problem.ts';
+import { lacks, useScope } from '../../server/viewer.ts';
+
+const HOUR_MS = 60 * 60 * 1_000;
+
+type Numbers = BotStatsQuery['bots']['edges'][number]['node']['stats'];
+
+/** What is known about a bot's last day. */
+export type Stats =
+  | { state: 'known'; numbers: Numbers }
+  | { state: 'reading' }
+  | { state: 'unknown'; reason: string };
+
+/** The last 24 hours of the bots of one page, read anew when the tab is shown again. */
+export function useStats(page: { first: number; after: string | null }): { of(id: string): Stats } {
+  const mayRead = useScope('RUNS');
+  const [now, setNow] = useState(lastMinute);
+  useEffect(() => {
+    const look = () => {
+      if (document.visibilityState === 'visible') setNow(lastMinute());
+    };
+    document.addEventListener('visibilitychange', look);
+    return () => document.removeEventListener('visibilitychange', look);
+  }, []);
+  const period = {
+    from: new Date(now - 24 * HOUR_MS).toISOString(),
+    to: new Date(now).toISOString(),
+  };
+  const { data, problem } = useServerQuery(BotStats, { ...page, ...period }, { pause: !mayRead });
+  const known = useMemo(
+    () => new Map(data?.bots.edges.map(({ node }) => [node.id, node.stats])),
+    [data],
+  );
+  const of = useCallback(
+    (id: string): Stats => {
+      const numbers = known.get(id);
+      if (numbers) return { state: 'known', numbers };
+      if (!mayRead) return { state: 'unknown', reason: lacks('RUNS') };
+      return problem ? { state: 'unknown', reason: reasonOf(problem) } : { state: 'reading' };
+    },
+    [known, mayRead, problem],
+  );
+  return { of };
+}
+
+/** The end of this minute, so that a view opened twice within it asks once. */
+function lastMinute(): number {
+  return Math.ceil(Date.now() / 60_000) * 60_000;
+}
+
+function reasonOf({ message, requestId }: Problem): string {
+  return requestId ? `${message} (${requestId})` : message;
+}

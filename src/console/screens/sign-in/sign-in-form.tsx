@@ -1,0 +1,54 @@
+import { useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { Refused } from '../../parts/state.tsx';
+import type { Problem } from '../../server/problem.ts';
+import { session, signIn } from '../../server/session.ts';
+
+/** Exchanges a pasted key for a session. */
+export function SignInForm({
+  problem: first,
+  onSignedIn,
+}: {
+  problem?: Problem | undefined;
+  onSignedIn?: () => Promise<void>;
+}) {
+  const [key, setKey] = useState('');
+  const [problem, setProblem] = useState(first);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async () => {
+    setBusy(true);
+    const refusal = await signIn({ key: key.trim() });
+    setBusy(false);
+    setProblem(refusal);
+    if (refusal) return;
+    setKey('');
+    await onSignedIn?.();
+    session.set('open');
+  };
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isBusy) void submit();
+      }}
+    >
+      <Refused problem={problem} />
+      <TextField
+        label="API key"
+        type="password"
+        name="key"
+        isMono
+        autoFocus
+        required
+        placeholder="parley_sk_…"
+        value={key}
+        onChange={({ target }) => setKey(target.value)}
+      />
+      <Button type="submit" look="primary" isBusy={isBusy}>
+        Sign in
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,105 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { Bot } from '../../../operations/console/operations.ts';
+import { Screen } from '../../frame/screen.tsx';
+import { Id } from '../../parts/copy.tsx';
+import { Failed, Skeleton } from '../../parts/state.tsx';
+import { useServerQuery } from '../../server/operations.ts';
+import { CreateStep } from './create-step.tsx';
+import { DeployStep } from './deploy-step.tsx';
+import './start.css';
+import { TalkStep } from './talk-step.tsx';
+
+/** Leads from nothing to a conversation: name the bot, deploy a definition, talk to it. */
+export default function Start({ botId }: { botId?: string }) {
+  const [, navigate] = useLocation();
+  if (botId) return <WithBot botId={botId} />;
+  return (
+    <Screen title="New bot">
+      <ol className="steps">
+        <Step number={1} title="Name your bot" state="current">
+          <CreateStep onCreated={(id) => navigate(`/bots/${id}/start`, { replace: true })} />
+        </Step>
+        <Step number={2} title="Give it a definition" state="ahead" />
+        <Step number={3} title="Talk to it" state="ahead" />
+      </ol>
+    </Screen>
+  );
+}
+
+function WithBot({ botId }: { botId: string }) {
+  const { data, problem, retry } = useServerQuery(Bot, { id: botId });
+  const [isChanging, setChanging] = useState(false);
+  const bot = data?.bot;
+  if (!bot) {
+    return (
+      <Screen title="Bot">
+        {problem ? <Failed problem={problem} onRetry={retry} /> : <Skeletons />}
+      </Screen>
+    );
+  }
+  const isDeployed = bot.production !== null;
+  const isDefining = !isDeployed || isChanging;
+  return (
+    <Screen title={bot.name}>
+      <ol className="steps">
+        <Step number={1} title={bot.name} state="done" note={<Id>{bot.id}</Id>} />
+        <Step
+          number={2}
+          title={isDeployed ? 'Deployed to production' : 'Give it a definition'}
+          state={isDefining ? 'current' : 'done'}
+          note={
+            !isDefining && (
+              <button type="button" className="step-change" onClick={() => setChanging(true)}>
+                Change
+              </button>
+            )
+          }
+        >
+          {isDefining && <DeployStep botId={bot.id} onDeployed={() => setChanging(false)} />}
+        </Step>
+        <Step number={3} title="Talk to it" state={isDefining ? 'ahead' : 'current'}>
+          {!isDefining && <TalkStep key={bot.production?.id} botId={bot.id} />}
+        </Step>
+      </ol>
+    </Screen>
+  );
+}
+
+function Step({
+  number,
+  title,
+  state,
+  note,
+  children,
+}: {
+  number: number;
+  title: string;
+  state: 'done' | 'current' | 'ahead';
+  note?: React.ReactNode;
+  children?: React.ReactNode;
+}) {
+  return (
+    <li className={`step step-${state}`} aria-current={state === 'current' ? 'step' : undefined}>
+      <span className="step-number" aria-hidden="true">
+        {state === 'done' ? '✓' : number}
+      </span>
+      <div className="step-body">
+        <div className="step-head">
+          <h2>{title}</h2>
+          {note}
+        </div>
+        {children}
+      </div>
+    </li>
+  );
+}
+
+function Skeletons() {
+  return (
+    <div className="steps" aria-busy="true">
+      <Skeleton width="200px" />
+      <Skeleton width="320px" height={120} />
+    </div>
+  );
+}

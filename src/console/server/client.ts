@@ -1,0 +1,30 @@
+import { Client, cacheExchange, fetchExchange, mapExchange } from 'urql';
+import { noteAway, noteHere } from './connection.ts';
+import { CONSOLE_HEADERS } from './headers.ts';
+import { isSessionEnd, problemOf } from './problem.ts';
+import { session } from './session.ts';
+
+/** The GraphQL client. It sends ids of persisted operations, never texts. */
+export const client = new Client({
+  url: '/graphql',
+  preferGetMethod: false,
+  fetchOptions: { headers: { ...CONSOLE_HEADERS, accept: 'application/json' } },
+  exchanges: [
+    cacheExchange,
+    mapExchange({
+      onResult({ error }) {
+        if (error?.networkError && !error.response) return noteAway();
+        noteHere();
+        if (error && isSessionEnd(problemOf(error))) noteSessionEnd();
+        else session.set('open');
+      },
+    }),
+    fetchExchange,
+  ],
+});
+
+/** Notes that the server refused the session. */
+export function noteSessionEnd(): void {
+  const isNew = session.get() === 'unknown' || session.get() === 'none';
+  session.set(isNew ? 'none' : 'ended');
+}

@@ -1,0 +1,97 @@
+import { useCallback, useEffect, useState } from 'react';
+import { type CombinedError, useQuery } from 'urql';
+import type { Persisted } from '../../operations/console/persisted.ts';
+import { client } from './client.ts';
+import { returns } from './connection.ts';
+import { type Problem, problemOf } from './problem.ts';
+import { session } from './session.ts';
+import { useStore } from './store.ts';
+
+/** The state of a query. Data stays while it is read again. */
+export type Query<Data> = {
+  data: Data | undefined;
+  problem: Problem | undefined;
+  isLoading: boolean;
+  /** Reads again from the server. */
+  retry(): void;
+};
+
+/** Runs a query, and again when the server or the session is back. */
+export function useServerQuery<Data, Variables extends object>(
+  query: Persisted<Data, Variables>,
+  variables: Variables,
+  { pause = false }: { pause?: boolean } = {},
+): Query<Data> {
+  const [{ data, error, fetching, stale }, execute] = useQuery<Data, Variables>({
+    query,
+    variables,
+    pause,
+    requestPolicy: 'cache-and-network',
+  });
+  const retry = useCallback(() => execute({ requestPolicy: 'network-only' }), [execute]);
+  const returned = useStore(returns);
+  const isOpen = useStore(session) === 'open';
+  const hasFailed = error !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a failure alone is no reason to try again
+  useEffect(() => {
+    if (!pause && hasFailed && isOpen) retry();
+  }, [returned, isOpen, pause]);
+  return { data, problem: error && problemOf(error), isLoading: fetching || stale, retry };
+}
+
+/** The answer to a mutation or to a single query. */
+export type Answer<Data> =
+  | { data: Data; problem?: undefined }
+  | { data?: undefined; problem: Problem };
+
+/**
+ * Runs a mutation once.
+ *
+ * @param changes the types whose queries must be read again, besides those of the answer.
+ */
+export async function mutate<Data, Variables extends object>(
+  mutation: Persisted<Data, Variables>,
+  variables: Variables,
+  changes: string[] = [],
+): Promise<Answer<Data>> {
+  const context = { additionalTypenames: changes };
+  return answerOf(await client.mutation<Data, Variables>(mutation, variables, context).toPromise());
+}
+
+/** Runs a query once, past the cache. */
+export async function ask<Data, Variables extends object>(
+  query: Persisted<Data, Variables>,
+  variables: Variables,
+): Promise<Answer<Data>> {
+  const options = { requestPolicy: 'network-only' } as const;
+  return answerOf(await client.query<Data, Variables>(query, variables, options).toPromise());
+}
+
+/** Runs a mutation on demand, with its state. @param changes as for `mutate`. */
+export function useMutate<Data, Variables extends object>(
+  mutation: Persisted<Data, Variables>,
+  changes: string[] = [],
+) {
+  const [state, setState] = useState<{ isBusy: boolean; problem?: Problem | undefined }>({
+    isBusy: false,
+  });
+  const run = async (variables: Variables) => {
+    setState({ isBusy: true });
+    const answer = await mutate(mutation, variables, changes);
+    setState({ isBusy: false, problem: answer.problem });
+    return answer;
+  };
+  return { ...state, run };
+}
+
+function answerOf<Data>({
+  data,
+  error,
+}: {
+  data?: Data | undefined;
+  error?: CombinedError | undefined;
+}): Answer<Data> {
+  if (error) return { problem: problemOf(error) };
+  if (data == null) throw new Error('The answer has neither data nor an error.');
+  return { data };
+}

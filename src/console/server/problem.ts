@@ -1,0 +1,57 @@
+import type { CombinedError } from 'urql';
+
+/** Why a request failed, in a form that a screen can show. */
+export type Problem = {
+  /** The server's code, such as `BOT_NOT_FOUND`, or `AWAY` if it did not answer. */
+  code: string;
+  message: string;
+  /** The server's id of the request, for its log. */
+  requestId?: string | undefined;
+  /** Seconds after which the request may succeed. */
+  retryAfter?: number | undefined;
+  /** The problem of each input field, by its path. */
+  details: { path: string; message: string }[];
+};
+
+export const AWAY: Problem = {
+  code: 'AWAY',
+  message: 'Parley does not answer. Check that it runs and that you are online.',
+  details: [],
+};
+
+/** Whether the session has ended, so that only a new sign-in helps. */
+export function isSessionEnd({ code }: Problem): boolean {
+  return code === 'MISSING_API_KEY' || code === 'INVALID_API_KEY';
+}
+
+/** Converts the error of a GraphQL request. */
+export function problemOf({ graphQLErrors, response }: CombinedError): Problem {
+  const [first] = graphQLErrors;
+  const requestId = response instanceof Response ? headerOf(response) : undefined;
+  if (!first) return { ...AWAY, requestId };
+  return { ...problemIn(first.extensions, first.message), requestId };
+}
+
+/** Converts the error of any answer: its code, its message and its further fields. */
+export function problemIn(fields: Record<string, unknown>, message: string): Problem {
+  const { code, retryAfter, details } = fields;
+  return {
+    code: typeof code === 'string' ? code.toUpperCase() : 'INTERNAL_ERROR',
+    message,
+    retryAfter: typeof retryAfter === 'number' ? retryAfter : undefined,
+    details: Array.isArray(details) ? details.filter(isDetail) : [],
+  };
+}
+
+/** The problem of one input field. */
+export function detailFor(problem: Problem | undefined, path: string): string | undefined {
+  return problem?.details.find((detail) => detail.path === path)?.message;
+}
+
+function headerOf({ headers }: Response): string | undefined {
+  return headers.get('x-request-id') ?? undefined;
+}
+
+function isDetail(value: unknown): value is Problem['details'][number] {
+  return typeof value === 'object' && value !== null && 'path' in value && 'message' in value;
+}

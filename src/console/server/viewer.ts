@@ -1,0 +1,23 @@
+import { createContext, useContext } from 'react';
+import type { KeyScope, ViewerQuery } from '../../operations/console/operations.ts';
+
+export type Viewer = ViewerQuery['viewer'];
+
+export const ViewerContext = createContext<Viewer | undefined>(undefined);
+
+/** The signed-in key and its account. */
+export function useViewer(): Viewer {
+  const viewer = useContext(ViewerContext);
+  if (!viewer) throw new Error('Nobody is signed in.');
+  return viewer;
+}
+
+/** Whether the signed-in key has a scope. */
+export function useScope(scope: KeyScope): boolean {
+  return useViewer().apiKey.scopes.includes(scope);
+}
+
+/** Why an action is not available to the signed-in key. */
+export function lacks(scope: KeyScope): string {
+  return `Your key lacks the scope ${scope.toLowerCase()}.`;
+}

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartupError } from '../../errors.ts';
+
+/** The directory to which `npm run console` writes the console. */
+export const CONSOLE_DIRECTORY = join(import.meta.dirname, '../../generated/console');
+
+/** @returns the console's page. @throws StartupError if the console has not been built. */
+export function readConsolePage(): string {
+  try {
+    return readFileSync(join(CONSOLE_DIRECTORY, 'index.html'), 'utf8');
+  } catch (cause) {
+    throw new StartupError("The console's files are missing. Run: npm run console", { cause });
+  }
+}

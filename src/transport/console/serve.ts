@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+import { pageHeaders } from '../page-headers.ts';
+import type { Limiter } from '../rate-limit.ts';
+import { createSharedText } from '../shared-text.ts';
+import { CONSOLE_DIRECTORY, readConsolePage } from './files.ts';
+
+/** The addresses of the console's views. All of them have the same page, which shows the view of its address. */
+const VIEWS = ['/', '/bots', '/bots/*', '/runs/*', '/settings', '/guide', '/guide/*'];
+
+/**
+ * Serves the console's page at its addresses, and its precompressed files at `/assets`. Browsers revalidate the page
+ * and may cache the files forever, because each file's name contains a hash of its content. All of them count against
+ * the limit of files of an address.
+ *
+ * @throws StartupError if the console has not been built.
+ */
+export async function serveConsole(app: FastifyInstance, { limiter }: { limiter: Limiter }) {
+  const page = readConsolePage();
+  const sendPage = createSharedText(() => page, pageHeaders());
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-content-type-options', 'nosniff');
+    await limiter.admitFile(request);
+  });
+  for (const url of VIEWS) app.get(url, sendPage);
+  await app.register(fastifyStatic, {
+    root: join(CONSOLE_DIRECTORY, 'assets'),
+    prefix: '/assets/',
+    preCompressed: true,
+    immutable: true,
+    maxAge: '1y',
+    index: false,
+    decorateReply: false,
+  });
+}

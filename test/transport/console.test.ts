@@ -1,0 +1,113 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { exchange, readAnswers, requestText } from '../helpers/wire.ts';
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+
+/** The bound of the first screen's scripts, compressed, in bytes. */
+const MOST_SCRIPT = 150_000;
+
+let now = Date.UTC(2026, 10, 20, 12);
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ clock: () => now });
+});
+
+/** A minute in which nothing was counted. */
+beforeEach(() => {
+  now += 60_000;
+});
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(app.url + path, { headers: { accept: 'text/html', ...headers } });
+
+const filesOf = (html: string) =>
+  [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+
+/** The body of an answer, as it leaves the server. */
+async function sent(path: string, encoding: string) {
+  const text = requestText(`GET ${path}`, { 'accept-encoding': encoding });
+  const bytes = await exchange(app.url, text);
+  const [answer] = readAnswers(bytes);
+  return { headers: answer?.headers, body: bytes.subarray(bytes.indexOf('\r\n\r\n') + 4) };
+}
+
+describe('the console', () => {
+  test.each([
+    '/',
+    '/?code=x',
+    '/bots',
+    '/bots/new',
+    '/bots/desk/start',
+    '/runs/run_1',
+    '/settings',
+  ])('has one page at %s, which lets in only what this server sends', async (path) => {
+    const { status, headers } = await get(path);
+    expect(status).toBe(200);
+    expect(headers.get('content-security-policy')).toBe(POLICY);
+    expect(headers.get('cache-control')).toBe('no-cache');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    const again = await get(path, { 'if-none-match': headers.get('etag') ?? '' });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  test('says in plain words that it needs JavaScript, and holds no inline script or style', async () => {
+    const page = await (await get('/')).text();
+    expect(page).toContain('<noscript>The Parley console needs JavaScript.');
+    expect(page).not.toMatch(/<style|<script(?![^>]+src=)|\sstyle=|\son\w+=/);
+  });
+
+  test('has no page at other addresses', async () => {
+    for (const path of [
+      '/nothing',
+      '/botsx',
+      '/assets/',
+      '/assets/x.js',
+      '/assets/..%2findex.html',
+    ])
+      expect([path, (await get(path)).status]).toEqual([path, 404]);
+  });
+
+  test('has files that browsers keep for good, in each encoding', async () => {
+    const files = filesOf(await (await get('/')).text());
+    expect(files.length).toBeGreaterThanOrEqual(4);
+    for (const file of files) {
+      const plain = await sent(file, 'identity');
+      expect(plain.headers?.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect(plain.headers?.get('x-content-type-options')).toBe('nosniff');
+      if (file.endsWith('.woff2')) continue;
+      for (const [encoding, decode] of [
+        ['br', brotliDecompressSync],
+        ['gzip', gunzipSync],
+      ] as const) {
+        const { headers, body } = await sent(file, encoding);
+        expect([file, headers?.get('content-encoding')]).toEqual([file, encoding]);
+        expect(decode(body).equals(plain.body)).toBe(true);
+      }
+    }
+  });
+
+  test('needs less than 150 kB of compressed JavaScript for its first screen', async () => {
+    const page = await (await get('/')).text();
+    const scripts = filesOf(page).filter((file) => file.endsWith('.js'));
+    const sizes = await Promise.all(
+      scripts.map(async (file) => (await sent(file, 'br')).body.length),
+    );
+    const size = sizes.reduce((sum, one) => sum + one, 0);
+    console.log(
+      `The console's first screen: ${(size / 1_000).toFixed(1)} kB of JavaScript, brotli.`,
+    );
+    expect(scripts.length).toBeGreaterThan(0);
+    expect(size).toBeLessThan(MOST_SCRIPT);
+  });
+
+  test('counts its page and files against the 300 files a minute of an address', async () => {
+    for (let asked = 0; asked < 300; asked += 1) expect((await get('/bots')).status).toBe(200);
+    const refused = await get('/bots');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+  });
+});

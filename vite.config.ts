@@ -1,0 +1,70 @@
+/** Builds the console: `npm run console` writes it, compressed, to the directory that Parley serves; `npm run dev` serves it with hot reload. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+
+/** The running server that `npm run dev` forwards requests to. */
+const server = process.env.PARLEY_URL ?? 'http://127.0.0.1:4000';
+const outDir = join(import.meta.dirname, 'src/generated/console');
+
+export default defineConfig({
+  root: 'src/console',
+  publicDir: false,
+  plugins: [react(), preloadFont(), precompress()],
+  build: {
+    outDir,
+    emptyOutDir: true,
+    target: 'baseline-widely-available',
+    // `img-src` allows `data:`, but a file is cached by itself and needs no exception.
+    assetsInlineLimit: 0,
+    // All supported browsers preload modules, and the policy forbids the polyfill's inline script.
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  server: {
+    proxy: { '^/(graphql|session|v1|docs)': { target: server, ws: true } },
+  },
+});
+
+/** Makes the page ask for its font at once, so that the first view has it. */
+function preloadFont(): Plugin {
+  return {
+    name: 'preload-font',
+    apply: 'build',
+    transformIndexHtml: {
+      order: 'post',
+      handler: (_html, { bundle = {} }) =>
+        Object.keys(bundle)
+          .filter((file) => file.endsWith('.woff2'))
+          .map((file) => ({
+            tag: 'link',
+            attrs: { rel: 'preload', as: 'font', crossorigin: '', href: `/${file}` },
+            injectTo: 'head' as const,
+          })),
+    },
+  };
+}
+
+/** Writes the `.br` and `.gz` form of every text file of the build. */
+function precompress(): Plugin {
+  return {
+    name: 'precompress',
+    apply: 'build',
+    async closeBundle() {
+      const names = await readdir(join(outDir, 'assets'));
+      const texts = names.filter((name) => /\.(js|css|svg)$/.test(name));
+      await Promise.all(
+        texts.map(async (name) => {
+          const path = join(outDir, 'assets', name);
+          const content = await readFile(path);
+          const options = { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } };
+          await writeFile(`${path}.br`, await promisify(brotliCompress)(content, options));
+          await writeFile(`${path}.gz`, await promisify(gzip)(content, { level: 9 }));
+        }),
+      );
+    },
+  };
+}
