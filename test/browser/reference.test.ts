@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
-import { browserTest, openBrowser } from '../helpers/browser.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { openBrowser } from '../helpers/chromium.ts';
 
 let app: TestApp;
 beforeAll(async () => {

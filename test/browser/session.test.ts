@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
-import { browserTest, openBrowser } from '../helpers/browser.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { openBrowser } from '../helpers/chromium.ts';
 
 /** A site of its own, that serves one empty page. */
 async function startSite(): Promise<{ server: Server; origin: string }> {

@@ -23,12 +23,16 @@ export function AccountMenu() {
   };
   return (
     <Menu
-      label={`Account ${account.name}`}
+      label="Account"
       className="account"
+      hasText
       button={
         <>
           <Icon name="user" />
-          <span className="account-name cut">{account.name}</span>
+          <span className="account-name cut">
+            <span className="unseen">Account </span>
+            {account.name}
+          </span>
           <span className="account-limit number cut">
             {planName(account.plan)} · {rateLimit.perMinute.toLocaleString('en')} / min
           </span>

@@ -6,11 +6,14 @@ export function Menu({
   label,
   className = 'icon-button',
   button,
+  hasText = false,
   children,
 }: {
   label: string;
   className?: string;
   button: ReactNode;
+  /** Whether the button's text is its name. */
+  hasText?: boolean;
   children: ReactNode;
 }) {
   const id = useId();
@@ -37,7 +40,7 @@ export function Menu({
         ref={trigger}
         type="button"
         className={className}
-        aria-label={label}
+        aria-label={hasText ? undefined : label}
         aria-haspopup="menu"
         aria-expanded="false"
         popoverTarget={id}
@@ -59,7 +62,7 @@ export function Menu({
           if (!step) return;
           event.preventDefault();
           const all = items();
-          const at = all.findIndex((item) => item === document.activeElement);
+          const at = all.findIndex((item) => item.matches(':focus'));
           all[(at + step + all.length) % all.length]?.focus();
         }}
       >

@@ -1,0 +1,294 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { makeId } from '../../src/ids.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { atTheEnd } from '../helpers/at-the-end.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { openBrowser } from '../helpers/chromium.ts';
+import { makeRuns } from '../helpers/runs.ts';
+import { assertAccessible, assertFits, openPage } from './page.ts';
+import { startProxy } from './proxy.ts';
+
+let app: TestApp;
+let browser: Browser | undefined;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => browser?.close());
+
+const open = async (url = app.url) => {
+  browser ??= await openBrowser();
+  const opened = await openPage(browser, url);
+  opened.page.setDefaultTimeout(60_000);
+  return opened;
+};
+
+const signedIn = async (key: string, path = '/bots', url = app.url) => {
+  const opened = await open(url);
+  const { page } = opened;
+  await page.goto(path);
+  await page.getByLabel('API key').fill(key);
+  await page.keyboard.press('Enter');
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  return opened;
+};
+
+const codeOf = async (tenant: Tenant) => {
+  const { data } = await tenant.graphql('{ viewer { apiKey { id } } }');
+  return app.issueSignInCode(data.viewer.apiKey.id);
+};
+
+/** Ends every session of an account, as its sign-out elsewhere does. */
+const endSessions = ({ accountId }: Tenant) =>
+  app.prisma.consoleSession.deleteMany({ where: { key: { accountId } } });
+
+describe('signing in to the console', () => {
+  browserTest('works once by a link, whose code leaves the address', async () => {
+    const tenant = await app.tenant();
+    const code = await codeOf(tenant);
+    const first = await open();
+    await first.page.goto(`/?code=${code}`);
+    await first.page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+    expect(first.page.url()).toBe(`${app.url}/bots`);
+    await assertAccessible(first.page);
+    await first.assertQuiet();
+
+    const second = await open();
+    await second.page.goto(`/?code=${code}`);
+    await second.page.getByText('This sign-in link has expired or was already used.').waitFor();
+    await assertAccessible(second.page);
+    await assertFits(second.page);
+    await second.page.getByLabel('API key').fill(tenant.apiKey);
+    await second.page.getByRole('button', { name: 'Sign in' }).click();
+    await second.page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+    await second.assertQuiet();
+  });
+
+  browserTest('refuses a key of another server, and says so', async () => {
+    const { page, assertQuiet } = await open();
+    await page.goto('/bots');
+    await page.getByLabel('API key').fill(`parley_sk_${'0'.repeat(49)}`);
+    await page.keyboard.press('Enter');
+    await page.getByText('This API key is not valid.').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('ends with the sign-out, for the whole browser', async () => {
+    const tenant = await app.tenant();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await page.getByRole('button', { name: /^Account Tenant/ }).click();
+    await assertAccessible(page);
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    expect(await page.context().cookies()).toEqual([]);
+    expect(await app.prisma.consoleSession.count({ where: { key: { accountId: tenant.accountId } } })).toBe(0);
+    await assertQuiet();
+  });
+
+  browserTest('again keeps what was typed', async () => {
+    const tenant = await app.tenant();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/bots/new');
+    await page.getByLabel('Name').fill('Night desk');
+    await page.getByText('night-desk is free').waitFor();
+    await endSessions(tenant);
+    await page.getByRole('button', { name: 'Create bot' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    await assertAccessible(page);
+    await page.keyboard.press('Escape');
+    await dialog.getByLabel('API key').fill(tenant.apiKey);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Name').inputValue()).toBe('Night desk');
+    await page.getByRole('button', { name: 'Create bot' }).click();
+    await page.getByLabel('Definition').waitFor();
+    await assertQuiet();
+  });
+});
+
+describe('a new account', () => {
+  browserTest('is led to its first conversation', async () => {
+    const tenant = await app.tenant();
+    const taken = await tenant.bot(null);
+    await app.prisma.bot.update({ where: { id: taken }, data: { name: '<b>Taken</b>' } });
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await page.getByText('<b>Taken</b>').waitFor();
+    await page.getByRole('link', { name: 'New bot' }).click();
+
+    const id = makeId('bot').replaceAll('_', '-');
+    await page.getByLabel('Name').fill(id.toUpperCase());
+    await page.getByText(`${id} is free.`).waitFor();
+    await page.getByLabel('Id').fill(taken);
+    await page.getByText(`The id ${taken} is taken.`).waitFor();
+    await page.getByLabel('Id').fill('run_1');
+    await page.getByText('An id must not begin with run_.').waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.getByLabel('Id').fill(id);
+    await page.getByRole('button', { name: 'Create bot' }).click();
+
+    await page.getByLabel('Definition').waitFor();
+    expect(page.url()).toBe(`${app.url}/bots/${id}/start`);
+    const definition = await page.getByLabel('Definition').inputValue();
+    await page.getByLabel('Definition').fill(definition.replace('prompt', 'promt'));
+    await page.getByText('Error: unknown setting "promt"').first().waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.getByLabel('Definition').fill(definition);
+    await page.getByRole('button', { name: 'Deploy to production' }).click();
+
+    app.upstream.script(async ({ say, end }) => {
+      say('Hello <script>alert(1)</script>');
+      end();
+    });
+    await page.getByLabel('Message').fill('Hi 👋 שלום');
+    await page.keyboard.press('Enter');
+    await page.getByText('Hello <script>alert(1)</script>').waitFor();
+    await page.getByText(/first text after .* tokens/).waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.reload();
+    await page.getByLabel('Message').waitFor();
+    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    await page.getByRole('img', { name: '1 runs in the last 24 hours, 0 failed' }).waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('stops a reply, and keeps what it has said', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/bots/${bot}/start`);
+    app.upstream.script(async ({ say, end, closed }) => {
+      say('Once upon a time');
+      await closed;
+      end();
+    });
+    await page.getByLabel('Message').fill('Tell me a story');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Once upon a time').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText(/stopped · first text/).waitFor();
+    await page.getByText('Once upon a time').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('reads on where a cut network left a reply', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const network = await startProxy(app.url);
+    atTheEnd(network.close);
+    const { page } = await signedIn(tenant.apiKey, `/bots/${bot}/start`, network.url);
+    const cut = Promise.withResolvers<void>();
+    app.upstream.script(async ({ say, end }) => {
+      say('Before, ');
+      await cut.promise;
+      say('and after.');
+      end();
+    });
+    await page.getByLabel('Message').fill('Go on');
+    await page.keyboard.press('Enter');
+    await page.getByText('Before,').waitFor();
+    network.cut();
+    await page.getByText('Parley does not answer.').waitFor();
+    await assertAccessible(page);
+    cut.resolve();
+    network.restore();
+    await page.getByText('Before, and after.').waitFor();
+    await page.getByText('Parley is back.').waitFor();
+  });
+});
+
+describe('the list of bots', () => {
+  browserTest('shows what runs where and how the last day went', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const recent = { createdAt: new Date(Date.now() - 60_000), latencyMs: 1_500 };
+    await makeRuns(app, bot, [recent, recent, { ...recent, status: 'FAILED' }]);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    const row = page.getByRole('row').filter({ has: page.getByTitle(`Copy ${bot}`) });
+    await row.getByRole('img', { name: '3 runs in the last 24 hours, 1 failed' }).waitFor();
+    expect(await row.textContent()).toMatch(/deployed.*not deployed.*31.*1\.5 s/);
+    await assertAccessible(page);
+    await assertFits(page);
+    await assertQuiet();
+  });
+
+  browserTest('deletes a bot by its typed id, also if another tab was first', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await page.getByRole('button', { name: 'Actions for Bot' }).click();
+    await page.getByRole('menuitem', { name: 'Delete…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete Bot?' });
+    await assertAccessible(page);
+    await dialog.getByLabel(`Type ${bot} to confirm`).fill('bot');
+    await page.keyboard.press('Enter');
+    expect(await app.prisma.bot.count({ where: { id: bot } })).toBe(1);
+    await tenant.graphql(`mutation { deleteBot(id: "${bot}") }`);
+    await dialog.getByLabel(`Type ${bot} to confirm`).fill(bot);
+    await page.keyboard.press('Enter');
+    await page.getByText('Deleted Bot.').waitFor();
+    await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('says what a key may not do', async () => {
+    const tenant = await app.tenant();
+    await tenant.bot(null);
+    const { page, assertQuiet } = await signedIn(await tenant.key({ scopes: ['CHAT'] }));
+    const button = page.getByRole('button', { name: 'New bot' });
+    expect(await button.getAttribute('title')).toBe('Your key lacks the scope admin.');
+    await page.getByText('Your key lacks the scope runs.').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('shows a failure in its place, with the id of the request, and tries again', async () => {
+    const tenant = await app.tenant();
+    await tenant.bot(null);
+    const { page } = await signedIn(tenant.apiKey, '/bots/new');
+    await page.route('**/graphql', (route) =>
+      route.fulfill({
+        headers: { 'x-request-id': 'req_1' },
+        json: { errors: [{ message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } }] },
+      }),
+    );
+    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    await page.getByText('Broken.').first().waitFor();
+    await page.getByTitle('Copy req_1').waitFor();
+    await page.unroute('**/graphql');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('not deployed').first().waitFor();
+  });
+
+  browserTest('works by keyboard alone', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await page.getByRole('row').filter({ has: page.getByTitle(`Copy ${bot}`) }).waitFor();
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent);
+    const reach = async (name: string) => {
+      for (let presses = 0; presses < 30 && (await focused()) !== name; presses += 1)
+        await page.keyboard.press('Tab');
+      expect(await focused()).toBe(name);
+    };
+    await reach('Actions for Bot');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('Open');
+    await page.keyboard.press('ArrowUp');
+    expect(await focused()).toBe('Delete…');
+    await page.keyboard.press('Escape');
+    await expect.poll(focused).toBe('Actions for Bot');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('Open');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Definition').waitFor();
+    await assertQuiet();
+  });
+});
+
+browserTest('the cookie of the console opens nothing for a script beside it', async () => {
+  const tenant = await app.tenant();
+  const { page } = await signedIn(tenant.apiKey);
+  const answer = await page.evaluate(async () => (await fetch('/v1/bots/demo/runs')).status);
+  expect(answer).toBe(401);
+});

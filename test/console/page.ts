@@ -1,0 +1,79 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** A page of the console, and what must not happen on it. */
+export type ConsolePage = {
+  page: Page;
+  /** Fails if the page logged an error, violated its policy, asked another host, or sent or kept a key. */
+  assertQuiet(): Promise<void>;
+};
+
+const KEY = /parley_sk_\w{20}/;
+
+/** Opens an empty page that records its complaints and its requests. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<ConsolePage> {
+  const context = await browser.newContext({ baseURL: url, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  page.on('console', (message) => {
+    // A refused request is an answer like any other, and Chromium logs it.
+    const isAnswer = message.text().startsWith('Failed to load resource');
+    if (!isAnswer && ['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('request', (request) => {
+    const isSignIn = new URL(request.url()).pathname === '/session';
+    requests.push(`${request.url()} ${isSignIn ? '' : (request.postData() ?? '')}`);
+  });
+  return {
+    page,
+    async assertQuiet() {
+      expect(complaints).toEqual([]);
+      const { host } = new URL(url);
+      const foreign = requests.filter((request) => new URL(request.split(' ')[0] ?? '').host !== host);
+      expect(foreign.filter((request) => !request.startsWith('data:'))).toEqual([]);
+      expect(requests.filter((request) => KEY.test(request))).toEqual([]);
+      const kept = await page.evaluate(() =>
+        JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+      );
+      expect(kept).not.toMatch(/parley_s|code=/);
+    },
+  };
+}
+
+/** Fails if a part of the page is hard to use with a screen reader or hard to see, in either theme. */
+export async function assertAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.evaluate(axe.source);
+    const violations = await page.evaluate(async () => {
+      const results = await window.axe.run(document);
+      return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html)}`);
+    });
+    expect(violations, `${page.url()}, ${colorScheme}`).toEqual([]);
+  }
+}
+
+/** Fails if the page is wider than its window. */
+export async function assertFits(page: Page): Promise<void> {
+  const widths = [360, 1024, 1600];
+  const before = page.viewportSize();
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 });
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect([page.url(), width, over]).toEqual([page.url(), width, 0]);
+  }
+  if (before) await page.setViewportSize(before);
+}
+
+declare global {
+  interface Window {
+    axe: typeof axe;
+  }
+}

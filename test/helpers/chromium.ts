@@ -1,0 +1,30 @@
+import { accessSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** The path of an installed Chromium; none: there is none. */
+export const executablePath = PLACES.find((path) => {
+  try {
+    accessSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+});
+
+/** A headless browser that sends no requests of its own to the network. */
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
