@@ -81,7 +81,9 @@ describe('signing in to the console', () => {
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByLabel('API key').waitFor();
     expect(await page.context().cookies()).toEqual([]);
-    expect(await app.prisma.consoleSession.count({ where: { key: { accountId: tenant.accountId } } })).toBe(0);
+    expect(
+      await app.prisma.consoleSession.count({ where: { key: { accountId: tenant.accountId } } }),
+    ).toBe(0);
     await assertQuiet();
   });
 
@@ -242,30 +244,40 @@ describe('the list of bots', () => {
     await assertQuiet();
   });
 
-  browserTest('shows a failure in its place, with the id of the request, and tries again', async () => {
-    const tenant = await app.tenant();
-    await tenant.bot(null);
-    const { page } = await signedIn(tenant.apiKey, '/bots/new');
-    await page.route('**/graphql', (route) =>
-      route.fulfill({
-        headers: { 'x-request-id': 'req_1' },
-        json: { errors: [{ message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } }] },
-      }),
-    );
-    await page.getByRole('link', { name: 'Bots', exact: true }).click();
-    await page.getByText('Broken.').first().waitFor();
-    await page.getByTitle('Copy req_1').waitFor();
-    await page.unroute('**/graphql');
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('not deployed').first().waitFor();
-  });
+  browserTest(
+    'shows a failure in its place, with the id of the request, and tries again',
+    async () => {
+      const tenant = await app.tenant();
+      await tenant.bot(null);
+      const { page } = await signedIn(tenant.apiKey, '/bots/new');
+      await page.route('**/graphql', (route) =>
+        route.fulfill({
+          headers: { 'x-request-id': 'req_1' },
+          json: { errors: [{ message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } }] },
+        }),
+      );
+      await page.getByRole('link', { name: 'Bots', exact: true }).click();
+      await page.getByText('Broken.').first().waitFor();
+      await page.getByTitle('Copy req_1').waitFor();
+      await page.unroute('**/graphql');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText('not deployed').first().waitFor();
+    },
+  );
 
   browserTest('works by keyboard alone', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     const { page, assertQuiet } = await signedIn(tenant.apiKey);
-    await page.getByRole('row').filter({ has: page.getByTitle(`Copy ${bot}`) }).waitFor();
-    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent);
+    await page
+      .getByRole('row')
+      .filter({ has: page.getByTitle(`Copy ${bot}`) })
+      .waitFor();
+    const focused = () =>
+      page.evaluate(
+        () =>
+          document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent,
+      );
     const reach = async (name: string) => {
       for (let presses = 0; presses < 30 && (await focused()) !== name; presses += 1)
         await page.keyboard.press('Tab');

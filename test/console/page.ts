@@ -36,11 +36,18 @@ export async function openPage(
     async assertQuiet() {
       expect(complaints).toEqual([]);
       const { host } = new URL(url);
-      const foreign = requests.filter((request) => new URL(request.split(' ')[0] ?? '').host !== host);
+      const foreign = requests.filter(
+        (request) => new URL(request.split(' ')[0] ?? '').host !== host,
+      );
       expect(foreign.filter((request) => !request.startsWith('data:'))).toEqual([]);
       expect(requests.filter((request) => KEY.test(request))).toEqual([]);
       const kept = await page.evaluate(() =>
-        JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+        JSON.stringify([
+          { ...localStorage },
+          { ...sessionStorage },
+          document.cookie,
+          location.href,
+        ]),
       );
       expect(kept).not.toMatch(/parley_s|code=/);
     },

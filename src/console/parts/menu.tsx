@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useRef } from 'react';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
 import './menu.css';
 
 /** A menu that opens below its button. The browser closes it on Escape, and on a click elsewhere. */
@@ -21,18 +21,19 @@ export function Menu({
   const list = useRef<HTMLDivElement>(null);
 
   const items = () => [...(list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])];
-  const place = (isOpen: boolean) => {
+  const toggled = (isOpen: boolean) => {
     trigger.current?.setAttribute('aria-expanded', String(isOpen));
-    if (!isOpen || !trigger.current || !list.current) return;
-    const from = trigger.current.getBoundingClientRect();
-    const { offsetWidth: width, offsetHeight: height } = list.current;
-    const left = Math.max(8, Math.min(from.left, innerWidth - width - 8));
-    const below = from.bottom + 4;
-    const top = below + height > innerHeight - 8 ? from.top - height - 4 : below;
-    list.current.style.left = `${left}px`;
-    list.current.style.top = `${Math.max(8, top)}px`;
+    if (!isOpen) return;
+    place(trigger.current, list.current);
     items()[0]?.focus();
   };
+  useEffect(() => {
+    const follow = () => {
+      if (list.current?.matches(':popover-open')) place(trigger.current, list.current);
+    };
+    addEventListener('resize', follow);
+    return () => removeEventListener('resize', follow);
+  }, []);
 
   return (
     <>
@@ -55,7 +56,7 @@ export function Menu({
         role="menu"
         aria-label={label}
         tabIndex={-1}
-        onToggle={(event) => place(event.newState === 'open')}
+        onToggle={(event) => toggled(event.newState === 'open')}
         onClick={() => list.current?.hidePopover()}
         onKeyDown={(event) => {
           const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -70,6 +71,18 @@ export function Menu({
       </div>
     </>
   );
+}
+
+/** Places a menu below its button, or above it where there is no room below. */
+function place(trigger: HTMLElement | null, list: HTMLElement | null): void {
+  if (!trigger || !list) return;
+  const from = trigger.getBoundingClientRect();
+  const { offsetWidth: width, offsetHeight: height } = list;
+  const left = Math.max(8, Math.min(from.left, innerWidth - width - 8));
+  const below = from.bottom + 4;
+  const top = below + height > innerHeight - 8 ? from.top - height - 4 : below;
+  list.style.left = `${left}px`;
+  list.style.top = `${Math.max(8, top)}px`;
 }
 
 export function MenuItem({
