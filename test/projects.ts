@@ -28,11 +28,12 @@ export const ALONE = [
  * - a test that asks which database it has.
  */
 const ON_BOTH = [
+  'test/accounts/{account-end,audit-log,key-watchers}.test.ts',
   'test/storage/**',
   'test/idempotency/**',
   'test/sessions/**',
   'test/coordination/worker-lease.test.ts',
-  'test/runs/{batches,begin,begin-turn,cancel,fairness,killed,list,lost-answers,queue,retention,statements,stats}.test.ts',
+  'test/runs/{batches,begin,begin-turn,cancel,fairness,killed,list,lost-answers,queue,retention,statements,stats,usage}.test.ts',
   'test/schema/read-budget.test.ts',
   'test/{canary,journey,server}.test.ts',
 ];

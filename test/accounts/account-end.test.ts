@@ -242,7 +242,7 @@ describe('a deleted account', () => {
   });
 });
 
-describe.skipIf(!inject('redisUrl') || !inject('databaseUrl'))('replicas', () => {
+describe.skipIf(!inject('redisUrl'))('replicas', () => {
   test('refuse a suspended or deleted account at its very next request', async () => {
     const replica = async () => startApp({ redis: (await linkRedis()).redis });
     const [here, there] = await Promise.all([replica(), replica()]);

@@ -63,6 +63,7 @@ beforeAll(async () => {
   maker = await addKey(bot, null);
   const key = await addKey(bot, maker);
   await addKey(bot, key);
+  await app.prisma.run.update({ where: { id: data.execute.id }, data: { keyId: key } });
   ids = {
     account: tenant.accountId,
     bot,
@@ -92,6 +93,9 @@ type Answer = {
 const rollBack = () =>
   tenant.graphql(`mutation { rollback(botId: "${ids.bot}", deploymentId: "${first}") { id } }`);
 
+const restoreKey = () =>
+  app.prisma.apiKey.update({ where: { id: ids.key }, data: { revokedAt: null } });
+
 /** Makes happen what a subscription waits for. */
 const trigger = (name: string) =>
   name.startsWith('Subscription.runChanged')
@@ -114,6 +118,8 @@ const ask = async (secret: string, { name, document }: Path): Promise<Answer> =>
     const text = await response.text();
     // What runs is one that was rolled back to, again.
     if (name.startsWith('Mutation.promote')) await rollBack();
+    // The next way changes the same key.
+    if (name.startsWith('Mutation.revokeApiKey')) await restoreKey();
     return { text, ...JSON.parse(text) };
   }
   await trigger(name);
@@ -165,7 +171,7 @@ const pathsOf = (scopes: KeyScope[]): Path[] => {
 
 /** What these make or change is new, or of others: there is nothing of it to read. */
 const isOfNew = (name: string) =>
-  /^Query\.accounts |^Mutation\.(createAccount|suspendAccount|createBot|createApiKey .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
+  /^Query\.accounts |^Mutation\.(createAccount|suspendAccount|createBot|(createApiKey|rotateApiKey) .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
     name,
   );
 
