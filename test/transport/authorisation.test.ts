@@ -61,6 +61,7 @@ const makeIds = async (): Promise<Ids> => {
     bot,
     run,
     key: key.id,
+    lastingKey: (await findKey(await tenant.key())).id,
     deployment: deployment.id,
     otherAccount,
   };

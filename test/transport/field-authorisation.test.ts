@@ -62,13 +62,14 @@ beforeAll(async () => {
   token = data.createSessionToken.token;
   maker = await addKey(bot, null);
   const key = await addKey(bot, maker);
-  await addKey(bot, key);
-  await app.prisma.run.update({ where: { id: data.execute.id }, data: { keyId: key } });
+  const lastingKey = await addKey(bot, maker);
+  for (const creator of [key, lastingKey]) await addKey(bot, creator);
   ids = {
     account: tenant.accountId,
     bot,
     run: data.chat.runId,
     key,
+    lastingKey,
     deployment: data.staging.id,
     otherAccount: (await app.tenant()).accountId,
   };
@@ -171,7 +172,7 @@ const pathsOf = (scopes: KeyScope[]): Path[] => {
 
 /** What these make or change is new, or of others: there is nothing of it to read. */
 const isOfNew = (name: string) =>
-  /^Query\.accounts |^Mutation\.(createAccount|suspendAccount|createBot|(createApiKey|rotateApiKey) .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
+  /^Query\.accounts |^Mutation\.(createAccount|suspendAccount|createBot|(create|rotate)ApiKey .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
     name,
   );
 
@@ -189,12 +190,13 @@ const mistakesOf = async (secret: string, paths: Path[]) => {
   return mistakes;
 };
 
-/** A key that is limited to the bot with data. Another key made it, and it made one. */
+/** A key that is limited to the bot with data. Another key made it, and it made one, and a run. */
 const keyOf = async (scopes: KeyScope[]) => {
   const secret = await tenant.key({ scopes, botIds: [ids.bot] });
   const where = { hash: hashApiKey(secret) };
   const { id } = await app.prisma.apiKey.update({ where, data: { createdById: maker } });
   await addKey(ids.bot, id);
+  await app.prisma.run.update({ where: { id: ids.run }, data: { keyId: id } });
   return secret;
 };
 

@@ -6,6 +6,8 @@ export type Ids = {
   bot: string;
   run: string;
   key: string;
+  /** A key that no operation revokes. */
+  lastingKey: string;
   deployment: string;
   /** Another account, for what an operator may not do to its own. */
   otherAccount: string;
@@ -130,13 +132,13 @@ export const TABLE: Record<string, Row> = {
     restricted: 'NOT_FOUND',
   },
   'Mutation.updateApiKey': {
-    ask: ({ key }) => `updateApiKey(id: "${key}", input: { name: "K" }) { id }`,
+    ask: ({ lastingKey }) => `updateApiKey(id: "${lastingKey}", input: { name: "K" }) { id }`,
     scopes: ['ADMIN'],
     other: 'NOT_FOUND',
     restricted: 'NOT_FOUND',
   },
   'Mutation.rotateApiKey': {
-    ask: ({ key }) => `rotateApiKey(id: "${key}", overlapHours: 24) { apiKey { id } }`,
+    ask: ({ lastingKey }) => `rotateApiKey(id: "${lastingKey}", overlapHours: 24) { secret }`,
     scopes: ['ADMIN'],
     other: 'NOT_FOUND',
     restricted: 'NOT_FOUND',
