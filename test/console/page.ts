@@ -67,14 +67,17 @@ export async function assertAccessible(page: Page): Promise<void> {
   }
 }
 
-/** Fails if the page is wider than its window. */
+/** Fails if the page is larger than its window, whose parts scroll by themselves. */
 export async function assertFits(page: Page): Promise<void> {
   const widths = [360, 1024, 1600];
   const before = page.viewportSize();
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 });
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect([page.url(), width, over]).toEqual([page.url(), width, 0]);
+    const over = await page.evaluate(() => {
+      const { scrollWidth, scrollHeight } = document.documentElement;
+      return [scrollWidth - innerWidth, scrollHeight - innerHeight];
+    });
+    expect([page.url(), width, ...over]).toEqual([page.url(), width, 0, 0]);
   }
   if (before) await page.setViewportSize(before);
 }
