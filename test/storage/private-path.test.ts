@@ -36,7 +36,7 @@ describe('a data directory', () => {
   test('and what a server writes into it are closed to other users', async () => {
     const directory = await dataDirectoryInUse();
     await chmod(directory, 0o755);
-    await rm(join(directory, 'lock'));
+    await rm(join(directory, 'lock'), { force: true });
     const server = await startServer({ dataDirectory: directory });
     await server.stop('SIGTERM');
     expect(await modeOf(directory)).toBe(0o700);
