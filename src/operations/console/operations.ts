@@ -81,15 +81,58 @@ export type Environment =
   /** The environment for tests. */
   | 'STAGING';
 
+/** Error code of a run. The codes in `extensions.code` of failed operations are the same. */
+export type ErrorCode =
+  /** The API key may not use the bot. */
+  | 'BOT_ACCESS_DENIED'
+  /** The bot has no active deployment in the environment. */
+  | 'BOT_NOT_DEPLOYED'
+  /** The bot does not exist. */
+  | 'BOT_NOT_FOUND'
+  /** The deployment failed, or is in the wrong environment. */
+  | 'DEPLOYMENT_NOT_DEPLOYABLE'
+  /** The deployment does not exist. */
+  | 'DEPLOYMENT_NOT_FOUND'
+  /** The idempotency key was used for another request. */
+  | 'IDEMPOTENCY_CONFLICT'
+  /** The API key lacks the required scope. */
+  | 'INSUFFICIENT_SCOPE'
+  /** The server failed. */
+  | 'INTERNAL_ERROR'
+  /** The process that executed the run died. */
+  | 'INTERRUPTED'
+  /** The API key or session token is unknown, revoked or expired. */
+  | 'INVALID_API_KEY'
+  /** The request body is not valid JSON. */
+  | 'INVALID_JSON'
+  /** The request is invalid; `details` lists the problems. */
+  | 'INVALID_REQUEST'
+  /** The request has no API key. */
+  | 'MISSING_API_KEY'
+  /** The model failed or returned an invalid reply. */
+  | 'MODEL_ERROR'
+  /** The model did not reply in time. */
+  | 'MODEL_TIMEOUT'
+  /** The object does not exist. */
+  | 'NOT_FOUND'
+  /** A limit of the account or of the client address is exceeded. */
+  | 'RATE_LIMIT_EXCEEDED'
+  /** The request body is larger than 1 MiB. */
+  | 'REQUEST_TOO_LARGE'
+  /** The run does not exist. */
+  | 'RUN_NOT_FOUND'
+  /** The session is busy with another message. */
+  | 'SESSION_BUSY';
+
 /** Permission of an API key. */
 export type KeyScope =
-  /** Create and delete bots, and create and revoke API keys. */
+  /** Manage the bots and API keys of the account, and read its audit log. */
   | 'ADMIN'
   /** Send messages and prompts to bots. */
   | 'CHAT'
   /** Deploy definitions and read their source. */
   | 'DEPLOY'
-  /** Create accounts and set their plans. */
+  /** Create, change, suspend and delete accounts. */
   | 'OPERATOR'
   /** Read runs and their traces. */
   | 'RUNS';
@@ -161,14 +204,14 @@ export type CreateBotMutationVariables = Exact<{
 }>;
 
 
-export type CreateBotMutation = { createBot: { __typename: 'Bot', id: string, name: string } };
+export type CreateBotMutation = { createBot: { __typename: 'Bot', id: string, name: string } | null };
 
 export type DeleteBotMutationVariables = Exact<{
   id: string;
 }>;
 
 
-export type DeleteBotMutation = { deleteBot: string };
+export type DeleteBotMutation = { deleteBot: string | null };
 
 export type BotStatsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -189,7 +232,7 @@ export type ChatSubscriptionVariables = Exact<{
 export type ChatSubscription = { event:
     | { __typename: 'ChatCancelled', seq: number, runId: string, latencyMs: number, tokensUsed: number }
     | { __typename: 'ChatDone', seq: number, runId: string, latencyMs: number, tokensUsed: number }
-    | { __typename: 'ChatFailed', seq: number, runId: string, latencyMs: number, code: string, message: string }
+    | { __typename: 'ChatFailed', seq: number, runId: string, latencyMs: number, code: ErrorCode, message: string }
     | { __typename: 'RunStarted', seq: number, runId: string, sessionId: string | null }
     | { __typename: 'TextDelta', seq: number, delta: string }
     | { __typename: 'ToolFinished', seq: number, name: string, callId: string, failed: boolean, durationMs: number }
@@ -205,7 +248,7 @@ export type FollowRunSubscriptionVariables = Exact<{
 export type FollowRunSubscription = { event:
     | { __typename: 'ChatCancelled', seq: number, runId: string, latencyMs: number, tokensUsed: number }
     | { __typename: 'ChatDone', seq: number, runId: string, latencyMs: number, tokensUsed: number }
-    | { __typename: 'ChatFailed', seq: number, runId: string, latencyMs: number, code: string, message: string }
+    | { __typename: 'ChatFailed', seq: number, runId: string, latencyMs: number, code: ErrorCode, message: string }
     | { __typename: 'RunStarted', seq: number, runId: string, sessionId: string | null }
     | { __typename: 'TextDelta', seq: number, delta: string }
     | { __typename: 'ToolFinished', seq: number, name: string, callId: string, failed: boolean, durationMs: number }
@@ -217,13 +260,13 @@ export type StopRunMutationVariables = Exact<{
 }>;
 
 
-export type StopRunMutation = { cancelRun: { __typename: 'Run', id: string, status: RunStatus } };
+export type StopRunMutation = { cancelRun: { __typename: 'Run', id: string, status: RunStatus } | null };
 
 type ChatEvent_ChatCancelled_Fragment = { __typename: 'ChatCancelled', seq: number, runId: string, latencyMs: number, tokensUsed: number };
 
 type ChatEvent_ChatDone_Fragment = { __typename: 'ChatDone', seq: number, runId: string, latencyMs: number, tokensUsed: number };
 
-type ChatEvent_ChatFailed_Fragment = { __typename: 'ChatFailed', seq: number, runId: string, latencyMs: number, code: string, message: string };
+type ChatEvent_ChatFailed_Fragment = { __typename: 'ChatFailed', seq: number, runId: string, latencyMs: number, code: ErrorCode, message: string };
 
 type ChatEvent_RunStarted_Fragment = { __typename: 'RunStarted', seq: number, runId: string, sessionId: string | null };
 
@@ -256,7 +299,7 @@ export type DeployMutationVariables = Exact<{
 }>;
 
 
-export type DeployMutation = { deploy: { __typename: 'Deployment', id: string, status: DeploymentStatus, diagnostics: Array<{ __typename: 'Diagnostic', severity: Severity, code: string, message: string, line: number, column: number }>, bot: { __typename: 'Bot', id: string } } };
+export type DeployMutation = { deploy: { __typename: 'Deployment', id: string, status: DeploymentStatus, diagnostics: Array<{ __typename: 'Diagnostic', severity: Severity, code: string, message: string, line: number, column: number }>, bot: { __typename: 'Bot', id: string } } | null };
 
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -21,7 +21,7 @@ const HERE = new URL('./', import.meta.url);
 const NOTICE = '// Written by `npm run documents`. Edit the .graphql files instead.\n';
 
 const CONFIG = {
-  scalars: { DateTime: 'string', JSON: 'unknown', ID: 'string' },
+  scalars: { Date: 'string', DateTime: 'string', JSON: 'unknown', ID: 'string' },
   strictScalars: true,
   skipTypename: true,
 };
