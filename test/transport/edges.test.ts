@@ -30,8 +30,8 @@ const ARGUMENTS: Record<string, [string, string]> = {
   'Query.run.id': ['"Run"', '"Run"'],
   'Query.runs.botId': ['"Bot"', '"Bot"'],
   'Bot.session.id': ['"user-0"', '"user-none"'],
-  'Bot.stats.from': ['"2026-01-01T00:00:00Z"', '"2026-02-01T00:00:00Z"'],
-  'Bot.stats.to': ['"2026-04-01T00:00:00Z"', '"2026-03-01T00:00:00Z"'],
+  'Bot.stats.from': ['"2026-03-01T00:00:00Z"', '"2026-03-02T00:00:00Z"'],
+  'Bot.stats.to': ['"2026-03-06T00:00:00Z"', '"2026-03-05T00:00:00Z"'],
 };
 /** What can be anything, and what does not ask the database. */
 const APART = ['Query.node', 'Query.nodes', 'Query.checkDefinition'];

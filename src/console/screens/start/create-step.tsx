@@ -18,7 +18,7 @@ export function CreateStep({ onCreated }: { onCreated(id: string): void }) {
   const { isBusy, problem, run } = useMutate(CreateBot, ['Bot']);
   const submit = async () => {
     const { data } = await run({ input: { name, id: id || null } });
-    if (data) onCreated(data.createBot.id);
+    if (data?.createBot) onCreated(data.createBot.id);
   };
   const isReady = name.trim() !== '' && check.state !== 'wrong';
   return (

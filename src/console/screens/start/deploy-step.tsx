@@ -13,7 +13,7 @@ import { type Finding, useReading } from './use-reading.ts';
 export function DeployStep({ botId, onDeployed }: { botId: string; onDeployed(): void }) {
   const [source, setSource] = useState(EXAMPLES[0]?.source ?? '');
   const [values, setValues] = useState<Record<string, string>>({});
-  const [refused, setRefused] = useState<DeployMutation['deploy']['diagnostics']>([]);
+  const [refused, setRefused] = useState<NonNullable<DeployMutation['deploy']>['diagnostics']>([]);
   const reading = useReading(source);
   const mayDeploy = useScope('DEPLOY');
   const { isBusy, problem, run } = useMutate(Deploy, ['Bot', 'Deployment']);
@@ -24,7 +24,7 @@ export function DeployStep({ botId, onDeployed }: { botId: string; onDeployed():
       return value ? [{ name, value }] : [];
     });
     const { data } = await run({ botId, input: { source, envVars } });
-    if (!data) return;
+    if (!data?.deploy) return;
     const { status, diagnostics } = data.deploy;
     setRefused(status === 'FAILED' ? diagnostics : []);
     if (status === 'FAILED') return;
