@@ -1,49 +1,17 @@
-import { type Actor, recordChanges } from '../accounts/audit.ts';
+import { recordChanges } from '../accounts/audit.ts';
 import { GatewayError } from '../errors.ts';
-import type {
-  AuditAction,
-  Deployment,
-  Environment,
-  Prisma,
-  PrismaClient,
-} from '../generated/prisma/client.ts';
+import type { AuditAction, Deployment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { type AnsweringDeployment, answerOnce, earlierAnswer } from '../idempotency/deployments.ts';
-import { fingerprintOf, type IdempotencyKey, type Repeatable } from '../idempotency/key.ts';
+import { fingerprintOf, type Repeatable } from '../idempotency/key.ts';
 import { makeId } from '../ids.ts';
 import { type DefinitionReport, type Reading, readSource } from '../language/read.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
-import { newDestinations, type VariableUse } from './destinations.ts';
-import type { DeploymentDiagnostic, ProbeTools } from './diagnostics.ts';
-import {
-  assertWithinLimits,
-  type EnvironmentCipher,
-  type EnvironmentVariables,
-} from './environment.ts';
+import type { ProbeTools } from './diagnostics.ts';
+import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createInstall } from './install.ts';
-
-type Request = {
-  botId: string;
-  idempotency?: IdempotencyKey | undefined;
-  /** The key that deploys, for the audit log. None for a deployment that no request asks for. */
-  actor?: Actor | undefined;
-};
-
-export type DeployRequest = Request & {
-  environment: Environment;
-  /** In agentlang 5. An invalid source makes a failed deployment. */
-  source: string;
-  message?: string | null;
-  /** Merged over the variables of the environment's active deployment. */
-  envVars: EnvironmentVariables;
-  /** Names of variables to remove. */
-  unsetEnvVars: string[];
-};
-
-/** An earlier deployment to roll back to or to promote. */
-export type RedeployRequest = Request & {
-  deploymentId: string;
-  message?: string | null;
-};
+import { createPlan } from './plan.ts';
+import type { DeploymentRequest, DeployRequest, RedeployRequest } from './request.ts';
+import { findDeployable, findStaging } from './target.ts';
 
 /**
  * Deploys definitions. Each operation adds a deployment to the bot's list. All three throw GatewayError
@@ -78,14 +46,6 @@ export type Deployments = {
   promote(request: RedeployRequest): Promise<AnsweringDeployment>;
 };
 
-/** The outcome of a deploy. It is valid while `replaced` is the active deployment. */
-type Plan = {
-  replaced: string | undefined;
-  variables: EnvironmentVariables;
-  /** Errors that prevent the activation. */
-  refusals: DeploymentDiagnostic[];
-};
-
 /** Milliseconds that a deploy may wait for a connection, and that its transaction may take. */
 const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
 
@@ -105,6 +65,7 @@ export function createDeployments({
   read?: (source: string) => Reading;
 }): Deployments {
   const install = createInstall({ cipher });
+  const { plan, variablesOf, variablesIn } = createPlan({ cipher });
 
   /**
    * Runs one deploy in a transaction, one deploy per bot at a time. A repeated request returns the earlier deployment. If
@@ -115,7 +76,7 @@ export function createDeployments({
    */
   const attempt = async <Prepared>(
     action: AuditAction,
-    { botId, actor }: Request,
+    { botId, actor }: DeploymentRequest,
     repeatable: Repeatable | undefined,
     prepare: () => Promise<Prepared>,
     work: (
@@ -160,55 +121,6 @@ export function createDeployments({
     return idempotency && { ...idempotency, fingerprint: fingerprintOf(operation, input) };
   };
 
-  const variablesOf = ({ id, envVars }: Pick<Deployment, 'id' | 'envVars'>) =>
-    envVars === null ? {} : cipher.decrypt(id, envVars);
-
-  const activeId = async (
-    tx: Prisma.TransactionClient,
-    botId: string,
-    environment: Environment,
-  ): Promise<string | undefined> => {
-    const where = { botId_environment: { botId, environment } };
-    const active = await tx.activeDeployment.findUnique({ where, select: { deploymentId: true } });
-    return active?.deploymentId;
-  };
-
-  const useOf = async (
-    tx: Prisma.TransactionClient,
-    id: string | undefined,
-  ): Promise<VariableUse> => {
-    const select = { id: true, source: true, envVars: true };
-    const deployment =
-      id === undefined ? null : await tx.deployment.findUnique({ where: { id }, select });
-    if (deployment === null) return { source: '', variables: {} };
-    return { source: deployment.source, variables: variablesOf(deployment) };
-  };
-
-  /** The variables of an environment's active deployment. */
-  const currentVariables = async (
-    tx: Prisma.TransactionClient,
-    botId: string,
-    environment: Environment,
-  ): Promise<EnvironmentVariables> =>
-    (await useOf(tx, await activeId(tx, botId, environment))).variables;
-
-  /** @param known an earlier plan, reused while the same deployment is active. */
-  const plan = async (
-    tx: Prisma.TransactionClient,
-    { botId, environment, source, envVars, unsetEnvVars }: DeployRequest,
-    known?: Plan,
-  ): Promise<Plan> => {
-    const replaced = await activeId(tx, botId, environment);
-    if (known && known.replaced === replaced) return known;
-    const before = await useOf(tx, replaced);
-    const variables = { ...before.variables, ...envVars };
-    for (const name of unsetEnvVars) delete variables[name];
-    assertWithinLimits(variables);
-    const sent = new Set(Object.keys(envVars));
-    const refusals = newDestinations({ source, variables }, before, sent);
-    return { replaced, variables, refusals };
-  };
-
   /**
    * Parses a source and probes its tool servers, outside any transaction: neither a slow server nor a long source holds
    * a lock.
@@ -224,27 +136,6 @@ export function createDeployments({
     return { reading, reports };
   };
 
-  const find = async (tx: Prisma.TransactionClient, { botId, deploymentId }: RedeployRequest) => {
-    const target = await tx.deployment.findUnique({ where: { id: deploymentId, botId } });
-    if (target === null) {
-      throw new GatewayError('deployment_not_found', `There is no deployment "${deploymentId}".`);
-    }
-    if (target.status === 'DEPLOYED') return target;
-    throw new GatewayError(
-      'deployment_not_deployable',
-      `The deployment "${deploymentId}" failed and cannot be activated.`,
-    );
-  };
-
-  const findStaging = async (tx: Prisma.TransactionClient, request: RedeployRequest) => {
-    const target = await find(tx, request);
-    if (target.environment === 'STAGING') return target;
-    throw new GatewayError(
-      'deployment_not_deployable',
-      `The deployment "${request.deploymentId}" is not a staging deployment.`,
-    );
-  };
-
   return {
     check(source, envNames) {
       const { diagnose, ...reading } = read(source);
@@ -258,16 +149,16 @@ export function createDeployments({
         request,
         repeatableDeploy(request),
         async () => {
-          const planned = await plan(prisma, request);
+          const earlier = await plan(prisma, request);
           // A refused deploy must not probe: the probe would send the variables.
-          const mayAsk = planned.refusals.length === 0;
-          const probed = await probe(source, async () => planned.variables, mayAsk);
-          return { planned, probed };
+          const mayAsk = earlier.refusals.length === 0;
+          const probed = await probe(source, async () => earlier.variables, mayAsk);
+          return { earlier, probed };
         },
-        async (tx, { planned, probed }, id) => {
-          const { variables, refusals } = await plan(tx, request, planned);
-          const asked = { id, botId, environment, source, message };
-          return install(tx, { ...asked, variables, refusals, ...probed });
+        async (tx, { earlier, probed }, id) => {
+          const { variables, refusals } = await plan(tx, request, earlier);
+          const planned = { id, botId, environment, source, message, variables, refusals };
+          return install(tx, { ...planned, ...probed });
         },
       );
     },
@@ -279,34 +170,32 @@ export function createDeployments({
         request,
         repeatableRedeploy('rollback', request),
         async () => {
-          const { source, ...found } = await find(prisma, request);
+          const { source, ...found } = await findDeployable(prisma, request);
           return probe(source, async () => variablesOf(found));
         },
         async (tx, probed, id) => {
-          const target = await find(tx, request);
+          const target = await findDeployable(tx, request);
           const { environment, source, id: rolledBackToId } = target;
           const variables = variablesOf(target);
-          const again = { id, botId, message, environment, source, variables, ...probed };
-          return install(tx, { ...again, rolledBackToId });
+          const redeployed = { id, botId, message, environment, source, variables, ...probed };
+          return install(tx, { ...redeployed, rolledBackToId });
         },
       );
     },
 
     async promote(request) {
       const { botId, message } = request;
-      const variablesIn = (tx: Prisma.TransactionClient) =>
-        currentVariables(tx, botId, 'PRODUCTION');
       return attempt(
         'PROMOTE',
         request,
         repeatableRedeploy('promote', request),
         async () => {
           const { source } = await findStaging(prisma, request);
-          return probe(source, () => variablesIn(prisma));
+          return probe(source, () => variablesIn(prisma, botId, 'PRODUCTION'));
         },
         async (tx, probed, id) => {
           const { source } = await findStaging(tx, request);
-          const variables = await variablesIn(tx);
+          const variables = await variablesIn(tx, botId, 'PRODUCTION');
           const promoted = { id, botId, message, environment: 'PRODUCTION' as const, source };
           return install(tx, { ...promoted, variables, ...probed });
         },

@@ -1,0 +1,29 @@
+import type { Actor } from '../accounts/audit.ts';
+import type { Environment } from '../generated/prisma/client.ts';
+import type { IdempotencyKey } from '../idempotency/key.ts';
+import type { EnvironmentVariables } from './environment.ts';
+
+/** What each request for a deployment has. */
+export type DeploymentRequest = {
+  botId: string;
+  idempotency?: IdempotencyKey | undefined;
+  /** The key that deploys, for the audit log. None for a deployment that no request asks for. */
+  actor?: Actor | undefined;
+};
+
+export type DeployRequest = DeploymentRequest & {
+  environment: Environment;
+  /** In agentlang 5. An invalid source makes a failed deployment. */
+  source: string;
+  message?: string | null;
+  /** Merged over the variables of the environment's active deployment. */
+  envVars: EnvironmentVariables;
+  /** Names of variables to remove. */
+  unsetEnvVars: string[];
+};
+
+/** An earlier deployment to roll back to or to promote. */
+export type RedeployRequest = DeploymentRequest & {
+  deploymentId: string;
+  message?: string | null;
+};
