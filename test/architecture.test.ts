@@ -40,7 +40,14 @@ const FOUNDATIONS = [
   'generated',
 ];
 const ROOMS = [...DOMAINS, ...GROUND, 'schema', 'operations', 'transport', 'console'];
-const COMPOSITION = ['start.ts', 'server.ts', 'app.ts', 'domains.ts', 'config.ts'];
+const COMPOSITION = [
+  'start.ts',
+  'server.ts',
+  'app.ts',
+  'domains.ts',
+  'config.ts',
+  'environment-variables.ts',
+];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('generated/'))

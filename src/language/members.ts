@@ -1,27 +1,21 @@
-import { type Arguments, createArgumentParser, reportInvalidName } from './arguments.ts';
+import { reportInvalidName } from './arguments.ts';
 import type { Braces } from './braces.ts';
 import { type Cursor, reportExpected } from './cursor.ts';
 import type { Report } from './diagnostic.ts';
-import { BLOCKS, type BlockName, type Form, findRule, type Rule, wordsOf } from './grammar.ts';
+import { BLOCKS, type BlockName, findRule, type Rule, wordsOf } from './grammar.ts';
+import { createHeadParser, type Head } from './heads.ts';
 import { stringValue } from './strings.ts';
 import { suggest } from './suggest.ts';
 import type { Block, Member } from './syntax.ts';
 import { describe, quote, type Token } from './token.ts';
 import { readUnknownWord } from './unknown-word.ts';
 
-/** The part of a member between its word and its block. */
-type Head = Arguments & {
-  form: string | undefined;
-  /** The rule that determines the block. */
-  rule: Rule;
-};
-
 /** Unknown words of a source that are matched to the nearest known word. Further ones are skipped. */
 const MAX_GUESSES = 500;
 
 /** The parser of members and blocks, driven by the table in grammar.ts. */
 export function createMemberParser(cursor: Cursor, braces: Braces, report: Report) {
-  const parseArguments = createArgumentParser(cursor, report);
+  const parseHead = createHeadParser(cursor, report, { isKnown, guess });
   /** The enclosing blocks, innermost last. */
   const path: BlockName[] = [];
   /** Keywords that stand where they do not belong. */
@@ -42,32 +36,6 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     const lacksBlock = head.rule.block !== undefined && !head.rule.blockOptional && !block;
     const damaged = !head.complete || lacksBlock;
     return { word, token, arguments: head.arguments, form: head.form, block, headEnd, damaged };
-  }
-
-  function parseHead(rule: Rule): Head {
-    const head = parseArguments(rule.shapes);
-    const { form } = rule;
-    if (!head.complete) cursor.skipToMember((word) => word === form?.word || isKnown(word));
-    if (form && cursor.atWord(form.word)) return parseForm(head, form);
-    const token = cursor.peek();
-    const isOther = !token.startsLine && !isBoundary(token) && !isKnown(token.text);
-    if (!form || !head.complete || !isOther) return { ...head, form: undefined, rule };
-    reportExpected(`"{" or "${form.word}"`, cursor, report);
-    if (guess(token.text, [form.word]) !== undefined) return parseForm(head, form);
-    cursor.skipToMember(isKnown);
-    return { ...head, complete: false, form: undefined, rule: { shapes: [] } };
-  }
-
-  /** Parses a form's word and the arguments of the form's rule. */
-  function parseForm(head: Arguments, form: Form): Head {
-    cursor.next();
-    const rest = parseHead(form.rule);
-    return {
-      arguments: [...head.arguments, ...rest.arguments],
-      complete: head.complete && rest.complete,
-      form: form.word,
-      rule: rest.rule,
-    };
   }
 
   /** Parses the block after a head, even if its opening brace is missing. */
@@ -252,11 +220,6 @@ function validName(text: string): string {
     .replaceAll(/\W+/g, '_')
     .replace(/_$/, '')
     .replace(/^(?=\d)/, '_');
-}
-
-/** Whether a token ends the head of a member. */
-function isBoundary({ kind }: Token): boolean {
-  return kind === '{' || kind === '}' || kind === 'end';
 }
 
 /** Whether the author may have meant a token as a word, even if it is not a valid name. */

@@ -11,6 +11,7 @@ import './deployment.ts';
 import './deploy.ts';
 import './deployment-list.ts';
 import './session.ts';
+import './session-changes.ts';
 import './run.ts';
 import './run-follow.ts';
 import './run-list.ts';

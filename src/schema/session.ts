@@ -1,10 +1,9 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import { z } from 'zod';
-import { actorOf } from '../accounts/audit.ts';
 import { authorizeScope, isOwnSession } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { type Environment, MessageRole, Prisma, type Session } from '../generated/prisma/client.ts';
-import { factName, factValue, MAX_FACTS, sessionId } from '../input.ts';
+import { sessionId } from '../input.ts';
 import { MESSAGES } from '../sessions/history.ts';
 import { SESSIONS } from '../sessions/sessions.ts';
 import { readLists } from '../storage/lists.ts';
@@ -119,7 +118,7 @@ type SessionName = Pick<Session, 'botId' | 'sessionId' | 'environment'>;
 const mayReadMessages = (session: SessionName, context: Context) =>
   isOwnSession(context.session(), session) || { scope: 'RUNS' as const };
 
-const SessionNode = builder.prismaNode('Session', {
+export const SessionNode = builder.prismaNode('Session', {
   description: 'The conversation of an end user with a bot in one environment.',
   id: { resolve: ({ id }) => id, description: 'Unique identifier. Opaque; it never changes.' },
   nullable: true,
@@ -197,59 +196,3 @@ builder.prismaObjectFields('Bot', (t) => ({
     },
   }),
 }));
-
-const sessionArguments = builder.args((t) => ({
-  botId: t.id({ required: true, description: 'ID of the bot.' }),
-  sessionId: t.string({
-    required: true,
-    description: 'Session ID, as the caller named the conversation.',
-    validate: { schema: sessionId },
-  }),
-  environment: t.field({
-    type: EnvironmentEnum,
-    defaultValue: 'PRODUCTION',
-    description: 'Environment of the bot. Defaults to PRODUCTION.',
-  }),
-}));
-
-builder.mutationField('setMemory', (t) =>
-  t.field({
-    type: SessionNode,
-    description:
-      'Stores or deletes a fact about the user of a session. Requires the scope CHAT; the messages and memory of the session require RUNS.',
-    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
-    args: {
-      ...sessionArguments,
-      name: t.arg.string({
-        required: true,
-        description:
-          'Name of the fact: at most 64 letters, digits and "_". It does not start with a digit.',
-        validate: { schema: factName },
-      }),
-      value: t.arg.string({
-        description: `Value of the fact, 1 to 4,000 characters. Null deletes the fact. A user has at most ${MAX_FACTS} facts.`,
-        validate: { schema: factValue },
-      }),
-    },
-    resolve: (_root, { botId, sessionId, environment, name, value }, { sessions, caller }) =>
-      sessions.setMemory(
-        { botId, sessionId, environment: environment ?? 'PRODUCTION' },
-        name,
-        value ?? null,
-        actorOf(caller()),
-      ),
-  }),
-);
-
-builder.mutationField('forgetSession', (t) =>
-  t.boolean({
-    description:
-      'Deletes a conversation: its history, its memory, and the text and idempotency keys of its runs. Returns true if the conversation existed. Requires the scope CHAT. Error: SESSION_BUSY.',
-    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
-    args: sessionArguments,
-    resolve: (_root, { botId, sessionId, environment }, { sessions, signal, caller }) => {
-      const session = { botId, sessionId, environment: environment ?? 'PRODUCTION' };
-      return sessions.forget(session, signal, actorOf(caller()));
-    },
-  }),
-);

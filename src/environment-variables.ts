@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
+import { z } from 'zod';
+import { isApiKey } from './accounts/key-format.ts';
+import { jsonText } from './json.ts';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const url = (protocols: RegExp, message: string) => z.url({ protocol: protocols, error: message });
+
+const secretKeys = z.string().transform((text, context) => {
+  const keys = text.split(',').map((key) => Buffer.from(key.trim(), 'base64'));
+  if (keys.every((key) => key.length === 32)) return keys;
+  context.addIssue('must be 32 bytes in base64; make one with: openssl rand -base64 32');
+  return z.NEVER;
+});
+
+/** Examples: `shop.internal:8080`, `[fd00::1]:80`. */
+function isHostAndPort(entry: string): boolean {
+  return /^([\w.-]+|\[[\da-fA-F:.]+\]):\d+$/.test(entry) && URL.canParse(`http://${entry}`);
+}
+
+/** Examples: `https://shop.example`, `http://localhost:3000`. Browsers send an origin without a path. */
+function isOrigin(entry: string): boolean {
+  return /^https?:/.test(entry) && URL.canParse(entry) && new URL(entry).origin === entry;
+}
+
+/** Whether a URL consists of only an origin and a path. */
+function isPlainAddress(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { username, password, search, hash } = new URL(address);
+  return `${username}${password}${search}${hash}` === '';
+}
+
+/** Entries separated by commas. */
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []));
+
+/**
+ * A JSON file that maps document ids to documents, in the format of client code generators.
+ * Source of the id syntax: GraphQL over HTTP, appendix A, "Document identifier syntax".
+ */
+const manifest = z
+  .string()
+  .transform((path, context) => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      context.addIssue('must be the path of a readable file');
+      return z.NEVER;
+    }
+  })
+  .pipe(jsonText)
+  .pipe(
+    z.record(
+      z.string().regex(/^(sha256:[\da-f]{64}|x-[\w.~-]+:[\w.~-]+|[\w.~-]+)$/),
+      z.string('must be a GraphQL document'),
+      {
+        error: ({ code }) =>
+          code === 'invalid_key'
+            ? 'is not a valid document id'
+            : 'must be a JSON object of document ids and documents',
+      },
+    ),
+  );
+
+/** Source: OpenTelemetry, "Resource SDK", "Specifying resource information via an environment variable". */
+const resourceAttributes = list.transform((entries, context) => {
+  const attributes = parseKeyPairsIntoRecord(entries.join(','));
+  if (Object.keys(attributes).length === entries.length) return attributes;
+  context.addIssue('must be name=value entries, each name once');
+  return z.NEVER;
+});
+
+const port = z.coerce.number('must be a port number').int().min(0).max(65535);
+
+const NO_DAYS = 'must be a whole number of days, 1 to 36500';
+
+/** The environment variables that configure the server, as text, with their defaults. */
+export const environmentVariables = z
+  .object({
+    PORT: port.default(4000),
+    HOST: z.string().default('127.0.0.1'),
+    DATABASE_URL: url(/^postgres(ql)?$/, 'must be a postgresql:// address').optional(),
+    REDIS_URL: url(/^rediss?$/, 'must be a redis:// or rediss:// address').optional(),
+    PARLEY_DATA_DIR: z.string().default('.parley'),
+    PARLEY_SECRET_KEY: secretKeys.optional(),
+    PARLEY_BOOTSTRAP_KEY: z
+      .string()
+      .refine(isApiKey, 'must be a whole API key, parley_sk_ and 49 characters with their checksum')
+      .optional(),
+    OPENAI_API_KEY: z.string().optional(),
+    OPENAI_BASE_URL: url(/^https?$/, 'must be an http:// or https:// address').optional(),
+    OPENAI_MODEL: z.string().optional(),
+    TRUST_PROXY: list.pipe(
+      z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be IP addresses')),
+    ),
+    PARLEY_ALLOWED_HOSTS: list.pipe(
+      z.array(z.string().refine(isHostAndPort, 'must be host:port entries')),
+    ),
+    PARLEY_RETENTION_DAYS: z.coerce
+      .number(NO_DAYS)
+      .refine((days) => Number.isInteger(days) && days >= 1 && days <= 36_500, NO_DAYS)
+      .optional(),
+    PARLEY_METRICS_TOKEN: z
+      .string()
+      .regex(/^[!-~]{16,256}$/, 'must be 16 to 256 visible ASCII characters')
+      .optional(),
+    PARLEY_METRICS_PORT: port.optional(),
+    PARLEY_ALLOWED_ORIGINS: list.pipe(
+      z.array(z.string().refine(isOrigin, 'must be origins, such as https://shop.example')),
+    ),
+    PUBLIC_URL: url(/^https?$/, 'must be an http:// or https:// address')
+      .refine(isPlainAddress, 'must not contain a user, query or fragment')
+      .transform((text) => new URL(text).href.replace(/\/+$/, ''))
+      .optional(),
+    PARLEY_PERSISTED_DOCUMENTS: manifest.optional(),
+    PARLEY_PERSISTED_DOCUMENTS_ONLY: z
+      .enum(['true', 'false'], 'must be true or false')
+      .default('false'),
+    OTEL_EXPORTER_OTLP_ENDPOINT: url(
+      /^https?$/,
+      'must be an http:// or https:// address',
+    ).optional(),
+    OTEL_SERVICE_NAME: z.string().optional(),
+    OTEL_RESOURCE_ATTRIBUTES: resourceAttributes,
+    LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  })
+  .refine((all) => all.DATABASE_URL === undefined || all.PARLEY_SECRET_KEY !== undefined, {
+    path: ['PARLEY_SECRET_KEY'],
+    error: 'is required with DATABASE_URL; make one with: openssl rand -base64 32',
+    when: () => true,
+  })
+  .refine((all) => !all.OPENAI_BASE_URL || all.OPENAI_MODEL, {
+    path: ['OPENAI_MODEL'],
+    error: 'is required with OPENAI_BASE_URL: the name of the default model',
+    when: () => true,
+  })
+  .refine((all) => !all.OPENAI_MODEL || all.OPENAI_API_KEY || all.OPENAI_BASE_URL, {
+    path: ['OPENAI_MODEL'],
+    error: 'requires OPENAI_API_KEY, or OPENAI_BASE_URL for a server that needs no key',
+    when: () => true,
+  });
