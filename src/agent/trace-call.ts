@@ -39,12 +39,12 @@ export function traceCall(
     },
     'remote',
   );
-  const askedAt = performance.now();
+  const startedAt = performance.now();
   let isFirst = true;
   return {
     record(event) {
       if (isFirst) {
-        span.set({ [ATTRIBUTE.timeToFirstChunk]: (performance.now() - askedAt) / 1_000 });
+        span.set({ [ATTRIBUTE.timeToFirstChunk]: (performance.now() - startedAt) / 1_000 });
         isFirst = false;
       }
       if (event.type !== 'finish') return;

@@ -26,17 +26,17 @@ const DEAD_AFTER_MS = 8_000;
 /** All times are the database's: the clocks of the processes may differ. */
 const JOIN = statement(`
   INSERT INTO owners (id, heartbeat_at)
-  SELECT asked.id, now() FROM json_to_record($1) AS asked (id text) RETURNING owners.id`);
+  SELECT requested.id, now() FROM json_to_record($1) AS requested (id text) RETURNING owners.id`);
 
 const BEAT = statement(`
-  WITH asked AS (SELECT id FROM json_to_record($1) AS asked (id text)),
-    former AS (SELECT owners.id, heartbeat_at FROM owners JOIN asked ON owners.id = asked.id)
+  WITH requested AS (SELECT id FROM json_to_record($1) AS requested (id text)),
+    former AS (SELECT owners.id, heartbeat_at FROM owners JOIN requested ON owners.id = requested.id)
   UPDATE owners SET heartbeat_at = now() FROM former WHERE owners.id = former.id
   RETURNING (extract(epoch FROM now() - former.heartbeat_at) * 1000)::float8 AS "silentMs"`);
 
 const TAKE_OUT = statement(`
-  DELETE FROM owners USING json_to_record($1) AS asked (id text)
-  WHERE heartbeat_at < now() - interval '${DEAD_AFTER_MS} milliseconds' AND owners.id <> asked.id`);
+  DELETE FROM owners USING json_to_record($1) AS requested (id text)
+  WHERE heartbeat_at < now() - interval '${DEAD_AFTER_MS} milliseconds' AND owners.id <> requested.id`);
 
 /**
  * Registers this process as an owner. Each heartbeat also deletes dead owners. Heartbeats use the pool of `sql`,

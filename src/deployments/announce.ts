@@ -11,14 +11,14 @@ import type { Deployments } from './deployments.ts';
 export function announceDeploys(
   deployments: Deployments,
   versions: Versions,
-  changes: Pick<DeploymentChanges, 'tell'>,
+  changes: Pick<DeploymentChanges, 'notify'>,
 ): Deployments {
   const announced = async (done: Promise<AnsweringDeployment>) => {
     const deployment = await done;
     const { status, isReplayed } = deployment;
     // Also for a replayed deploy: the process that made it may have died before this step.
     if (status === 'DEPLOYED') await versions.renew(botVersionName(deployment.botId));
-    if (!isReplayed) changes.tell(deployment);
+    if (!isReplayed) changes.notify(deployment);
     return deployment;
   };
   return {

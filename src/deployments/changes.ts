@@ -4,7 +4,7 @@ import type { PubSub } from '../coordination/pubsub.ts';
 /** Notifications of changed deployments, by bot. */
 export type DeploymentChanges = {
   /** Notifies subscribers of a new or changed deployment. */
-  tell(deployment: { id: string; botId: string }): void;
+  notify(deployment: { id: string; botId: string }): void;
   /** Yields the ids of a bot's changed deployments until the signal aborts. */
   follow(botId: string, signal: AbortSignal): AsyncIterable<string>;
 };
@@ -12,7 +12,7 @@ export type DeploymentChanges = {
 export function createDeploymentChanges({ pubsub }: { pubsub: PubSub }): DeploymentChanges {
   const channelOf = (botId: string) => `deployments:${botId}`;
   return {
-    tell: ({ id, botId }) => pubsub.publish(channelOf(botId), id),
+    notify: ({ id, botId }) => pubsub.publish(channelOf(botId), id),
     follow: (botId, signal) => latest(pubsub, channelOf(botId), signal),
   };
 }

@@ -37,8 +37,8 @@ export function createBraces(
   }
 
   function offsetFrom(owner: Token, token: Token): number | undefined {
-    const tells = isIndented && token.startsLine && owner.startsLine;
-    return tells ? columnOf(token) - columnOf(owner) : undefined;
+    const showsIndentation = isIndented && token.startsLine && owner.startsLine;
+    return showsIndentation ? columnOf(token) - columnOf(owner) : undefined;
   }
 
   return {

@@ -79,9 +79,9 @@ function reply(messages: Message[]): string {
   const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
   const message = said.pop() ?? '';
   const previous = said.at(-1);
-  const told = (tag: string) =>
+  const textOf = (tag: string) =>
     new RegExp(`<${tag}>\\n(.*)\\n</${tag}>`, 's').exec(messages[0]?.content ?? '')?.[1];
-  const [memory, context] = [told('memory'), told('context')];
+  const [memory, context] = [textOf('memory'), textOf('context')];
   return [
     `You said: "${message}".`,
     ...(answered === undefined ? [] : [`The tool that you named answered: ${answered}.`]),

@@ -167,10 +167,12 @@ function isPassing(error: unknown): boolean {
 /** Milliseconds before the retry: the server's `Retry-After`, at most 5 seconds. */
 function retryDelay(error: unknown): number {
   const headers = error instanceof OpenAI.APIError ? error.headers : undefined;
-  const asked = Number(
+  const requestedDelay = Number(
     headers?.get('retry-after-ms') ?? Number(headers?.get('retry-after')) * 1_000,
   );
-  return Number.isFinite(asked) && asked > 0 ? Math.min(asked, MAX_RETRY_DELAY_MS) : RETRY_DELAY_MS;
+  return Number.isFinite(requestedDelay) && requestedDelay > 0
+    ? Math.min(requestedDelay, MAX_RETRY_DELAY_MS)
+    : RETRY_DELAY_MS;
 }
 
 /** Reads the usage that the server reports. An invalid count is 0. */

@@ -4,7 +4,7 @@ import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { Context } from './context.ts';
 
 /** Details about the loads of a batch. */
-export type Asked = {
+export type Operation = {
   /** How often the batch loads a key: a parent can occur more than once in the response. */
   timesOf(key: string): number;
   /** Resolve info of the first load. */
@@ -37,7 +37,7 @@ export function batchLoader<Question, Answer>(
     keys: string[],
     question: Question,
     context: Context,
-    asked: Asked,
+    operation: Operation,
   ) => Promise<(key: string) => Answer>,
 ): Load<Question, Answer> {
   const loadersOf = createContextCache(

@@ -134,8 +134,8 @@ builder.mutationField('rollback', (t) =>
     resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
       const idempotency = idempotencyOf(key, request.botId, context);
       const actor = actorOf(context.caller());
-      const asked = { ...request, idempotency, actor };
-      return answeredBy(await context.deployments.rollback(asked), context);
+      const redeploy = { ...request, idempotency, actor };
+      return answeredBy(await context.deployments.rollback(redeploy), context);
     },
   }),
 );
@@ -156,8 +156,8 @@ builder.mutationField('promote', (t) =>
     resolve: async (_root, { idempotencyKey: key, ...request }, context) => {
       const idempotency = idempotencyOf(key, request.botId, context);
       const actor = actorOf(context.caller());
-      const asked = { ...request, idempotency, actor };
-      return answeredBy(await context.deployments.promote(asked), context);
+      const redeploy = { ...request, idempotency, actor };
+      return answeredBy(await context.deployments.promote(redeploy), context);
     },
   }),
 );

@@ -94,7 +94,7 @@ async function readRows(
       )} AS bytes
     FROM ${table} JOIN unnest(
       ${ids}::text[], ${Prisma.join(columns.map((column) => Prisma.sql`${countsOf(column)}::int[]`))}
-    ) AS asked(asked_id, ${Prisma.join(columns.map((_, index) => count(index)))}) ON asked_id = id`;
+    ) AS requested(requested_id, ${Prisma.join(columns.map((_, index) => count(index)))}) ON requested_id = id`;
   const found = await readWithin<Row & { id: string }>(context, budget, rows);
   return new Map(found.map((row) => [row.id, row]));
 }
@@ -122,9 +122,9 @@ export async function readWithin<Found extends Row>(
 ): Promise<Found[]> {
   const read = async (limits: { one: number; many: number }) => {
     const found = await prisma.$queryRaw<(Found & { total: number; count: number })[]>`
-      WITH asked AS MATERIALIZED (${rows}),
-        whole AS (SELECT COALESCE(sum(bytes), 0)::float8 AS total, count(*)::int AS count FROM asked)
-      SELECT whole.*, asked.* FROM whole LEFT JOIN asked ON
+      WITH requested AS MATERIALIZED (${rows}),
+        whole AS (SELECT COALESCE(sum(bytes), 0)::float8 AS total, count(*)::int AS count FROM requested)
+      SELECT whole.*, requested.* FROM whole LEFT JOIN requested ON
         total <= CASE count WHEN 1 THEN ${limits.one}::float8 ELSE ${limits.many}::float8 END`;
     const { total = 0, count = 0 } = found[0] ?? {};
     return { found: count > 0 ? found : [], total, count };

@@ -56,7 +56,7 @@ const DEFAULT_SIZE = 20;
 
 /** A page that a client asks for. */
 export type PageRequest = {
-  /** Finds one row more per list than the page shows, which tells whether more rows follow. */
+  /** Finds one row more per list than the page shows: an extra row means that more rows follow. */
   query: PageQuery;
   /** The most entries to show. */
   size: number;

@@ -108,12 +108,12 @@ export async function connectTo(
   const connection: McpConnection = {
     tools() {
       if (listing) return listing;
-      const asked = within(limits.connect, list()).catch((error) => {
-        if (listing === asked) forgetList();
+      const pending = within(limits.connect, list()).catch((error) => {
+        if (listing === pending) forgetList();
         throw toMcpFailure(error);
       });
-      listing = asked;
-      return asked;
+      listing = pending;
+      return pending;
     },
 
     async call(name, input, signal) {

@@ -55,11 +55,11 @@ export async function serveEventStream(
     authenticate: ({ context: { token } }) => token,
     onSubscribe: async ({ raw, context: { token, reply, reader } }) => {
       const connection = reserved.find(token);
-      const asked = readRequest(raw);
-      const signal = connection?.operations.begin(operationIdOf(asked.extensions));
+      const parameters = readRequest(raw);
+      const signal = connection?.operations.begin(operationIdOf(parameters.extensions));
       const room = async () => (connection ? await connection.opened : reader)?.room();
       const contextValue: PacedContext = { ...(await contextOf(raw, reply, signal)), room };
-      const { operation, errors } = await admit(asked, contextValue);
+      const { operation, errors } = await admit(parameters, contextValue);
       return operation ?? streamOf({ errors });
     },
     validate: () => [],
@@ -88,11 +88,11 @@ export async function serveEventStream(
     const caller = await authenticate(credentialOf(request), request.ip);
     if (caller instanceof GatewayError) throw caller;
     const token = randomUUID();
-    const asked = toLibrary(request, { token, reply, reader });
-    const answer = await handle(asked);
+    const translated = toLibrary(request, { token, reply, reader });
+    const answer = await handle(translated);
     if (answer[1].status === 201) {
       // Open the library's stream at once, because only an open stream can be ended. It queues events until it is read.
-      const [stream] = await handle({ ...asked, method: 'GET', headers: ACCEPT_EVENTS });
+      const [stream] = await handle({ ...translated, method: 'GET', headers: ACCEPT_EVENTS });
       reserved.add(token, caller, stream as EventStream);
     }
     return send(reply, answer, reader);
@@ -108,10 +108,10 @@ export async function serveEventStream(
     preHandler: async (request) => {
       addressOf(request);
       if (request.method !== 'POST' && request.method !== 'GET') return;
-      const asked = readRequest(request);
-      const { error } = extensions.safeParse(asked.extensions);
+      const parameters = readRequest(request);
+      const { error } = extensions.safeParse(parameters.extensions);
       if (error) throw invalidInput(problemsOf(error));
-      if (isOperation(request)) documents.textOf(asked);
+      if (isOperation(request)) documents.textOf(parameters);
     },
     handler: async (request, reply) => {
       const { method, headers, query } = request;
@@ -142,12 +142,12 @@ function toLibrary<Context>(
   context: Context,
 ): Request<FastifyRequest, Context> {
   const { method, headers } = request;
-  const isAsked = (method === 'POST' || method === 'GET') && isOperation(request);
-  const { extensions } = isAsked ? readRequest(request) : {};
+  const hasParameters = (method === 'POST' || method === 'GET') && isOperation(request);
+  const { extensions } = hasParameters ? readRequest(request) : {};
   const address = new URLSearchParams({ query: '', extensions: JSON.stringify(extensions ?? {}) });
   return {
     method,
-    url: isAsked ? `?${address}` : request.url,
+    url: hasParameters ? `?${address}` : request.url,
     headers: { get: (name) => headers[name]?.toString() },
     body: { query: '', extensions },
     raw: request,

@@ -52,12 +52,12 @@ export function decorateRequests(app: FastifyInstance): void {
 export function readRequest(request: FastifyRequest): GraphQLRequest {
   if (request.graphqlRequest) return request.graphqlRequest;
   const address = addressOf(request);
-  const asked =
+  const parsed =
     request.method === 'GET'
       ? read(addressParameters, Object.fromEntries(address))
       : read(parameters, request.body);
-  request.graphqlRequest = asked;
-  return asked;
+  request.graphqlRequest = parsed;
+  return parsed;
 }
 
 /** The parameters of the URL. @throws GatewayError `invalid_request` if one is repeated. */

@@ -152,9 +152,9 @@ export async function streamEvents(
     signal.throwIfAborted();
     if (form === 'reply' && !isWhole) breakOff(new GatewayError('internal_error', NO_END));
   } catch (error) {
-    const told = signal.aborted ? refusalIn(signal) : toGatewayError(error);
-    if (told && isReading && isOutage(told.cause)) breakOff(told);
-    else if (told && !isWhole) await fail(told, Math.round(performance.now() - startedAt));
+    const failure = signal.aborted ? refusalIn(signal) : toGatewayError(error);
+    if (failure && isReading && isOutage(failure.cause)) breakOff(failure);
+    else if (failure && !isWhole) await fail(failure, Math.round(performance.now() - startedAt));
   } finally {
     flush();
     if (isOpen && !isBroken) raw.end();
