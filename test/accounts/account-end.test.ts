@@ -4,6 +4,7 @@ import { makeId } from '../../src/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { GRAPHQL_READERS, REST_READERS, readWhole } from '../helpers/readers.ts';
 import { linkRedis } from '../helpers/redis.ts';
+import { hello } from '../helpers/upstream.ts';
 
 const WHO = '{ viewer { account { id } } }';
 
@@ -18,6 +19,7 @@ beforeAll(async () => {
   operatorAccount = own.accountId;
 });
 beforeEach(async () => {
+  app.upstream.script(hello);
   tenant = await app.tenant();
 });
 

@@ -114,9 +114,10 @@ describe.skipIf(!redisUrl)('words between replicas', () => {
     };
     await send(100);
     const before = await belongings();
-    await send(10_000);
+    await send(2_000);
     const after = await belongings();
-    expect(after.heapBytes - before.heapBytes).toBeLessThan(300_000);
+    // A message that stays behind holds more than 100 bytes.
+    expect(after.heapBytes - before.heapBytes).toBeLessThan(100_000);
   });
 
   test('reach listeners of this process also while Redis is away', async () => {

@@ -50,7 +50,8 @@ export type Upstream = {
   close(): Promise<void>;
 };
 
-const hello: Script = ({ say, end }) => {
+/** The default script. */
+export const hello: Script = ({ say, end }) => {
   for (const text of ['Hello', ' ', 'there.']) say(text);
   end();
 };
