@@ -4,7 +4,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { nextMigration } from '../src/storage/migrate.ts';
+import { nextMigration } from '../src/storage/schema-engine.ts';
 
 const [name = '', ...others] = parseArgs({ allowPositionals: true }).positionals;
 if (!/^[a-z][a-z0-9_]*$/.test(name) || others.length > 0) {

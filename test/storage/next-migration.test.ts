@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextMigration } from '../../src/storage/migrate.ts';
+import { nextMigration } from '../../src/storage/schema-engine.ts';
 
 test('the migrations lead to the data model; when this fails, run: npm run migration -- NAME', async () => {
   expect(await nextMigration()).toBe('');

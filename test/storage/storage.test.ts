@@ -103,6 +103,16 @@ describe('a migration', () => {
     await close();
   });
 
+  test('takes no lock and writes nothing if all migrations are applied', async () => {
+    const { adapter, close } = await open();
+    await applyMigrations(adapter);
+    const readOnly = altered(adapter, async ({ sql }) => {
+      throw new Error(`The start executed: ${sql}`);
+    });
+    expect(await applyMigrations(readOnly)).toEqual([]);
+    await close();
+  });
+
   test('is recorded with what it does, so that a start that ends just then is no harm', async () => {
     const { adapter, close } = await open();
     const silent = altered(adapter, async (query, execute) => {
