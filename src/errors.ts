@@ -16,6 +16,8 @@ export const ERROR_STATUS = {
   bot_not_deployed: 400,
   idempotency_conflict: 400,
   deployment_not_deployable: 400,
+  /** Only in REST, for a failed deploy with `strict`. */
+  definition_invalid: 400,
   session_busy: 400,
   missing_api_key: 401,
   invalid_api_key: 401,
@@ -103,7 +105,7 @@ export function invalidInput(problems: readonly ErrorDetail[], message?: string)
  *
  * @param skip number of leading path segments to drop, because the client did not send them.
  */
-export function problemsOf({ issues }: ZodError, skip = 0): ErrorDetail[] {
+export function problemsOf({ issues }: Pick<ZodError, 'issues'>, skip = 0): ErrorDetail[] {
   return issues.map(({ path, message }) => ({ path: path.slice(skip).join('.'), message }));
 }
 

@@ -8,6 +8,8 @@ const DESCRIPTIONS: Record<ErrorCode, string> = {
   bot_not_deployed: 'The bot has no active deployment in the environment.',
   idempotency_conflict: 'The idempotency key was used for another request.',
   deployment_not_deployable: 'The deployment failed, or is in the wrong environment.',
+  definition_invalid:
+    'The definition has errors. Only REST answers this, to a deploy with `strict`.',
   session_busy: 'The session is busy with another message.',
   missing_api_key: 'The request has no API key.',
   invalid_api_key: 'The API key or session token is unknown, revoked or expired.',

@@ -1,3 +1,4 @@
+import { MIMEType } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GatewayError } from '../errors.ts';
 import type { Limiter } from './rate-limit.ts';
@@ -8,10 +9,23 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the route accepts an empty body, with any content type. */
     emptyBody?: boolean;
+    /** The text that the route accepts in place of JSON. */
+    textBody?: TextBody;
   }
 }
 
-/** Makes a server accept JSON bodies in UTF-8, within the memory that the limiter reserves. */
+/** A text that a request may send as its whole body, in place of a JSON object with one field. */
+export type TextBody = {
+  /** The field of the object. */
+  field: string;
+  /** The media types of the text. */
+  types: readonly [string, ...string[]];
+};
+
+/**
+ * Makes a server accept JSON bodies, and texts where the route accepts them, in UTF-8 and within the memory that the
+ * limiter reserves.
+ */
 export function readBodies(app: FastifyInstance, limiter: Limiter): void {
   app.addHook('preParsing', async (request, reply) => {
     const { routeOptions, headers } = request;
@@ -25,17 +39,64 @@ export function readBodies(app: FastifyInstance, limiter: Limiter): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     if (needsNoBody(request, body)) return done(null, undefined);
     if (isEncoded(request)) return done(encoded());
-    try {
-      const text = utf8.decode(Buffer.from(body));
-      parseJson(request, text, done);
-    } catch {
-      done(new GatewayError('invalid_json', 'The body is not valid UTF-8.'));
-    }
+    const text = decode(Buffer.from(body));
+    if (text === undefined)
+      return done(new GatewayError('invalid_json', 'The body is not valid UTF-8.'));
+    parseJson(request, text, done);
   });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
     if (needsNoBody(request, body)) return done(null, undefined);
-    done(new GatewayError('invalid_request', 'Send the body as "Content-Type: application/json".'));
+    try {
+      done(null, readText(request, Buffer.from(body)));
+    } catch (error) {
+      done(error instanceof Error ? error : null);
+    }
   });
+}
+
+/**
+ * Reads a text as the JSON object that it stands for. An empty text is an absent field.
+ *
+ * @throws GatewayError `invalid_request`
+ */
+function readText(request: FastifyRequest, body: Buffer): Record<string, string> {
+  const { textBody } = request.routeOptions.config;
+  const type = readType(request.headers['content-type']);
+  if (!textBody || !type || !textBody.types.includes(type.essence)) {
+    const types = ['application/json', ...(textBody?.types ?? [])];
+    throw invalid(`Send the body as "Content-Type: ${types.join('" or "')}".`);
+  }
+  if (isEncoded(request)) throw encoded();
+  // US-ASCII is a part of UTF-8.
+  if (!/^(utf-?8|us-ascii)$/i.test(type.params.get('charset') ?? 'utf-8')) {
+    throw invalid('Send the text in UTF-8, without another charset in "Content-Type".');
+  }
+  const text = decode(body);
+  if (text === undefined) throw invalid('The body is not valid UTF-8.');
+  // Clients that forget the content type of JSON may send `text/plain`. Their secrets must not become a stored text.
+  if (/^\s*[{[]/.test(text)) throw invalid('Send JSON as "Content-Type: application/json".');
+  return text === '' ? {} : { [textBody.field]: text };
+}
+
+function readType(header: string | undefined): MIMEType | undefined {
+  try {
+    return new MIMEType(header ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Decodes UTF-8 without its byte order mark. @returns `undefined` if it is malformed. */
+function decode(body: Buffer): string | undefined {
+  try {
+    return utf8.decode(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', message);
 }
 
 /** Whether a body has a content encoding. None is supported. */
@@ -44,10 +105,7 @@ function isEncoded({ headers }: FastifyRequest): boolean {
 }
 
 function encoded(): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    'Send the body without "Content-Encoding": compressed bodies are not supported.',
-  );
+  return invalid('Send the body without "Content-Encoding": compressed bodies are not supported.');
 }
 
 function hasBody(headers: FastifyRequest['headers']): boolean {

@@ -8,6 +8,7 @@ export const DOCUMENTED_STATUS: Record<string, number> = {
   request_too_large: 400,
   bot_not_deployed: 400,
   deployment_not_deployable: 400,
+  definition_invalid: 400,
   idempotency_conflict: 400,
   session_busy: 400,
   missing_api_key: 401,

@@ -115,8 +115,8 @@ function withModel<T>(script: Script, act: () => Promise<T>): Promise<T> {
 
 type Way = { rest(): Promise<Response>; graphql?(): Promise<GraphQLAnswer> };
 
-/** How each error is met, by both interfaces; those that only a run can have stand by themselves below. */
-const WAYS: Record<Exclude<ErrorCode, 'interrupted'>, Way> = {
+/** How each error is met, by both interfaces; the others stand by themselves: those of runs below, `definition_invalid` in `deploy-source.test.ts`. */
+const WAYS: Record<Exclude<ErrorCode, 'interrupted' | 'definition_invalid'>, Way> = {
   invalid_json: { rest: () => rest('chat', '{'), graphql: () => graphql('{') },
   invalid_request: {
     rest: () => rest('chat', { message: '' }),

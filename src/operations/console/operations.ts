@@ -89,6 +89,8 @@ export type ErrorCode =
   | 'BOT_NOT_DEPLOYED'
   /** The bot does not exist. */
   | 'BOT_NOT_FOUND'
+  /** The definition has errors. Only REST answers this, to a deploy with `strict`. */
+  | 'DEFINITION_INVALID'
   /** The deployment failed, or is in the wrong environment. */
   | 'DEPLOYMENT_NOT_DEPLOYABLE'
   /** The deployment does not exist. */

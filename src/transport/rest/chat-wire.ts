@@ -2,11 +2,19 @@ import { z } from 'zod';
 import { chatMessage, expected, outputSchema, runMetadata, sessionId } from '../../input.ts';
 import { jsonObject, ofObject } from '../../json.ts';
 import { output, runFacts, runId } from './run-wire.ts';
-import { conversation, environment, NOT_AN_OBJECT, oneOf, repeatHeaders } from './wire.ts';
+import {
+  conversation,
+  environment,
+  environmentHeader,
+  NOT_AN_OBJECT,
+  oneOf,
+  queryOf,
+  repeatHeaders,
+} from './wire.ts';
 
 /** Headers of every route that starts a run. */
 export const runHeaders = repeatHeaders.extend({
-  'x-environment': environment,
+  ...environmentHeader,
   'x-on-disconnect': oneOf('cancel', 'continue').meta({
     description:
       'What happens to the run when its last client disconnects. Defaults to `continue` with an `Idempotency-Key`, ' +
@@ -103,14 +111,16 @@ export const executeBody = z
   }, ofObject)
   .meta({ id: 'ExecuteRequest' });
 
-export const streamQuery = z.object({
+const streamParameters = {
   session_id: conversation
     .optional()
     .meta({ description: conversation.description, examples: ['user-1'] }),
   environment,
-});
+};
 
-export const chatQuery = streamQuery.extend({ message });
+export const streamQuery = queryOf(streamParameters);
+
+export const chatQuery = queryOf({ ...streamParameters, message });
 
 /** Node decodes headers as Latin-1, but most clients send UTF-8. */
 function readUtf8(header: string): string {

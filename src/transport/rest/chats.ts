@@ -20,7 +20,7 @@ import {
   streamQuery,
 } from './chat-wire.ts';
 import { route } from './route.ts';
-import { botParams } from './wire.ts';
+import { botParams, noQuery } from './wire.ts';
 
 /** Error codes of routes that start a run. */
 const OF_RUNS = [
@@ -44,7 +44,7 @@ export const chatRoutes = [
     scope: 'CHAT',
     errors: [...OF_RUNS, 'session_busy'],
     answerHeaders: ['X-Run-Id', 'Idempotency-Replayed'],
-    input: { params: botParams, headers: chatHeaders, body: chatBody },
+    input: { params: botParams, query: noQuery, headers: chatHeaders, body: chatBody },
     toVariables: ({ params, headers, body }) => ({
       variables: chatVariables(params.id, {
         ...body,
@@ -126,7 +126,7 @@ export const chatRoutes = [
     scope: 'CHAT',
     errors: OF_RUNS,
     answerHeaders: ['X-Run-Id', 'Idempotency-Replayed'],
-    input: { params: botParams, headers: runHeaders, body: executeBody },
+    input: { params: botParams, query: noQuery, headers: runHeaders, body: executeBody },
     toVariables: ({ params, headers, body: { stream, environment, output_schema, ...body } }) => ({
       variables: {
         botId: params.id,

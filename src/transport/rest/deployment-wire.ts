@@ -1,8 +1,18 @@
 import { z } from 'zod';
 import { definitionSource, deployMessage, envName, envValue, MAX_ENV_VARS } from '../../input.ts';
 import { ofObject } from '../../json.ts';
-import { nextCursor } from './replies.ts';
-import { botParams, environment, exampleId, listQuery, NOT_AN_OBJECT, oneOf } from './wire.ts';
+import { errorReply, nextCursor } from './replies.ts';
+import {
+  botParams,
+  environment,
+  environmentHeader,
+  exampleId,
+  listQuery,
+  NOT_AN_OBJECT,
+  oneOf,
+  queryOf,
+  repeatHeaders,
+} from './wire.ts';
 
 export const deploymentParams = botParams.extend({
   deployment_id: z
@@ -10,13 +20,15 @@ export const deploymentParams = botParams.extend({
     .meta({ description: 'ID of the deployment.', examples: [exampleId('dep')] }),
 });
 
+export const deployHeaders = repeatHeaders.extend(environmentHeader);
+
 const note = deployMessage.optional().meta({
   description: 'Note shown in the list of deployments, at most 1,000 characters.',
   examples: ['First release'],
 });
 
 export const deployBody = z
-  .object(
+  .strictObject(
     {
       agentlang: definitionSource.meta({
         description: 'Source of the definition in agentlang 5. Pass secrets in `env_vars`.',
@@ -51,8 +63,20 @@ export const deployBody = z
   )
   .meta({ id: 'DeployRequest' });
 
+/** The media types of a definition that is the whole body. */
+export const SOURCE_TYPES = ['text/plain', 'application/vnd.parley.agent'] as const;
+
+export const deployQuery = queryOf({
+  environment: environment.meta({ description: 'As in the body, for a body of plain text.' }),
+  message: note.meta({ description: 'As in the body, for a body of plain text.' }),
+  strict: oneOf('0', '1').meta({
+    description:
+      'With `1`, a failed deploy is answered with 400 and the error `definition_invalid`. Defaults to `0`.',
+  }),
+});
+
 export const rollbackBody = z
-  .object({ message: note.meta({ examples: ['Back to what ran before'] }) }, NOT_AN_OBJECT)
+  .strictObject({ message: note.meta({ examples: ['Back to what ran before'] }) }, NOT_AN_OBJECT)
   .meta({ id: 'RollbackRequest' })
   .default({});
 
@@ -62,6 +86,9 @@ export const deploymentsQuery = listQuery({
     description: 'Returns only deployments with this status.',
   }),
 });
+
+const PARSE_ERROR =
+  '7:5 unknown setting "temprature", did you mean "temperature"? [unknown-setting]';
 
 const deploymentFacts = {
   deployment_id: z
@@ -82,10 +109,7 @@ const deploymentFacts = {
     .meta({ description: 'Channels connected to the deployment.', examples: [['web']] }),
   parse_errors: z.array(z.string()).meta({
     description: 'Every error in the source, with its line and column. Empty on success.',
-    examples: [
-      [],
-      ['7:5 unknown setting "temprature", did you mean "temperature"? [unknown-setting]'],
-    ],
+    examples: [[], [PARSE_ERROR]],
   }),
   warnings: z.array(z.string()).meta({
     description: 'Warnings about the source. They do not prevent deployment.',
@@ -99,6 +123,21 @@ const rolledBackTo = z
   .meta({ description: 'ID of the earlier deployment that a rollback copied.' });
 
 export const deployReply = z.object(deploymentFacts).meta({ id: 'DeployReply' });
+
+export const refusedDeployReply = deployReply
+  .extend({
+    status: z.literal('failed').meta({ examples: ['failed'] }),
+    channels: deploymentFacts.channels.meta({ examples: [[]] }),
+    parse_errors: deploymentFacts.parse_errors.meta({ examples: [[PARSE_ERROR]] }),
+    error: errorReply.shape.error.extend({
+      code: z.literal('definition_invalid').meta({ examples: ['definition_invalid'] }),
+      message: z.string().meta({ examples: [`Nothing was deployed: ${PARSE_ERROR}.`] }),
+    }),
+  })
+  .meta({
+    id: 'RefusedDeploy',
+    description: 'The failed deployment, with an error. Only with `strict`.',
+  });
 
 export const rollbackReply = z
   .object({

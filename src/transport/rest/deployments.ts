@@ -1,3 +1,4 @@
+import { GatewayError } from '../../errors.ts';
 import { formatDiagnostic } from '../../language/diagnostic.ts';
 import {
   type DeploymentData,
@@ -8,15 +9,19 @@ import {
 import { toLowerCase } from '../../text.ts';
 import {
   deployBody,
+  deployHeaders,
   deploymentParams,
   deploymentsQuery,
   deploymentsReply,
+  deployQuery,
   deployReply,
+  refusedDeployReply,
   rollbackBody,
   rollbackReply,
+  SOURCE_TYPES,
 } from './deployment-wire.ts';
 import { route } from './route.ts';
-import { botParams, repeatHeaders } from './wire.ts';
+import { botParams, noQuery, repeatHeaders } from './wire.ts';
 
 /** Routes that create and list deployments. Source: the API document, "Deploy". */
 export const deploymentRoutes = [
@@ -28,18 +33,20 @@ export const deploymentRoutes = [
     summary: 'Deploy a definition',
     description:
       'Deploys a definition; the next request uses it. A source with errors changes nothing: the response is 200 with ' +
-      'the status `failed`.',
+      'the status `failed`, or 400 with `strict`. The body may also be the source itself, as `text/plain` or ' +
+      '`application/vnd.parley.agent` in UTF-8, with the other fields except `env_vars` in the query.',
     scope: 'DEPLOY',
-    errors: ['idempotency_conflict'],
+    textBody: { field: 'agentlang', types: SOURCE_TYPES },
+    errors: ['definition_invalid', 'idempotency_conflict'],
     answerHeaders: ['Idempotency-Replayed'],
-    input: { params: botParams, headers: repeatHeaders, body: deployBody },
-    toVariables: ({ params, headers, body }) => ({
+    input: { params: botParams, query: deployQuery, headers: deployHeaders, body: deployBody },
+    toVariables: ({ params, query, headers, body }) => ({
       variables: {
         botId: params.id,
         input: {
           source: body.agentlang,
-          environment: body.environment,
-          message: body.message,
+          environment: body.environment ?? query.environment ?? headers['x-environment'],
+          message: body.message ?? query.message,
           envVars: Object.entries(body.env_vars).flatMap(([name, value]) =>
             value === null ? [] : [{ name, value }],
           ),
@@ -47,11 +54,16 @@ export const deploymentRoutes = [
           idempotencyKey: headers['idempotency-key'],
         },
       },
+      strict: query.strict === '1',
     }),
     json: {
       operation: deploy,
       schema: deployReply,
       reply: ({ deploy }) => toDeployReply(deploy),
+      refusal: {
+        schema: refusedDeployReply,
+        reason: ({ deploy }) => (deploy.status === 'FAILED' ? refusalOf(deploy) : undefined),
+      },
     },
   }),
   route({
@@ -94,7 +106,12 @@ export const deploymentRoutes = [
     emptyBody: true,
     errors: ['deployment_not_found', 'deployment_not_deployable', 'idempotency_conflict'],
     answerHeaders: ['Idempotency-Replayed'],
-    input: { params: deploymentParams, headers: repeatHeaders, body: rollbackBody },
+    input: {
+      params: deploymentParams,
+      query: noQuery,
+      headers: repeatHeaders,
+      body: rollbackBody,
+    },
     toVariables: ({ params, headers, body }) => ({
       variables: {
         botId: params.id,
@@ -114,20 +131,27 @@ export const deploymentRoutes = [
   }),
 ];
 
+/** The error of a failed deployment, with the first of its reasons. */
+function refusalOf(deployment: DeploymentData): GatewayError {
+  const [first, ...others] = linesOf(deployment, 'ERROR');
+  const more = others.length > 0 ? `, and ${others.length} more` : '';
+  return new GatewayError('definition_invalid', `Nothing was deployed: ${first}${more}.`);
+}
+
+function linesOf({ diagnostics }: DeploymentData, severity: 'ERROR' | 'WARNING'): string[] {
+  return diagnostics.filter((diagnostic) => diagnostic.severity === severity).map(formatDiagnostic);
+}
+
 /** Maps a deployment to the documented response. */
 function toDeployReply(deployment: DeploymentData) {
-  const lines = (severity: 'ERROR' | 'WARNING') =>
-    deployment.diagnostics
-      .filter((diagnostic) => diagnostic.severity === severity)
-      .map(formatDiagnostic);
   return {
     deployment_id: deployment.id,
     bot_id: deployment.bot.id,
     status: toLowerCase(deployment.status),
     deployed_at: (deployment.deployedAt ?? deployment.createdAt).toISOString(),
     channels: deployment.channels.map(toLowerCase),
-    parse_errors: lines('ERROR'),
-    warnings: lines('WARNING'),
+    parse_errors: linesOf(deployment, 'ERROR'),
+    warnings: linesOf(deployment, 'WARNING'),
   };
 }
 

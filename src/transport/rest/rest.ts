@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { GatewayError } from '../../errors.ts';
+import { ERROR_STATUS, GatewayError } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
 import type { OpenAnswers } from '../connection-drain.ts';
 import type { ContextOf } from '../context-of.ts';
 import type { Engine } from '../engine.ts';
+import { errorBody } from '../error-body.ts';
 import { type AcquireStream, beginReading } from '../reading.ts';
 import { routes } from './routes.ts';
 import { streamEvents } from './sse.ts';
@@ -38,7 +39,7 @@ export async function serveRest(
     app.route<{ Params: { id: string } }>({
       method: route.method,
       url: route.path,
-      config: { emptyBody: route.emptyBody },
+      config: { emptyBody: route.emptyBody, textBody: route.textBody },
       onRequest: async (request, reply) => {
         const context = await contextOf(request, reply);
         await context.authorizeBot(request.params.id, route.scope);
@@ -53,8 +54,10 @@ export async function serveRest(
         if (authentication instanceof GatewayError) throw authentication;
         const call = route.read({ params, query, headers, body });
         if (!call.stream) {
-          const answer = await call.execute(engine, context);
-          return reply.code(call.status).send(answer);
+          const { body, refusal } = await call.execute(engine, context);
+          if (!refusal) return reply.code(call.status).send(body);
+          const error = errorBody(refusal, request.id);
+          return reply.code(ERROR_STATUS[refusal.code]).send(Object.assign({}, body, error));
         }
         const release = acquireStream(context.caller());
         const reading = beginReading(context);

@@ -1,27 +1,20 @@
 import { z } from 'zod';
 import type { RequiredScope } from '../../accounts/caller.ts';
-import { type ErrorCode, invalidInput, problemsOf } from '../../errors.ts';
+import { type ErrorCode, type GatewayError, invalidInput, problemsOf } from '../../errors.ts';
 import type { KeyScope } from '../../generated/prisma/client.ts';
 import type { StreamedEvent } from '../../operations/chat.ts';
 import type { Operation } from '../../operations/operation.ts';
 import type { LoggedEvent } from '../../operations/runs.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Engine } from '../engine.ts';
+import type { TextBody } from '../read-body.ts';
+import { contradictions } from './contradictions.ts';
+import type { Shape, Wire } from './shape.ts';
 import type { StreamedResult, StreamForm } from './sse.ts';
+import { unknownFields } from './unknown-fields.ts';
 
 /** Response headers that only some routes send. */
 export type AnswerHeader = 'X-Run-Id' | 'Idempotency-Replayed';
-
-/** The unparsed parts of a request. */
-export type Wire = { params: unknown; query: unknown; headers: unknown; body: unknown };
-
-/** Schemas for the parts of a request. They validate requests and generate the OpenAPI document. */
-type Shape = {
-  params: z.ZodObject;
-  query?: z.ZodObject;
-  headers?: z.ZodObject;
-  body?: z.ZodType;
-};
 
 /**
  * The definition of a route: a mapping from the request to variables, a stored GraphQL document, a mapping from data to
@@ -46,15 +39,18 @@ type Row<Input extends Shape, Variables, Data, Reply, Receipt> = {
   scope?: RequiredScope;
   /** Whether the body may be empty, with any content type. */
   emptyBody?: boolean;
+  /** The text that the body may be in place of JSON. */
+  textBody?: TextBody;
   input: Input;
   /**
    * Maps the validated input to variables that the schema accepts without coercion errors. `stream` and `later` select
-   * the form of the response; the default is `json`.
+   * the form of the response; the default is `json`. `strict` asks for a refusal, if the response has one.
    */
   toVariables(input: z.output<z.ZodObject<Input>>): {
     variables: Variables;
     stream?: boolean;
     later?: boolean;
+    strict?: boolean;
   };
   /** The JSON response: its operation, the schema of its body, and the mapping from data to the body. */
   json?: {
@@ -63,6 +59,8 @@ type Row<Input extends Shape, Variables, Data, Reply, Receipt> = {
     limited?: { without: KeyScope; operation: Operation<Variables, Data> };
     schema: z.ZodType<Reply>;
     reply(data: Data): NoInfer<Reply>;
+    /** For strict requests: the response is an error if `reason` returns one. Its body has all fields of both. */
+    refusal?: { schema: z.ZodType; reason(data: Data): GatewayError | undefined };
   };
   /** The 202 response for work that runs in the background. */
   accepted?: {
@@ -89,12 +87,15 @@ export type Route = Pick<
   | 'answerHeaders'
   | 'scope'
   | 'emptyBody'
+  | 'textBody'
   | 'input'
 > & {
   /** Schema of the JSON body with status 200. */
   schema: z.ZodType | undefined;
   /** Schema of the JSON body with status 202. */
   acceptedSchema: z.ZodType | undefined;
+  /** Schema of the JSON body of a refusal. */
+  refusalSchema: z.ZodType | undefined;
   streams: StreamForm | undefined;
   /** @throws GatewayError `invalid_request` with every problem, under the names that REST clients use. */
   read(wire: Wire): Call;
@@ -107,7 +108,10 @@ type Call =
   | {
       stream: false;
       status: 200 | 202;
-      execute(engine: Engine, context: Context): Promise<unknown>;
+      execute(
+        engine: Engine,
+        context: Context,
+      ): Promise<{ body: unknown; refusal: GatewayError | undefined }>;
     }
   | {
       stream: StreamForm;
@@ -132,6 +136,7 @@ export function route<
     ...row,
     schema: json?.schema,
     acceptedSchema: accepted?.schema,
+    refusalSchema: json?.refusal?.schema,
     streams: stream?.form,
     prepare(engine) {
       for (const form of [json, json?.limited, accepted, stream])
@@ -139,8 +144,14 @@ export function route<
     },
     read(wire) {
       const parsed = input.safeParse(wire);
-      if (!parsed.success) throw invalidInput(problemsOf(parsed.error, 1));
-      const { variables, later, stream: wantsStream } = toVariables(parsed.data);
+      const issues = parsed.error?.issues.filter((issue) => !isOfUnknownFields(issue)) ?? [];
+      const problems = [
+        ...problemsOf({ issues }, 1),
+        ...(row.input.body ? unknownFields(wire.body, row.input.body) : []),
+        ...contradictions(wire, row.input),
+      ];
+      if (!parsed.success || problems.length > 0) throw invalidInput(problems);
+      const { variables, later, strict, stream: wantsStream } = toVariables(parsed.data);
       if (stream && wantsStream) {
         return {
           stream: stream.form,
@@ -157,9 +168,16 @@ export function route<
           const limited = answer === json ? json?.limited : undefined;
           const isLimited = limited && !context.caller().key.scopes.includes(limited.without);
           const { operation } = isLimited ? limited : answer;
-          return answer.reply(await engine.execute(operation, variables, context));
+          const data = await engine.execute(operation, variables, context);
+          const refusal = strict ? json?.refusal?.reason(data) : undefined;
+          return { body: answer.reply(data), refusal };
         },
       };
     },
   };
+}
+
+/** `unknownFields` reports the unknown fields of a body, each with a suggestion. */
+function isOfUnknownFields({ code, path }: z.core.$ZodIssue): boolean {
+  return code === 'unrecognized_keys' && path[0] === 'body';
 }

@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { utcDay } from '../../input.ts';
 import { MAX_INT } from '../../storage/int.ts';
 import { nextCursor } from './replies.ts';
-import { botParams, conversation, environment, exampleId, listQuery, oneOf } from './wire.ts';
+import {
+  botParams,
+  conversation,
+  environment,
+  exampleId,
+  listQuery,
+  oneOf,
+  queryOf,
+} from './wire.ts';
 
 export const runParams = botParams.extend({
   run_id: z.string().meta({ description: 'ID of the run.', examples: [exampleId('run')] }),
@@ -15,7 +23,7 @@ const position = z
   .transform((digits) => Math.min(Number(digits), MAX_INT))
   .optional();
 
-export const eventsQuery = z.object({
+export const eventsQuery = queryOf({
   after: position.meta({
     description: 'Number of the last event received. Only later events are sent.',
     param: { example: '12' },

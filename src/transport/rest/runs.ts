@@ -18,7 +18,7 @@ import {
   runsReply,
   stoppedRunReply,
 } from './run-wire.ts';
-import { botParams } from './wire.ts';
+import { botParams, noQuery } from './wire.ts';
 
 /** Routes that read, follow and cancel runs. Source: the decisions, section 6. */
 export const runRoutes = [
@@ -58,7 +58,7 @@ export const runRoutes = [
     description: 'Returns a run in its current state, with its trace.',
     scope: 'RUNS',
     errors: ['run_not_found'],
-    input: { params: runParams },
+    input: { params: runParams, query: noQuery },
     toVariables: ({ params }) => ({ variables: { botId: params.id, runId: params.run_id } }),
     json: { operation: readRun, schema: runReply, reply: ({ run }) => toRunReply(run) },
   }),
@@ -95,7 +95,7 @@ export const runRoutes = [
     scope: ['CHAT', 'RUNS'],
     emptyBody: true,
     errors: ['run_not_found'],
-    input: { params: runParams },
+    input: { params: runParams, query: noQuery },
     toVariables: ({ params }) => ({ variables: { botId: params.id, runId: params.run_id } }),
     json: {
       operation: cancelRun,

@@ -18,6 +18,13 @@ export const environment = oneOf('production', 'staging').meta({
   description: 'Environment of the bot. Defaults to `production`.',
 });
 
+/** The header that names the environment of a request. */
+export const environmentHeader = {
+  'x-environment': environment.meta({
+    description: 'As `environment`. If a request gives both, they must be the same.',
+  }),
+};
+
 export const botParams = z.object({
   id: z.string().meta({ description: 'ID of the bot.', examples: ['demo'] }),
 });
@@ -39,15 +46,21 @@ export const conversation = sessionId.meta({
   examples: ['user-1'],
 });
 
-/** The query of a list: its filters and the page parameters. Unknown parameters are rejected. */
-export function listQuery<Shape extends z.ZodRawShape>(shape: Shape) {
-  const known = { ...shape, ...PAGE };
-  return z.strictObject(known, {
+/** A query. Unknown parameters are rejected. */
+export function queryOf<Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape).join(', ');
+  const rule = known ? `the parameters are ${known}` : 'there are no parameters';
+  return z.strictObject(shape, {
     error: ({ code, keys }) =>
-      code === 'unrecognized_keys'
-        ? `unknown ${keys}; the parameters are ${Object.keys(known).join(', ')}`
-        : undefined,
+      code === 'unrecognized_keys' ? `unknown ${keys}; ${rule}` : undefined,
   });
+}
+
+export const noQuery = queryOf({});
+
+/** The query of a list: its filters and the page parameters. */
+export function listQuery<Shape extends z.ZodRawShape>(shape: Shape) {
+  return queryOf({ ...shape, ...PAGE });
 }
 
 const PAGE = {

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiObject, type ZodOpenApiOperationObject } from 'zod-openapi';
+import { refusedDeployReply } from '../deployment-wire.ts';
 import { eventFrame, replyFrame } from '../frames.ts';
 import { errorReply } from '../replies.ts';
 import type { Route } from '../route.ts';
 import { routes } from '../routes.ts';
+import { objectOf } from '../shape.ts';
 import { errorResponse, errorResponses } from './errors.ts';
 import { exampleOf } from './example.ts';
 import { COMMON_HEADERS, HEADERS, headersOf } from './headers.ts';
@@ -31,7 +33,8 @@ export function describeApi(): OpenApiDocument {
       description:
         'Send an API key with every request, as `Authorization: Bearer <API_KEY>`. Keep keys on your servers, never in ' +
         'web pages. Bodies are JSON. Rate limits apply per account; the headers of each response report what is left. ' +
-        'Unknown fields in requests are ignored. Responses may gain fields.',
+        'Unknown query parameters are rejected. Bodies may have unknown fields, but none that nearly names a known ' +
+        'field; deploys and rollbacks reject all of them. Responses may gain fields.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/v1', description: 'This server.' }],
@@ -42,7 +45,12 @@ export function describeApi(): OpenApiDocument {
       '/openapi.json': { get: OF_THE_DOCUMENT },
     },
     components: {
-      schemas: { Error: errorReply, ReplyFrame: replyFrame, EventFrame: eventFrame },
+      schemas: {
+        Error: errorReply,
+        ReplyFrame: replyFrame,
+        EventFrame: eventFrame,
+        RefusedDeploy: refusedDeployReply,
+      },
       headers: HEADERS,
       parameters: {
         'X-Request-Id': {
@@ -116,14 +124,17 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     ...(scope && { security: [scope].flat().map((one) => ({ apiKey: [one.toLowerCase()] })) }),
     requestParams: {
       path: params,
-      ...(query && { query }),
+      query,
       ...(headers && { header: headersAsWritten(headers) }),
     },
     parameters: [{ $ref: '#/components/parameters/X-Request-Id' }],
     ...(body && {
       requestBody: {
         required: route.emptyBody !== true,
-        content: { 'application/json': { schema: body, example: exampleOf(body) } },
+        content: {
+          'application/json': { schema: body, example: exampleOf(body) },
+          ...textContent(route),
+        },
       },
     }),
     responses: {
@@ -163,6 +174,15 @@ function headersAsWritten(headers: z.ZodObject): z.ZodObject {
 function capitalised(name: string): string {
   const words = name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return words.join('-').replace(/-Id$/, '-ID');
+}
+
+/** The body as a text. Its example is that of the field for which it stands. */
+function textContent({ textBody, input: { body } }: Route) {
+  if (!textBody || !body) return {};
+  const example = exampleOf(objectOf(body).shape[textBody.field]);
+  return Object.fromEntries(
+    textBody.types.map((type) => [type, { schema: { type: 'string' }, example }]),
+  );
 }
 
 function answerOf({ schema, streams }: Route): string {

@@ -5,7 +5,7 @@ import { errorReply } from '../replies.ts';
 import type { Route } from '../route.ts';
 import { exampleId } from '../wire.ts';
 import { exampleOf } from './example.ts';
-import { COMMON_HEADERS, FAILED_RUN, RETRY_AFTER } from './headers.ts';
+import { COMMON_HEADERS, FAILED_RUN, headersOf, RETRY_AFTER } from './headers.ts';
 
 /** Explanations of the error codes, for the OpenAPI document and the reference page. */
 export const ERROR_MEANING: Record<ErrorCode, string> = {
@@ -15,6 +15,7 @@ export const ERROR_MEANING: Record<ErrorCode, string> = {
   bot_not_deployed: 'The bot has no active deployment in this environment.',
   idempotency_conflict: 'A different request was already sent with this `Idempotency-Key`.',
   deployment_not_deployable: 'The deployment never succeeded, so it cannot be deployed again.',
+  definition_invalid: 'The definition has errors. Only with `strict`.',
   session_busy: 'The session is busy with another message.',
   missing_api_key: 'The request has no API key.',
   invalid_api_key: 'The API key is unknown, expired or revoked.',
@@ -59,47 +60,65 @@ export function errorResponses(route: Route): Record<string, ZodOpenApiResponseO
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       String(status),
-      errorResponse(status, codes, fieldOf(route)),
+      errorResponse(status, codes, { field: fieldOf(route), refusal: route.refusalSchema }),
     ]),
   );
 }
 
-/** @param field the invalid field in the example of `invalid_request`. */
+/**
+ * @param field the invalid field in the example of `invalid_request`.
+ * @param refusal the schema of a body with other fields besides the error. It has the code `definition_invalid`.
+ */
 export function errorResponse(
   status: number,
   codes: ErrorCode[],
-  field?: string,
+  { field, refusal }: { field?: string | undefined; refusal?: z.ZodType | undefined } = {},
 ): ZodOpenApiResponseObject {
+  const isRefusal = (code: ErrorCode) => refusal !== undefined && code === 'definition_invalid';
+  const schema = errorSchema(codes.filter((code) => !isRefusal(code)));
   return {
     description: codes.map((code) => `\`${code}\`: ${ERROR_MEANING[code]}`).join('\n\n'),
     headers: {
       ...COMMON_HEADERS,
       ...(status === 429 && RETRY_AFTER),
       ...(codes.includes('model_error') && FAILED_RUN),
+      ...(codes.some(isRefusal) && headersOf(['Idempotency-Replayed'])),
     },
     content: {
       'application/json': {
-        schema: {
-          allOf: [
-            { $ref: '#/components/schemas/Error' },
-            {
-              type: 'object',
-              additionalProperties: true,
-              properties: {
-                error: {
-                  type: 'object',
-                  additionalProperties: true,
-                  properties: { code: { enum: codes } },
-                },
-              },
-            },
-          ],
-        },
+        schema: codes.some(isRefusal) ? { anyOf: [schema, referenceTo(refusal)] } : schema,
         examples: Object.fromEntries(
-          codes.map((code) => [code, { value: exampleOfError(code, field) }]),
+          codes.map((code) => [
+            code,
+            { value: isRefusal(code) ? exampleOf(refusal) : exampleOfError(code, field) },
+          ]),
         ),
       },
     },
+  };
+}
+
+/** A reference to a schema among the components of the document. */
+function referenceTo(schema: z.ZodType | undefined) {
+  return { $ref: `#/components/schemas/${schema?.meta()?.id}` };
+}
+
+function errorSchema(codes: ErrorCode[]) {
+  return {
+    allOf: [
+      { $ref: '#/components/schemas/Error' },
+      {
+        type: 'object' as const,
+        additionalProperties: true,
+        properties: {
+          error: {
+            type: 'object' as const,
+            additionalProperties: true,
+            properties: { code: { enum: codes } },
+          },
+        },
+      },
+    ],
   };
 }
 
@@ -119,7 +138,6 @@ function exampleOfError(code: ErrorCode, field: string | undefined) {
 
 /** The first field of the route's query or body. */
 function fieldOf({ input: { body, query } }: Route): string | undefined {
-  return Object.keys(
-    query?.shape ?? z.record(z.string(), z.unknown()).catch({}).parse(exampleOf(body)),
-  )[0];
+  const fields = z.record(z.string(), z.unknown()).catch({}).parse(exampleOf(body));
+  return Object.keys({ ...query.shape, ...fields })[0];
 }
