@@ -571,6 +571,23 @@ describe('checkDefinition', () => {
     expect(await app.prisma.deployment.count()).toBe(before);
   });
 
+  test('warns of plain HTTP, but not to a loopback address that the operator allows', async () => {
+    const own = await startApp({ allowedHosts: ['127.0.0.1:8080'] });
+    const owner = await own.tenant();
+    const report = async (url: string) => {
+      const source = agent(`tools far mcp "${url}"`);
+      const { data } = await owner.graphql(
+        'query ($source: String!) { checkDefinition(source: $source) { valid diagnostics { code } } }',
+        { source },
+      );
+      return data.checkDefinition;
+    };
+    const warned = { valid: true, diagnostics: [{ code: 'plain-http' }] };
+    expect(await report('http://127.0.0.1:8080/mcp')).toEqual({ valid: true, diagnostics: [] });
+    expect(await report('http://127.0.0.1:8081/mcp')).toEqual(warned);
+    expect(await report('http://shop.example:8080/mcp')).toEqual(warned);
+  });
+
   test('names every mistake of one that is broken', async () => {
     const report = await check('agentlang 4');
     expect(report).toMatchObject({ valid: false, tools: [], channels: [] });

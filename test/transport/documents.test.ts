@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { StartupError } from '../../src/errors.ts';
-import { chatStream } from '../../src/operations/chat.ts';
+import { chat, chatStream } from '../../src/operations/chat.ts';
 import { listDeployments } from '../../src/operations/deployments.ts';
 import { schema } from '../../src/schema/index.ts';
 import { createDocuments } from '../../src/transport/graphql/documents.ts';
@@ -145,6 +145,40 @@ const expectRefused = async (to: TestApp, body: object, status: number, code: st
 describe('a request by id', () => {
   test.each(REFUSED)('is refused with %s', async (_what, body, status, code) => {
     await expectRefused(app, body, status, code);
+  });
+});
+
+describe('a client with the id of an earlier version', () => {
+  // The chat document of 0.1.0, before it selected `output`.
+  const old = chat.document.replace(/^.*\boutput\b.*\n/m, '');
+
+  test('reads why the id is unknown, and what to send', async () => {
+    expect(old).not.toBe(chat.document);
+    const messageAt = async (to: TestApp) => {
+      const { errors } = await (await post('/graphql', { documentId: shaOf(old) }, to)).json();
+      return errors[0].message;
+    };
+    const reason =
+      "There is no document with this documentId. A document's id changes with its text, and a new version of Parley can change its own documents.";
+    expect([await messageAt(app), await messageAt(closed)]).toEqual([
+      `${reason} Send the id of the current text, or the text as query.`,
+      `${reason} Send the id of the current text.`,
+    ]);
+  });
+
+  test('runs it on, if the operator keeps the text in the manifest', async () => {
+    const kept = await startApp({ persistedDocuments: { manifest: { old } } });
+    const owner = await kept.tenant();
+    const body = {
+      documentId: shaOf(old),
+      variables: { botId: await owner.bot(), input: { message: 'Hi' } },
+    };
+    const answer = await fetch(`${kept.url}/graphql`, {
+      method: 'POST',
+      headers: { ...owner.headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect(await answer.json()).toMatchObject({ data: { chat: { response: 'Hello there.' } } });
   });
 });
 

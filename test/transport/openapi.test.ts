@@ -27,7 +27,10 @@ const streamed = { accept: 'text/event-stream' };
 
 let clients = 0;
 
-/** Sends a request to an operation, each as another client, and holds the answer to what is described. */
+/**
+ * Sends a request to an operation, each as another client, and holds the answer to what is described. The document
+ * describes a stream that an option asks for at `streamChat`.
+ */
 async function ask(
   operationId: string,
   {
@@ -59,7 +62,8 @@ async function ask(
     },
     body: typeof body === 'object' ? JSON.stringify(body) : body,
   });
-  await contract.hold(operationId, answer.clone());
+  const isStreamByOption = body !== undefined && headers.accept === streamed.accept;
+  await contract.hold(isStreamByOption ? 'streamChat' : operationId, answer.clone());
   return answer;
 }
 
@@ -78,7 +82,7 @@ describe('the OpenAPI document', () => {
 
   test('is read without a key, and with one that is not valid', async () => {
     for (const apiKey of [null, tenant.apiKey, 'parley_sk_none']) {
-      const answer = await ask('describe', { apiKey });
+      const answer = await ask('readApiDescription', { apiKey });
       expect(answer.status).toBe(200);
       expect(await answer.json()).toMatchObject({ openapi: '3.1.1' });
     }
@@ -86,11 +90,11 @@ describe('the OpenAPI document', () => {
 
   test('counts as a request of its reader: by the key, or else by the address', async () => {
     const reader = await app.tenant({ plan: 'FREE' });
-    const own = await ask('describe', { apiKey: reader.apiKey });
+    const own = await ask('readApiDescription', { apiKey: reader.apiKey });
     expect(own.headers.get('x-ratelimit-limit')).toBe('10');
     const headers = { 'x-forwarded-for': '192.0.2.1' };
     const answers = await Promise.all(
-      Array.from({ length: 61 }, () => ask('describe', { apiKey: null, headers })),
+      Array.from({ length: 61 }, () => ask('readApiDescription', { apiKey: null, headers })),
     );
     expect(answers.map(({ status }) => status)).toContain(429);
   });
@@ -112,7 +116,10 @@ describe('the OpenAPI document', () => {
       id,
       scope && [scope].flat().map((one) => one.toLowerCase()),
     ]);
-    expect(Object.fromEntries(described)).toEqual({ ...Object.fromEntries(served), describe: [] });
+    expect(Object.fromEntries(described)).toEqual({
+      ...Object.fromEntries(served),
+      readApiDescription: [],
+    });
     expect(JSON.parse(contract.source).security).toEqual([{ apiKey: [] }]);
   });
 
@@ -142,7 +149,8 @@ describe('the OpenAPI document', () => {
           const pointer = `${pointerTo(operation)}/${place}/content/${escaped(type)}/schema`;
           const shown = [example, ...Object.values(examples).map(({ value }) => value)];
           const given = shown.filter((value) => value !== undefined);
-          if (operation.operationId !== 'describe') expect(given, pointer).not.toEqual([]);
+          if (operation.operationId !== 'readApiDescription')
+            expect(given, pointer).not.toEqual([]);
           for (const value of given) {
             expect([pointer, contract.problems(value, pointer)]).toEqual([pointer, []]);
             if (typeof value !== 'string' || type !== 'text/event-stream') continue;
@@ -307,7 +315,7 @@ describe('what the server answers is what the document says', () => {
     const weak = await tenant.key({ scopes: ['ADMIN'] });
     const stranger = await app.tenant();
     for (const { operationId, security } of contract.operations) {
-      if (operationId === 'describe') continue;
+      if (operationId === 'readApiDescription') continue;
       const answers = await Promise.all([
         ask(operationId, { apiKey: null }),
         ask(operationId, { apiKey: 'parley_sk_none' }),
@@ -345,7 +353,7 @@ describe('what the server answers is what the document says', () => {
 
   test('for every route: its success, and each of the refusals that all have', () => {
     const missing = contract.operations
-      .filter(({ operationId }) => operationId !== 'describe')
+      .filter(({ operationId }) => operationId !== 'readApiDescription')
       .flatMap(({ operationId }) =>
         ['200', '401', '403', '404', '429'].map((status) => `${operationId} ${status}`),
       )

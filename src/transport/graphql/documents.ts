@@ -89,7 +89,11 @@ export function createDocuments(
       if (query) throw refused('documentId', 'must not be combined with query');
       const text = texts.get(documentId);
       if (text !== undefined) return text;
-      throw new GatewayError('not_found', 'There is no document with this documentId.');
+      throw new GatewayError(
+        'not_found',
+        "There is no document with this documentId. A document's id changes with its text, and a new version of Parley can " +
+          `change its own documents. Send the id of the current text${only ? '' : ', or the text as query'}.`,
+      );
     },
 
     find: (text) => known.get(text) ?? cache.get(text),

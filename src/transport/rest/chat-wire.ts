@@ -60,7 +60,7 @@ const context = jsonObject
 
 const stream = z.boolean(expected('a boolean')).default(false).meta({
   description:
-    'Whether to stream the reply. The header `Accept` must also include `text/event-stream`.',
+    'Whether to stream the reply. The header `Accept` must also include `text/event-stream`. Defaults to `false`.',
 });
 
 export const chatBody = z
@@ -82,7 +82,7 @@ export const executeBody = z
         .meta({
           description:
             'Whether to queue the run and return immediately. Cannot be combined with `stream`; `X-On-Disconnect` has no ' +
-            'effect.',
+            'effect. Defaults to `false`.',
         }),
       environment,
       output_schema: outputSchema

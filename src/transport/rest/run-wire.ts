@@ -111,14 +111,10 @@ export const runFacts = {
 };
 
 /** Absent where no structured reply was requested. */
-export const output = z
-  .record(z.string(), z.json())
-  .optional()
-  .meta({
-    override: { type: 'object', additionalProperties: true },
-    description:
-      'Structured reply: the JSON object that `response` holds as text. Absent where none was requested.',
-  });
+export const output = z.record(z.string(), z.unknown()).optional().meta({
+  description:
+    'Structured reply: the JSON object that `response` holds as text. Absent where none was requested.',
+});
 
 const time = z.iso.datetime().meta({ examples: ['2026-11-20T12:00:00.000Z'] });
 
@@ -141,8 +137,7 @@ const span = z
       description: 'Status of the span: `unset`, `ok` or `error`. Successful spans stay `unset`.',
       examples: ['unset'],
     }),
-    attributes: z.record(z.string(), z.json()).meta({
-      override: { type: 'object', additionalProperties: true },
+    attributes: z.record(z.string(), z.unknown()).meta({
       description:
         "Attributes named by OpenTelemetry's GenAI conventions, or `parley.*`. They hold names and counts, never message text.",
       examples: [{ 'gen_ai.usage.input_tokens': 42 }],

@@ -70,7 +70,7 @@ const PAGE = {
     .min(1, 'must be at least 1')
     .max(100, 'must be at most 100')
     .default(20)
-    .meta({ description: 'Maximum number of entries to return.' }),
+    .meta({ description: 'Maximum number of entries to return. Defaults to `20`.' }),
   cursor: cursor
     .optional()
     .meta({ description: 'The `next_cursor` of the previous page. Defaults to the first page.' }),

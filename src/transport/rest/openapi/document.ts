@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiObject, type ZodOpenApiOperationObject } from 'zod-openapi';
+import { VERSION } from '../../../version.ts';
 import { refusedDeployReply } from '../deployment-wire.ts';
 import { eventFrame, replyFrame } from '../frames.ts';
 import { errorReply } from '../replies.ts';
@@ -22,22 +23,25 @@ const TAGS: Record<Route['tag'] | 'Description', string> = {
 
 /**
  * Generates the OpenAPI 3.1 document of the REST interface from the routes. The same schemas validate the requests.
+ *
+ * @param publicUrl the URL of this server, if the operator configured it. The server's address is relative otherwise.
  */
-export function describeApi(): OpenApiDocument {
+export function describeApi(publicUrl?: string): OpenApiDocument {
   const description: ZodOpenApiObject = {
     openapi: '3.1.1',
     info: {
       title: 'Parley',
-      version: '1',
+      version: VERSION,
       summary: 'A gateway that hosts conversational agents.',
       description:
         'Send an API key with every request, as `Authorization: Bearer <API_KEY>`. Keep keys on your servers, never in ' +
         'web pages. Bodies are JSON. Rate limits apply per account; the headers of each response report what is left. ' +
         'Unknown query parameters are rejected. Bodies may have unknown fields, but none that nearly names a known ' +
         'field; deploys and rollbacks reject all of them. Responses may gain fields.',
+      contact: { name: 'The operator of this server', ...(publicUrl && { url: publicUrl }) },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/v1', description: 'This server.' }],
+    servers: [serverAt(publicUrl)],
     security: [{ apiKey: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: {
@@ -78,14 +82,26 @@ export function describeApi(): OpenApiDocument {
       if (io === 'output' && jsonSchema.additionalProperties === false) {
         delete jsonSchema.additionalProperties;
       }
+      // Client generators make request fields with a default required. Their descriptions name the defaults.
+      if (io === 'input') delete jsonSchema.default;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
 }
 
+function serverAt(publicUrl: string | undefined) {
+  if (publicUrl !== undefined) return { url: `${publicUrl}/v1`, description: 'This server.' };
+  return {
+    url: '/v1',
+    description:
+      'The server of this document. Generated clients need its full address, such as `http://localhost:4000/v1`: ' +
+      'set it in the client, or set `PUBLIC_URL` on the server.',
+  };
+}
+
 /** The route of this document, which needs no key. */
 const OF_THE_DOCUMENT: ZodOpenApiOperationObject = {
-  operationId: 'describe',
+  operationId: 'readApiDescription',
   tags: ['Description'],
   summary: 'Retrieve this description',
   description:
@@ -132,7 +148,10 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       requestBody: {
         required: route.emptyBody !== true,
         content: {
-          'application/json': { schema: body, example: exampleOf(body) },
+          'application/json': {
+            schema: body instanceof z.ZodDefault ? body.unwrap() : body,
+            example: exampleOf(body),
+          },
           ...textContent(route),
         },
       },
@@ -142,8 +161,11 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
         description: answerOf(route),
         headers: headersOf(route.answerHeaders),
         content: {
-          ...(schema && { 'application/json': { schema, example: exampleOf(schema) } }),
-          ...(route.streams && { 'text/event-stream': streamContent(route.streams) }),
+          // Client generators type a response with several content types as a union, or by the wrong one. Routes that
+          // respond with JSON by default mention their streams only in words.
+          ...(schema
+            ? { 'application/json': { schema, example: exampleOf(schema) } }
+            : route.streams && { 'text/event-stream': streamContent(route.streams) }),
         },
       },
       ...(acceptedSchema && {
@@ -186,6 +208,7 @@ function textContent({ textBody, input: { body } }: Route) {
 }
 
 function answerOf({ schema, streams }: Route): string {
-  if (schema && streams) return 'The complete response, or its stream.';
+  if (schema && streams)
+    return 'The complete response. If the reply is streamed, the response is that of `streamChat`.';
   return streams ? 'The stream.' : 'The response.';
 }

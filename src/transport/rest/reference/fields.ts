@@ -31,7 +31,7 @@ export function row(given: {
   return html`<tr>
 <td><code>${name}</code>${required && html` <span class="required" title="required">*</span>`}</td>
 <td class="type">${typeOf(schema)}</td>
-<td>${inline(description)}${defaultOf(schema)}</td>
+<td>${inline(description)}</td>
 </tr>`;
 }
 
@@ -43,9 +43,4 @@ export function typeOf({ type, enum: values, const: only, items, anyOf, format }
   if (anyOf) return html`${anyOf.map((one, index) => html`${index > 0 && ' or '}${typeOf(one)}`)}`;
   if (items) return html`array of ${typeOf(items)}`;
   return html`${[type ?? 'anything'].flat().join(' or ')}${format && ` (${format})`}`;
-}
-
-function defaultOf({ default: value }: Schema): Html | undefined {
-  const isPlain = typeof value === 'string' || typeof value === 'number';
-  return isPlain || value === false ? html` Default: <code>${String(value)}</code>.` : undefined;
 }

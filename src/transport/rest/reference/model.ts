@@ -7,7 +7,6 @@ const schema = z.object({
   description: z.string().optional(),
   enum: z.array(z.unknown()).optional(),
   const: z.unknown().optional(),
-  default: z.unknown().optional(),
   format: z.string().optional(),
   examples: z.array(z.unknown()).optional(),
   required: z.array(z.string()).default([]),

@@ -9,7 +9,7 @@ import { renderPage } from './page.ts';
 
 type Options = {
   limiter: Limiter;
-  /** The URL of this server in the examples. Defaults to the origin of the page. */
+  /** The URL of this server in the document and the examples. Unknown: `/v1`, and the origin of the page. */
   publicUrl: string | undefined;
 };
 
@@ -20,7 +20,7 @@ type Options = {
 export async function serveReference(app: FastifyInstance, { limiter, publicUrl }: Options) {
   let made: ReturnType<typeof describeApi> | undefined;
   const description = () => {
-    made ??= describeApi();
+    made ??= describeApi(publicUrl);
     return made;
   };
   const sendDescription = createSharedText(() => JSON.stringify(description()), {
