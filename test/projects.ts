@@ -5,7 +5,10 @@ import { dirname, join } from 'node:path';
  * Which test files run where. Files that need no database run once, as unit tests. All others run on PostgreSQL and
  * Redis where these are given, else on PGlite.
  */
-export const TEST_FILES = globSync('test/**/*.test.ts').sort();
+export const TEST_FILES = globSync('test/**/*.test.ts', {
+  // Other projects' packages, which may hold tests.
+  exclude: ['test/clients/node_modules'],
+}).sort();
 
 /** A file that reaches this one can open a database. */
 const DATABASE = 'src/storage/database.ts';

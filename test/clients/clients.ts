@@ -1,0 +1,130 @@
+/**
+ * `npm run test:clients`: generates clients from a running Parley, type-checks programs that use these and other public
+ * clients, and runs each program. Prints one line for each, and fails if one of them fails.
+ *
+ * Parley is started with an embedded database and the offline model. One of its agents calls the reference server of MCP,
+ * and it sends its traces to a collector. All traffic stays on loopback. The packages of this folder are installed first
+ * if they are missing or older than their lock.
+ */
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { createAccount, graphqlAt } from '../hostile/tenants.ts';
+import { DIRECTORY, install, run, runFile } from './processes.ts';
+import { startServers } from './servers.ts';
+
+/** Each generator by its package: its command and arguments. They read the server's address and key from the environment. */
+const generators = (url: string) => ({
+  'openapi-typescript': [
+    ...['openapi-typescript', `${url}/v1/openapi.json`],
+    ...['--output', 'generated/openapi-typescript.ts'],
+  ],
+  '@hey-api/openapi-ts': [
+    ...['openapi-ts', '--input', `${url}/v1/openapi.json`],
+    ...['--output', 'generated/hey-api', '--no-log-file'],
+  ],
+  orval: ['orval', '--config', 'orval.config.js', '--fail-on-warnings'],
+  'relay-compiler': ['relay-compiler', 'relay.config.json'],
+  '@graphql-codegen/cli': ['graphql-codegen', '--config', 'codegen.config.js'],
+});
+
+/** Each package that a client needs, and the program that uses it. */
+const PROGRAMS = {
+  'openapi-fetch': 'openapi-fetch',
+  '@hey-api/openapi-ts': 'hey-api',
+  orval: 'orval',
+  '@urql/core': 'urql',
+  '@apollo/client': 'apollo-client',
+  'graphql-request': 'graphql-request',
+  'relay-runtime': 'relay',
+  '@graphql-codegen/client-preset': 'graphql-codegen',
+  '@modelcontextprotocol/server-everything': 'mcp',
+};
+
+const CREATE_BOT = `mutation ($id: ID!, $source: String!) {
+  createBot(input: { id: $id, name: "Client" }) { id }
+  deploy(botId: $id, input: { source: $source }) { id }
+}`;
+const SOURCE =
+  'agentlang 5\nagent "Clients" {\n  description "Chats"\n  prompt "You are brief."\n}\n';
+
+let passed = 0;
+let failed = 0;
+
+/** Runs a check, and prints what it did or why it failed. @returns whether it passed. */
+async function check(name: string, work: () => Promise<string>): Promise<boolean> {
+  try {
+    const done = await work();
+    console.log(`ok      ${name}: ${done}`);
+    passed += 1;
+    return true;
+  } catch (error) {
+    console.log(`FAILED  ${name}: ${error instanceof Error ? error.message : error}`);
+    failed += 1;
+    return false;
+  }
+}
+
+/** Runs at most one job for each core at a time. */
+async function inParallel(jobs: (() => Promise<unknown>)[]): Promise<void> {
+  const queue = jobs.values();
+  const worker = async () => {
+    for (const job of queue) await job();
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+}
+
+/** The package's name and installed version. */
+async function titleOf(name: string): Promise<string> {
+  const text = await readFile(join(DIRECTORY, 'node_modules', name, 'package.json'), 'utf8');
+  return `${name} ${JSON.parse(text).version}`;
+}
+
+async function generate(
+  env: { PARLEY_URL: string; PARLEY_API_KEY: string },
+  signal: AbortSignal,
+): Promise<void> {
+  for (const directory of ['generated', 'build'])
+    await rm(join(DIRECTORY, directory), { recursive: true, force: true });
+  // relay-compiler does not create its directory.
+  await mkdir(join(DIRECTORY, 'generated/relay'), { recursive: true });
+  const all = Object.entries(generators(env.PARLEY_URL));
+  const jobs = all.map(([name, [command = '', ...args]]) => async () => {
+    await check(await titleOf(name), async () => {
+      await run(command, args, { env, signal });
+      return 'generated';
+    });
+  });
+  await inParallel(jobs);
+}
+
+async function test(signal: AbortSignal): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  await install(signal);
+  const servers = await startServers(signal, stack);
+  const graphql = graphqlAt(servers.url);
+  const { apiKey } = await createAccount(graphql, servers.operatorKey, 'Clients');
+  const env = { PARLEY_URL: servers.url, PARLEY_API_KEY: apiKey, MCP_URL: servers.mcpUrl };
+
+  await generate(env, signal);
+  const areTyped = await check(await titleOf('typescript'), async () => {
+    await run('tsc', ['--project', 'tsconfig.json'], { signal });
+    return `type-checked and compiled ${Object.keys(PROGRAMS).length} programs`;
+  });
+  if (!areTyped) return;
+
+  const jobs = Object.entries(PROGRAMS).map(([name, program]) => async () => {
+    await graphql(apiKey, CREATE_BOT, { id: program, source: SOURCE });
+    await check(await titleOf(name), () =>
+      runFile(`build/programs/${program}.js`, [], { env: { ...env, PARLEY_BOT: program }, signal }),
+    );
+  });
+  await inParallel(jobs);
+  await check('OTLP collector', servers.stopAndReadTraces);
+}
+
+const interruption = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interruption.abort());
+await test(interruption.signal);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
