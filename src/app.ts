@@ -30,8 +30,6 @@ import { serveRest } from './transport/rest/rest.ts';
 
 export type AppOptions = HttpOptions &
   DomainOptions & {
-    /** Origins whose pages may call `/graphql*`; none by default. */
-    allowedOrigins?: string[];
     /** The server's public base URL, for the examples in the API reference. Default: the URL of the reader's request. */
     publicUrl?: string | undefined;
     /** Who may read the metrics: holders of the token, and clients of the metrics server. None: no metrics. */
@@ -66,14 +64,13 @@ const SEND_LIMIT_MS = 1_000;
  * lifetime.
  */
 export async function createApp({
-  allowedOrigins = [],
   metrics: metricsAccess,
   persistedDocuments,
   publicUrl,
   ...options
 }: AppOptions): Promise<App> {
   const documents = createDocuments(schema, persistedDocuments);
-  const { database, redis, lifetime } = options;
+  const { database, redis, allowedOrigins = [], lifetime } = options;
   const metrics = metricsAccess && createMetrics();
   const observer = metrics?.observer;
   const { domains, sessionTokens, consoleSessions, signInCodes, limits, queueDepth, drain } =

@@ -7,6 +7,7 @@ import { createAgentDomain } from './agent/compose.ts';
 import { createBots } from './bots/bots.ts';
 import { createCoordination } from './coordination/compose.ts';
 import type { Redis } from './coordination/redis.ts';
+import { createServerState } from './coordination/server-state.ts';
 import { createOwner } from './coordination/worker-lease.ts';
 import { createDeploymentsDomain } from './deployments/compose.ts';
 import type { EnvironmentCipher } from './deployments/environment.ts';
@@ -32,6 +33,8 @@ export type DomainOptions = {
   /** The secret key, then the previous ones. Session tokens are encrypted with them. */
   secretKeys: Uint8Array[];
   model: Model;
+  /** Origins whose pages may call `/graphql*`; none by default. */
+  allowedOrigins?: string[] | undefined;
   /** `host:port` of private hosts that tools may call. */
   allowedHosts: string[];
   /** Base URL of the collector that receives traces; none by default. */
@@ -64,7 +67,7 @@ export type ComposedDomains = {
 
 /** Composes the domains from an open database and a model. The caller drains them before the lifetime ends. */
 export async function createDomains(options: DomainOptions): Promise<ComposedDomains> {
-  const { database, observer = UNOBSERVED, log, lifetime } = options;
+  const { database, allowedOrigins = [], observer = UNOBSERVED, log, lifetime } = options;
   const { prisma, sql } = database;
   const coordination = createCoordination(options);
   const { pubsub, versions } = coordination;
@@ -104,6 +107,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
       runChanges: runs.runChanges,
       replay: runs.replay,
       cancel: runs.cancel,
+      server: createServerState({ ...options, allowedOrigins }),
     },
     sessionTokens: accounts.sessionTokens,
     consoleSessions: accounts.consoleSessions,

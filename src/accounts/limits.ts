@@ -116,7 +116,8 @@ export function rateLimitExceeded({ perMinute, retryAfter }: Quota, cost = 1): G
   return new GatewayError('rate_limit_exceeded', message, { retryAfter });
 }
 
-function limitOf({ plan, requestsPerMinute, requestsPerDay }: Account): WindowLimit {
+/** The request limits of an account. */
+export function limitOf({ plan, requestsPerMinute, requestsPerDay }: Account): WindowLimit {
   if (plan !== 'ENTERPRISE') return PLAN_LIMITS[plan];
   // Every ENTERPRISE account has both limits. Fall back to BUSINESS so that a defect cannot lift them.
   const { perMinute, perDay } = PLAN_LIMITS.BUSINESS;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMIT_RULE } from '../accounts/accounts.ts';
-import type { Quota } from '../accounts/limits.ts';
+import { limitOf, type Quota } from '../accounts/limits.ts';
 import { displayName, text } from '../input.ts';
 import { ApiKeyNode } from './api-key.ts';
 import { builder } from './builder.ts';
@@ -38,6 +38,14 @@ export const AccountNode = builder.prismaNode('Account', {
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name of the account.' }),
     plan: t.expose('plan', { type: PlanEnum, description: 'Plan of the account.' }),
+    requestsPerMinute: t.int({
+      description: 'Maximum requests per UTC minute.',
+      resolve: (account) => limitOf(account).perMinute,
+    }),
+    requestsPerDay: t.int({
+      description: 'Maximum requests per UTC day.',
+      resolve: (account) => limitOf(account).perDay,
+    }),
   }),
 });
 

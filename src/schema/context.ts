@@ -9,6 +9,7 @@ import type { Keys } from '../accounts/keys.ts';
 import { type Quota, rateLimitExceeded } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
 import type { Bots } from '../bots/bots.ts';
+import type { ServerState } from '../coordination/server-state.ts';
 import type { DeploymentChanges } from '../deployments/changes.ts';
 import type { Deployments } from '../deployments/deployments.ts';
 import { GatewayError } from '../errors.ts';
@@ -42,6 +43,7 @@ export type Domains = {
   runChanges: Changes;
   replay: Replay;
   cancel: Omit<Cancel, 'start'>;
+  server: ServerState;
 };
 
 /** The request behind an operation, as its transport describes it. */

@@ -17,6 +17,7 @@ import './run-follow.ts';
 import './run-list.ts';
 import './bot-stats.ts';
 import './usage.ts';
+import './server.ts';
 import './chat.ts';
 import './execute.ts';
 import { builder } from './builder.ts';

@@ -17,6 +17,8 @@ import { embeddedSql, postgresSql, type Sql } from './sql.ts';
 /** The migrated database. */
 export type Database = {
   prisma: PrismaClient;
+  /** The product. */
+  name: 'PostgreSQL' | 'embedded database';
   /** A faster path to the same database, for the statements of every chat. */
   sql: Sql;
   /** One round trip to the database; rejects when it cannot be reached. */
@@ -92,7 +94,7 @@ export async function openPostgres(
   const ordinary = openPool(CONNECTIONS, '');
   const watching = watch.start([statements, ordinary]);
   const adapter = new PrismaPg(ordinary, { disposeExternalPool: true });
-  return connect(adapter, postgresSql(statements), () =>
+  return connect('PostgreSQL', adapter, postgresSql(statements), () =>
     Promise.all([watching[Symbol.asyncDispose](), statements.end()]),
   );
 }
@@ -128,7 +130,7 @@ export async function embed(options: PGliteOptions): Promise<Database> {
   const pglite = await PGlite.create(options);
   try {
     await applyMigrations(new PrismaPGlite(pglite));
-    const database = connect(new PrismaPGlite(pglite), embeddedSql(pglite));
+    const database = connect('embedded database', new PrismaPGlite(pglite), embeddedSql(pglite));
     return {
       ...database,
       close: async () => {
@@ -144,12 +146,14 @@ export async function embed(options: PGliteOptions): Promise<Database> {
 
 /** @param hangUp closes the connections of `sql`, if it has its own. */
 function connect(
+  name: Database['name'],
   adapter: SqlDriverAdapterFactory,
   sql: Sql,
   hangUp?: () => Promise<unknown>,
 ): Database {
   const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
   return {
+    name,
     prisma,
     sql,
     ping: () => within(PING_TIMEOUT_MS, prisma.$queryRaw`SELECT 1`),

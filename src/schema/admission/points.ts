@@ -29,6 +29,7 @@ export const POINTS: Readonly<Record<string, number>> = {
   'Query.runs': 3,
   'Run.bot': 1,
   'Run.deployment': 1,
+  'Server.database': 1,
   'Session.memory': 1,
   'Viewer.usage': 20,
 };

@@ -18,6 +18,10 @@ export const GUARDED: Record<string, KeyScope> = {
   'Run.error': 'RUNS',
   'Run.metadata': 'RUNS',
   'Run.trace': 'RUNS',
+  'Server.model': 'OPERATOR',
+  'Server.database': 'OPERATOR',
+  'Server.redis': 'OPERATOR',
+  'Server.allowedOrigins': 'OPERATOR',
   'KeyUsage.requests': 'RUNS',
   'KeyUsage.tokens': 'RUNS',
   'Session.messages': 'RUNS',
@@ -39,7 +43,7 @@ export const OWN_RUNS = ['Mutation.chat ChatReply.run', 'Mutation.execute'];
 
 /** The fields that need no scope besides those of the way to their object. */
 const OPEN: Record<string, string> = {
-  Account: 'id name plan bots createdAt suspendedAt',
+  Account: 'id name plan requestsPerMinute requestsPerDay bots createdAt suspendedAt',
   ApiKey: 'id name prefix scopes bots createdAt lastUsedAt expiresAt revokedAt',
   AuditEntry: 'id action keyId botId targetId createdAt',
   Bot: 'id name createdAt activeDeployment deployments',
@@ -58,6 +62,7 @@ const OPEN: Record<string, string> = {
   Run:
     'id bot environment kind status channel user sessionId model createdAt startedAt finishedAt latencyMs ' +
     'promptTokens completionTokens tokensUsed tokensEstimated toolsCalled',
+  Server: 'version startedAt',
   Session: 'id sessionId environment lastSeenAt',
   Usage: 'requestsThisMinute requestsToday',
   Viewer: 'account apiKey rateLimit usage',
@@ -66,7 +71,7 @@ const OPEN: Record<string, string> = {
 /** Types whose fields are all read together: parts of what holds them. */
 export const PARTS = [
   ...['BotStats', 'DayStats', 'HourStats', 'DefinitionReport', 'Diagnostic', 'PageInfo'],
-  ...['RunError', 'Span', 'Trace'],
+  ...['Dependency', 'RunError', 'Span', 'Trace'],
   ...['RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
   ...['ChatDone', 'ChatFailed', 'ChatCancelled'],
 ];

@@ -73,6 +73,7 @@ export const TABLE: Record<string, Row> = {
     scopes: ['OPERATOR'],
     ...OPERATOR,
   },
+  'Query.server': { ask: () => 'server { version }', ...OPEN },
   'Query.checkDefinition': { ask: () => 'checkDefinition(source: "") { valid }', ...OPEN },
   'Mutation.createAccount': {
     ask: () => 'createAccount(input: { name: "A", plan: FREE }) { secret }',
