@@ -14,6 +14,7 @@ import { session, signIn } from './server/session.ts';
 import { useStore } from './server/store.ts';
 import { ViewerContext } from './server/viewer.ts';
 
+const Settings = lazy(() => import('./screens/settings/settings.tsx'));
 const Start = lazy(() => import('./screens/start/start.tsx'));
 const Parts = import.meta.env.DEV ? lazy(() => import('./screens/parts.tsx')) : NotFound;
 
@@ -70,6 +71,9 @@ function Screens(): ReactNode {
           <Start />
         </Route>
         <Route path="/bots/:id/start">{({ id }) => <Start key={id} botId={id} />}</Route>
+        <Route path="/settings/*?">
+          <Settings />
+        </Route>
         <Route path="/console/parts">
           <Parts />
         </Route>

@@ -1,6 +1,5 @@
 import './design/tokens.css';
 import './design/base.css';
-import './parts/table.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Provider } from 'urql';

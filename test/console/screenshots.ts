@@ -4,7 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { openBrowser } from '../helpers/chromium.ts';
 import { startServer, temporaryDirectory } from '../helpers/server.ts';
 
@@ -43,18 +43,91 @@ const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.keyboard.press('Enter');
     await page.getByText(/first text after .* tokens/).waitFor();
   },
+  settings: async (page) => {
+    await page.goto('/settings');
+    await page.getByText('Key of this session').waitFor();
+  },
+  'settings-usage': async (page) => {
+    await page.goto('/settings/usage');
+    await page.getByRole('cell', { name: 'Together' }).waitFor();
+  },
+  'settings-keys': async (page) => {
+    await page.goto('/settings/keys');
+    await page.getByText('Web shop').waitFor();
+  },
+  'settings-key-new': async (page) => {
+    await page.goto('/settings/keys/new');
+    await page.getByLabel('Name').fill('Night shift');
+    await page.getByLabel('Only some bots').check();
+    await page.getByLabel('Demo').check();
+  },
+  'settings-key-secret': async (page) => {
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('Copy it now').waitFor();
+  },
+  'settings-key-rotate': async (page) => {
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('button', { name: 'Actions for Operator' }).click();
+    await page.getByRole('menuitem', { name: 'Rotate…' }).click();
+  },
+  'settings-key-revoke': async (page) => {
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Actions for Operator' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+  },
+  'settings-audit': async (page) => {
+    await page.goto('/settings/audit');
+    await page.getByText('created a bot').last().waitFor();
+  },
+  'settings-audit-none': async (page) => {
+    await page.goto('/settings/audit?action=promote&from=2026-01-01');
+    await page.getByText('No entry matches').waitFor();
+  },
+  'settings-accounts': async (page) => {
+    await page.goto('/settings/accounts');
+    await page.getByText('ACME').waitFor();
+  },
+  'settings-account-change': async (page) => {
+    await page.getByRole('button', { name: 'Actions for ACME' }).click();
+    await page.getByRole('menuitem', { name: 'Change…' }).click();
+    await page.getByLabel('Plan').selectOption('Enterprise');
+  },
+  'settings-server': async (page) => {
+    await page.goto('/settings/server');
+    await page.getByText('answers in').waitFor();
+  },
+  'failed-limit': async (page) => {
+    await page.route('**/graphql', refuse);
+    await page.goto('/settings/audit');
+    await page.getByText('Try again in').waitFor();
+    await page.unroute('**/graphql');
+  },
   'not-found': (page) => page.goto('/bots/x/nothing'),
 };
 
 const server = await startServer({ dataDirectory: await temporaryDirectory() });
+/** Refuses a request as the limit of an account does. */
+const refuse = (route: Route) =>
+  route.fulfill({
+    headers: { 'x-request-id': 'req_01m80ffmg7fvkb3k' },
+    json: {
+      errors: [
+        {
+          message: 'Too many requests. Wait 42 seconds.',
+          extensions: { code: 'RATE_LIMIT_EXCEEDED', retryAfter: 42 },
+        },
+      ],
+    },
+  });
+
 const link = /http:\S+\?code=\S+/.exec(server.output())?.[0] ?? '';
 const key = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
-const input = '{ id: "order-desk", name: "Order desk" }';
-await fetch(`${server.url}/graphql`, {
-  method: 'POST',
-  headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-  body: JSON.stringify({ query: `mutation { createBot(input: ${input}) { id } }` }),
-});
+await change('createBot(input: { id: "order-desk", name: "Order desk" }) { id }');
+await change('createApiKey(input: { name: "Web shop", botIds: ["demo"] }) { secret }');
+await change(
+  'createApiKey(input: { name: "Release pipeline", scopes: [DEPLOY, RUNS], expiresAt: "2030-01-01T00:00:00Z" }) { secret }',
+);
+await change('createAccount(input: { name: "ACME", plan: PRO }) { secret }');
 await mkdir(DIRECTORY, { recursive: true });
 const browser = await openBrowser();
 try {
@@ -84,4 +157,12 @@ async function takeAll(page: Page, name: string): Promise<void> {
       await page.screenshot({ path: join(DIRECTORY, `${name}-${width}-${colorScheme}.png`) });
     }
   }
+}
+
+async function change(field: string): Promise<void> {
+  await fetch(`${server.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: `mutation { ${field} }` }),
+  });
 }

@@ -43,6 +43,7 @@ describe('the console', () => {
     '/bots/desk/start',
     '/runs/run_1',
     '/settings',
+    '/settings/keys/new',
   ])('has one page at %s, which lets in only what this server sends', async (path) => {
     const { status, headers } = await get(path);
     expect(status).toBe(200);

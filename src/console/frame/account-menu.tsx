@@ -4,13 +4,7 @@ import { toast } from '../parts/toast.tsx';
 import { signOut } from '../server/session.ts';
 import { useStore } from '../server/store.ts';
 import { useViewer } from '../server/viewer.ts';
-import { chooseTheme, type Theme, theme } from './theme.ts';
-
-const THEMES: [Theme, string][] = [
-  ['system', 'Theme of the system'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
-];
+import { chooseTheme, THEMES, theme } from './theme.ts';
 
 /** The signed-in account with its plan and limit, the theme, and signing out. */
 export function AccountMenu() {

@@ -18,6 +18,9 @@ export function Frame({ children }: { children: ReactNode }) {
         <NavLink href="/bots" icon="bot">
           Bots
         </NavLink>
+        <NavLink href="/settings" icon="sliders">
+          Settings
+        </NavLink>
         <p className="side-label">Reference</p>
         <ReferenceLink href="/docs" icon="book">
           REST API

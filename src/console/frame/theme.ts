@@ -1,4 +1,5 @@
 import { createStore } from '../server/store.ts';
+import { keep, recall } from './storage.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -6,15 +7,18 @@ const NAME = 'parley:theme';
 
 export const theme = createStore<Theme>(stored());
 
+/** The themes with their labels. */
+export const THEMES: [Theme, string][] = [
+  ['system', 'Theme of the system'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
 /** Chooses a theme and keeps the choice in this browser, if it allows that. */
 export function chooseTheme(chosen: Theme): void {
   theme.set(chosen);
   applyTheme();
-  try {
-    localStorage.setItem(NAME, chosen);
-  } catch {
-    // A browser that blocks storage forgets the choice with the tab.
-  }
+  keep(NAME, chosen);
 }
 
 export function applyTheme(): void {
@@ -25,10 +29,6 @@ export function applyTheme(): void {
 }
 
 function stored(): Theme {
-  try {
-    const kept = localStorage.getItem(NAME);
-    return kept === 'light' || kept === 'dark' ? kept : 'system';
-  } catch {
-    return 'system';
-  }
+  const kept = recall(NAME);
+  return kept === 'light' || kept === 'dark' ? kept : 'system';
 }

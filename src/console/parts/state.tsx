@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { Problem } from '../server/problem.ts';
 import { Button } from './button.tsx';
 import { Id } from './copy.tsx';
@@ -15,15 +15,23 @@ export function Empty({ title, children }: { title: string; children: ReactNode 
   );
 }
 
-/** Stands where data would stand if reading it failed. */
+/** Stands where data would stand if reading it failed. It counts down to the time at which trying again may help. */
 export function Failed({ problem, onRetry }: { problem: Problem; onRetry(): void }) {
+  const seconds = useSecondsLeft(problem);
   return (
-    <div className="state" role="alert">
+    <div className="state">
       <span className="state-icon">
         <Icon name="warning" size={20} />
       </span>
-      <h2>{problem.message}</h2>
-      <Button onClick={onRetry}>Try again</Button>
+      <div role="alert">
+        <h2>{problem.message}</h2>
+      </div>
+      <Button
+        onClick={onRetry}
+        unavailable={seconds > 0 && 'The server refuses requests until then.'}
+      >
+        <span className="number">{seconds > 0 ? `Try again in ${seconds} s` : 'Try again'}</span>
+      </Button>
       {problem.requestId && (
         <p className="state-request">
           Request <Id>{problem.requestId}</Id>
@@ -31,6 +39,25 @@ export function Failed({ problem, onRetry }: { problem: Problem; onRetry(): void
       )}
     </div>
   );
+}
+
+/** Counts down the seconds until a problem may be over. */
+function useSecondsLeft(problem: Problem): number {
+  const wait = problem.retryAfter ?? 0;
+  const [left, setLeft] = useState(wait);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the next problem counts from its start
+  useEffect(() => {
+    const until = performance.now() + wait * 1_000;
+    setLeft(wait);
+    if (wait === 0) return undefined;
+    const timer = setInterval(() => {
+      const seconds = Math.max(0, Math.ceil((until - performance.now()) / 1_000));
+      setLeft(seconds);
+      if (seconds === 0) clearInterval(timer);
+    }, 1_000);
+    return () => clearInterval(timer);
+  }, [problem]);
+  return left;
 }
 
 /** Says beside a form why it failed. */

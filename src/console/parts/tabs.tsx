@@ -1,7 +1,29 @@
 import { type ReactNode, useId, useRef } from 'react';
+import { Link, useLocation } from 'wouter';
 import './tabs.css';
 
 type Tab<Name extends string> = { name: Name; label: string };
+
+/** Tabs whose panels have addresses. The last one that begins the address is the current one. */
+export function LinkTabs({
+  label,
+  tabs,
+}: {
+  label: string;
+  tabs: { href: string; label: string }[];
+}) {
+  const [location] = useLocation();
+  const current = tabs.findLast(({ href }) => `${location}/`.startsWith(`${href}/`));
+  return (
+    <nav className="tabs" aria-label={label}>
+      {tabs.map((tab) => (
+        <Link key={tab.href} href={tab.href} aria-current={tab === current ? 'page' : undefined}>
+          {tab.label}
+        </Link>
+      ))}
+    </nav>
+  );
+}
 
 /** Tabs over one panel. Arrow keys move between them. */
 export function Tabs<Name extends string>({

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { serverNow } from '../server/clock.ts';
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 365 * 24 * 3_600],
@@ -9,6 +10,8 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });
+
+const local = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** A time as its distance from now, such as `2h ago`; `now` within the last minute, or ahead by a clock's difference. */
 export function relativeTime(moment: Date, now: number): string {
@@ -21,16 +24,28 @@ export function relativeTime(moment: Date, now: number): string {
 
 /** A time as its distance from now. On hover it shows the exact time in UTC. */
 export function RelativeTime({ at }: { at: string }) {
-  const [now, setNow] = useState(Date.now);
+  const [now, setNow] = useState(serverNow);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 30_000);
+    const timer = setInterval(() => setNow(serverNow()), 30_000);
     return () => clearInterval(timer);
   }, []);
-  const moment = new Date(at);
-  const exact = `${moment.toISOString().replace('T', ' ').slice(0, 19)} UTC`;
   return (
-    <time dateTime={at} title={exact}>
-      {relativeTime(moment, now)}
+    <time dateTime={at} title={exactTime(at)}>
+      {relativeTime(new Date(at), now)}
     </time>
   );
+}
+
+/** A time in the time zone of the browser, such as `22 Nov 2026, 14:02:11`. On hover it shows the exact time in UTC. */
+export function LocalTime({ at }: { at: string }) {
+  return (
+    <time className="number" dateTime={at} title={exactTime(at)}>
+      {local.format(new Date(at))}
+    </time>
+  );
+}
+
+/** A time in UTC, to the second. */
+function exactTime(at: string): string {
+  return `${new Date(at).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
 }

@@ -1,4 +1,5 @@
 import { Client, cacheExchange, fetchExchange, mapExchange } from 'urql';
+import { noteServerTime } from './clock.ts';
 import { noteAway, noteHere } from './connection.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
 import { isSessionEnd, problemOf } from './problem.ts';
@@ -9,6 +10,11 @@ export const client = new Client({
   url: '/graphql',
   preferGetMethod: false,
   fetchOptions: { headers: { ...CONSOLE_HEADERS, accept: 'application/json' } },
+  async fetch(...request) {
+    const response = await fetch(...request);
+    noteServerTime(response.headers.get('date'));
+    return response;
+  },
   exchanges: [
     cacheExchange,
     mapExchange({

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type CombinedError, useQuery } from 'urql';
 import type { Persisted } from '../../operations/console/persisted.ts';
 import { client } from './client.ts';
@@ -30,13 +30,18 @@ export function useServerQuery<Data, Variables extends object>(
   });
   const retry = useCallback(() => execute({ requestPolicy: 'network-only' }), [execute]);
   const returned = useStore(returns);
-  const isOpen = useStore(session) === 'open';
+  const state = useStore(session);
+  const before = useRef({ returned, state });
   const hasFailed = error !== undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a failure alone is no reason to try again
   useEffect(() => {
-    if (!pause && hasFailed && isOpen) retry();
-  }, [returned, isOpen, pause]);
-  return { data, problem: error && problemOf(error), isLoading: fetching || stale, retry };
+    const wasClosed = before.current.state === 'none' || before.current.state === 'ended';
+    const isBack = returned !== before.current.returned || (wasClosed && state === 'open');
+    before.current = { returned, state };
+    if (isBack && !pause && hasFailed) retry();
+  }, [returned, state]);
+  const problem = useMemo(() => error && problemOf(error), [error]);
+  return { data, problem, isLoading: fetching || stale, retry };
 }
 
 /** The answer to a mutation or to a single query. */

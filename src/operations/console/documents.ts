@@ -2,6 +2,97 @@
 
 /** The texts of the console's operations. */
 export const CONSOLE_DOCUMENTS = [
+  `query Accounts($first: Int, $after: String) {
+  accounts(first: $first, after: $after) {
+    __typename
+    edges {
+      __typename
+      node {
+        __typename
+        ...ListedAccount
+      }
+    }
+    pageInfo {
+      __typename
+      hasNextPage
+      endCursor
+    }
+  }
+}
+
+fragment ListedAccount on Account {
+  id
+  name
+  plan
+  requestsPerMinute
+  requestsPerDay
+  createdAt
+  suspendedAt
+}`,
+  `mutation CreateAccount($input: CreateAccountInput!) {
+  createAccount(input: $input) {
+    __typename
+    secret
+    account {
+      __typename
+      id
+    }
+  }
+}`,
+  `mutation UpdateAccount($id: ID!, $input: UpdateAccountInput!) {
+  updateAccount(id: $id, input: $input) {
+    __typename
+    ...ListedAccount
+  }
+}
+
+fragment ListedAccount on Account {
+  id
+  name
+  plan
+  requestsPerMinute
+  requestsPerDay
+  createdAt
+  suspendedAt
+}`,
+  `mutation SuspendAccount($id: ID!) {
+  suspendAccount(id: $id) {
+    __typename
+    id
+  }
+}`,
+  `mutation ResumeAccount($id: ID!) {
+  resumeAccount(id: $id) {
+    __typename
+    id
+  }
+}`,
+  `mutation DeleteAccount($id: ID!) {
+  deleteAccount(id: $id)
+}`,
+  `query Server($isOperator: Boolean!) {
+  server {
+    __typename
+    version
+    startedAt
+    model @include(if: $isOperator)
+    allowedOrigins @include(if: $isOperator)
+    database @include(if: $isOperator) {
+      __typename
+      ...Dependency
+    }
+    redis @include(if: $isOperator) {
+      __typename
+      ...Dependency
+    }
+  }
+}
+
+fragment Dependency on Dependency {
+  name
+  reachable
+  latencyMs
+}`,
   `query Bots($first: Int, $after: String) {
   bots(first: $first, after: $after) {
     __typename
@@ -49,6 +140,31 @@ fragment RunningDeployment on Deployment {
     __typename
     id
     name
+  }
+}`,
+  `mutation RenameBot($id: ID!, $name: String!) {
+  updateBot(id: $id, input: {name: $name}) {
+    __typename
+    id
+    name
+  }
+}`,
+  `query BotNames($first: Int, $after: String) {
+  bots(first: $first, after: $after) {
+    __typename
+    edges {
+      __typename
+      node {
+        __typename
+        id
+        name
+      }
+    }
+    pageInfo {
+      __typename
+      hasNextPage
+      endCursor
+    }
   }
 }`,
   `mutation DeleteBot($id: ID!) {
@@ -225,6 +341,154 @@ fragment RunningDeployment on Deployment {
     bot {
       __typename
       id
+    }
+  }
+}`,
+  `query Keys {
+  viewer {
+    __typename
+    account {
+      __typename
+      id
+      apiKeys {
+        __typename
+        ...ListedKey
+      }
+    }
+  }
+}
+
+fragment ListedKey on ApiKey {
+  id
+  name
+  prefix
+  scopes
+  bots {
+    __typename
+    id
+    name
+  }
+  createdAt
+  createdBy {
+    __typename
+    id
+    name
+  }
+  lastUsedAt
+  expiresAt
+  revokedAt
+}`,
+  `mutation CreateKey($input: CreateApiKeyInput!) {
+  createApiKey(input: $input) {
+    __typename
+    secret
+    apiKey {
+      __typename
+      id
+    }
+  }
+}`,
+  `mutation UpdateKey($id: ID!, $input: UpdateApiKeyInput!) {
+  updateApiKey(id: $id, input: $input) {
+    __typename
+    ...ListedKey
+  }
+}
+
+fragment ListedKey on ApiKey {
+  id
+  name
+  prefix
+  scopes
+  bots {
+    __typename
+    id
+    name
+  }
+  createdAt
+  createdBy {
+    __typename
+    id
+    name
+  }
+  lastUsedAt
+  expiresAt
+  revokedAt
+}`,
+  `mutation RotateKey($id: ID!, $overlapHours: Int!) {
+  rotateApiKey(id: $id, overlapHours: $overlapHours) {
+    __typename
+    secret
+  }
+}`,
+  `mutation RevokeKey($id: ID!, $withCreated: Boolean!) {
+  revokeApiKey(id: $id, withCreated: $withCreated) {
+    __typename
+    id
+  }
+}`,
+  `query AuditLog($first: Int, $after: String, $filter: AuditFilter) {
+  viewer {
+    __typename
+    account {
+      __typename
+      id
+      auditLog(first: $first, after: $after, filter: $filter) {
+        __typename
+        edges {
+          __typename
+          node {
+            __typename
+            id
+            action
+            keyId
+            botId
+            targetId
+            createdAt
+          }
+        }
+        pageInfo {
+          __typename
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+}`,
+  `query Usage($ofRuns: Boolean!, $byKey: Boolean!) {
+  viewer {
+    __typename
+    rateLimit {
+      __typename
+      perMinute
+      perDay
+    }
+    usage {
+      __typename
+      requestsThisMinute
+      requestsToday
+      tokensThisMonth @include(if: $ofRuns)
+      byBot @include(if: $ofRuns) {
+        __typename
+        bot {
+          __typename
+          id
+          name
+        }
+        requests
+        tokens
+      }
+      byKey @include(if: $byKey) {
+        __typename
+        apiKey {
+          __typename
+          id
+          name
+        }
+        requests
+        tokens
+      }
     }
   }
 }`,

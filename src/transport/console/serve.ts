@@ -7,7 +7,16 @@ import { createSharedText } from '../shared-text.ts';
 import { CONSOLE_DIRECTORY, readConsolePage } from './files.ts';
 
 /** The addresses of the console's views. All of them have the same page, which shows the view of its address. */
-const VIEWS = ['/', '/bots', '/bots/*', '/runs/*', '/settings', '/guide', '/guide/*'];
+const VIEWS = [
+  '/',
+  '/bots',
+  '/bots/*',
+  '/runs/*',
+  '/settings',
+  '/settings/*',
+  '/guide',
+  '/guide/*',
+];
 
 /**
  * Serves the console's page at its addresses, and its precompressed files at `/assets`. Browsers revalidate the page

@@ -18,14 +18,16 @@ export type ListedBot = BotsQuery['bots']['edges'][number]['node'];
 export function BotRow({
   bot,
   stats,
+  onRename,
   onDelete,
 }: {
   bot: ListedBot;
   stats: Stats;
+  onRename(): void;
   onDelete(): void;
 }) {
   const [, navigate] = useLocation();
-  const mayDelete = useScope('ADMIN');
+  const mayChange = useScope('ADMIN');
   const address = `/bots/${bot.id}/start`;
   return (
     <tr className="bot">
@@ -44,8 +46,11 @@ export function BotRow({
         <Menu label={`Actions for ${bot.name}`} button={<Icon name="dots" />}>
           <MenuItem onSelect={() => navigate(address)}>Open</MenuItem>
           <MenuItem onSelect={() => void navigator.clipboard.writeText(bot.id)}>Copy id</MenuItem>
+          <MenuItem unavailable={!mayChange && lacks('ADMIN')} onSelect={onRename}>
+            Rename…
+          </MenuItem>
           <hr />
-          <MenuItem isDanger unavailable={!mayDelete && lacks('ADMIN')} onSelect={onDelete}>
+          <MenuItem isDanger unavailable={!mayChange && lacks('ADMIN')} onSelect={onDelete}>
             Delete…
           </MenuItem>
         </Menu>

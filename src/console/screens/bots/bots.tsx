@@ -2,16 +2,19 @@ import { useState } from 'react';
 import { Bots as BotsQuery } from '../../../operations/console/operations.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
-import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
+import { Empty, Failed } from '../../parts/state.tsx';
+import { MoreRow, SkeletonRows, WholeRow } from '../../parts/table.tsx';
 import { useServerQuery } from '../../server/operations.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { BotRow, type ListedBot } from './bot-row.tsx';
 import './bots.css';
 import { DeleteBotDialog } from './delete-bot.tsx';
+import { RenameBotDialog } from './rename-bot.tsx';
 import { useStats } from './use-stats.ts';
 
 /** Bots of one page of the list. */
 const PAGE = 50;
+const COLUMNS = 8;
 
 /** The list of the account's bots: what runs where, and how the last day went. */
 export function Bots() {
@@ -44,6 +47,7 @@ function BotPages({
   cursors: (string | null)[];
   onMore(cursor: string): void;
 }) {
+  const [renamed, setRenamed] = useState<ListedBot>();
   const [leaving, setLeaving] = useState<ListedBot>();
   return (
     <>
@@ -68,10 +72,12 @@ function BotPages({
             after={after}
             isLast={at === cursors.length - 1}
             onMore={onMore}
+            onRename={setRenamed}
             onDelete={setLeaving}
           />
         ))}
       </table>
+      {renamed && <RenameBotDialog bot={renamed} onClose={() => setRenamed(undefined)} />}
       {leaving && <DeleteBotDialog bot={leaving} onClose={() => setLeaving(undefined)} />}
     </>
   );
@@ -81,29 +87,31 @@ function BotPage({
   after,
   isLast,
   onMore,
+  onRename,
   onDelete,
 }: {
   after: string | null;
   isLast: boolean;
   onMore(cursor: string): void;
+  onRename(bot: ListedBot): void;
   onDelete(bot: ListedBot): void;
 }) {
   const { data, problem, retry } = useServerQuery(BotsQuery, { first: PAGE, after });
   const stats = useStats({ first: PAGE, after });
   if (!data) {
-    if (!problem) return <PlaceHolders />;
+    if (!problem) return <SkeletonRows columns={COLUMNS} className="bot" />;
     return (
-      <Whole>
+      <WholeRow columns={COLUMNS}>
         <Failed problem={problem} onRetry={retry} />
-      </Whole>
+      </WholeRow>
     );
   }
   const { edges, pageInfo } = data.bots;
   if (edges.length === 0 && after === null)
     return (
-      <Whole>
+      <WholeRow columns={COLUMNS}>
         <NoBots />
-      </Whole>
+      </WholeRow>
     );
   return (
     <tbody>
@@ -112,23 +120,14 @@ function BotPage({
           key={node.id}
           bot={node}
           stats={stats.of(node.id)}
+          onRename={() => onRename(node)}
           onDelete={() => onDelete(node)}
         />
       ))}
       {isLast && pageInfo.hasNextPage && pageInfo.endCursor && (
-        <MoreRow cursor={pageInfo.endCursor} onMore={onMore} />
+        <MoreRow columns={COLUMNS} onMore={() => onMore(pageInfo.endCursor ?? '')} />
       )}
     </tbody>
-  );
-}
-
-function MoreRow({ cursor, onMore }: { cursor: string; onMore(cursor: string): void }) {
-  return (
-    <tr className="bots-whole">
-      <td colSpan={8}>
-        <Button onClick={() => onMore(cursor)}>Show more</Button>
-      </td>
-    </tr>
   );
 }
 
@@ -148,36 +147,5 @@ function NoBots() {
         <p>{lacks('ADMIN')} Ask the owner of the account for a bot.</p>
       )}
     </Empty>
-  );
-}
-
-function Whole({ children }: { children: React.ReactNode }) {
-  return (
-    <tbody className="bots-whole">
-      <tr>
-        <td colSpan={8}>{children}</td>
-      </tr>
-    </tbody>
-  );
-}
-
-function PlaceHolders() {
-  return (
-    <tbody aria-busy="true">
-      {['a', 'b', 'c'].map((row) => (
-        <tr key={row} className="bot">
-          <td>
-            <Skeleton width="120px" />
-            <br />
-            <Skeleton width="80px" height={10} />
-          </td>
-          {['b', 'c', 'd', 'e', 'f', 'g', 'h'].map((cell) => (
-            <td key={cell}>
-              <Skeleton width="70%" />
-            </td>
-          ))}
-        </tr>
-      ))}
-    </tbody>
   );
 }

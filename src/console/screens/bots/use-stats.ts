@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { BotStats, type BotStatsQuery } from '../../../operations/console/operations.ts';
+import { serverNow } from '../../server/clock.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
@@ -48,7 +49,7 @@ export function useStats(page: { first: number; after: string | null }): { of(id
 
 /** The end of this minute, so that a view opened twice within it asks once. */
 function lastMinute(): number {
-  return Math.ceil(Date.now() / 60_000) * 60_000;
+  return Math.ceil(serverNow() / 60_000) * 60_000;
 }
 
 function reasonOf({ message, requestId }: Problem): string {

@@ -1,0 +1,48 @@
+import type { ReactNode } from 'react';
+import './choices.css';
+
+/** A group of choices under one label. */
+export function Choices({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <fieldset className="choices">
+      <legend>{label}</legend>
+      {children}
+    </fieldset>
+  );
+}
+
+/** One choice with what it means. A choice that is not available says why. */
+export function Choice({
+  type = 'checkbox',
+  name,
+  label,
+  hint,
+  isChosen,
+  unavailable,
+  onChange,
+}: {
+  type?: 'checkbox' | 'radio';
+  /** Of a group of radio buttons. */
+  name?: string;
+  label: ReactNode;
+  hint?: ReactNode;
+  isChosen: boolean;
+  unavailable?: string | false | undefined;
+  onChange(isChosen: boolean): void;
+}) {
+  return (
+    <label className="choice" title={unavailable || undefined}>
+      <input
+        type={type}
+        name={name}
+        checked={isChosen}
+        disabled={Boolean(unavailable)}
+        onChange={({ target }) => onChange(target.checked)}
+      />
+      <span>
+        {label}
+        {(unavailable || hint) && <small>{unavailable || hint}</small>}
+      </span>
+    </label>
+  );
+}

@@ -1,0 +1,20 @@
+import './meter.css';
+
+/** Above this share of its limit, a bar warns. */
+const HIGH = 0.9;
+
+/** How much of a limit is used, as a bar with its numbers. */
+export function Meter({ label, used, limit }: { label: string; used: number; limit: number }) {
+  return (
+    <div className="meter">
+      <div className="meter-text">
+        <span>{label}</span>
+        <span className="number">
+          <b>{used.toLocaleString('en')}</b>{' '}
+          <span className="faint">of {limit.toLocaleString('en')}</span>
+        </span>
+      </div>
+      <meter aria-label={label} min={0} max={limit} high={limit * HIGH} optimum={0} value={used} />
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+import { useState } from 'react';
+import { RenameBot } from '../../../operations/console/operations.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { Refused } from '../../parts/state.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { mutate, useMutate } from '../../server/operations.ts';
+import { detailFor } from '../../server/problem.ts';
+import type { ListedBot } from './bot-row.tsx';
+
+/** Changes the name of a bot. The id stays. */
+export function RenameBotDialog({ bot, onClose }: { bot: ListedBot; onClose(): void }) {
+  const [name, setName] = useState(bot.name);
+  const { isBusy, problem, run } = useMutate(RenameBot, ['Bot']);
+  const isNew = name.trim() !== '' && name.trim() !== bot.name;
+  const submit = async () => {
+    const { data } = await run({ id: bot.id, name });
+    if (!data?.updateBot) return;
+    onClose();
+    toast(`Renamed ${bot.name} to ${data.updateBot.name}.`, () => renameBack(bot));
+  };
+  return (
+    <Dialog title={`Rename ${bot.name}`} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isNew && !isBusy) void submit();
+        }}
+      >
+        <TextField
+          label="Name"
+          required
+          maxLength={200}
+          value={name}
+          error={detailFor(problem, 'input.name')}
+          hint={`The id ${bot.id} stays, so nothing that calls the bot changes.`}
+          onChange={({ target }) => setName(target.value)}
+        />
+        {problem?.details.length === 0 && <Refused problem={problem} />}
+        <div className="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            look="primary"
+            isBusy={isBusy}
+            unavailable={!isNew && 'Type a new name first.'}
+          >
+            Rename
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+async function renameBack({ id, name }: ListedBot): Promise<void> {
+  const { problem } = await mutate(RenameBot, { id, name }, ['Bot']);
+  toast(problem ? problem.message : `Renamed back to ${name}.`);
+}

@@ -1,0 +1,59 @@
+import { Link } from 'wouter';
+import { Id } from '../../parts/copy.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
+import { RelativeTime } from '../../parts/time.tsx';
+import { useViewer } from '../../server/viewer.ts';
+import { planName, scopeName } from './plans.ts';
+import { Section } from './section.tsx';
+
+/** The signed-in account with its limits, and the key of this session. */
+export function AccountSettings() {
+  const { account, apiKey, rateLimit } = useViewer();
+  return (
+    <Section title="Account">
+      <div className="settings-body">
+        <section>
+          <h2>{account.name}</h2>
+          <Facts>
+            <Fact name="Id">
+              <Id>{account.id}</Id>
+            </Fact>
+            <Fact name="Plan">{planName(account.plan)}</Fact>
+            <Fact name="Limits">
+              <span className="number">
+                {rateLimit.perMinute.toLocaleString('en')} requests a minute,{' '}
+                {rateLimit.perDay.toLocaleString('en')} a day
+              </span>{' '}
+              · <Link href="/settings/usage">see what is used</Link>
+            </Fact>
+          </Facts>
+          <p className="settings-note">
+            The operator of this server changes the name, the plan and the limits.
+          </p>
+        </section>
+        <section>
+          <h2>Key of this session</h2>
+          <Facts>
+            <Fact name="Name">{apiKey.name}</Fact>
+            <Fact name="Begins with">
+              <span className="mono">{apiKey.prefix}…</span>
+            </Fact>
+            <Fact name="Scopes">{apiKey.scopes.map(scopeName).join(', ')}</Fact>
+            <Fact name="Bots">{botsOf(apiKey.bots)}</Fact>
+            <Fact name="Expires">
+              {apiKey.expiresAt ? <RelativeTime at={apiKey.expiresAt} /> : 'never'}
+            </Fact>
+          </Facts>
+          <p className="settings-note">
+            A session ends 12 hours after its last use, after 7 days at the latest, and with its
+            key.
+          </p>
+        </section>
+      </div>
+    </Section>
+  );
+}
+
+function botsOf(bots: { id: string }[] | null): string {
+  return bots === null ? 'every bot of the account' : bots.map(({ id }) => id).join(', ') || 'none';
+}

@@ -1,0 +1,131 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { Accounts as AccountsOf } from '../../../../operations/console/operations.ts';
+import { ButtonLink } from '../../../parts/button.tsx';
+import { Failed } from '../../../parts/state.tsx';
+import { MoreRow, SkeletonRows, WholeRow } from '../../../parts/table.tsx';
+import { useServerQuery } from '../../../server/operations.ts';
+import { useScope } from '../../../server/viewer.ts';
+import { type Issued, SecretDialog } from '../secret.tsx';
+import { Section } from '../section.tsx';
+import {
+  ChangeAccountDialog,
+  CreateAccountDialog,
+  type ListedAccount,
+} from './account-dialogs.tsx';
+import { type AccountAction, AccountRow } from './account-row.tsx';
+import { DeleteAccountDialog, resume, SuspendAccountDialog } from './end-account.tsx';
+
+/** Accounts of one page of the list. */
+const PAGE = 50;
+const COLUMNS = 7;
+
+/** Every account of the server, for operators: create, change, suspend, resume, delete. */
+export function Accounts({ isCreating = false }: { isCreating?: boolean }) {
+  const mayRead = useScope('OPERATOR');
+  return (
+    <Section
+      title="Accounts"
+      needs="OPERATOR"
+      actions={
+        <ButtonLink href="/settings/accounts/new" look="primary" icon="plus">
+          New account
+        </ButtonLink>
+      }
+    >
+      {mayRead && <AccountList isCreating={isCreating} />}
+    </Section>
+  );
+}
+
+type Open = { action: AccountAction; account: ListedAccount };
+
+function AccountList({ isCreating }: { isCreating: boolean }) {
+  const [cursors, setCursors] = useState<(string | null)[]>([null]);
+  const [open, setOpen] = useState<Open>();
+  const [issued, setIssued] = useState<Issued>();
+  const [, navigate] = useLocation();
+  const backToList = () => navigate('/settings/accounts', { replace: true });
+  const close = () => setOpen(undefined);
+  const act = (action: AccountAction, account: ListedAccount) => {
+    if (action === 'resume') void resume(account);
+    else setOpen({ action, account });
+  };
+  return (
+    <>
+      <table className="table table-cards">
+        <thead>
+          <tr>
+            <th>Account</th>
+            <th>State</th>
+            <th>Plan</th>
+            <th className="right">Requests a minute</th>
+            <th className="right">Requests a day</th>
+            <th>Created</th>
+            <th>
+              <span className="unseen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        {cursors.map((after, at) => (
+          <AccountPage
+            key={after}
+            after={after}
+            onAction={act}
+            onMore={
+              at === cursors.length - 1 ? (cursor) => setCursors([...cursors, cursor]) : undefined
+            }
+          />
+        ))}
+      </table>
+      {isCreating && (
+        <CreateAccountDialog
+          onClose={backToList}
+          onIssued={(next) => {
+            backToList();
+            setIssued(next);
+          }}
+        />
+      )}
+      {open?.action === 'change' && <ChangeAccountDialog account={open.account} onClose={close} />}
+      {open?.action === 'suspend' && (
+        <SuspendAccountDialog account={open.account} onClose={close} />
+      )}
+      {open?.action === 'delete' && <DeleteAccountDialog account={open.account} onClose={close} />}
+      {issued && <SecretDialog issued={issued} onClose={() => setIssued(undefined)} />}
+    </>
+  );
+}
+
+function AccountPage({
+  after,
+  onAction,
+  onMore,
+}: {
+  after: string | null;
+  onAction(action: AccountAction, account: ListedAccount): void;
+  /** Absent unless this is the last page so far. */
+  onMore: ((cursor: string) => void) | undefined;
+}) {
+  const { data, problem, retry } = useServerQuery(AccountsOf, { first: PAGE, after });
+  if (!data) {
+    if (!problem) return <SkeletonRows columns={COLUMNS} />;
+    return (
+      <WholeRow columns={COLUMNS}>
+        <Failed problem={problem} onRetry={retry} />
+      </WholeRow>
+    );
+  }
+  const { edges, pageInfo } = data.accounts;
+  const { hasNextPage, endCursor } = pageInfo;
+  return (
+    <tbody>
+      {edges.map(({ node }) => (
+        <AccountRow key={node.id} account={node} onAction={(action) => onAction(action, node)} />
+      ))}
+      {onMore && hasNextPage && endCursor && (
+        <MoreRow columns={COLUMNS} onMore={() => onMore(endCursor)} />
+      )}
+    </tbody>
+  );
+}

@@ -1,0 +1,103 @@
+import { useState } from 'react';
+import {
+  DeleteAccount,
+  ResumeAccount,
+  SuspendAccount,
+} from '../../../../operations/console/operations.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { TextField } from '../../../parts/field.tsx';
+import { Refused } from '../../../parts/state.tsx';
+import { toast } from '../../../parts/toast.tsx';
+import { mutate, useMutate } from '../../../server/operations.ts';
+import type { ListedAccount } from './account-dialogs.tsx';
+
+/** Lifts a suspension. */
+export async function resume({ id, name }: ListedAccount): Promise<void> {
+  const { problem } = await mutate(ResumeAccount, { id }, ['Account']);
+  toast(problem ? problem.message : `Resumed ${name}.`);
+}
+
+export function SuspendAccountDialog({
+  account,
+  onClose,
+}: {
+  account: ListedAccount;
+  onClose(): void;
+}) {
+  const { isBusy, problem, run } = useMutate(SuspendAccount, ['Account']);
+  const submit = async () => {
+    const { data } = await run({ id: account.id });
+    if (!data?.suspendAccount) return;
+    onClose();
+    toast(`Suspended ${account.name}.`, () => resume(account));
+  };
+  return (
+    <Dialog title={`Suspend ${account.name}?`} onClose={onClose}>
+      <p>
+        Its keys are refused, its streams end, and its queued and running runs are cancelled. Its
+        data stays. You can resume it; cancelled runs stay cancelled.
+      </p>
+      <Refused problem={problem} />
+      <div className="actions">
+        <Button onClick={onClose}>Keep it</Button>
+        <Button look="danger" isBusy={isBusy} onClick={() => void submit()}>
+          Suspend account
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Deletes an account after its name or id is typed. An account that another tab has deleted counts as deleted. */
+export function DeleteAccountDialog({
+  account,
+  onClose,
+}: {
+  account: ListedAccount;
+  onClose(): void;
+}) {
+  const [typed, setTyped] = useState('');
+  const { isBusy, problem, run } = useMutate(DeleteAccount, ['Account']);
+  const isTyped = [account.name, account.id].includes(typed.trim());
+  const submit = async () => {
+    const answer = await run({ id: account.id });
+    if (answer.problem && answer.problem.code !== 'NOT_FOUND') return;
+    onClose();
+    toast(`Deleted ${account.name}.`);
+  };
+  return (
+    <Dialog title={`Delete ${account.name}?`} onClose={onClose}>
+      <p>
+        This deletes the account with its keys, bots, deployments, conversations, runs and audit
+        log. It cannot be undone.
+      </p>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isTyped && !isBusy) void submit();
+        }}
+      >
+        <TextField
+          label={`Type ${account.name} or its id to confirm`}
+          hint={<span className="mono">{account.id}</span>}
+          value={typed}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+        <Refused problem={problem} />
+        <div className="actions">
+          <Button onClick={onClose}>Keep it</Button>
+          <Button
+            type="submit"
+            look="danger"
+            isBusy={isBusy}
+            unavailable={!isTyped && 'Type the name or the id of the account first.'}
+          >
+            Delete account
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

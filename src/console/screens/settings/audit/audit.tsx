@@ -1,0 +1,153 @@
+import { useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { AuditLog, type AuditLogQuery, Keys } from '../../../../operations/console/operations.ts';
+import { Id } from '../../../parts/copy.tsx';
+import { Empty, Failed } from '../../../parts/state.tsx';
+import { MoreRow, SkeletonRows, WholeRow } from '../../../parts/table.tsx';
+import { LocalTime } from '../../../parts/time.tsx';
+import { useServerQuery } from '../../../server/operations.ts';
+import { useScope } from '../../../server/viewer.ts';
+import { Section } from '../section.tsx';
+import { ACTIONS, type AuditAddress, filterOf, readAddress } from './filter.ts';
+import { Filters } from './filters.tsx';
+
+/** Entries of one page of the list. */
+const PAGE = 50;
+const COLUMNS = 5;
+
+/** What the keys of the account, and operators, changed. The filters stand in the address. */
+export function Audit() {
+  const mayRead = useScope('ADMIN');
+  return (
+    <Section title="Audit log" needs="ADMIN">
+      {mayRead && <FilteredLog />}
+    </Section>
+  );
+}
+
+function FilteredLog() {
+  const [search, setSearch] = useSearchParams();
+  const address = readAddress(search);
+  const { data } = useServerQuery(Keys, {});
+  const keys = data?.viewer.account.apiKeys ?? [];
+  const change = (part: Partial<AuditAddress>) => {
+    const filled = Object.entries({ ...address, ...part }).filter(([, value]) => value !== '');
+    setSearch(Object.fromEntries(filled));
+  };
+  const nameOf = (id: string) => keys.find((key) => key.id === id)?.name;
+  return (
+    <>
+      <Filters address={address} keys={keys} onChange={change} />
+      <Log key={JSON.stringify(address)} address={address} nameOf={nameOf} />
+    </>
+  );
+}
+
+function Log({
+  address,
+  nameOf,
+}: {
+  address: AuditAddress;
+  nameOf(keyId: string): string | undefined;
+}) {
+  const [cursors, setCursors] = useState<(string | null)[]>([null]);
+  return (
+    <table className="table table-cards">
+      <thead>
+        <tr>
+          <th>Time</th>
+          <th>Who</th>
+          <th>What</th>
+          <th>Target</th>
+          <th>Bot</th>
+        </tr>
+      </thead>
+      {cursors.map((after, at) => (
+        <LogPage
+          key={after}
+          address={address}
+          after={after}
+          nameOf={nameOf}
+          onMore={
+            at === cursors.length - 1 ? (cursor) => setCursors([...cursors, cursor]) : undefined
+          }
+        />
+      ))}
+    </table>
+  );
+}
+
+function LogPage({
+  address,
+  after,
+  nameOf,
+  onMore,
+}: {
+  address: AuditAddress;
+  after: string | null;
+  nameOf(keyId: string): string | undefined;
+  /** Absent unless this is the last page so far. */
+  onMore: ((cursor: string) => void) | undefined;
+}) {
+  const filter = filterOf(address);
+  const { data, problem, retry } = useServerQuery(AuditLog, { first: PAGE, after, filter });
+  if (!data) {
+    if (!problem) return <SkeletonRows columns={COLUMNS} />;
+    return (
+      <WholeRow columns={COLUMNS}>
+        <Failed problem={problem} onRetry={retry} />
+      </WholeRow>
+    );
+  }
+  const { edges, pageInfo } = data.viewer.account.auditLog;
+  const { hasNextPage, endCursor } = pageInfo;
+  if (edges.length === 0 && after === null)
+    return (
+      <WholeRow columns={COLUMNS}>
+        <Nothing isFiltered={Object.keys(filter).length > 0} />
+      </WholeRow>
+    );
+  return (
+    <tbody>
+      {edges.map(({ node }) => (
+        <Entry key={node.id} entry={node} keyName={node.keyId && nameOf(node.keyId)} />
+      ))}
+      {onMore && hasNextPage && endCursor && (
+        <MoreRow columns={COLUMNS} onMore={() => onMore(endCursor)} />
+      )}
+    </tbody>
+  );
+}
+
+type Listed = AuditLogQuery['viewer']['account']['auditLog']['edges'][number]['node'];
+
+function Entry({ entry, keyName }: { entry: Listed; keyName: string | null | undefined }) {
+  const { createdAt, keyId, action, targetId, botId } = entry;
+  return (
+    <tr>
+      <td data-label="Time">
+        <LocalTime at={createdAt} />
+      </td>
+      <td data-label="Who">{keyName ?? (keyId ? <Id>{keyId}</Id> : 'an operator')}</td>
+      <td data-label="What">{ACTIONS[action]}</td>
+      <td data-label="Target">
+        <Id>{targetId}</Id>
+      </td>
+      <td data-label="Bot">{botId ? <Id>{botId}</Id> : <span className="faint">–</span>}</td>
+    </tr>
+  );
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered)
+    return (
+      <Empty title="No entry matches these filters">
+        <p>Widen the days, or clear the filters.</p>
+      </Empty>
+    );
+  return (
+    <Empty title="Nothing was changed yet">
+      <p>Deploys, keys, deletions and changes of memory appear here, for 400 days.</p>
+    </Empty>
+  );
+}

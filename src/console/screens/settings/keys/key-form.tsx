@@ -1,0 +1,102 @@
+import { useState } from 'react';
+import { Button } from '../../../parts/button.tsx';
+import { Choice, Choices } from '../../../parts/choices.tsx';
+import { TextField } from '../../../parts/field.tsx';
+import { Refused } from '../../../parts/state.tsx';
+import { detailFor, type Problem } from '../../../server/problem.ts';
+import { lacks, useViewer } from '../../../server/viewer.ts';
+import { SCOPES, scopeName } from '../plans.ts';
+import { BotsField } from './bots-field.tsx';
+import { ExpiryField } from './expiry-field.tsx';
+import type { KeyDraft, ListedKey } from './key.ts';
+
+/** The fields of a new or an existing key. It offers no right that the signed-in key lacks. */
+export function KeyForm({
+  edited,
+  action,
+  isBusy,
+  problem,
+  onSubmit,
+  onCancel,
+}: {
+  edited?: ListedKey;
+  /** The verb of its button. */
+  action: string;
+  isBusy: boolean;
+  problem: Problem | undefined;
+  onSubmit(draft: KeyDraft): void;
+  onCancel(): void;
+}) {
+  const { apiKey } = useViewer();
+  const [draft, setDraft] = useState<KeyDraft>({
+    name: edited?.name ?? '',
+    scopes: edited?.scopes ?? ['CHAT'],
+    botIds: (edited ?? apiKey).bots?.map(({ id }) => id) ?? null,
+    expiresAt: undefined,
+  });
+  const change = (part: Partial<KeyDraft>) => setDraft({ ...draft, ...part });
+  const missing = missingIn(draft);
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!missing && !isBusy) onSubmit(draft);
+      }}
+    >
+      <TextField
+        label="Name"
+        placeholder="Web shop"
+        required
+        maxLength={200}
+        value={draft.name}
+        error={detailFor(problem, 'input.name')}
+        onChange={({ target }) => change({ name: target.value })}
+      />
+      <Choices label="Scopes">
+        {SCOPES.filter(({ scope }) => scope !== 'OPERATOR' || apiKey.scopes.includes(scope)).map(
+          ({ scope, allows }) => (
+            <Choice
+              key={scope}
+              label={scopeName(scope)}
+              hint={allows}
+              isChosen={draft.scopes.includes(scope)}
+              unavailable={!apiKey.scopes.includes(scope) && lacks(scope)}
+              onChange={(isChosen) =>
+                change({
+                  scopes: isChosen
+                    ? [...draft.scopes, scope]
+                    : draft.scopes.filter((one) => one !== scope),
+                })
+              }
+            />
+          ),
+        )}
+      </Choices>
+      <BotsField
+        chosen={draft.botIds}
+        known={edited?.bots ?? []}
+        onChange={(botIds) => change({ botIds })}
+      />
+      <ExpiryField
+        current={edited?.expiresAt}
+        latest={apiKey.expiresAt}
+        error={detailFor(problem, 'input.expiresAt')}
+        onChange={(expiresAt) => change({ expiresAt })}
+      />
+      <Refused problem={problem?.details.length ? undefined : problem} />
+      <div className="actions">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" look="primary" isBusy={isBusy} unavailable={missing}>
+          {action}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function missingIn({ name, scopes, botIds }: KeyDraft): string | undefined {
+  if (name.trim() === '') return 'Give the key a name.';
+  if (scopes.length === 0) return 'Choose at least one scope.';
+  return botIds?.length === 0 ? 'Choose at least one bot.' : undefined;
+}

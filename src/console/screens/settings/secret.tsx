@@ -1,0 +1,35 @@
+import { Button } from '../../parts/button.tsx';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Refused } from '../../parts/state.tsx';
+import type { Problem } from '../../server/problem.ts';
+
+/** A new secret with the name of what it belongs to. */
+export type Issued = {
+  title: string;
+  secret: string;
+  /** Further consequences, such as for this session. */
+  note?: string | undefined;
+  problem?: Problem | undefined;
+};
+
+/** Shows a new secret, once. Only its button closes the dialog, so that no stray click loses the secret. */
+export function SecretDialog({ issued, onClose }: { issued: Issued; onClose(): void }) {
+  const { title, secret, note, problem } = issued;
+  return (
+    <Dialog title={title}>
+      <p className="secret-warning">
+        Copy it now and store it in a safe place. Parley keeps only a hash of it and cannot show it
+        again.
+      </p>
+      <CodeBlock label="API key">{secret}</CodeBlock>
+      {note && <p className="soft">{note}</p>}
+      <Refused problem={problem} />
+      <div className="actions">
+        <Button look="primary" onClick={onClose}>
+          I have stored it
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
