@@ -28,7 +28,7 @@ export const ALONE = [
  * - SQL that Parley writes itself, beyond what Prisma generates;
  * - migrations, the data directory, and the first start;
  * - locks, killed processes and lost connections;
- * - a test that asks which database it has.
+ * - a test that checks which database it has.
  */
 const ON_BOTH = [
   'test/accounts/{account-end,audit-log,key-watchers}.test.ts',

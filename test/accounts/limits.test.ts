@@ -212,7 +212,7 @@ describe.skipIf(!inject('redisUrl'))('on Redis', () => {
     expect(await one.takeForAccount(tenant, 10)).toMatchObject({ allowed: true, remaining: 0 });
     expect(await one.takeForAccount(tenant, 1)).toMatchObject({ allowed: false });
     expect(await other.takeForAccount(tenant, 0)).toMatchObject({ remaining: 1 });
-    await one.mend();
+    await one.restore();
     expect(await one.takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: 0 });
     expect(await other.takeForAccount(tenant, 1)).toMatchObject({ allowed: false });
   });

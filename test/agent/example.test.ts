@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
-import { type McpSite, says, startMcp, tool } from '../helpers/mcp.ts';
+import { type McpSite, textResult, startMcp, tool } from '../helpers/mcp.ts';
 import { type Site, startSite } from '../helpers/site.ts';
 
 const ORDERS_KEY = 'orders-key-0123456789';
@@ -27,7 +27,7 @@ beforeAll(async () => {
     tool('delete_repository', 'name'),
     tool('get_issue', 'number'),
   ]);
-  mcp.handle(({ name, input }) => says(`${name}: 2 issues of "${input.query}"`, GITHUB_TOKEN));
+  mcp.handle(({ name, input }) => textResult(`${name}: 2 issues of "${input.query}"`, GITHUB_TOKEN));
   app = await startApp({ allowedHosts: [shop.host, mcp.host] });
   tenant = await app.tenant();
   bot = await tenant.bot(null);

@@ -216,7 +216,7 @@ describe('a model’s server that', () => {
       for (const message of app.upstream.requests.at(-1)?.body.messages ?? []) {
         if (message.role === 'tool') expect(message.content).toMatch(/^Error: /);
       }
-      await expect.poll(app.upstream.underWay).toBe(0);
+      await expect.poll(app.upstream.openResponses).toBe(0);
     },
   );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { createPubSub, createRedisPubSub, type PubSub } from '../../src/coordination/pubsub.ts';
 import { openRedis } from '../../src/coordination/redis.ts';
-import { belongings } from '../helpers/leaks.ts';
+import { objectCounts } from '../helpers/leaks.ts';
 import { linkRedis } from '../helpers/redis.ts';
 
 const redisUrl = inject('redisUrl');
@@ -47,7 +47,7 @@ describe('Redis', () => {
   });
 
   test.skipIf(!redisUrl)('is missed and welcomed back on the log, once each', async () => {
-    const { redis, cut, mend } = await linkRedis();
+    const { redis, cut, restore } = await linkRedis();
     const lines: string[] = [];
     const log = (_fields: object, message: string) => lines.push(message);
     redis.logTo({ warn: log, error: log });
@@ -55,7 +55,7 @@ describe('Redis', () => {
     await cut();
     await expect(redis.ping()).rejects.toThrow();
     await expect(redis.ping()).rejects.toThrow();
-    await mend();
+    await restore();
     await redis.ping();
     await redis.close();
     expect(lines).toEqual([
@@ -113,9 +113,9 @@ describe.skipIf(!redisUrl)('words between replicas', () => {
       }
     };
     await send(100);
-    const before = await belongings();
+    const before = await objectCounts();
     await send(2_000);
-    const after = await belongings();
+    const after = await objectCounts();
     // A message that stays behind holds more than 100 bytes.
     expect(after.heapBytes - before.heapBytes).toBeLessThan(100_000);
   });
@@ -138,7 +138,7 @@ describe.skipIf(!redisUrl)('words between replicas', () => {
     far.subscribe('before', before.resolve);
     await other.cut();
     far.subscribe('during', during.resolve);
-    await other.mend();
+    await other.restore();
     const again = setInterval(() => {
       near.publish('before', 'one');
       near.publish('during', 'two');

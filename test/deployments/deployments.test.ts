@@ -61,13 +61,13 @@ const variablesOf = async (deploymentId: string) => {
   return envVars && testCipher.decrypt(deploymentId, envVars);
 };
 
-const says = (text: string) => agent(`prompt "${text}"`);
+const textResult = (text: string) => agent(`prompt "${text}"`);
 
 describe('a deploy', () => {
   test('runs from the very next request on', async () => {
     const bot = await tenant.bot(null);
     for (const text of ['One.', 'Two.']) {
-      const deployment = await deploy(bot, { source: says(text), message: `Say ${text}` });
+      const deployment = await deploy(bot, { source: textResult(text), message: `Say ${text}` });
       expect(deployment).toEqual({
         id: expect.stringMatching(/^dep_/),
         status: 'DEPLOYED',
@@ -116,7 +116,7 @@ describe('a deploy', () => {
 
   test('keeps staging and production apart', async () => {
     const bot = await tenant.bot('prompt "Production."');
-    await deploy(bot, { source: says('Staging.'), environment: 'STAGING' });
+    await deploy(bot, { source: textResult('Staging.'), environment: 'STAGING' });
     expect(await promptOf(bot)).toBe('Production.');
     expect(await promptOf(bot, 'staging')).toBe('Staging.');
   });
@@ -131,7 +131,7 @@ describe('a deploy', () => {
     });
     const running = tenant.chat(bot, { message: 'Hi' });
     await expect.poll(() => app.upstream.requests.at(-1)?.body.messages[0]?.content).toBe('Old.');
-    const { id } = await deploy(bot, { source: says('New.') });
+    const { id } = await deploy(bot, { source: textResult('New.') });
     app.upstream.script(({ end }) => end());
     expect(await promptOf(bot)).toBe('New.');
     finish.resolve();
@@ -140,7 +140,7 @@ describe('a deploy', () => {
       'query ($id: ID!) { run(id: $id) { deployment { id active source } } }',
       { id: old.run_id },
     );
-    expect(data.run.deployment).toMatchObject({ active: false, source: says('Old.') });
+    expect(data.run.deployment).toMatchObject({ active: false, source: textResult('Old.') });
     expect(data.run.deployment.id).not.toBe(id);
   });
 
@@ -161,7 +161,7 @@ describe('a deploy', () => {
       envVars: {},
       unsetEnvVars: [],
     };
-    await expect(broken.deploy({ ...request, source: says('Half.') })).rejects.toThrow('entropy');
+    await expect(broken.deploy({ ...request, source: textResult('Half.') })).rejects.toThrow('entropy');
     expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(1);
     expect(await promptOf(bot)).toBe('Safe.');
   });
@@ -171,7 +171,7 @@ describe('a deploy', () => {
     const made = await Promise.all(
       Array.from({ length: 20 }, (_, number) =>
         deploy(bot, {
-          source: says(`Number ${number}.`),
+          source: textResult(`Number ${number}.`),
           envVars: [{ name: `V${number}`, value: String(number) }],
         }),
       ),
@@ -189,7 +189,7 @@ describe('a deploy', () => {
     ]);
     // Each took over the variables of the one before it: the one that runs has them all.
     expect(activeDeployment.envNames).toHaveLength(20);
-    expect(says((await promptOf(bot)) ?? '')).toBe(activeDeployment.source);
+    expect(textResult((await promptOf(bot)) ?? '')).toBe(activeDeployment.source);
     const active = await app.prisma.activeDeployment.findMany({ where: { botId: bot } });
     expect(active).toMatchObject([{ deploymentId: activeDeployment.id, version: 20 }]);
   });
@@ -225,7 +225,7 @@ describe('the source of a deployment', () => {
         return readSource(source);
       },
     });
-    const source = says('{{ context.a }}');
+    const source = textResult('{{ context.a }}');
     const { id } = await deployments.deploy({
       botId,
       environment: 'STAGING',
@@ -428,9 +428,9 @@ describe('the variables of a deployment', () => {
 describe('a rollback', () => {
   test('makes a new deployment with the source and the variables of the old one', async () => {
     const bot = await tenant.bot(null);
-    const one = await deploy(bot, { source: says('One.'), envVars: [{ name: 'A', value: '1' }] });
+    const one = await deploy(bot, { source: textResult('One.'), envVars: [{ name: 'A', value: '1' }] });
     await deploy(bot, {
-      source: says('Two.'),
+      source: textResult('Two.'),
       envVars: [
         { name: 'A', value: '2' },
         { name: 'B', value: '3' },
@@ -442,7 +442,7 @@ describe('a rollback', () => {
     expect(await variablesOf(back.id)).toEqual({ A: '1' });
     expect(await promptOf(bot)).toBe('One.');
     // What is deployed next builds on what the rollback restored.
-    expect((await deploy(bot, { source: says('Three.') })).envNames).toEqual(['A']);
+    expect((await deploy(bot, { source: textResult('Three.') })).envNames).toEqual(['A']);
   });
 
   test('to what runs already is allowed, and makes a new entry', async () => {
@@ -454,8 +454,8 @@ describe('a rollback', () => {
 
   test('stays in the environment of its target', async () => {
     const bot = await tenant.bot('prompt "Production."');
-    const staged = await deploy(bot, { source: says('Staging.'), environment: 'STAGING' });
-    await deploy(bot, { source: says('Worse.'), environment: 'STAGING' });
+    const staged = await deploy(bot, { source: textResult('Staging.'), environment: 'STAGING' });
+    await deploy(bot, { source: textResult('Worse.'), environment: 'STAGING' });
     expect(await rollback(bot, staged.id)).toMatchObject({ environment: 'STAGING' });
     expect(await promptOf(bot, 'staging')).toBe('Staging.');
     expect(await promptOf(bot)).toBe('Production.');
@@ -476,9 +476,9 @@ describe('a rollback', () => {
 describe('a promotion', () => {
   test('runs staging’s source in production, with production’s variables', async () => {
     const bot = await tenant.bot(null);
-    await deploy(bot, { source: says('Old.'), envVars: [{ name: 'KEY', value: 'production' }] });
+    await deploy(bot, { source: textResult('Old.'), envVars: [{ name: 'KEY', value: 'production' }] });
     const staged = await deploy(bot, {
-      source: says('New.'),
+      source: textResult('New.'),
       environment: 'STAGING',
       envVars: [
         { name: 'KEY', value: 'staging' },

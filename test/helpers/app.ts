@@ -71,7 +71,7 @@ export type Tenant = {
 };
 
 export type GraphQLAnswer = {
-  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows the shape of its own query
   data: any;
   errors?: { message: string; path?: string[]; extensions: Record<string, unknown> }[];
 };

@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** The path of an installed Chromium; none: there is none. */
+/** The path of an installed Chromium, if any. */
 export const executablePath = PLACES.find((path) => {
   try {
     accessSync(path);
@@ -13,7 +13,7 @@ export const executablePath = PLACES.find((path) => {
   }
 });
 
-/** A headless browser that sends no requests of its own to the network. */
+/** A headless browser without background requests to the network. */
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath,

@@ -34,7 +34,7 @@ export async function signIn(app: Server, key: string): Promise<string> {
 
 const VIEWER = '{ viewer { account { id } } }';
 
-/** Asks who is signed in. @returns the account's id, or the error's code. */
+/** Queries the signed-in account. @returns the account's id, or the error's code. */
 export async function viewerBy(app: Server, headers: Record<string, string>): Promise<string> {
   const response = await fetch(`${app.url}/graphql`, {
     method: 'POST',

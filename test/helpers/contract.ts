@@ -81,9 +81,9 @@ export async function readContract(url: string): Promise<Contract> {
       status,
     ).toEqual([]);
     const names = Object.keys(described.headers).map((name) => name.toLowerCase());
-    const own = [...answer.headers.keys()].filter((name) => OWN_HEADERS.test(name));
+    const nonStandard = [...answer.headers.keys()].filter((name) => OWN_HEADERS.test(name));
     expect(
-      own.filter((name) => !names.includes(name)),
+      nonStandard.filter((name) => !names.includes(name)),
       status,
     ).toEqual([]);
     const place = `${pointerTo(found)}/responses/${answer.status}/content/${escaped(type)}/schema`;

@@ -38,7 +38,7 @@ const errorBody = z.strictObject({
 export type WireError = z.infer<typeof errorBody>['error'];
 
 /** Internals that no response may reveal: source locations and database messages. */
-const OF_THE_INSIDE = /node_modules|\.ts:\d|\bat \w+ \(|prisma|\bselect\b.*\bfrom\b|postgres/i;
+const INTERNALS = /node_modules|\.ts:\d|\bat \w+ \(|prisma|\bselect\b.*\bfrom\b|postgres/i;
 
 /**
  * Checks an error response against the documented form: its status, its headers and its whole body.
@@ -52,14 +52,16 @@ export function readError({ status, headers, body }: WireAnswer, limited = true)
   const read = errorBody.safeParse(parse(body));
   if (!read.success) throw wrong(z.prettifyError(read.error));
   const { error } = read.data;
-  if (DOCUMENTED_STATUS[error.code] !== status) throw wrong('Another status than its code has');
-  if (headers.get('content-type') !== 'application/json; charset=utf-8') throw wrong('No JSON');
-  if (headers.get('x-request-id') !== error.request_id) throw wrong('Another request id');
-  if (OF_THE_INSIDE.test(error.message)) throw wrong('Tells of the inside');
+  if (DOCUMENTED_STATUS[error.code] !== status) throw wrong('The status does not match the code');
+  if (headers.get('content-type') !== 'application/json; charset=utf-8') throw wrong('Not JSON');
+  if (headers.get('x-request-id') !== error.request_id) throw wrong('The request ids differ');
+  if (INTERNALS.test(error.message)) throw wrong('The message reveals internals');
   if (limited) assertLimits(headers, wrong);
   const retryAfter = status === 429 ? String(error.retry_after) : null;
-  if (headers.get('retry-after') !== retryAfter) throw wrong('Another Retry-After');
-  if ((status === 429) !== (error.retry_after !== undefined)) throw wrong('Another retry_after');
+  if (headers.get('retry-after') !== retryAfter)
+    throw wrong('The Retry-After header does not match');
+  if ((status === 429) !== (error.retry_after !== undefined))
+    throw wrong('The retry_after member does not match');
   return error;
 }
 

@@ -8,14 +8,14 @@ setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
 
 /** Counts of a process's objects that may leak. */
-export type Belongings = ReturnType<typeof countKinds> & {
+export type ObjectCounts = ReturnType<typeof countKinds> & {
   /** Timers that keep the process alive. */
   activeTimers: number;
   heapBytes: number;
 };
 
 /** Counts the objects that remain after garbage collection. */
-export async function belongings(): Promise<Belongings> {
+export async function objectCounts(): Promise<ObjectCounts> {
   // Weakly held objects need several rounds: one collection frees the holder of the next.
   for (let round = 0; round < 5; round += 1) {
     collect();
@@ -23,7 +23,7 @@ export async function belongings(): Promise<Belongings> {
   }
   return {
     activeTimers: process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length,
-    ...(await countObjects()),
+    ...(await countHeapObjects()),
     heapBytes: process.memoryUsage().heapUsed,
   };
 }
@@ -32,9 +32,12 @@ export async function belongings(): Promise<Belongings> {
  * Waits until the process has fewer additional objects than these limits. What a client has closed remains until the
  * server has read that, which takes longer on a busy machine.
  */
-export async function expectNoLeak(before: Belongings, limits: Partial<Belongings>): Promise<void> {
+export async function expectNoLeak(
+  before: ObjectCounts,
+  limits: Partial<ObjectCounts>,
+): Promise<void> {
   const excess = async () => {
-    const now = await belongings();
+    const now = await objectCounts();
     return KINDS.flatMap((kind) => {
       const added = now[kind] - before[kind];
       return added < (limits[kind] ?? Number.POSITIVE_INFINITY) ? [] : [`${added} ${kind}`];
@@ -54,7 +57,7 @@ const KINDS = [
 ] as const;
 
 /** Walks the heap once for all kinds of objects, because each walk takes about a second. */
-async function countObjects(): Promise<ReturnType<typeof countKinds>> {
+async function countHeapObjects(): Promise<ReturnType<typeof countKinds>> {
   const session = new Session();
   session.connect();
   try {

@@ -11,18 +11,17 @@ export const withMember = <Target extends object>(
   member: unknown,
 ) =>
   new Proxy(target, {
-    get: (inner, asked, receiver) =>
-      asked === name ? member : Reflect.get(inner, asked, receiver),
+    get: (inner, key, receiver) => (key === name ? member : Reflect.get(inner, key, receiver)),
   });
 
 /**
  * A database whose driver fails on demand.
  *
- * @param hook called for each statement of the hot path with what runs it; throws in place of the answer.
+ * @param hook called for each statement of the hot path, with a function that runs it. It may throw instead of answering.
  */
 export function withSql(
   database: Database,
-  hook: (asked: {
+  hook: (call: {
     statement: Statement;
     json: string;
     run(): Promise<object[]>;

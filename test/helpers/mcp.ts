@@ -67,14 +67,14 @@ export const tool = (name: string, ...inputs: string[]) => ({
   },
 });
 
-export const says = (...texts: string[]): CallToolResult => ({
+export const textResult = (...texts: string[]): CallToolResult => ({
   content: texts.map((one) => ({ type: 'text', text: one })),
 });
 
 export async function startMcp(): Promise<McpSite> {
   let offered: unknown[] = [];
   let pageSize = 100;
-  let handler: Parameters<McpSite['handle']>[0] = ({ name }) => says(`${name} was called.`);
+  let handler: Parameters<McpSite['handle']>[0] = ({ name }) => textResult(`${name} was called.`);
   let intercept: McpIntercept | undefined;
   const requests: McpRequest[] = [];
   const calls: McpToolCall[] = [];

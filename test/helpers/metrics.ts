@@ -1,7 +1,7 @@
 /** One line of Prometheus' text format, with its labels. */
 export type Sample = { name: string; labels: Record<string, string>; value: number };
 
-/** Reads Prometheus' text format. It fails on a line that is none. */
+/** Parses Prometheus' text format. Throws on any other line. */
 export function readMetrics(text: string): Sample[] {
   return text.split('\n').flatMap((line) => {
     if (line === '' || line.startsWith('#')) return [];
@@ -20,7 +20,7 @@ function fail(line: string): never {
   throw new Error(`Not a sample: ${line}`);
 }
 
-/** The value of one sample; 0 if it is not there yet. */
+/** The value of a sample; 0 if it does not exist yet. */
 export function sampleOf(samples: Sample[], name: string, labels: Record<string, string> = {}) {
   const found = samples.find(
     (sample) =>

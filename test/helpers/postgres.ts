@@ -18,12 +18,12 @@ export type PostgresLink = {
   loseAnswers(marks: string, times?: number): () => number;
   /** Closes all connections, and each new one. @returns a function that returns the number of refused connections. */
   cut(): () => number;
-  /** Keeps all connections open but forwards no bytes until `mend`. */
+  /** Keeps all connections open but forwards no bytes until `restore`. */
   stall(): void;
   /** The number of connection attempts so far. */
-  asked(): number;
+  connectionAttempts(): number;
   /** Ends `loseAnswers`, `cut` and `stall`. */
-  mend(): void;
+  restore(): void;
 };
 
 /** The start of `ReadyForQuery`, the server's last message for a statement. The transaction status follows. */
@@ -42,11 +42,11 @@ export async function linkPostgres(
   let isCut = false;
   let refused = 0;
   let isStalled = false;
-  let asked = 0;
+  let connectionAttempts = 0;
   let losing: { marks: string; left: number; lost: number } | undefined;
 
   const server = createServer((near) => {
-    asked += 1;
+    connectionAttempts += 1;
     near.on('error', () => {});
     if (isCut) {
       refused += 1;
@@ -93,22 +93,22 @@ export async function linkPostgres(
   });
   const database = await openPostgres(url.href, options);
 
-  const mend = () => {
+  const restore = () => {
     losing = undefined;
     isCut = false;
     isStalled = false;
     for (const socket of [...pairs].flat()) socket.resume();
   };
   atTheEnd(async () => {
-    mend();
+    restore();
     await database.close();
     for (const socket of nearSockets) socket.destroy();
     server.close();
   });
   return {
     database,
-    mend,
-    asked: () => asked,
+    restore,
+    connectionAttempts: () => connectionAttempts,
     loseAnswers(marks, times = Number.POSITIVE_INFINITY) {
       const loss = { marks, left: times, lost: 0 };
       losing = loss;

@@ -11,7 +11,7 @@ export type RedisLink = {
   /** Disconnects only this replica from Redis. Resolves when the replica has noticed. */
   cut(): Promise<void>;
   /** Restores the connection. Resolves when the replica is connected again. */
-  mend(): Promise<void>;
+  restore(): Promise<void>;
 };
 
 /** Connects a replica of this worker's app to Redis, until the end of the test file. */
@@ -58,7 +58,7 @@ export async function linkRedis(): Promise<RedisLink> {
       for (const socket of sockets) socket.destroy();
       await Promise.all(closed);
     },
-    mend: async () => {
+    restore: async () => {
       const ready = connections.map(event('ready'));
       await listen(port);
       await Promise.all(ready);

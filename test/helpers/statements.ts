@@ -7,15 +7,15 @@ import { atTheEnd } from './at-the-end.ts';
 import { makeRuns } from './runs.ts';
 
 /** A client, and the ids of the records that it may query, by type. */
-export type Asker = Pick<Tenant, 'graphql'> & { ids: Record<TypeName, string[]> };
+export type QueryClient = Pick<Tenant, 'graphql'> & { ids: Record<TypeName, string[]> };
 type TypeName = 'Account' | 'ApiKey' | 'Bot' | 'Deployment' | 'Message' | 'Run' | 'Session';
 
 /** Counts the SQL statements of a query, which must succeed. */
-export type CountStatements = (asker: Asker, query: string) => Promise<number>;
+export type CountStatements = (client: QueryClient, query: string) => Promise<number>;
 
 /** Counts the statements that contain the client's ids, on either database. Those of background tasks contain none. */
 export function statementCounter(): CountStatements {
-  const said = [
+  const spies = [
     vi.spyOn(PGlite.prototype, 'query'),
     spyOnTransactions(),
     vi.spyOn(pg.Client.prototype, 'query'),
@@ -25,11 +25,11 @@ export function statementCounter(): CountStatements {
   atTheEnd(vi.restoreAllMocks);
   return async ({ graphql, ids }, query) => {
     for (const isCounted of [false, true]) {
-      if (isCounted) for (const spy of said) spy.mockClear();
+      if (isCounted) for (const spy of spies) spy.mockClear();
       const { errors } = await graphql(query);
       expect(errors, query).toBeUndefined();
     }
-    const texts = said.flatMap(({ mock }) =>
+    const texts = spies.flatMap(({ mock }) =>
       mock.calls.map((call) => JSON.stringify(call.slice(0, 2))),
     );
     const names = Object.values(ids).flat();
@@ -40,25 +40,25 @@ export function statementCounter(): CountStatements {
 /** Spies on the statements of transactions, which run on a separate object. */
 function spyOnTransactions() {
   const { transaction } = PGlite.prototype;
-  const said = vi.fn();
+  const spy = vi.fn();
   vi.spyOn(PGlite.prototype, 'transaction').mockImplementation(function (this: PGlite, work) {
     return transaction.call(this, (tx) => {
       const query: typeof tx.query = (...call) => {
-        said(...call);
+        spy(...call);
         return tx.query(...call);
       };
       return work({ ...tx, query });
     });
   } as typeof transaction);
-  return said;
+  return spy;
 }
 
 /** A client that may query these accounts. */
-export async function askerOf(
+export async function queryClientOf(
   { prisma }: TestApp,
-  graphql: Asker['graphql'],
+  graphql: QueryClient['graphql'],
   tenants: Tenant[],
-): Promise<Asker> {
+): Promise<QueryClient> {
   const where = { accountId: { in: tenants.map(({ accountId }) => accountId) } };
   const ofAccount = { where, select: { id: true } } as const;
   const ofBots = { where: { bot: where }, select: { id: true } } as const;
@@ -109,8 +109,8 @@ export async function dashboard(app: TestApp, botCount: number, count: number): 
     await prisma.message.createMany({
       data: sessions.flatMap(({ id: sessionKey }) =>
         runs.map(({ id: runId }, turn) => {
-          const said = { role: 'USER', text: `Hi ${turn}` } as const;
-          return { ...said, id: makeId('msg'), sessionKey, runId, turn, position: 0 };
+          const message = { role: 'USER', text: `Hi ${turn}` } as const;
+          return { ...message, id: makeId('msg'), sessionKey, runId, turn, position: 0 };
         }),
       ),
     });

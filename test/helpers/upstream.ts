@@ -44,7 +44,7 @@ export type Upstream = {
   baseUrl: string;
   requests: UpstreamRequest[];
   /** The number of open responses. */
-  underWay(): number;
+  openResponses(): number;
   /** Sets the script of all later requests. The default replies "Hello there." */
   script(script: Script): void;
   close(): Promise<void>;
@@ -59,7 +59,7 @@ export const hello: Script = ({ say, end }) => {
 export async function startUpstream(): Promise<Upstream> {
   let current = hello;
   const requests: UpstreamRequest[] = [];
-  let underWay = 0;
+  let openResponses = 0;
   const server = createServer(async (incoming, response) => {
     const chunks = await Array.fromAsync<Buffer>(incoming);
     const request = {
@@ -67,9 +67,9 @@ export async function startUpstream(): Promise<Upstream> {
       body: JSON.parse(Buffer.concat(chunks).toString()),
     };
     requests.push(request);
-    underWay += 1;
+    openResponses += 1;
     response.once('close', () => {
-      underWay -= 1;
+      openResponses -= 1;
     });
     const send = (chunk: unknown) => {
       if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -110,7 +110,7 @@ export async function startUpstream(): Promise<Upstream> {
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     requests,
-    underWay: () => underWay,
+    openResponses: () => openResponses,
     script: (script) => {
       current = script;
     },

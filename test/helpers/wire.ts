@@ -67,8 +67,8 @@ export function readAnswers(bytes: Buffer, bodyless = false): WireAnswer[] {
         }),
     );
     const isBare = bodyless && answers.length === 0 && /^(HTTP\/1\.1 |$)/.test(rest);
-    const [body, behind] = isBare ? ['', rest] : readBody(headers, rest);
-    rest = behind;
+    const [body, remaining] = isBare ? ['', rest] : readBody(headers, rest);
+    rest = remaining;
     answers.push({ status, headers, body: Buffer.from(body, 'latin1').toString() });
   }
   return answers;

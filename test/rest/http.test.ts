@@ -136,7 +136,7 @@ describe('a request', () => {
   test('that stands in line behind another is stopped too when its client goes', async () => {
     const asked = Promise.withResolvers<void>();
     app.upstream.script(async ({ closed }) => {
-      if (app.upstream.underWay() === 2) asked.resolve();
+      if (app.upstream.openResponses() === 2) asked.resolve();
       await closed;
     });
     const socket = openSocket(app.url);
@@ -144,7 +144,7 @@ describe('a request', () => {
     socket.write(text + text);
     await asked.promise;
     socket.destroy();
-    await expect.poll(app.upstream.underWay, { timeout: 2_000 }).toBe(0);
+    await expect.poll(app.upstream.openResponses, { timeout: 2_000 }).toBe(0);
     app.upstream.script(({ say, end }) => {
       say('Hello there.');
       end();

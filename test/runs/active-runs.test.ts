@@ -10,20 +10,20 @@ import { atTheEnd } from '../helpers/at-the-end.ts';
 import { linkRedis } from '../helpers/redis.ts';
 import { frames } from '../helpers/stream.ts';
 
-describe('a run whose last reader here has left', () => {
+describe('a run after its last local reader left', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     atTheEnd(() => vi.useRealTimers());
   });
 
-  /** A run at work that has a reader here, and may have some elsewhere. */
+  /** A running run with a reader on this replica. Other replicas may also have readers. */
   const startRun = () => {
     const pubsub = createPubSub();
     const readElsewhere = () => pubsub.publish(READ_CHANNEL, 'run');
-    const asked = vi.fn();
-    pubsub.subscribe(runChannel('run'), asked);
-    const place = createActiveRuns({ pubsub }).acquireSlot();
-    const run = place.start({ id: 'run', botId: 'bot' }, async (_log, signal) => {
+    const readerPoll = vi.fn();
+    pubsub.subscribe(runChannel('run'), readerPoll);
+    const slot = createActiveRuns({ pubsub }).acquireSlot();
+    const run = slot.start({ id: 'run', botId: 'bot' }, async (_log, signal) => {
       await once(signal, 'abort');
     });
     const read = () => {
@@ -31,28 +31,28 @@ describe('a run whose last reader here has left', () => {
       run.read(reader.signal);
       return () => reader.abort();
     };
-    return { pubsub, read, readElsewhere, asked, isStopped: () => place.signal.aborted };
+    return { pubsub, read, readElsewhere, readerPoll, isStopped: () => slot.signal.aborted };
   };
 
-  test('stops at once where nobody reads it elsewhere', () => {
+  test('is cancelled at once if no other replica has a reader', () => {
     const { read, isStopped } = startRun();
     read()();
     expect(isStopped()).toBe(true);
   });
 
-  test('goes on for as long as those who read it elsewhere say so when they are asked', () => {
-    const { read, readElsewhere, asked, isStopped } = startRun();
-    asked.mockImplementation(readElsewhere);
+  test('continues as long as another replica reports a reader when polled', () => {
+    const { read, readElsewhere, readerPoll, isStopped } = startRun();
+    readerPoll.mockImplementation(readElsewhere);
     readElsewhere();
     read()();
     vi.advanceTimersByTime(60_000);
     expect(isStopped()).toBe(false);
-    asked.mockReset();
+    readerPoll.mockReset();
     vi.advanceTimersByTime(1_000);
     expect(isStopped()).toBe(true);
   });
 
-  test('goes on for one elsewhere that is slow to take what it reads', async () => {
+  test('continues while a reader on another replica consumes slowly', async () => {
     const { pubsub, read, isStopped } = startRun();
     const begun = { status: 'RUNNING', startedAt: new Date(), events: null, response: null };
     const row = { id: 'run', sessionId: null, errorCode: null, ...begun };
@@ -65,7 +65,7 @@ describe('a run whose last reader here has left', () => {
     expect(isStopped()).toBe(false);
   });
 
-  test('goes on where it is read here again', () => {
+  test('continues if a local reader joins again', () => {
     const { read, readElsewhere, isStopped } = startRun();
     readElsewhere();
     read()();
@@ -79,9 +79,9 @@ describe('a run whose last reader here has left', () => {
 
 describe.skipIf(!inject('redisUrl'))('a run that is read on another replica', () => {
   test.each([
-    ['by its events', false],
-    ['by the same request again', true],
-  ])('%s, goes on when its client goes away', async (_way, isRepeated) => {
+    ['when its events are followed', false],
+    ['when the request is repeated', true],
+  ])('continues after its client disconnects %s', async (_way, isRepeated) => {
     const links = [await linkRedis(), await linkRedis()] as const;
     const app = await startApp({ redis: links[0].redis });
     const other = await startApp({ redis: links[1].redis });
@@ -114,13 +114,13 @@ describe.skipIf(!inject('redisUrl'))('a run that is read on another replica', ()
     const read = isRepeated
       ? await chat(other.url)
       : await fetch(`${other.url}/v1/bots/${bot}/runs/${runId}/events`, { headers });
-    const words: string[] = [];
-    createRedisPubSub(links[0].redis).subscribe(READ_CHANNEL, (id) => void words.push(id));
-    await expect.poll(() => words).toContain(runId);
+    const reports: string[] = [];
+    createRedisPubSub(links[0].redis).subscribe(READ_CHANNEL, (id) => void reports.push(id));
+    await expect.poll(() => reports).toContain(runId);
     leaving.abort();
-    // It is asked for them, and goes on, time after time.
-    const before = words.length;
-    await expect.poll(() => words.length).toBeGreaterThan(before + 3);
+    // The replica polls for readers several times, and the run continues.
+    const before = reports.length;
+    await expect.poll(() => reports.length).toBeGreaterThan(before + 3);
     finish.resolve();
     expect((await frames(read)).at(-1)).not.toHaveProperty('status');
   });

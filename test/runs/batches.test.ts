@@ -12,7 +12,7 @@ const WHAT = {
   input: 'Hi',
 } as const;
 
-describe('what a bot has many of', () => {
+describe('the many runs of a bot', () => {
   let app: TestApp;
   let tenant: Tenant;
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('what a bot has many of', () => {
     return { botId, ids };
   };
 
-  test('is deleted with it in batches', async () => {
+  test('are deleted in batches when the bot is deleted', async () => {
     const { botId } = await makeRuns({});
     const { data } = await tenant.graphql(`mutation { deleteBot(id: "${botId}") }`);
     expect(data).toEqual({ deleteBot: botId });
@@ -62,10 +62,10 @@ describe('what a bot has many of', () => {
     expect(await app.prisma.run.count({ where: { botId } })).toBe(0);
   });
 
-  test('is cancelled in batches where it waits', async () => {
+  test('are cancelled in batches when the bot is deleted while they are queued', async () => {
     const free = await app.tenant({ plan: 'FREE' });
     const { accountId } = free;
-    // The one active run of the account, so that none of the others begins.
+    // The account's one active run keeps all others in the queue.
     const [owner] = await app.prisma.owner.findMany();
     const active = { status: 'RUNNING', background: true, ownerId: owner?.id } as const;
     const data = { id: makeId('run'), botId: await free.bot(), accountId, ...WHAT, ...active };
@@ -80,7 +80,7 @@ describe('what a bot has many of', () => {
     await app.prisma.account.delete({ where: { id: accountId } });
   });
 
-  test('is forgotten in batches with a session', async () => {
+  test('are erased in batches when their session is forgotten', async () => {
     const sessionId = makeId('ses');
     const { botId, ids } = await makeRuns({ sessionId, response: 'canary' });
     const messages = ids.map((runId, turn) => {

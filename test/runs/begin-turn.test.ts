@@ -40,15 +40,15 @@ const newSession = (): NewSession => {
   return { key, botId, environment: 'PRODUCTION', sessionId: key };
 };
 
-/** A session with one turn, in which "Hi" was said. */
-const known = async (lease: { leaseOwner?: string; leaseId?: string } = {}) => {
+/** A session with one turn, whose user message is "Hi". */
+const existingSession = async (lease: { leaseOwner?: string; leaseId?: string } = {}) => {
   const { key: id, ...session } = newSession();
   await prisma.session.create({ data: { id, ...session, turns: 1, ...lease } });
-  await say(id, 1, 'Hi');
+  await createMessage(id, 1, 'Hi');
   return { key: id, ...session };
 };
 
-const say = (
+const createMessage = (
   sessionKey: string,
   turn: number,
   text: string,
@@ -66,8 +66,8 @@ const say = (
     },
   });
 
-describe('a run that begins along with its turn', () => {
-  test('makes the session where it is new', async () => {
+describe('a run that begins together with its turn', () => {
+  test('creates a new session', async () => {
     const session = newSession();
     const turn = await begin(session);
     expect(turn).toMatchObject({
@@ -86,9 +86,9 @@ describe('a run that begins along with its turn', () => {
     });
   });
 
-  test('knows what was said before, so far as it asks, and what is kept of the user', async () => {
-    const session = await known();
-    await say(session.key, 2, 'Again');
+  test('gets as many past messages as requested, and the stored facts about the user', async () => {
+    const session = await existingSession();
+    await createMessage(session.key, 2, 'Again');
     await prisma.session.update({ where: { id: session.key }, data: { turns: 2 } });
     await prisma.memoryEntry.create({
       data: { sessionKey: session.key, name: 'pet', value: 'cat' },
@@ -100,16 +100,16 @@ describe('a run that begins along with its turn', () => {
     });
   });
 
-  test('does not begin while another has the turn', async () => {
-    const session = await known({ leaseOwner: ownerId, leaseId: makeId('trn') });
+  test('does not begin while another run has the turn', async () => {
+    const session = await existingSession({ leaseOwner: ownerId, leaseId: makeId('trn') });
     expect(await begin(session)).toBeUndefined();
     expect(await prisma.run.count({ where: { sessionId: session.sessionId } })).toBe(0);
   });
 
   test.skipIf(!inject('databaseUrl'))(
-    'does not take for current what it saw before the turn before it ended',
+    'does not use a session state read before the previous turn ended',
     async () => {
-      const session = await known({ leaseOwner: ownerId, leaseId: makeId('trn') });
+      const session = await existingSession({ leaseOwner: ownerId, leaseId: makeId('trn') });
       const { key: id } = session;
       const turn = await prisma.$transaction(async (tx) => {
         await tx.$queryRaw`SELECT id FROM sessions WHERE id = ${id} FOR UPDATE`;
@@ -122,7 +122,7 @@ describe('a run that begins along with its turn', () => {
             return row?.count;
           })
           .toBe(1);
-        await say(id, 2, 'Again', tx);
+        await createMessage(id, 2, 'Again', tx);
         await tx.session.update({
           where: { id },
           data: { turns: 2, leaseOwner: null, leaseId: null },

@@ -16,7 +16,7 @@ import { atTheEnd } from '../helpers/at-the-end.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { cutError } from '../helpers/lossy-database.ts';
 import { testRandom } from '../helpers/random.ts';
-import { askerOf, statementCounter } from '../helpers/statements.ts';
+import { queryClientOf, statementCounter } from '../helpers/statements.ts';
 
 const { prisma, sql } = await testDatabase();
 const log = { warn: () => {}, error: () => {} };
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
 });
 
-/** A process of its own. `statements` has the number of statements that it has sent, `errors` those that failed. */
+/** A replica. `statements` is the number of statements that it sent; `errors` are those that failed. */
 async function replica(through: Sql = sql) {
   const sent = { statements: 0, errors: [] as unknown[] };
   const counting: Sql = async (...statement) => {
@@ -89,7 +89,7 @@ describe('a request with a new idempotency key', () => {
       'mutation ($bot: ID!, $input: ChatInput!) { chat(botId: $bot, input: $input) { response } }';
     const countOf = async (input: () => object) => {
       const send = () => tenant.graphql(chat, { bot, input: { message: 'Hi', ...input() } });
-      return count(await askerOf(app, send, [tenant]), chat);
+      return count(await queryClientOf(app, send, [tenant]), chat);
     };
     const without = await countOf(() => ({}));
     const withKey = await countOf(() => ({ idempotencyKey: randomUUID() }));
@@ -207,7 +207,7 @@ describe('a request to a busy session', () => {
   });
 });
 
-describe('a run whose beginning was stored, though the response was lost', () => {
+describe('a run whose creation committed, though the response was lost', () => {
   test('begins with the same key and the same turn when the statement is repeated', async () => {
     let lost = 0;
     const { begin, sent } = await replica(async (...statement) => {
@@ -226,7 +226,7 @@ describe('a run whose beginning was stored, though the response was lost', () =>
     expect(await recordOf(claim.key)).toMatchObject({ claimId: claim.id, runId: stored[0]?.id });
   });
 
-  test('is left to recovery, and its key and its turn are free, if no repeat gets a response', async () => {
+  test('is left to recovery, and its key and its turn are released, if no repeat gets a response', async () => {
     const { begin } = await replica(async (...statement) => {
       await sql(...statement);
       throw new Error('The connection was cut.');
@@ -242,8 +242,8 @@ describe('a run whose beginning was stored, though the response was lost', () =>
   });
 });
 
-describe('requests of several processes with crossing keys and sessions', () => {
-  test.skipIf(!inject('databaseUrl'))('never wait for each other in a circle', async () => {
+describe('requests of several replicas with crossing keys and sessions', () => {
+  test.skipIf(!inject('databaseUrl'))('never deadlock', async () => {
     const random = testRandom();
     const replicas = await Promise.all([replica(), replica(), replica(), replica()]);
     const name = randomUUID();

@@ -13,20 +13,20 @@ beforeAll(async () => {
   bot = await tenant.bot();
 });
 
-type Told = { id: string; status: string; [field: string]: unknown };
+type Change = { id: string; status: string; [field: string]: unknown };
 
-/** Subscribes over a WebSocket, and does something again and again until the first word of it comes. */
+/** Subscribes over a WebSocket, and repeats `cause` until the first event arrives. */
 async function watch(field: string, fields: string, cause: () => Promise<unknown>) {
-  const told: Told[] = [];
+  const changes: Change[] = [];
   const client = createClient({
     url: app.webSocketUrl,
     connectionParams: { Authorization: tenant.headers.authorization },
   });
-  client.subscribe<{ told: Told }>(
-    { query: `subscription { told: ${field} { ${fields} } }` },
+  client.subscribe<{ changed: Change }>(
+    { query: `subscription { changed: ${field} { ${fields} } }` },
     {
       next: ({ data }) => {
-        if (data) told.push(data.told);
+        if (data) changes.push(data.changed);
       },
       error: () => {},
       complete: () => {},
@@ -37,46 +37,46 @@ async function watch(field: string, fields: string, cause: () => Promise<unknown
     .poll(
       async () => {
         await cause();
-        return told.length;
+        return changes.length;
       },
       { timeout: 10_000 },
     )
     .toBeGreaterThan(0);
-  return told;
+  return changes;
 }
 
 const chat = (botId = bot) => tenant.chat(botId, { message: 'Hi' });
 const execute = (input: string) =>
   tenant.graphql(`mutation { execute(botId: "${bot}", input: { ${input} }) { id } }`);
-const ofRun = (told: Told[], id: string) => told.filter((run) => run.id === id);
+const ofRun = (changes: Change[], id: string) => changes.filter((run) => run.id === id);
 
 describe('runChanged', () => {
-  test('tells of a run when it waits, begins and ends', async () => {
-    const told = await watch(`runChanged(botId: "${bot}")`, 'id status response', () => chat());
+  test('emits a run when it is queued, when it begins and when it ends', async () => {
+    const changes = await watch(`runChanged(botId: "${bot}")`, 'id status response', () => chat());
     const { data } = await execute('prompt: "Go", background: true');
     const { id } = data.execute;
-    await expect.poll(() => ofRun(told, id).at(-1)?.status).toBe('COMPLETED');
-    expect(ofRun(told, id).at(-1)).toEqual({
+    await expect.poll(() => ofRun(changes, id).at(-1)?.status).toBe('COMPLETED');
+    expect(ofRun(changes, id).at(-1)).toEqual({
       id,
       status: 'COMPLETED',
       response: 'Hello there.',
     });
   });
 
-  test('tells of a run that is cancelled', async () => {
+  test('emits a run that is cancelled', async () => {
     app.upstream.script(async ({ say, closed }) => {
       say('One ');
       await closed;
     });
-    const told = await watch(
+    const changes = await watch(
       `runChanged(botId: "${bot}", filter: { status: [RUNNING, CANCELLED] })`,
       'id status',
       () => execute('prompt: "Go", background: true'),
     );
-    const id = told[0]?.id ?? '';
-    expect(told[0]?.status).toBe('RUNNING');
+    const id = changes[0]?.id ?? '';
+    expect(changes[0]?.status).toBe('RUNNING');
     await tenant.graphql(`mutation { cancelRun(id: "${id}") { id } }`);
-    await expect.poll(() => ofRun(told, id).at(-1)?.status).toBe('CANCELLED');
+    await expect.poll(() => ofRun(changes, id).at(-1)?.status).toBe('CANCELLED');
     const { data } = await tenant.graphql(
       `{ runs(botId: "${bot}", filter: { status: [RUNNING, QUEUED] }) { edges { node { id } } } }`,
     );
@@ -89,9 +89,9 @@ describe('runChanged', () => {
     });
   });
 
-  test('tells of those alone that a filter lets through, and of no other bot', async () => {
+  test('emits only runs of this bot that match the filter', async () => {
     const other = await tenant.bot();
-    const told = await watch(
+    const changes = await watch(
       `runChanged(botId: "${bot}", filter: { kind: EXECUTE, status: [COMPLETED], channel: [API], environment: PRODUCTION })`,
       'id status kind bot { id }',
       async () => {
@@ -101,13 +101,13 @@ describe('runChanged', () => {
       },
     );
     await execute('prompt: "Once more"');
-    await expect.poll(() => told.length).toBeGreaterThan(1);
-    for (const run of told) {
+    await expect.poll(() => changes.length).toBeGreaterThan(1);
+    for (const run of changes) {
       expect(run).toMatchObject({ status: 'COMPLETED', kind: 'EXECUTE', bot: { id: bot } });
     }
   });
 
-  test('is for keys that may see runs', async () => {
+  test('requires the scope RUNS', async () => {
     const key = await tenant.key({ scopes: ['CHAT'] });
     const answer = await fetch(`${app.url}/graphql/stream`, {
       method: 'POST',
@@ -129,22 +129,22 @@ describe('deploymentChanged', () => {
       { bot, source },
     );
 
-  test('tells of what is deployed, and of what fails to be', async () => {
-    const told = await watch(`deploymentChanged(botId: "${bot}")`, 'id status active', () =>
+  test('emits deployments that succeed, that fail and that are rolled back to', async () => {
+    const changes = await watch(`deploymentChanged(botId: "${bot}")`, 'id status active', () =>
       deploy(agent()),
     );
-    expect(told[0]).toMatchObject({ status: 'DEPLOYED' });
+    expect(changes[0]).toMatchObject({ status: 'DEPLOYED' });
     const { data } = await deploy('nothing of the kind');
-    await expect.poll(() => told.at(-1)?.id).toBe(data.deploy.id);
-    expect(told.at(-1)).toMatchObject({ status: 'FAILED', active: false });
+    await expect.poll(() => changes.at(-1)?.id).toBe(data.deploy.id);
+    expect(changes.at(-1)).toMatchObject({ status: 'FAILED', active: false });
     const { data: back } = await tenant.graphql(
-      `mutation { rollback(botId: "${bot}", deploymentId: "${told[0]?.id}") { id } }`,
+      `mutation { rollback(botId: "${bot}", deploymentId: "${changes[0]?.id}") { id } }`,
     );
-    await expect.poll(() => told.at(-1)).toMatchObject({ id: back.rollback.id, active: true });
+    await expect.poll(() => changes.at(-1)).toMatchObject({ id: back.rollback.id, active: true });
   });
 
-  test('tells of the bot’s lists as they are then, each time', async () => {
-    const told = await watch(
+  test('resolves the lists of the bot anew for each event', async () => {
+    const changes = await watch(
       `deploymentChanged(botId: "${bot}")`,
       'id bot { deployments(first: 1) { edges { node { id } } } }',
       () => deploy(agent()),
@@ -152,21 +152,21 @@ describe('deploymentChanged', () => {
     const { data } = await deploy('nothing of the kind');
     const { id } = data.deploy;
     await expect
-      .poll(() => told.at(-1))
+      .poll(() => changes.at(-1))
       .toEqual({ id, bot: { deployments: { edges: [{ node: { id } }] } } });
   });
 });
 
 test.skipIf(!inject('redisUrl'))(
-  'the end of a run that ends with its process is told to the other replicas',
+  'a replica that shuts down notifies the other replicas of the end of its run',
   async () => {
     const [one, other] = await Promise.all([linkRedis(), linkRedis()]);
     const replica = await startApp({ redis: one.redis });
     const tenant = await replica.tenant();
     const own = await tenant.bot();
     const pubsub = createRedisPubSub(other.redis);
-    const told: string[] = [];
-    pubsub.subscribe(`runs:${own}`, (message) => told.push(message));
+    const changes: string[] = [];
+    pubsub.subscribe(`runs:${own}`, (message) => changes.push(message));
     await other.redis.subscriber.ping();
     replica.upstream.script(async ({ say, closed }) => {
       say('Hi');
@@ -178,10 +178,10 @@ test.skipIf(!inject('redisUrl'))(
       { accept: 'text/event-stream' },
     );
     const id = response.headers.get('x-run-id');
-    await expect.poll(() => told).toEqual([id]);
+    await expect.poll(() => changes).toEqual([id]);
     await replica.close();
     await one.redis.close();
-    await expect.poll(() => told).toEqual([id, id]);
+    await expect.poll(() => changes).toEqual([id, id]);
     await response.text().catch(() => {});
   },
 );

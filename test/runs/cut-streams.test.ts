@@ -21,10 +21,10 @@ beforeAll(async () => {
   bot = await tenant.bot('tools time');
 });
 
-/** An event in a form that both interfaces can be brought into. */
+/** An event in a form that both interfaces can be converted to. */
 type Read = { seq: number; what: string; delta: string };
 
-/** Reads on behind a position, so far as it gets before it is cut. */
+/** Reads the events after a position, until the connection is cut. */
 type Reader = (runId: string, after: number, random: Random) => Promise<Read[]>;
 
 const NAMES: Record<string, string> = {
@@ -34,7 +34,7 @@ const NAMES: Record<string, string> = {
   done: 'ChatDone',
 };
 
-/** Over REST: hung up on after so many bytes, most often in the middle of a frame. */
+/** Over REST: disconnects after a number of bytes, usually within a frame. */
 const overRest: Reader = async (runId, after, random) => {
   const hangUp = new AbortController();
   let bytesLeft = random.int(1, 2_000);
@@ -62,7 +62,7 @@ const overRest: Reader = async (runId, after, random) => {
     });
 };
 
-/** Over a WebSocket: unsubscribed after so many events, or cut off without a word. */
+/** Over a WebSocket: unsubscribes after a number of events, or terminates the socket. */
 const overWebSocket: Reader = async (runId, after, random) => {
   let eventsLeft = random.int(1, 30);
   const client = createClient({
@@ -87,7 +87,7 @@ const overWebSocket: Reader = async (runId, after, random) => {
   return read;
 };
 
-/** Reads a run to its end, however often it is cut. */
+/** Reads a run to its end, reconnecting after each cut. */
 async function readWhole(runId: string, reader: Reader, random: Random) {
   const events: Read[] = [];
   let cuts = -1;
@@ -98,7 +98,7 @@ async function readWhole(runId: string, reader: Reader, random: Random) {
   return { events, cuts };
 }
 
-/** Begins a run that says something of its own, at a pace of its own, and leaves it. */
+/** Begins a run with its own text and pace, and disconnects. */
 async function begin(index: number, random: Random) {
   const session = `cut-${index}`;
   const hangUp = new AbortController();
@@ -118,11 +118,11 @@ async function begin(index: number, random: Random) {
   return response.headers.get('x-run-id') ?? '';
 }
 
-describe('streams that are cut at any place', () => {
-  test('are taken up again anywhere: no event lost, none twice, the text exact', async () => {
+describe('streams that are cut at random places', () => {
+  test('resume anywhere: no event is lost or repeated, and the text is exact', async () => {
     const random = testRandom();
     const seeds = new Map<string, number>();
-    const said = new Map<string, string>();
+    const texts = new Map<string, string>();
     for (let index = 0; index < RUNS; index += 1) {
       seeds.set(`cut-${index}`, random.int(0, 2 ** 30));
     }
@@ -137,10 +137,10 @@ describe('streams that are cut at any place', () => {
           const fragment = own.pick(['One ', ...FRAGMENTS]);
           say(fragment);
           text += fragment;
-          // The pace of the model, which is what the cuts fall into.
+          // The model's pace, so that the cuts fall between and within fragments.
           if (own.int(0, 2) === 0) await delay(own.int(1, 80));
         }
-        said.set(session, (said.get(session) ?? '') + text.toWellFormed());
+        texts.set(session, (texts.get(session) ?? '') + text.toWellFormed());
         if (hasCalled) end();
         else call(['time_now', {}]);
       });
@@ -161,7 +161,7 @@ describe('streams that are cut at any place', () => {
     const exact = new Map<number, Read[]>();
     for (const { run, events } of whole) {
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-      expect(events.map(({ delta }) => delta).join('')).toBe(said.get(`cut-${run}`));
+      expect(events.map(({ delta }) => delta).join('')).toBe(texts.get(`cut-${run}`));
       const first = exact.get(run);
       if (first) expect(events).toEqual(first);
       else exact.set(run, events);

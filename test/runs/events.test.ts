@@ -2,35 +2,35 @@ import { describe, expect, test, vi } from 'vitest';
 import { createEventLog, type EventLog, type RunEvent } from '../../src/runs/events.ts';
 
 const forever = new AbortController().signal;
-const say = (log: EventLog, delta: string) => log.append({ type: 'TextDelta', delta });
+const append = (log: EventLog, delta: string) => log.append({ type: 'TextDelta', delta });
 const collect = (events: AsyncIterable<RunEvent>) =>
   Array.fromAsync(events, (event) => (event.type === 'TextDelta' ? event.delta : event.type));
 
 describe('the events of a run', () => {
   test('are numbered from 1 without gaps', async () => {
     const log = createEventLog(() => {});
-    for (const delta of ['a', 'b', 'c']) say(log, delta);
+    for (const delta of ['a', 'b', 'c']) append(log, delta);
     log.end();
     const numbers = await Array.fromAsync(log.read(forever), ({ seq }) => seq);
     expect(numbers).toEqual([1, 2, 3]);
   });
 
-  test('are read whole by everybody, whenever they come', async () => {
+  test('are read completely by every reader, early or late', async () => {
     const log = createEventLog(() => {});
     const early = collect(log.read(forever));
-    say(log, 'a');
+    append(log, 'a');
     const late = collect(log.read(forever));
-    say(log, 'b');
+    append(log, 'b');
     log.end();
     expect(await early).toEqual(['a', 'b']);
     expect(await late).toEqual(['a', 'b']);
     expect(await collect(log.read(forever))).toEqual(['a', 'b']);
   });
 
-  test('are read from any position, and their end by whoever asks from behind it', async () => {
+  test('are read after any position, and a position beyond the end yields only the last event', async () => {
     const log = createEventLog(() => {});
     const behind = collect(log.read(forever, 9));
-    for (const delta of ['a', 'b', 'c']) say(log, delta);
+    for (const delta of ['a', 'b', 'c']) append(log, delta);
     expect((await log.read(forever, 1).next()).value).toMatchObject({ seq: 2, delta: 'b' });
     log.end();
     expect(await collect(log.read(forever, 2))).toEqual(['c']);
@@ -38,7 +38,7 @@ describe('the events of a run', () => {
     expect(await behind).toEqual(['c']);
   });
 
-  test('are abandoned when the last reader leaves, not before', async () => {
+  test('are abandoned when the last reader leaves, not earlier', async () => {
     const abandoned = vi.fn();
     const log = createEventLog(abandoned);
     const leaving = new AbortController();
@@ -62,7 +62,7 @@ describe('the events of a run', () => {
     expect(abandoned).not.toHaveBeenCalled();
   });
 
-  test('are abandoned at once by a reader that has left before', async () => {
+  test('are abandoned at once by a reader whose signal is already aborted', async () => {
     const abandoned = vi.fn();
     const log = createEventLog(abandoned);
     expect(await collect(log.read(AbortSignal.abort()))).toEqual([]);

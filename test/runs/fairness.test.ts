@@ -30,7 +30,7 @@ describe('the queue', () => {
       idOf(await queue.add({ accountId, plan, botId: botIds[bot] ?? '', ...WHAT }));
     return { accountId, botIds, add };
   };
-  /** What may begin now, of some accounts. */
+  /** Takes every run that may begin now. @returns those of these accounts. */
   const takeAll = async (queue: ReturnType<typeof open>, ...accountIds: string[]) => {
     const taken: { id: string; accountId: string }[] = [];
     for (;;) {
@@ -47,7 +47,7 @@ describe('the queue', () => {
     ['BUSINESS', 8],
     ['ENTERPRISE', 16],
   ] as const)(
-    'begins no more runs of a %s account than %i, whoever takes them',
+    'lets a %s account have at most %i active runs across all workers',
     async (plan, max) => {
       const queues = [open(), open(), open()];
       const { accountId, add } = await account(plan);
@@ -63,7 +63,7 @@ describe('the queue', () => {
     },
   );
 
-  test('takes from the account with the fewest active runs, however many another has waiting', async () => {
+  test('takes from the account with the fewest active runs, regardless of how many runs others have queued', async () => {
     const queue = open();
     const [many, few] = [await account('ENTERPRISE'), await account('PRO')];
     for (const _ of Array(5)) await many.add(queue);
@@ -78,7 +78,7 @@ describe('the queue', () => {
     await prisma.account.deleteMany({ where: { id: { in: [many.accountId, few.accountId] } } });
   });
 
-  test('takes in turn from the bots of an account, and the oldest run of each', async () => {
+  test('alternates between the bots of an account, and takes the oldest run of each', async () => {
     const queue = open();
     const { accountId, botIds, add } = await account('FREE', 2);
     const [first, second] = [[await add(queue, 0)], [] as string[]];
@@ -97,7 +97,7 @@ describe('the queue', () => {
     await prisma.account.delete({ where: { id: accountId } });
   });
 
-  test('refuses a run when as many of the account wait as its plan allows', async () => {
+  test('refuses a run when the account has reached its plan’s limit of queued runs', async () => {
     const { accountId, botIds, add } = await account('FREE');
     const run = {
       botId: botIds[0] ?? '',
@@ -124,10 +124,10 @@ describe('the queue', () => {
   });
 });
 
-describe('accounts that share a process', () => {
+describe('accounts that share a replica', () => {
   let app: TestApp;
   let begun: string[] = [];
-  let letGo = Promise.withResolvers<void>();
+  let release = Promise.withResolvers<void>();
 
   beforeAll(async () => {
     app = await startApp();
@@ -135,14 +135,14 @@ describe('accounts that share a process', () => {
       const prompt = request.body.messages.at(-1)?.content ?? '';
       begun.push(prompt);
       say('Hello.');
-      if (prompt.startsWith('Hang')) await Promise.race([letGo.promise, closed]);
+      if (prompt.startsWith('Hang')) await Promise.race([release.promise, closed]);
       end();
     });
   });
   afterAll(() => app.close());
   const reset = () => {
     begun = [];
-    letGo = Promise.withResolvers();
+    release = Promise.withResolvers();
   };
 
   const post = (tenant: Tenant, bot: string, path: string, body: object, headers = {}) =>
@@ -161,7 +161,7 @@ describe('accounts that share a process', () => {
   const activeOf = (accountId: string) =>
     prisma.run.count({ where: { status: 'RUNNING', bot: { accountId } } });
   const allEnd = async (ids: string[]) => {
-    letGo.resolve();
+    release.resolve();
     for (const id of ids) await expect.poll(() => status(id)).toBe('COMPLETED');
   };
   const completes = async (plan: Plan) => {
@@ -170,7 +170,7 @@ describe('accounts that share a process', () => {
     await expect.poll(() => status(id)).toBe('COMPLETED');
   };
 
-  test('do not stop each other’s background runs by runs that hang', async () => {
+  test('do not block each other’s background runs with runs that hang', async () => {
     reset();
     const hanging: string[] = [];
     for (const _ of Array(2)) {
@@ -183,7 +183,7 @@ describe('accounts that share a process', () => {
     await allEnd(hanging);
   });
 
-  test('leave slots to the next one, whatever their plans', async () => {
+  test('leave slots for the next account, on any plan', async () => {
     reset();
     const hanging: string[] = [];
     for (const count of [10, 5]) {
@@ -196,14 +196,14 @@ describe('accounts that share a process', () => {
     await allEnd(hanging);
   });
 
-  test('take up one run at a time whose process died, after a delay', async () => {
+  test('retry runs of a dead process one at a time, after a delay', async () => {
     reset();
     const suspects = await Promise.all(
       ['Hang 1', 'Hang 2'].map(async (input) => {
         const tenant = await app.tenant({ plan: 'FREE' });
-        const whose = { accountId: tenant.accountId, botId: await tenant.bot() };
+        const ids = { accountId: tenant.accountId, botId: await tenant.bot() };
         const lost = { status: 'RUNNING', ownerId: makeId('own'), background: true } as const;
-        const data = { id: makeId('run'), ...WHAT, ...whose, ...lost, input };
+        const data = { id: makeId('run'), ...WHAT, ...ids, ...lost, input };
         return (await prisma.run.create({ data })).id;
       }),
     );
@@ -224,7 +224,7 @@ describe('accounts that share a process', () => {
     expect(begun.filter((prompt) => prompt.startsWith('Hang'))).toHaveLength(2);
   });
 
-  test('have a limit of active runs each, those that wait for their turn included', async () => {
+  test('each have a limit of active runs, which counts runs that wait for their turn', async () => {
     reset();
     const tenant = await app.tenant({ plan: 'PRO' });
     const bot = await tenant.bot();
@@ -252,7 +252,7 @@ describe('accounts that share a process', () => {
     );
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', retryAfter: 1 });
     await completes('FREE');
-    letGo.resolve();
+    release.resolve();
     for (const answer of answers) expect((await answer).status).toBe(200);
     expect((await post(tenant, bot, 'chat', { message: 'Hello' })).status).toBe(200);
   });

@@ -9,7 +9,7 @@ let tenant: Tenant;
 let bot: string;
 beforeAll(async () => {
   app = await startApp();
-  // A second replica on the same database, without a word between the two.
+  // A second replica on the same database. The two do not notify each other.
   other = await startApp();
   tenant = await app.tenant();
   bot = await tenant.bot();
@@ -17,15 +17,15 @@ beforeAll(async () => {
 
 const STREAM = { accept: 'text/event-stream' };
 
-/** Begins a chat that says some words and then what the test lets it. */
+/** Begins a chat that sends three words, and the fourth when the test calls `finish`. */
 async function begin({ headers = {}, stream = true } = {}) {
-  const said = Promise.withResolvers<void>();
+  const sent = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
   let hungUp: Promise<unknown> = Promise.resolve();
   app.upstream.script(async ({ say, end, closed }) => {
     hungUp = closed;
     for (const word of ['One ', 'two ', 'three ']) say(word);
-    said.resolve();
+    sent.resolve();
     await Promise.race([finish.promise, closed]);
     say('four.');
     end();
@@ -37,7 +37,7 @@ async function begin({ headers = {}, stream = true } = {}) {
     headers: { ...tenant.headers, ...STREAM, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ message: 'Count', stream }),
   });
-  await said.promise;
+  await sent.promise;
   const runId = response.headers.get('x-run-id') ?? '';
   return { response, runId, finish: finish.resolve, hungUp: () => hungUp, client };
 }
@@ -64,7 +64,7 @@ const WHOLE = [
 ];
 
 describe('the events of a run', () => {
-  test('are followed live, on its own process and on another, and replayed when it is over', async () => {
+  test('are followed live on the same and on another replica, and replayed after the end', async () => {
     const { runId, finish, response } = await begin();
     const followed = [await events(runId), await events(runId, { url: other.url })];
     finish();
@@ -90,13 +90,13 @@ describe('the events of a run', () => {
     expect(await frames(await events(runId, { after: '5' }))).toMatchObject([{ run_id: runId }]);
   });
 
-  test('are asked for behind any whole number, however large', async () => {
+  test('can be requested after any whole number, however large', async () => {
     const { runId, finish, response } = await begin();
     finish();
     await response.text();
     for (const after of ['999999999', '1000000000', '2147483648', '9'.repeat(400)]) {
-      for (const asked of [{ after }, { headers: { 'last-event-id': after } }]) {
-        const answer = await events(runId, asked);
+      for (const requested of [{ after }, { headers: { 'last-event-id': after } }]) {
+        const answer = await events(runId, requested);
         expect([answer.status, await frames(answer)]).toEqual([200, WHOLE.slice(-1)]);
       }
     }
@@ -124,7 +124,7 @@ describe('the events of a run', () => {
     await client.dispose();
   });
 
-  test('are not lost with a client that goes away and comes back', async () => {
+  test('are not lost when a client disconnects and reconnects', async () => {
     const { runId, finish, client } = await begin({ headers: { 'x-on-disconnect': 'continue' } });
     client.abort();
     const again = await events(runId, { after: '2' });
@@ -133,7 +133,7 @@ describe('the events of a run', () => {
     expect(await findRun(runId)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('end for everybody with the run that was interrupted, wherever they had got to', async () => {
+  test('end with the interruption for every reader of an interrupted run, at any position', async () => {
     const { runId, finish, response } = await begin();
     finish();
     await response.text();
@@ -155,19 +155,19 @@ describe('the events of a run', () => {
     }
   });
 
-  test('of a run that is no run of the bot are not found', async () => {
+  test('are not found for a run of another bot', async () => {
     const { runId, finish, response } = await begin();
     finish();
     await response.text();
-    const stranger = await app.tenant();
-    const bots = [await stranger.bot(), await tenant.bot()];
-    const asked = await Promise.all([
-      fetch(`${app.url}/v1/bots/${bots[0]}/runs/${runId}/events`, { headers: stranger.headers }),
+    const otherTenant = await app.tenant();
+    const bots = [await otherTenant.bot(), await tenant.bot()];
+    const requested = await Promise.all([
+      fetch(`${app.url}/v1/bots/${bots[0]}/runs/${runId}/events`, { headers: otherTenant.headers }),
       fetch(`${app.url}/v1/bots/${bots[1]}/runs/${runId}/events`, { headers: tenant.headers }),
       fetch(`${app.url}/v1/bots/${bot}/runs/run_none/events`, { headers: tenant.headers }),
       cancel('run_none'),
     ]);
-    for (const answer of asked) {
+    for (const answer of requested) {
       expect(answer.status).toBe(404);
       expect(await answer.json()).toMatchObject({ error: { code: 'run_not_found' } });
     }
@@ -175,11 +175,11 @@ describe('the events of a run', () => {
   });
 });
 
-describe('a run is cancelled', () => {
+describe('cancelling a run', () => {
   test.each([
-    ['on its own process', () => app.url],
-    ['on another, whose word does not reach it', () => other.url],
-  ])('%s: its model is hung up on, and what was said is kept', async (_where, url) => {
+    ['on its own replica', () => app.url],
+    ['on another replica that cannot notify it', () => other.url],
+  ])('%s disconnects from the model and keeps the partial response', async (_where, url) => {
     const { runId, response, hungUp } = await begin();
     const answer = await cancel(runId, url());
     expect(answer.status).toBe(200);
@@ -194,7 +194,7 @@ describe('a run is cancelled', () => {
     });
   });
 
-  test('by GraphQL, and stays as it is when it is over', async () => {
+  test('over GraphQL returns the run, and changes nothing after its end', async () => {
     const { runId, finish, response } = await begin();
     const stop = `mutation { cancelRun(id: "${runId}") { status response } }`;
     expect((await tenant.graphql(stop)).data.cancelRun).toEqual({
@@ -213,7 +213,7 @@ describe('a run is cancelled', () => {
     expect(data.cancelRun.status).toBe('COMPLETED');
   });
 
-  test('by a key that may not read it: the answer has its status, and null in place of its data', async () => {
+  test('with a key that may not read runs returns its status, and null for its data', async () => {
     const { runId, finish, response } = await begin();
     const key = await tenant.key({ scopes: ['CHAT'] });
     const answer = await fetch(`${app.url}/v1/bots/${bot}/runs/${runId}/cancel`, {
@@ -241,7 +241,7 @@ describe('a run is cancelled', () => {
     await response.text();
   });
 
-  test('only by a key that may talk or watch', async () => {
+  test('requires the scope CHAT or RUNS', async () => {
     const { runId, finish, response } = await begin();
     const key = await tenant.key({ scopes: ['DEPLOY'] });
     const refused = await app.graphql(key, `mutation { cancelRun(id: "${runId}") { id } }`);
@@ -252,8 +252,8 @@ describe('a run is cancelled', () => {
   });
 });
 
-describe('a client that goes away', () => {
-  test('stops its run, unless somebody else listens', async () => {
+describe('a client that disconnects', () => {
+  test('cancels its run unless another reader follows it', async () => {
     const { runId, client, finish } = await begin();
     const listening = await events(runId);
     const reader = listening.body?.getReader();

@@ -11,23 +11,23 @@ const databaseUrl = inject('databaseUrl');
 const apiKey = makeApiKey();
 
 let upstream: Upstream;
-/** What the model was asked, in order. */
-const asked: string[] = [];
+/** The prompts that the model received, in order. */
+const prompts: string[] = [];
 beforeAll(async () => {
   upstream = await startUpstream();
-  // Says how often it was asked in the session, and does not come to an end where it is told so.
+  // Replies with the number of user messages in the session. A prompt "Do not end" never gets an end.
   upstream.script(async ({ request, say, end, closed }) => {
-    const said = request.body.messages.filter(({ role }) => role === 'user');
-    const last = said.at(-1)?.content ?? '';
-    asked.push(last);
-    say(`Answer ${said.length}`);
+    const messages = request.body.messages.filter(({ role }) => role === 'user');
+    const last = messages.at(-1)?.content ?? '';
+    prompts.push(last);
+    say(`Answer ${messages.length}`);
     if (last.startsWith('Do not end')) await closed;
     end();
   });
 });
 afterAll(() => upstream.close());
 
-/** Starts servers of one installation, each like the first. */
+/** Returns a function that starts servers of one installation, all with the same settings. */
 async function installation() {
   const env: Record<string, string> = {
     OPENAI_API_KEY: 'none',
@@ -41,7 +41,7 @@ async function installation() {
   return () => startServer({ dataDirectory, env });
 }
 
-/** What a client asks of a server. */
+/** A client of a server. */
 function client({ url }: ServerProcess) {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
   const chat = (session: number, message: string, more = {}) =>
@@ -79,13 +79,13 @@ type EndedRun = { status: string; error: { code: string }; finishedAt: string };
 const all = <T>(work: (session: number) => Promise<T>) =>
   Promise.all(Array.from({ length: RUNS }, (_, session) => work(session)));
 
-/** Takes a turn in each session to its end, begins another one, and kills the server in the midst of them. */
-async function killInTheMidst(server: ServerProcess, meanwhile = (_runIds: string[]) => {}) {
+/** Completes a turn in each session, begins another one, and kills the server during these. */
+async function killDuringRuns(server: ServerProcess, meanwhile = (_runIds: string[]) => {}) {
   const { chat, answer } = client(server);
   expect(await all((session) => answer(session, 'Hi'))).toEqual(await all(async () => 'Answer 1'));
   const runIds = await all(async (session) => {
     const response = await chat(session, 'Do not end', { accept: 'text/event-stream' });
-    // What was streamed breaks off with the server.
+    // The stream breaks off when the server dies.
     response.text().catch(() => {});
     return response.headers.get('x-run-id') ?? '';
   });
@@ -96,10 +96,10 @@ async function killInTheMidst(server: ServerProcess, meanwhile = (_runIds: strin
 }
 
 /**
- * Every run has ended for all who read it, within 30 seconds, and every session goes on where its last finished turn
- * left it.
+ * Checks that every run ended for all readers within 30 seconds, and that every session continues after its last
+ * completed turn.
  */
-async function isWhole(
+async function expectRecovered(
   server: ServerProcess,
   { runIds, killedAt }: { runIds: string[]; killedAt: number },
 ) {
@@ -121,46 +121,46 @@ async function isWhole(
   }
 }
 
-describe('a server that is killed in the midst of background runs', () => {
-  test('begins again what it was at, one after another, and what waits before that', async () => {
+describe('a server that is killed during background runs', () => {
+  test('retries its runs one at a time, after the queued ones', async () => {
     const start = await installation();
     const killed = await start();
-    const before = asked.length;
+    const before = prompts.length;
     const active = [
       await client(killed).enqueue('Do not end 1'),
       await client(killed).enqueue('Do not end 2'),
     ];
-    await expect.poll(() => asked.slice(before).sort()).toEqual(['Do not end 1', 'Do not end 2']);
+    await expect.poll(() => prompts.slice(before).sort()).toEqual(['Do not end 1', 'Do not end 2']);
     expect(await killed.stop('SIGKILL')).toBe('SIGKILL');
 
     const again = await start();
     const { enqueue, run } = client(again);
     const next = await enqueue('Hi');
     await expect.poll(async () => (await run(next)).status).toBe('COMPLETED');
-    await expect.poll(() => asked.length).toBe(before + 4);
+    await expect.poll(() => prompts.length).toBe(before + 4);
     const statuses = await Promise.all(active.map(async (id) => (await run(id)).status));
     expect(statuses.sort()).toEqual(['QUEUED', 'RUNNING']);
     expect(await again.stop('SIGKILL')).toBe('SIGKILL');
   });
 });
 
-describe('a server that is killed in the midst of fifty runs', () => {
-  test('has lost no finished turn, ends every run and frees every session when it is back', async () => {
+describe('a server that is killed during fifty runs', () => {
+  test('keeps every completed turn, ends every run and releases every session after its restart', async () => {
     const start = await installation();
-    const killed = await killInTheMidst(await start());
+    const killed = await killDuringRuns(await start());
     const again = await start();
-    await isWhole(again, killed);
+    await expectRecovered(again, killed);
     expect(await again.stop('SIGTERM')).toBe(0);
   });
 
-  test.skipIf(!databaseUrl)('is cleared up after by another replica', async () => {
+  test.skipIf(!databaseUrl)('has its runs recovered by another replica', async () => {
     const start = await installation();
     const other = await start();
     let reading: Promise<unknown[]>[] = [];
     const follow = (runIds: string[]) => {
       reading = runIds.map((runId) => client(other).events(runId, '0'));
     };
-    await isWhole(other, await killInTheMidst(await start(), follow));
+    await expectRecovered(other, await killDuringRuns(await start(), follow));
     for (const read of await Promise.all(reading)) {
       expect(read.at(-1)).toMatchObject({ event: 'done', status: 'failed' });
     }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createClient } from 'graphql-ws';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
-import { belongings, expectNoLeak } from '../helpers/leaks.ts';
+import { expectNoLeak, objectCounts } from '../helpers/leaks.ts';
 import { rounds } from '../helpers/rounds.ts';
 
 let app: TestApp;
@@ -37,7 +37,7 @@ const cancel = async (runId: string) => {
   expect(data.cancelRun.status).toBe('CANCELLED');
 };
 
-/** The ways in which a run is begun and comes to nothing. */
+/** The ways to begin a run that does not complete. */
 const WAYS = [
   async function cancelled() {
     const response = await stream(new AbortController().signal);
@@ -45,20 +45,20 @@ const WAYS = [
     await response.text();
   },
 
-  async function cancelledUnderAKey() {
+  async function cancelledWithIdempotencyKey() {
     const key = { 'idempotency-key': randomUUID() };
     const response = await stream(new AbortController().signal, key);
     await cancel(response.headers.get('x-run-id') ?? '');
     await response.text();
   },
 
-  async function hungUpOn() {
+  async function disconnected() {
     const client = new AbortController();
     await stream(client.signal);
     client.abort();
   },
 
-  async function hungUpOnAndFollowed() {
+  async function disconnectedWithFollower() {
     const client = new AbortController();
     const response = await stream(client.signal);
     const events = await fetch(
@@ -83,13 +83,13 @@ const WAYS = [
     await client.dispose();
   },
 
-  async function leftTheLine() {
+  async function leftQueue() {
     const session = { 'x-session-id': randomUUID() };
     const client = new AbortController();
     const first = await stream(client.signal, session);
     const second = stream(client.signal, session).catch(() => {});
-    const inLine = { where: { session: { sessionId: session['x-session-id'] } } };
-    await expect.poll(() => app.prisma.turnWaiter.count(inLine)).toBe(1);
+    const queued = { where: { session: { sessionId: session['x-session-id'] } } };
+    await expect.poll(() => app.prisma.turnWaiter.count(queued)).toBe(1);
     client.abort();
     await second;
     await first.text().catch(() => {});
@@ -98,7 +98,7 @@ const WAYS = [
 
 const activeRuns = () => app.prisma.run.count({ where: { botId: bot, status: 'RUNNING' } });
 
-/** Begins so many runs, fifty at a time, and waits until none is at work. */
+/** Begins this number of runs, fifty at a time, and waits until none is active. */
 async function run(count: number) {
   let begun = 0;
   const next = async () => {
@@ -112,7 +112,7 @@ async function run(count: number) {
   const unfinished = async () => ({
     responses: app.openResponses(),
     sockets: app.openSockets(),
-    modelCalls: app.upstream.underWay(),
+    modelCalls: app.upstream.openResponses(),
     waiters: await app.waiting(),
     runs: await activeRuns(),
   });
@@ -121,19 +121,19 @@ async function run(count: number) {
 }
 
 const RUNS = rounds(300, 1_000);
-/** Connections that are kept for the next request come and go; one way that leaks leaves more than this. */
+/** Idle keep-alive connections come and go. A leak in one way leaves more objects than this. */
 const FEW = RUNS / WAYS.length / 2;
-/** Code that is compiled meanwhile counts too; what one run is made of takes far more than a few KiB. */
+/** Compiled code also takes memory. A leaked run takes far more than a few KiB. */
 const FEW_BYTES = 2 * 1024 * 1024 + RUNS * 6 * 1024;
 
 describe('many runs that are stopped in every way', () => {
-  test('leave nothing behind', async () => {
+  test('leak no objects, rows or memory', async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on('warning', warn);
     await run(60);
     const owners = await app.prisma.owner.count();
-    const before = await belongings();
+    const before = await objectCounts();
 
     await run(RUNS);
 

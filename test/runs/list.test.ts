@@ -46,7 +46,7 @@ const list = async (botId: string, args: Arguments = {}): Promise<Listed> => {
 };
 const idsOf = ({ edges }: Listed) => edges.map(({ node }) => node.id);
 
-/** Every page of a list, one behind the other, in the order in which they are read. */
+/** All pages of a list, in the order of reading. */
 const pages = async (botId: string, size: number, direction: 'forward' | 'backward') => {
   const read: string[][] = [];
   for (let cursor: string | null = null; ; ) {
@@ -63,12 +63,12 @@ const pages = async (botId: string, size: number, direction: 'forward' | 'backwa
 };
 
 const DAYS = ['2026-03-01', '2026-03-02', '2026-03-03'];
-/** Few moments, so that many runs share one, and the edges of days among them. */
+/** Few times, so that many runs share one. They include the first and last milliseconds of days. */
 const MOMENTS = DAYS.flatMap((day) =>
   ['T00:00:00.000Z', 'T12:30:00.000Z', 'T23:59:59.999Z'].map((time) => new Date(day + time)),
 );
 
-/** A bot with runs of every sort, and another one with the like. @returns the runs of the first, in order. */
+/** Creates a bot with runs of every kind, and another bot with the same. @returns the runs of the first, newest first. */
 const shuffled = async () => {
   const bot = await tenant.bot(null);
   const neighbour = await tenant.bot(null);
@@ -97,7 +97,7 @@ const shuffled = async () => {
   return { bot, deploymentIds, runs: runs.toSorted(newestFirst) };
 };
 
-/** What a filter means. */
+/** The meaning of a filter. */
 const passes =
   ({ user, status, channel, kind, environment, deploymentId, date, from, to }: RunFilter) =>
   (run: MadeRun) =>
@@ -112,7 +112,7 @@ const passes =
     (to == null || run.createdAt < to);
 
 describe('the runs of a bot', () => {
-  test('are listed newest first with what they were, over the bot and by themselves', async () => {
+  test('are listed newest first with their fields, at the top level and below the bot', async () => {
     const bot = await tenant.bot();
     await tenant.chat(bot, { message: 'One' }, { 'x-session-id': 's' });
     await tenant.graphql(
@@ -154,7 +154,7 @@ describe('the runs of a bot', () => {
     ]);
   });
 
-  test('of several bots are each their own, under whatever names', async () => {
+  test('are listed separately for several bots, under any aliases', async () => {
     const [a, b] = [await tenant.bot(null), await tenant.bot(null)];
     const made = [...(await makeRuns(app, a, [{}, {}])), ...(await makeRuns(app, b, [{}]))];
     const { data } = await tenant.graphql(
@@ -179,7 +179,7 @@ describe('the runs of a bot', () => {
     expect(data.nodes).toEqual(expected);
   });
 
-  test('are paged through both ways, many of one moment', async () => {
+  test('can be paged in both directions, though many were created at the same time', async () => {
     const { bot, runs } = await shuffled();
     const ids = runs.map(({ id }) => id);
     for (const size of [37, 100]) {
@@ -193,7 +193,7 @@ describe('the runs of a bot', () => {
     }
   });
 
-  test('go on where their reader was, whatever has been deleted and come since', async () => {
+  test('continue after the cursor when runs were deleted and created since', async () => {
     const bot = await tenant.bot(null);
     const at = (second: number) => ({ createdAt: new Date(1_700_000_000_000 + second * 1_000) });
     const made = await makeRuns(app, bot, [1, 2, 3, 4, 5, 6].map(at));
@@ -210,7 +210,7 @@ describe('the runs of a bot', () => {
     expect(back.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: true });
   });
 
-  test('between two places are those between, neither of them included', async () => {
+  test('are listed between two cursors, both exclusive', async () => {
     const { bot, runs } = await shuffled();
     const { edges } = await list(bot, { first: 20 });
     const between = { after: edges[3]?.cursor, before: edges[12]?.cursor };
@@ -220,7 +220,7 @@ describe('the runs of a bot', () => {
     expect(idsOf(await list(bot, { before: edges[12]?.cursor }))).toEqual(ids.slice(0, 12));
   });
 
-  test('are twenty a page where nobody says, and none where nobody wants any', async () => {
+  test('have 20 items on a page by default, and none if 0 are requested', async () => {
     const { bot } = await shuffled();
     expect((await list(bot)).edges).toHaveLength(20);
     expect(await list(bot, { first: 0 })).toEqual({
@@ -233,7 +233,7 @@ describe('the runs of a bot', () => {
     });
   });
 
-  test('are those that a filter means, whatever it combines', async () => {
+  test('match any combination of filters', async () => {
     const { bot, deploymentIds, runs } = await shuffled();
     const some = <T>(values: T[]) => fc.option(fc.constantFrom(...values), { freq: 3 });
     const few = <T>(values: T[]) =>
@@ -279,22 +279,22 @@ describe('the runs of a bot', () => {
   });
 
   test.each<[string, object, string[]]>([
-    ['a cursor that is none', { after: 'nonsense' }, ['after']],
-    ['a cursor of another form', { before: btoa('GPC:S:x') }, ['before']],
+    ['a malformed cursor', { after: 'nonsense' }, ['after']],
+    ['a cursor of another format', { before: btoa('GPC:S:x') }, ['before']],
     ['a cursor with U+0000', { after: btoa('1.\0') }, ['after']],
-    ['a negative page', { first: -1 }, ['first']],
-    ['a page of 101', { last: 101 }, ['last']],
+    ['a negative page size', { first: -1 }, ['first']],
+    ['a page size of 101', { last: 101 }, ['last']],
     ['both directions', { first: 1, last: 1 }, ['last']],
-    ['a user that is none', { filter: { user: 'a b' } }, ['filter.user']],
-    ['a day that there is not', { filter: { date: '2026-02-30' } }, ['filter.date']],
-    ['no status', { filter: { status: [] } }, ['filter.status']],
-    ['no channel', { filter: { channel: [] } }, ['filter.channel']],
+    ['an invalid user', { filter: { user: 'a b' } }, ['filter.user']],
+    ['a date that does not exist', { filter: { date: '2026-02-30' } }, ['filter.date']],
+    ['an empty list of statuses', { filter: { status: [] } }, ['filter.status']],
+    ['an empty list of channels', { filter: { channel: [] } }, ['filter.channel']],
     [
-      'all at once',
+      'several invalid arguments',
       { after: '!', first: 200, filter: { date: 'today', user: '' } },
       ['after', 'filter.date', 'filter.user', 'first'],
     ],
-  ])('are not listed by %s', async (_what, args, paths) => {
+  ])('are refused for %s', async (_what, args, paths) => {
     const bot = await tenant.bot(null);
     const { errors } = await tenant.graphql(LIST, { botId: bot, ...args });
     expect(errors?.[0]?.extensions.code).toBe('INVALID_REQUEST');
@@ -309,18 +309,18 @@ describe('the runs of a bot', () => {
     expect(nested.errors?.[0]?.extensions.details).toEqual(details);
   });
 
-  test('are read by those who may, alone', async () => {
+  test('are listed only with the scope RUNS and access to the bot', async () => {
     const bot = await tenant.bot(null);
     const query = `{ runs(botId: "${bot}") { edges { cursor } } }`;
     const nested = `{ bot(id: "${bot}") { runs { edges { cursor } } } }`;
     const codeOf = async (key: string, query: string) =>
       (await app.graphql(key, query)).errors?.[0]?.extensions.code;
     const chatting = await tenant.key({ scopes: ['CHAT', 'ADMIN', 'DEPLOY'] });
-    const stranger = (await app.tenant()).apiKey;
+    const otherKey = (await app.tenant()).apiKey;
     const elsewhere = await tenant.key({ botIds: [await tenant.bot(null)] });
     for (const document of [query, nested]) {
       expect(await codeOf(chatting, document)).toBe('INSUFFICIENT_SCOPE');
-      expect(await codeOf(stranger, document)).toBe('BOT_ACCESS_DENIED');
+      expect(await codeOf(otherKey, document)).toBe('BOT_ACCESS_DENIED');
       expect(await codeOf(elsewhere, document)).toBe('BOT_ACCESS_DENIED');
     }
   });

@@ -10,8 +10,8 @@ import type { Script } from '../helpers/upstream.ts';
 const CHATS = 50;
 const IN_PARALLEL = 5;
 
-/** A tenant with a bot, and what it may ask of an app. */
-async function talkTo(app: TestApp, other = app) {
+/** A tenant with a bot, and requests to an app. */
+async function clientOf(app: TestApp, other = app) {
   const tenant = await app.tenant();
   const bot = await tenant.bot();
   const path = (url: string) => `${url}/v1/bots/${bot}`;
@@ -39,22 +39,22 @@ async function talkTo(app: TestApp, other = app) {
 const runIdOf = (response: Response) => response.headers.get('x-run-id') ?? '';
 const lastOf = async (response: Response) => (await frames(response)).at(-1);
 
-/** Says something, and ends when the test lets it. */
-function held(): { script: Script; said: Promise<void>; finish: () => void } {
-  const said = Promise.withResolvers<void>();
+/** A script that sends text, and ends when the test calls `finish`. */
+function held(): { script: Script; sent: Promise<void>; finish: () => void } {
+  const sent = Promise.withResolvers<void>();
   const finished = Promise.withResolvers<void>();
   const script: Script = async ({ say, end }) => {
     say('Hello.');
-    said.resolve();
+    sent.resolve();
     await finished.promise;
     end();
   };
-  return { script, said: said.promise, finish: finished.resolve };
+  return { script, sent: sent.promise, finish: finished.resolve };
 }
 
-/** Chats whose last answer was lost, half of them streamed: each client has read what the row of its run says. */
-async function expectToldAsStored(app: TestApp, other: TestApp) {
-  const { chat, stream, events, runs } = await talkTo(app, other);
+/** Chats whose stored ends lost their responses, half of them streamed. Each client must receive what the row contains. */
+async function expectStoredEnds(app: TestApp, other: TestApp) {
+  const { chat, stream, events, runs } = await clientOf(app, other);
   for (let index = 0; index < CHATS; index += IN_PARALLEL) {
     const sent = Array.from({ length: IN_PARALLEL }, async (_, of) => {
       const message = `Hi ${index + of}`;
@@ -88,8 +88,8 @@ async function expectToldAsStored(app: TestApp, other: TestApp) {
   }
 }
 
-describe('a run whose end was stored though the answer was lost', () => {
-  test('ends for its client and for all readers as its row says', async () => {
+describe('a run whose end was stored, though the response was lost', () => {
+  test('ends for its client and all readers as stored', async () => {
     const known = new Set<string>();
     const database = withSql(await testDatabase(), async ({ statement, json, run }) => {
       const rows = await run();
@@ -100,23 +100,26 @@ describe('a run whose end was stored though the answer was lost', () => {
       if (isNew) throw cutError();
       return rows;
     });
-    await expectToldAsStored(await startApp({ database }), await startApp());
+    await expectStoredEnds(await startApp({ database }), await startApp());
     expect(known.size).toBe(CHATS);
   });
 
-  test.skipIf(!inject('databaseUrl'))('does so when the network cuts the answer', async () => {
-    const link = await linkPostgres();
-    const app = await startApp({ database: link.database });
-    const lost = link.loseAnswers(END.name);
-    const { chat, runs } = await talkTo(app, await startApp());
-    const answer = chat('Hi');
-    await expect.poll(lost).toBeGreaterThan(3);
-    link.mend();
-    expect((await answer).status).toBe(200);
-    expect(await runs()).toMatchObject([{ status: 'COMPLETED', messages: [{}, {}] }]);
-  });
+  test.skipIf(!inject('databaseUrl'))(
+    'ends as stored when the network loses the response',
+    async () => {
+      const link = await linkPostgres();
+      const app = await startApp({ database: link.database });
+      const lost = link.loseAnswers(END.name);
+      const { chat, runs } = await clientOf(app, await startApp());
+      const answer = chat('Hi');
+      await expect.poll(lost).toBeGreaterThan(3);
+      link.restore();
+      expect((await answer).status).toBe(200);
+      expect(await runs()).toMatchObject([{ status: 'COMPLETED', messages: [{}, {}] }]);
+    },
+  );
 
-  test('does so when the driver fails with an unknown error', async () => {
+  test('ends as stored when the driver fails with an unknown error', async () => {
     let broken = 0;
     const database = withSql(await testDatabase(), async ({ statement, run }) => {
       const rows = await run();
@@ -124,51 +127,54 @@ describe('a run whose end was stored though the answer was lost', () => {
       broken += 1;
       throw new Error('Unknown.');
     });
-    const { chat, runs } = await talkTo(await startApp({ database }));
+    const { chat, runs } = await clientOf(await startApp({ database }));
     const answer = await chat('Hi');
     expect([answer.status, broken]).toEqual([200, 1]);
     expect(await runs()).toMatchObject([{ status: 'COMPLETED', messages: [{}, {}] }]);
   });
 });
 
-describe('an outage of the database around the end of a run', () => {
-  /** Ends a run in an outage that is over when the test has seen some tries. */
-  test.each(['chat', 'execute', 'stream', 'background'])('is waited for: %s', async (kind) => {
-    let tries = 0;
-    const database = withSql(await testDatabase(), async ({ statement, run }) => {
-      if (statement !== END) return run();
-      tries += 1;
-      if (tries <= 6) throw cutError();
-      return run();
-    });
-    const app = await startApp({ database });
-    const { post, stream, runs } = await talkTo(app);
-    if (kind === 'background') {
-      const queued = await post('execute', { prompt: 'Hi', background: true });
-      expect(queued.status).toBe(202);
-    } else if (kind === 'stream')
-      expect(await lastOf(await stream('Hi'))).not.toHaveProperty('status');
-    else {
-      const body = kind === 'chat' ? { message: 'Hi' } : { prompt: 'Hi' };
-      expect((await post(kind, body)).status).toBe(200);
-    }
-    await expect.poll(async () => (await runs())[0]).toMatchObject({ status: 'COMPLETED' });
-    expect(tries).toBe(7);
-  });
+describe('a database outage at the end of a run', () => {
+  /** Ends a run in an outage that lasts for six attempts. */
+  test.each(['delays the end, and does not fail it: %s', 'execute', 'stream', 'background'])(
+    'is waited for: %s',
+    async (kind) => {
+      let attempts = 0;
+      const database = withSql(await testDatabase(), async ({ statement, run }) => {
+        if (statement !== END) return run();
+        attempts += 1;
+        if (attempts <= 6) throw cutError();
+        return run();
+      });
+      const app = await startApp({ database });
+      const { post, stream, runs } = await clientOf(app);
+      if (kind === 'background') {
+        const queued = await post('execute', { prompt: 'Hi', background: true });
+        expect(queued.status).toBe(202);
+      } else if (kind === 'stream')
+        expect(await lastOf(await stream('Hi'))).not.toHaveProperty('status');
+      else {
+        const body = kind === 'chat' ? { message: 'Hi' } : { prompt: 'Hi' };
+        expect((await post(kind, body)).status).toBe(200);
+      }
+      await expect.poll(async () => (await runs())[0]).toMatchObject({ status: 'COMPLETED' });
+      expect(attempts).toBe(7);
+    },
+  );
 
-  test.skipIf(!inject('databaseUrl'))('leaves the run its whole text', async () => {
+  test.skipIf(!inject('databaseUrl'))('does not lose the text of the run', async () => {
     const link = await linkPostgres();
     const app = await startApp({ database: link.database });
-    const { chat, stream, runs } = await talkTo(app);
-    const { script, said, finish } = held();
+    const { chat, stream, runs } = await clientOf(app);
+    const { script, sent, finish } = held();
     app.upstream.script(script);
     const [json, streamed] = [chat('Hi'), stream('Hi')];
-    await said;
+    await sent;
     await streamed;
     const refused = link.cut();
     finish();
     await expect.poll(refused).toBeGreaterThan(20);
-    link.mend();
+    link.restore();
     expect((await json).status).toBe(200);
     expect(await lastOf(await streamed)).not.toHaveProperty('status');
     const whole = { status: 'COMPLETED', response: 'Hello.', messages: [{}, {}] };
@@ -179,11 +185,11 @@ describe('an outage of the database around the end of a run', () => {
 describe('a run that lost its owner in an outage', () => {
   test('ends as interrupted, as recovery stores it', async () => {
     const app = await startApp();
-    const { stream, run } = await talkTo(app);
-    const { script, said, finish } = held();
+    const { stream, run } = await clientOf(app);
+    const { script, sent, finish } = held();
     app.upstream.script(script);
     const streamed = await stream('Hi');
-    await said;
+    await sent;
     await app.prisma.run.update({ where: { id: runIdOf(streamed) }, data: { ownerId: null } });
     finish();
     const read = await frames(streamed);
@@ -195,8 +201,8 @@ describe('a run that lost its owner in an outage', () => {
   });
 });
 
-describe('a run whose beginning was stored though the answer was lost', () => {
-  test.each(['chat', 'execute'])('goes on: %s', async (kind) => {
+describe('a run whose creation was stored, though the response was lost', () => {
+  test.each(['continues: %s', 'execute'])('goes on: %s', async (kind) => {
     let lost = 0;
     const database = withSql(await testDatabase(), async ({ statement, run }) => {
       const rows = await run();
@@ -204,7 +210,7 @@ describe('a run whose beginning was stored though the answer was lost', () => {
       lost += 1;
       throw cutError();
     });
-    const { post, runs } = await talkTo(await startApp({ database }));
+    const { post, runs } = await clientOf(await startApp({ database }));
     const answer = await post(kind, { message: 'Hi', prompt: 'Hi' });
     expect([answer.status, lost]).toEqual([200, 1]);
     expect(await runs()).toMatchObject([{ status: 'COMPLETED' }]);

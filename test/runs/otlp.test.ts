@@ -40,7 +40,7 @@ const RUN = {
 } as const;
 const USAGE = { promptTokens: 1, completionTokens: 1, tokensEstimated: false };
 
-/** An export, and what it writes to the log. */
+/** A trace export, and the messages that it logs. */
 const exporting = (endpoint = collector.origin, closeLimitMs?: number) => {
   const lines: string[] = [];
   const write = (_fields: object, message: string) => void lines.push(message);
@@ -52,8 +52,8 @@ const exporting = (endpoint = collector.origin, closeLimitMs?: number) => {
   return { ...traceExport, lines, trace, flush };
 };
 
-describe('a collector of traces', () => {
-  test('gets the same spans that are stored with the run, at the latest when the process stops', async () => {
+describe('a trace collector', () => {
+  test('receives the same spans as are stored with the run, at the latest when the process stops', async () => {
     const app = await startApp({ otlpEndpoint: `${collector.origin}/otlp/` });
     const tenant = await app.tenant();
     const response = await tenant.chat(await tenant.bot(), { message: 'message-words' });
@@ -82,7 +82,7 @@ describe('a collector of traces', () => {
     expect(collector.requests[0]?.body).not.toContain('words');
   });
 
-  test('learns which process, version and environment made them, and that a model is the offline one', async () => {
+  test('receives the service’s name, version, instance and environment, and the offline provider’s name', async () => {
     const app = await startApp({
       otlpEndpoint: collector.origin,
       model: createOfflineModel({ pace: 0 }),
@@ -108,7 +108,7 @@ describe('a collector of traces', () => {
     ).toHaveLength(2);
   });
 
-  test('gets none that the caller does not sample', async () => {
+  test('receives no spans of traces that the caller does not sample', async () => {
     const { trace, close } = exporting();
     expect(trace(`00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`)).toHaveLength(1);
     trace(`00-${'c'.repeat(32)}-${'b'.repeat(16)}-01`);
@@ -117,7 +117,7 @@ describe('a collector of traces', () => {
     expect(JSON.stringify(received())).not.toContain('a'.repeat(32));
   });
 
-  test('that refuses is logged once, until it is there again', async () => {
+  test('that refuses spans is logged once until it accepts them again', async () => {
     const { trace, flush, lines, close } = exporting();
     const refuse = () => collector.handle((_request, response) => response.writeHead(400).end());
     refuse();
@@ -136,17 +136,17 @@ describe('a collector of traces', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('that does not answer holds up neither runs nor the end of the process', async () => {
-    let isGivenUp = false;
+  test('that does not answer delays neither runs nor shutdown', async () => {
+    let hasClosed = false;
     collector.handle((_request, response) => {
       response.once('close', () => {
-        isGivenUp = true;
+        hasClosed = true;
       });
     });
     const { trace, close } = exporting(collector.origin, 20);
     expect(trace()).toHaveLength(1);
     await close();
-    expect(isGivenUp).toBe(false);
+    expect(hasClosed).toBe(false);
     const spare = await startSite();
     await spare.close();
     const absent = exporting(spare.origin, 20);

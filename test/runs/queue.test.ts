@@ -17,7 +17,7 @@ import type { Script } from '../helpers/upstream.ts';
 
 const { prisma, sql } = await testDatabase();
 const findRun = (id: string) => prisma.run.findUniqueOrThrow({ where: { id } });
-/** Has a run that waits for another attempt wait no longer. */
+/** Ends the retry delay of a run. */
 const endDelay = async (id: string) => {
   await expect.poll(() => status(id), { interval: 20 }).toBe('QUEUED');
   await prisma.run.update({ where: { id }, data: { availableAt: new Date(0) } });
@@ -36,7 +36,7 @@ const execute = (
     body: JSON.stringify({ prompt: 'Do it', background: true, ...body }),
   });
 
-/** Has a run wait. @returns its id. */
+/** Enqueues a run. @returns its id. */
 async function enqueue(app: TestApp, tenant: Tenant, bot: string, body = {}, headers = {}) {
   const response = await execute(app, tenant, bot, body, headers);
   expect(response.status).toBe(202);
@@ -55,7 +55,7 @@ const hello: Script = ({ say, end }) => {
   end();
 };
 
-/** A script that says some words and then waits for the test. */
+/** A script that sends two words, and the third when the test calls `finish`. */
 function held() {
   const finish = Promise.withResolvers<void>();
   const begun: string[] = [];
@@ -76,7 +76,7 @@ const ended = (id: string) => expect.poll(() => status(id), { interval: 20 });
 
 type Work = (tx: Prisma.TransactionClient) => Promise<unknown>;
 
-/** The same database, but for its transactions. */
+/** The same database with another `$transaction`. */
 const transacting = (transact: (work: Work, options: object) => Promise<unknown>) =>
   new Proxy(prisma, {
     get(target, name) {
@@ -117,7 +117,7 @@ describe('the queue of runs', () => {
     return { ...queue, add, ownerId };
   };
 
-  test('gives each run once, the one that has waited longest first', async () => {
+  test('gives each run to one worker, the longest queued first', async () => {
     const [one, other] = [await open(), await open()];
     const run = await newRun();
     const ids: string[] = [];
@@ -128,9 +128,9 @@ describe('the queue of runs', () => {
     expect(taken.flatMap((all) => all?.begun.id ?? []).sort()).toEqual(ids.slice(1).sort());
   });
 
-  // The embedded database has the clock of its process.
+  // PGlite uses the clock of its process.
   test.skipIf(!inject('databaseUrl'))(
-    'goes by the database’s clock, as the ends of runs do',
+    'uses the database’s clock, as the end of a run does',
     async () => {
       const queue = await open();
       const id = await queue.add(await newRun());
@@ -141,7 +141,7 @@ describe('the queue of runs', () => {
     },
   );
 
-  test('has no run of a request whose key another one has', async () => {
+  test('adds no run for a request whose key another request has', async () => {
     const queue = await open();
     const run = await newRun();
     const request = { accountId: run.accountId, namespace: '', key: 'key', fingerprint: '' };
@@ -153,7 +153,7 @@ describe('the queue of runs', () => {
     await prisma.account.delete({ where: { id: run.accountId } });
   });
 
-  test('leaves a run to be found that it took up, though the answer that said so was lost', async () => {
+  test('leaves a run to recovery if the response to the take was lost', async () => {
     const losing = transacting(async (work, options) => {
       await prisma.$transaction(work, options);
       throw new Error('The connection was cut.');
@@ -161,12 +161,12 @@ describe('the queue of runs', () => {
     const queue = await open(losing);
     const id = await (await open()).add(await newRun());
     await expect(queue.take()).rejects.toThrow('The connection was cut.');
-    // As runs are found whose process has died.
+    // Like the run of a dead process.
     expect(await findRun(id)).toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
     await prisma.run.delete({ where: { id } });
   });
 
-  test('holds a run that it takes up again after a taking that was rolled back', async () => {
+  test('does not release a run that it took again after its first take was rolled back', async () => {
     let isCut = true;
     const losing = transacting(async (work, options) =>
       prisma.$transaction(async (tx) => {
@@ -181,17 +181,17 @@ describe('the queue of runs', () => {
     await expect(queue.take()).rejects.toThrow('The connection was cut.');
     isCut = false;
     expect((await queue.take())?.begun).toMatchObject({ id, attempt: 1 });
-    const letGo = vi.spyOn(prisma.run, 'updateMany');
+    const release = vi.spyOn(prisma.run, 'updateMany');
     await vi.advanceTimersByTimeAsync(SETTLED_AFTER_MS);
     vi.useRealTimers();
-    await expect.poll(() => letGo.mock.calls.length).toBeGreaterThan(0);
-    await Promise.all(letGo.mock.results.map(({ value }) => value));
-    letGo.mockRestore();
+    await expect.poll(() => release.mock.calls.length).toBeGreaterThan(0);
+    await Promise.all(release.mock.results.map(({ value }) => value));
+    release.mockRestore();
     expect(await findRun(id)).toMatchObject({ status: 'RUNNING', ownerId: queue.ownerId });
     await prisma.run.delete({ where: { id } });
   });
 
-  test('passes over runs that were cancelled or deleted', async () => {
+  test('skips runs that were cancelled or deleted', async () => {
     const queue = await open();
     const run = await newRun();
     const [cancelled, deleted, kept] = [
@@ -206,7 +206,7 @@ describe('the queue of runs', () => {
     expect(await queue.take()).toBeUndefined();
   });
 
-  test('lets go of a run that is refused for good, and of one over which something broke for another attempt', async () => {
+  test('fails a run that is refused permanently, and releases one with an unexpected error for another attempt', async () => {
     const queue = await open();
     const ids = [await queue.add(await newRun()), await queue.add(await newRun())] as const;
     const reasons = [new GatewayError('bot_not_deployed', 'None.'), new Error('No answer.')];
@@ -220,7 +220,7 @@ describe('the queue of runs', () => {
       errorCode: 'bot_not_deployed',
       finishedAt: expect.any(Date),
     });
-    // As runs are found whose process has died.
+    // Like the run of a dead process.
     expect(await findRun(ids[1])).toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
 
     await prisma.run.update({
@@ -234,14 +234,14 @@ describe('the queue of runs', () => {
     await prisma.run.delete({ where: { id: ids[1] } });
   });
 
-  test('lets only the present attempt put a run back, and not one that is to be stopped', async () => {
+  test('requeues a run only for its current attempt, and not after its cancellation was requested', async () => {
     const queue = await open();
     const id = await queue.add(await newRun());
     const taken = await queue.take();
     if (!taken) throw new Error('There was nothing to take.');
     const record = { response: '', events: [] };
-    const strange = { ...taken.begun, ownerId: makeId('own') };
-    expect(await queue.requeue(strange, record)).toBe(false);
+    const otherOwner = { ...taken.begun, ownerId: makeId('own') };
+    expect(await queue.requeue(otherOwner, record)).toBe(false);
     expect(await queue.requeue(taken.begun, record)).toBe(true);
     expect(await queue.requeue(taken.begun, record)).toBe(false);
     const again = await queue.take();
@@ -251,7 +251,7 @@ describe('the queue of runs', () => {
   });
 });
 
-describe('a run in the background', () => {
+describe('a background run', () => {
   let app: TestApp;
   let tenant: Tenant;
   let bot: string;
@@ -263,20 +263,20 @@ describe('a run in the background', () => {
   beforeEach(() => app.upstream.script(hello));
   afterAll(() => app.close());
 
-  /** Has as many runs at work as one process does at once: others wait until they are let go on to their ends. */
+  /** Fills the ten worker slots of the process. @returns a function that completes these runs. */
   async function keepBusy(botId = bot) {
     const { script, begun, finish } = held();
     app.upstream.script(script);
-    const atWork = await Promise.all(Array.from({ length: 10 }, () => enqueue(app, tenant, botId)));
+    const active = await Promise.all(Array.from({ length: 10 }, () => enqueue(app, tenant, botId)));
     await expect.poll(() => begun.length).toBe(10);
     const finishAll = async () => {
       finish();
-      for (const id of atWork) await ended(id).toBe('COMPLETED');
+      for (const id of active) await ended(id).toBe('COMPLETED');
     };
     return { begun, finish: finishAll };
   }
 
-  test('is answered before it is done', async () => {
+  test('is answered before it completes', async () => {
     const response = await execute(app, tenant, bot, {
       context: { plan: 'pro' },
       metadata: { job: 7 },
@@ -301,7 +301,7 @@ describe('a run in the background', () => {
     expect(system).toContain('{"plan":"pro"}');
   });
 
-  test('is queued over GraphQL, and followed to its end', async () => {
+  test('is enqueued over GraphQL and followed to its end', async () => {
     const { script, finish } = held();
     app.upstream.script(script);
     const { data } = await tenant.graphql(
@@ -331,7 +331,7 @@ describe('a run in the background', () => {
     await client.dispose();
   });
 
-  test('is answered as it waits, whole, also where a worker was quicker than the answer', async () => {
+  test('is returned as queued even if a worker completes it before the response', async () => {
     const { run } = prisma;
     const findUniqueOrThrow = async (query: Parameters<typeof run.findUniqueOrThrow>[0]) => {
       await ended(query.where.id ?? '').toBe('COMPLETED');
@@ -389,17 +389,17 @@ describe('a run in the background', () => {
     await slow.close();
   });
 
-  test('is done also when it has waited for a month', async () => {
+  test('still runs after a month in the queue', async () => {
     const what = { environment: 'PRODUCTION', kind: 'EXECUTE', channel: 'API' } as const;
     const queued = { status: 'QUEUED', background: true, attempt: 0 } as const;
     const createdAt = new Date(Date.now() - 30 * 24 * 60 * 60 * 1_000);
-    const whose = { id: makeId('run'), accountId: tenant.accountId, botId: bot, createdAt };
-    const { id } = await prisma.run.create({ data: { ...whose, input: 'Hi', ...what, ...queued } });
+    const base = { id: makeId('run'), accountId: tenant.accountId, botId: bot, createdAt };
+    const { id } = await prisma.run.create({ data: { ...base, input: 'Hi', ...what, ...queued } });
     await ended(id).toBe('COMPLETED');
     expect((await findRun(id)).latencyMs).toBe(2 ** 31 - 1);
   });
 
-  test('goes on with the caller’s own trace', async () => {
+  test('continues the caller’s trace', async () => {
     const traceId = 'c0ffee00'.repeat(4);
     const id = await enqueue(
       app,
@@ -412,7 +412,7 @@ describe('a run in the background', () => {
     expect((await findRun(id)).traceId).toBe(traceId);
   });
 
-  test('has the trace of its caller already while it waits, and where it never begins', async () => {
+  test('has the caller’s trace id while queued, even if it never begins', async () => {
     const { finish } = await keepBusy();
     const traceId = 'c0ffee01'.repeat(4);
     const traceparent = `00-${traceId}-${'ab'.repeat(8)}-00`;
@@ -429,7 +429,7 @@ describe('a run in the background', () => {
     await finish();
   });
 
-  test('tells those who wait with it of its beginning when it begins, and misses and repeats nothing', async () => {
+  test('emits its start to waiting readers when it begins, with no event lost or repeated', async () => {
     const { finish } = await keepBusy();
     const id = await enqueue(app, tenant, bot);
     const follow = (after: number) =>
@@ -446,7 +446,7 @@ describe('a run in the background', () => {
     expect(await behind.text()).toBe(text.slice(text.indexOf('id: 2\n')));
   });
 
-  test('tells those who wait with it of its end alone where it is cancelled before it begins', async () => {
+  test('emits only its end to waiting readers if it is cancelled while queued', async () => {
     const { finish } = await keepBusy();
     const id = await enqueue(app, tenant, bot);
     const followed = await Promise.all(
@@ -465,7 +465,7 @@ describe('a run in the background', () => {
     await finish();
   });
 
-  test('is not streamed', async () => {
+  test('cannot be streamed', async () => {
     const response = await execute(app, tenant, bot, { stream: true });
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as { error: { details: { path: string }[] } };
@@ -477,13 +477,13 @@ describe('a run in the background', () => {
     expect(JSON.stringify(refused)).toContain('INVALID_REQUEST');
   });
 
-  test('is refused where nothing is deployed', async () => {
+  test('is refused if the bot has no deployment', async () => {
     const response = await execute(app, tenant, await tenant.bot(null), {});
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { code: 'bot_not_deployed' } });
   });
 
-  test('fails as its model does', async () => {
+  test('fails when its model fails', async () => {
     app.upstream.script(({ response }) => {
       response.writeHead(400).end();
     });
@@ -492,7 +492,7 @@ describe('a run in the background', () => {
     expect(await findRun(id)).toMatchObject({ errorCode: 'model_error', attempt: 1 });
   });
 
-  test('is begun once under an idempotency key', async () => {
+  test('begins once under an idempotency key', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => execute(app, tenant, bot, { prompt: 'Once' }, headers)),
@@ -511,7 +511,7 @@ describe('a run in the background', () => {
     expect(await inForeground.json()).toMatchObject({ error: { code: 'idempotency_conflict' } });
   });
 
-  test('waits while ten are at work, is cancelled there, and runs what is deployed when its turn comes', async () => {
+  test('waits while all ten slots are taken, can be cancelled there, and uses the deployment active at its start', async () => {
     const other = await tenant.bot();
     const { begun, finish } = await keepBusy(other);
     const stopped = await enqueue(app, tenant, other, { prompt: 'Stop me' });
@@ -541,7 +541,7 @@ describe('a run in the background', () => {
     expect(await findRun(stopped)).toMatchObject({ status: 'CANCELLED', attempt: 0 });
   });
 
-  test('is cancelled at work, and keeps what was said', async () => {
+  test('keeps its partial response when it is cancelled while active', async () => {
     const { script, begun } = held();
     app.upstream.script(script);
     const id = await enqueue(app, tenant, bot);
@@ -554,19 +554,19 @@ describe('a run in the background', () => {
   });
 });
 
-describe('several processes', () => {
-  /** What the dead leave: a run at work whose owner there is no more. */
-  const leave = async (botId: string, more = {}) => {
+describe('several replicas', () => {
+  /** Creates the run of a dead process: it is running, and its owner does not exist. */
+  const createOrphan = async (botId: string, more = {}) => {
     const id = makeId('run');
     const { accountId } = await prisma.bot.findUniqueOrThrow({ where: { id: botId } });
     const begun = { status: 'RUNNING', ownerId: makeId('own'), background: true } as const;
     const what = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API' } as const;
-    const whose = { id, botId, accountId };
-    await prisma.run.create({ data: { ...whose, input: 'Again', ...what, ...begun, ...more } });
+    const base = { id, botId, accountId };
+    await prisma.run.create({ data: { ...base, input: 'Again', ...what, ...begun, ...more } });
     return id;
   };
 
-  test('do fifty runs, each of them once', async () => {
+  test('run fifty runs once each', async () => {
     const apps = [await startApp(), await startApp(), await startApp()];
     const [first] = apps;
     if (!first) throw new Error('There is no application.');
@@ -578,22 +578,22 @@ describe('several processes', () => {
       ),
     );
     for (const id of ids) await ended(id).toBe('COMPLETED');
-    const asked = apps.flatMap(({ upstream }) =>
+    const prompts = apps.flatMap(({ upstream }) =>
       upstream.requests
         .map(({ body }) => body.messages.at(-1)?.content ?? '')
         .filter((prompt) => prompt.startsWith('Number')),
     );
-    expect(asked.sort()).toEqual(ids.map((_, index) => `Number ${index}`).sort());
+    expect(prompts.sort()).toEqual(ids.map((_, index) => `Number ${index}`).sort());
     expect(await prisma.run.count({ where: { botId: bot, attempt: 1 } })).toBe(50);
     for (const app of apps) await app.close();
   });
 
-  test('do again what one of them died over, and its readers miss nothing', async () => {
+  test('retry the run of a dead process, and its readers miss no event', async () => {
     const app = await startApp();
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const traceId = 'ab'.repeat(16);
-    const id = await leave(bot, {
+    const id = await createOrphan(bot, {
       response: 'One two ',
       events: [{ type: 'RunStarted', runId: 'x', sessionId: null }, 4, 8],
       traceId,
@@ -606,8 +606,8 @@ describe('several processes', () => {
     });
     const text = await events.text();
     expect(text.match(/^id: \d+$/gm)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((seq) => `id: ${seq}`));
-    const told = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
-    expect(told.map(({ event, delta }) => event ?? delta)).toEqual([
+    const received = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
+    expect(received.map(({ event, delta }) => event ?? delta)).toEqual([
       'run_started',
       'One ',
       'two ',
@@ -620,12 +620,12 @@ describe('several processes', () => {
     await app.close();
   });
 
-  test('keep nothing of the trace of an attempt that is begun again', async () => {
+  test('delete the trace of an attempt when they retry its run', async () => {
     const app = await startApp();
     const bot = await app.tenant().then((tenant) => tenant.bot());
     const { script, begun, finish } = held();
     app.upstream.script(script);
-    const id = await leave(bot, { spans: [{ name: 'of the first attempt' }] });
+    const id = await createOrphan(bot, { spans: [{ name: 'of the first attempt' }] });
     await endDelay(id);
     await expect.poll(() => begun.length).toBe(1);
     expect(JSON.stringify((await findRun(id)).spans)).not.toContain('of the first attempt');
@@ -634,14 +634,14 @@ describe('several processes', () => {
     await app.close();
   });
 
-  test('give up a run after three attempts, and what was to be stopped', async () => {
+  test('fail a run after three attempts, and cancel one whose cancellation was requested', async () => {
     const app = await startApp();
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const [last, stopped, chat] = [
-      await leave(bot, { attempt: 3 }),
-      await leave(bot, { cancelRequested: true }),
-      await leave(bot, { background: false }),
+      await createOrphan(bot, { attempt: 3 }),
+      await createOrphan(bot, { cancelRequested: true }),
+      await createOrphan(bot, { background: false }),
     ];
     await ended(last).toBe('FAILED');
     await ended(stopped).toBe('CANCELLED');
@@ -653,7 +653,7 @@ describe('several processes', () => {
     await app.close();
   });
 
-  test('take up a run whose process has lost it', async () => {
+  test('retry a run whose process lost its ownership', async () => {
     const [first, second] = [await startApp(), await startApp()];
     const { script, begun, finish } = held();
     for (const app of [first, second]) app.upstream.script(script);
@@ -670,7 +670,7 @@ describe('several processes', () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  test('take over what one that stops has not finished, and what waits there', async () => {
+  test('take over the active and queued runs of a replica that shuts down', async () => {
     const first = await startApp();
     const { script, begun } = held();
     first.upstream.script(script);

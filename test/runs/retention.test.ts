@@ -23,7 +23,7 @@ async function newBot() {
   };
   const session = async (age: number, runIds: string[] = []) => {
     const id = makeId('ses');
-    const said = runIds.map((runId, turn) => ({
+    const messages = runIds.map((runId, turn) => ({
       id: makeId('msg'),
       runId,
       turn,
@@ -38,7 +38,7 @@ async function newBot() {
         environment: 'PRODUCTION',
         sessionId: id,
         lastSeenAt: daysAgo(age),
-        messages: { create: said },
+        messages: { create: messages },
       },
     });
     return id;
@@ -61,23 +61,23 @@ async function sweep(days: number | undefined, done: () => Promise<unknown>) {
   await expect.poll(done).toBe(true);
 }
 
-describe('the sweep', () => {
-  test('deletes old runs with their messages, and nothing younger or still at work', async () => {
+describe('the retention sweep', () => {
+  test('deletes old runs with their messages, but no newer, active or queued run', async () => {
     const bot = await newBot();
     const old = await bot.run(31);
     const kept = await bot.run(29);
     const { id: ownerId } = await prisma.owner.create({ data: { id: makeId('own') } });
-    const atWork = await bot.run(40, { status: 'RUNNING', ownerId });
+    const active = await bot.run(40, { status: 'RUNNING', ownerId });
     const waiting = await bot.run(40, { status: 'QUEUED' });
     const session = await bot.session(0, [old, kept]);
     await sweep(30, async () => !(await bot.runs()).includes(old));
-    expect(await bot.runs()).toEqual([kept, atWork, waiting].sort());
+    expect(await bot.runs()).toEqual([kept, active, waiting].sort());
     const left = await prisma.message.findMany({ where: { sessionKey: session } });
     expect(left.map(({ runId }) => runId)).toEqual([kept]);
     await prisma.owner.delete({ where: { id: ownerId } });
   });
 
-  test('leaves a run that has only just ended, however long it waited', async () => {
+  test('keeps a run that ended recently, however long it was queued', async () => {
     const bot = await newBot();
     const background = { kind: 'EXECUTE', background: true };
     const ended = await bot.run(2, { ...background, finishedAt: daysAgo(1.01) });
@@ -89,7 +89,7 @@ describe('the sweep', () => {
     expect(await bot.runs()).toEqual([justEnded, ofToday].sort());
   });
 
-  test('deletes entries of the audit log after 400 days, also where runs are kept for ever', async () => {
+  test('deletes audit log entries after 400 days, even if runs are kept without limit', async () => {
     const { accountId } = await newBot();
     const entry = (age: number) => ({
       id: makeId('aud'),
@@ -106,16 +106,16 @@ describe('the sweep', () => {
     expect(await left()).toEqual([kept.id]);
   });
 
-  test('deletes sessions that were not seen for as long, where nothing is left in them', async () => {
+  test('deletes empty sessions that were last seen before the limit', async () => {
     const bot = await newBot();
     const [oldRun, youngRun] = [await bot.run(35), await bot.run(1)];
     const empty = await bot.session(31);
     const emptied = await bot.session(31, [oldRun]);
-    const remembering = await bot.session(31);
+    const withFacts = await bot.session(31);
     await prisma.memoryEntry.create({
-      data: { sessionKey: remembering, name: 'name', value: 'Ada' },
+      data: { sessionKey: withFacts, name: 'name', value: 'Ada' },
     });
-    const speaking = await bot.session(31, [youngRun]);
+    const withMessages = await bot.session(31, [youngRun]);
     const busy = await bot.session(31);
     const owner = await prisma.owner.create({
       data: { id: makeId('own'), heartbeatAt: new Date(Date.now() + DAY_MS) },
@@ -129,11 +129,11 @@ describe('the sweep', () => {
       const left = await bot.sessions();
       return !left.includes(empty) && !left.includes(emptied);
     });
-    expect(await bot.sessions()).toEqual([remembering, speaking, busy, young].sort());
+    expect(await bot.sessions()).toEqual([withFacts, withMessages, busy, young].sort());
     await prisma.owner.delete({ where: { id: owner.id } });
   });
 
-  test('keeps every run where no number of days is set, but no idempotency record past its day', async () => {
+  test('keeps every run without a limit, but deletes expired idempotency records', async () => {
     const bot = await newBot();
     const old = await bot.run(4_000);
     const record = (expiresAt: Date) => ({
@@ -144,7 +144,7 @@ describe('the sweep', () => {
       expiresAt,
     });
     const present = record(new Date(Date.now() + DAY_MS));
-    // The same key of another caller is another record.
+    // The same key in another namespace is another record.
     const past = { ...record(daysAgo(0.01)), namespace: 'key:other', key: present.key };
     await prisma.idempotencyRecord.createMany({ data: [past, present] });
     const records = () =>
@@ -154,7 +154,7 @@ describe('the sweep', () => {
     expect(await bot.runs()).toEqual([old]);
   });
 
-  test('goes on batch by batch, in two processes at once', async () => {
+  test('deletes in batches, in two processes at the same time', async () => {
     const bot = await newBot();
     const rows = Array.from({ length: 1_201 }, () => ({
       id: makeId('run'),

@@ -6,7 +6,7 @@ import { testDatabase } from '../helpers/database.ts';
 
 const { prisma, sql } = await testDatabase();
 
-/** What a process has done before, which none of what follows is to look at. */
+/** The number of ended runs in the table, which the statements must not scan. */
 const DONE = 20_000;
 
 type Plan = {
@@ -17,10 +17,10 @@ type Plan = {
   Plans?: Plan[];
 };
 
-/** How a statement looks for rows in tables. */
-const scansOf = async (text: string, asked: object) => {
+/** The scans of tables in a statement's plan. */
+const scansOf = async (text: string, parameters: object) => {
   const [row] = await sql<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-    statement(`EXPLAIN (FORMAT JSON) ${text.replace('$1', `'${JSON.stringify([asked])}'`)}`),
+    statement(`EXPLAIN (FORMAT JSON) ${text.replace('$1', `'${JSON.stringify([parameters])}'`)}`),
     [],
   );
   return row ? scansIn(row['QUERY PLAN'][0].Plan) : [];
@@ -34,23 +34,30 @@ const scansIn = (plan: Plan): Plan[] => [
 describe('the statements of every chat', () => {
   const ownerId = makeId('own');
   const key = makeId('run');
-  const asked = { key, ownerId, attempt: 1, status: 'COMPLETED', together: true, toolsCalled: [] };
+  const parameters = {
+    key,
+    ownerId,
+    attempt: 1,
+    status: 'COMPLETED',
+    together: true,
+    toolsCalled: [],
+  };
 
-  // A connection keeps its plans while the tables grow. The embedded database makes a plan each time.
+  // A connection keeps its plans while tables grow. PGlite plans each statement anew.
   test.skipIf(!inject('databaseUrl')).each([
     ['begins a run', BEGIN],
-    ['stores what has happened so far', CHECKPOINT],
+    ['stores a checkpoint', CHECKPOINT],
     ['ends a run', END],
   ])(
-    'read no table whole, also planned while there is nothing in it: the one that %s',
+    'scan no whole table, even if planned for empty tables: the one that %s',
     async (_what, { text }) => {
-      const scans = await scansOf(text, asked);
+      const scans = await scansOf(text, parameters);
       expect(scans).not.toEqual([]);
       expect(scans.filter((scan) => scan['Index Cond'] === undefined)).toEqual([]);
     },
   );
 
-  describe('after many runs', () => {
+  describe('with many ended runs', () => {
     beforeAll(async () => {
       const accountId = makeId('acc');
       const botId = makeId('bot');
@@ -65,13 +72,13 @@ describe('the statements of every chat', () => {
 
     test.each([
       ['begins a run', BEGIN, []],
-      ['stores what has happened so far', CHECKPOINT, ['runs_pkey']],
+      ['stores a checkpoint', CHECKPOINT, ['runs_pkey']],
       ['ends a run', END, ['runs_pkey']],
-    ])('find a run by its id: the one that %s', async (_what, { text }, ways) => {
-      const scans = await scansOf(text, asked);
+    ])('find a run by its id: the one that %s', async (_what, { text }, indexes) => {
+      const scans = await scansOf(text, parameters);
       expect(scans).not.toEqual([]);
       const ofRuns = scans.filter((scan) => scan['Relation Name'] === 'runs');
-      expect(new Set(ofRuns.map((scan) => scan['Index Name']))).toEqual(new Set(ways));
+      expect(new Set(ofRuns.map((scan) => scan['Index Name']))).toEqual(new Set(indexes));
     });
   });
 });

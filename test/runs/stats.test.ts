@@ -19,7 +19,7 @@ const stats = (id: string, from: string, to: string) => tenant.graphql(STATS, { 
 const at = (moment: string) => ({ createdAt: new Date(moment) });
 
 describe('the statistics of a bot', () => {
-  test('sum up what was made from one moment on and before another, day by day', async () => {
+  test('sum up the runs from a start up to an exclusive end, by day', async () => {
     const [bot, other] = [await tenant.bot(null), await tenant.bot(null)];
     const spent = (promptTokens: number, latencyMs: number | null) => ({
       promptTokens,
@@ -51,7 +51,7 @@ describe('the statistics of a bot', () => {
     });
   });
 
-  test('of a bot that did nothing are zeros, on all days of a leap year', async () => {
+  test('are zero for a bot without runs, on all days of a leap year', async () => {
     const { data } = await stats(
       await tenant.bot(null),
       '2024-01-01T00:00:00Z',
@@ -63,7 +63,7 @@ describe('the statistics of a bot', () => {
     expect([perDay[59].date, perDay[365].date]).toEqual(['2024-02-29', '2024-12-31']);
   });
 
-  test('tell of more tokens than an Int can say as of so many', async () => {
+  test('report tokens beyond the range of Int as its maximum', async () => {
     const bot = await tenant.bot(null);
     const many = { ...at('2026-03-01T00:00:00Z'), promptTokens: 2_000_000_000 };
     await makeRuns(app, bot, [many, many]);
@@ -91,7 +91,7 @@ describe('the statistics of a bot', () => {
     ],
     ['9999-12-31T00:00:00Z', '9999-12-31T12:00:01-12:00', 'to', 'must not be after the year 9999'],
     ['0001-01-01T00:00:00+00:01', '0001-01-02T00:00:00Z', 'from', 'must not be before the year 1'],
-  ])('are not of %s to %s', async (from, to, path, message) => {
+  ])('refuse the period from %s to %s', async (from, to, path, message) => {
     const { errors } = await stats(await tenant.bot(null), from, to);
     expect(errors?.[0]?.extensions).toEqual({
       code: 'INVALID_REQUEST',
@@ -103,7 +103,7 @@ describe('the statistics of a bot', () => {
     bot(id: $id) { stats(from: $from, to: $to) { perHour { startedAt runs failed tokens } } }
   }`;
 
-  test('count hour by hour, with the hours without runs', async () => {
+  test('count runs by hour, including hours without runs', async () => {
     const bot = await tenant.bot(null);
     await makeRuns(app, bot, [
       { ...at('2026-03-01T11:29:59.999Z'), promptTokens: 1_000 },
@@ -121,7 +121,7 @@ describe('the statistics of a bot', () => {
     ]);
   });
 
-  test('count hour by hour for at most 7 days', async () => {
+  test('count runs by hour for at most 7 days', async () => {
     const id = await tenant.bot(null);
     const from = '2026-03-01T00:00:00Z';
     const week = await tenant.graphql(HOURS, { id, from, to: '2026-03-08T00:00:00Z' });
@@ -133,7 +133,7 @@ describe('the statistics of a bot', () => {
     });
   });
 
-  test('are not read without the scope RUNS', async () => {
+  test('require the scope RUNS', async () => {
     const id = await tenant.bot(null);
     const key = await tenant.key({ scopes: ['CHAT', 'DEPLOY', 'ADMIN'] });
     const { errors } = await app.graphql(key, STATS, {

@@ -46,14 +46,14 @@ const traceOf = async (id: string): Promise<Trace> => {
   return data.run.trace;
 };
 
-/** Chats, whatever comes of it. @returns the trace of the run. */
+/** Chats, successfully or not. @returns the trace of the run. */
 const chat = async (bot: string, body: object = {}, headers: Record<string, string> = {}) => {
   const response = await tenant.chat(bot, { message: 'Hi', ...body }, headers);
   await response.text();
   return traceOf(String(response.headers.get('x-run-id')));
 };
 
-/** Answers the model's calls one after another, the last script for all that follow. */
+/** Sets the scripts of the model's calls in order. The last one serves all further calls. */
 const scripts = (...list: Script[]) => {
   let call = 0;
   app.upstream.script((exchange) => {
@@ -69,7 +69,7 @@ const finish: Script = ({ say, end }) => {
 
 const findRun = (id: string) => app.prisma.run.findUniqueOrThrow({ where: { id } });
 
-/** The tree of a trace's names, each indented below what it is a part of. */
+/** The names of a trace as a tree, each indented below its parent. */
 const tree = ({ spans }: Trace): string[] => {
   const depths = new Map<string, number>();
   return spans.map(({ spanId, parentId, name }) => {
@@ -83,7 +83,7 @@ const named = ({ spans }: Trace, name: string): Span => {
   if (!span) throw new Error(`The trace has no span "${name}".`);
   return span;
 };
-/** What went wrong in each span, by the spans' names. */
+/** The errors of the spans, with the spans' names. */
 const errorsOf = ({ spans }: Trace) =>
   spans.flatMap(({ name, status, attributes }) =>
     status === 'ERROR' ? [`${name}: ${attributes['error.type']}`] : [],
@@ -91,7 +91,7 @@ const errorsOf = ({ spans }: Trace) =>
 
 const SHOP_KEY = 'hunter2-hunter2';
 
-/** Makes a bot that may call the shop, whose address the checker warns of. */
+/** Creates a bot that may call the shop. Its address causes a warning, so the deployment must succeed with it. */
 const shopBot = async (members = '') => {
   const botId = await tenant.bot(null);
   const source = agent(`${members}
@@ -116,7 +116,7 @@ const shopBot = async (members = '') => {
 };
 
 describe('the trace of a run', () => {
-  test('shows the four documented steps in their order, and the calls of the model and of tools', async () => {
+  test('has the four documented steps in order, and the calls of the model and of tools', async () => {
     const bot = await tenant.bot('tools time');
     scripts(({ call }) => call(['time_now', {}]), finish);
     const trace = await chat(bot, { context: { plan: 'pro' } }, { 'x-session-id': 's' });
@@ -140,7 +140,7 @@ describe('the trace of a run', () => {
     expect(begun).toEqual(begun.toSorted((one, other) => one - other));
   });
 
-  test('tells what reached the model at each of the steps', async () => {
+  test('records what each step added to the model’s input', async () => {
     const bot = await tenant.bot('prompt "For {{ context.plan }}"\n  memory { name "Name" }');
     scripts(({ call }) => call(['memory_save', { name: 'name', value: 'Ada' }]), finish);
     await chat(bot, {}, { 'x-session-id': 's' });
@@ -216,7 +216,7 @@ describe('the trace of a run', () => {
     });
   });
 
-  test('names the conversation of a call of the model only where there is one', async () => {
+  test('has the conversation id on a model call only within a session', async () => {
     const bot = await tenant.bot();
     scripts(finish);
     const { data } = await tenant.graphql(
@@ -228,13 +228,13 @@ describe('the trace of a run', () => {
     expect(session.attributes).toHaveProperty(['gen_ai.conversation.id'], 's');
   });
 
-  test('uses only names that the conventions have', () => {
+  test('uses only names from the conventions', () => {
     const known = new Set<unknown>(Object.values(conventions));
     const used = [...Object.values(ATTRIBUTE), ...Object.values(OPERATION), 'openai'];
     expect(used.filter((name) => !known.has(name))).toEqual([]);
   });
 
-  test('holds nothing of what was said, sent or answered', async () => {
+  test('contains no messages, prompts, arguments or tool results', async () => {
     site.handle((_request, response) => response.writeHead(500).end('answer-words'));
     const bot = await shopBot('prompt "prompt-words"');
     scripts(({ say, call }) => {
@@ -246,7 +246,7 @@ describe('the trace of a run', () => {
     expect(JSON.stringify(trace)).not.toContain('words');
   });
 
-  test('can be stored whatever a model’s server says of itself', async () => {
+  test('can be stored with invalid strings from a model server', async () => {
     const bot = await tenant.bot();
     scripts(({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -260,7 +260,7 @@ describe('the trace of a run', () => {
     expect(attributes['gen_ai.usage.input_tokens']).toBeUndefined();
   });
 
-  test('holds no value of a variable, even where a model’s server says it', async () => {
+  test('contains no value of a variable, even if a model server returns it', async () => {
     const bot = await shopBot();
     const say =
       (chunk: object): Script =>
@@ -281,7 +281,7 @@ describe('the trace of a run', () => {
     expect(sent?.[0]?.tool_calls?.[0]?.id).toBe(sent?.[1]?.tool_call_id);
   });
 
-  test('says where the tokens are an estimate', async () => {
+  test('marks estimated token counts', async () => {
     const bot = await tenant.bot();
     scripts(({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -293,9 +293,9 @@ describe('the trace of a run', () => {
   });
 });
 
-describe('what goes wrong in a run', () => {
+describe('an error in a run', () => {
   test.each<[what: string, script: Script]>([
-    ['answers an error', ({ response }) => void response.writeHead(400).end('{}')],
+    ['returns an error', ({ response }) => void response.writeHead(400).end('{}')],
     [
       'breaks off',
       ({ say, cut }) => {
@@ -303,8 +303,8 @@ describe('what goes wrong in a run', () => {
         cut();
       },
     ],
-    ['hangs up', ({ response }) => void response.destroy()],
-  ])('stands in its trace where the model %s', async (_what, script) => {
+    ['disconnects', ({ response }) => void response.destroy()],
+  ])('is in the trace if the model %s', async (_what, script) => {
     const bot = await tenant.bot();
     scripts(script);
     const trace = await chat(bot);
@@ -316,7 +316,7 @@ describe('what goes wrong in a run', () => {
     ]);
   });
 
-  test('stands in its trace where the time for it is over, its calls under way included', async () => {
+  test('is in the trace if the run times out, also on its active tool call', async () => {
     const bot = await shopBot('limits { run_time 2s }');
     site.handle(() => {});
     scripts(({ call }) => call(['shop_lookup', { id: '7' }]));
@@ -328,7 +328,7 @@ describe('what goes wrong in a run', () => {
     ]);
   });
 
-  test('stands in its trace where nobody listens any more', async () => {
+  test('is in the trace if the last reader disconnects', async () => {
     const bot = await tenant.bot();
     const gone = new AbortController();
     scripts(async ({ say, closed }) => {
@@ -352,7 +352,7 @@ describe('what goes wrong in a run', () => {
     ]);
   });
 
-  test('stands in its trace where it could not be stored', async () => {
+  test('is in the trace if the run could not be stored', async () => {
     const bot = await tenant.bot();
     scripts(async ({ say, end }) => {
       say('Well');
@@ -364,13 +364,13 @@ describe('what goes wrong in a run', () => {
   });
 });
 
-describe('a tool in a trace', () => {
+describe('a tool call in a trace', () => {
   const called = async (bot: string, tool: [string, unknown], body: object = {}) => {
     scripts(({ call }) => call(tool), finish);
     return chat(bot, body);
   };
 
-  test('has failed with the status that it answered', async () => {
+  test('fails with the status of the response', async () => {
     site.handle((_request, response) => response.writeHead(503).end());
     const trace = await called(await shopBot(), ['shop_lookup', { id: '7' }]);
     expect(errorsOf(trace)).toEqual(['execute_tool shop.lookup: 503']);
@@ -379,13 +379,13 @@ describe('a tool in a trace', () => {
     });
   });
 
-  test('has failed where its server hangs up', async () => {
+  test('fails if the tool server disconnects', async () => {
     site.handle((_request, response) => response.destroy());
     const trace = await called(await shopBot(), ['shop_lookup', { id: '7' }]);
     expect(errorsOf(trace)).toEqual(['execute_tool shop.lookup: broken_answer']);
   });
 
-  test('has failed where the model sent it the wrong things', async () => {
+  test('fails if the model sends invalid arguments', async () => {
     expect(errorsOf(await called(await shopBot(), ['shop_lookup', {}]))).toEqual([
       'execute_tool shop.lookup: invalid_arguments',
     ]);
@@ -394,13 +394,13 @@ describe('a tool in a trace', () => {
     ]);
   });
 
-  test('is named only where there is one', async () => {
+  test('has a tool name only if the tool exists', async () => {
     const trace = await called(await tenant.bot('tools time'), ['launch_rockets', {}]);
     expect(errorsOf(trace)).toEqual(['execute_tool: unknown_tool']);
     expect(named(trace, 'execute_tool').attributes).not.toHaveProperty('gen_ai.tool.name');
   });
 
-  test('is counted, and has no span, where it exceeds the limit', async () => {
+  test('is counted without a span if it exceeds the limit', async () => {
     const bot = await tenant.bot('tools time\n  limits { tool_calls 1 }');
     scripts(({ call }) => call(['time_now', {}], ['time_now', {}], ['time_now', {}]), finish);
     const trace = await chat(bot);
@@ -410,7 +410,7 @@ describe('a tool in a trace', () => {
     });
   });
 
-  test('names the values that its address and its headers lacked', async () => {
+  test('lists the values missing from its address and headers', async () => {
     site.handle((_request, response) => response.end('{}'));
     const bot = await shopBot();
     const without = await called(bot, ['shop_lookup', { id: '..' }]);
@@ -426,8 +426,8 @@ describe('a tool in a trace', () => {
   });
 });
 
-describe('a prompt that places what is not there', () => {
-  test('names it in the trace', async () => {
+describe('a prompt with missing values', () => {
+  test('lists them in the trace', async () => {
     const bot = await tenant.bot(
       'prompt "{{ context.customer.plan }} {{ memory.name }} {{ context.tone ?? \\"kind\\" }}"\n  memory { name "Name" }',
     );
@@ -439,7 +439,7 @@ describe('a prompt that places what is not there', () => {
 });
 
 describe('traces of runs', () => {
-  test('have an id while the run is at work, and their spans when it has ended', async () => {
+  test('have an id while the run is active, and spans after its end', async () => {
     const bot = await tenant.bot();
     let during: Trace | undefined;
     scripts(async ({ say, end }) => {
@@ -453,7 +453,7 @@ describe('traces of runs', () => {
     expect(after.spans).toHaveLength(6);
   });
 
-  test('stay as they are when a session is forgotten, for they hold none of its words', async () => {
+  test('are kept when a session is forgotten, because they contain no text of it', async () => {
     const bot = await tenant.bot();
     scripts(finish);
     await chat(bot, {}, { 'x-session-id': 's' });
@@ -464,7 +464,7 @@ describe('traces of runs', () => {
   });
 });
 
-describe('the caller’s own trace', () => {
+describe('the caller’s trace', () => {
   const traceId = 'a'.repeat(32);
   const parentId = 'b'.repeat(16);
   const traceparent = (flags = '01') => `00-${traceId}-${parentId}-${flags}`;
@@ -495,27 +495,27 @@ describe('the caller’s own trace', () => {
     await response.text();
   };
 
-  test('goes on in the run over REST', async () => {
+  test('continues in a run over REST', async () => {
     const trace = await chat(await tenant.bot(), {}, { traceparent: traceparent() });
     expect(trace).toMatchObject(continued);
     expect(trace.spans[0]?.parentId).toBe(parentId);
     expect(tree(trace)).toHaveLength(6);
   });
 
-  test('goes on in the run over GraphQL', async () => {
+  test('continues in a run over GraphQL', async () => {
     const bot = await tenant.bot();
     await post('/graphql', `mutation { ${chatField(bot)} { response } }`);
     expect(await newestTrace(bot)).toMatchObject(continued);
   });
 
-  test('goes on in the run over GraphQL’s event stream', async () => {
+  test('continues in a run over GraphQL’s event stream', async () => {
     const bot = await tenant.bot();
     const headers = { accept: 'text/event-stream' };
     await post('/graphql/stream', `subscription { ${chatField(bot)} { __typename } }`, headers);
     expect(await newestTrace(bot)).toMatchObject(continued);
   });
 
-  test('goes on in the runs of a WebSocket that was opened with it', async () => {
+  test('continues in the runs of a WebSocket that was opened with it', async () => {
     const bot = await tenant.bot();
     const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', {
       headers: { ...tenant.headers, traceparent: traceparent() },
@@ -533,7 +533,7 @@ describe('the caller’s own trace', () => {
     expect(await newestTrace(bot)).toMatchObject(continued);
   });
 
-  test('is stored whole also where it is not sampled', async () => {
+  test('is stored completely even if it is not sampled', async () => {
     const trace = await chat(await tenant.bot(), {}, { traceparent: traceparent('00') });
     expect(trace).toMatchObject(continued);
     expect(tree(trace)).toHaveLength(6);
@@ -541,37 +541,37 @@ describe('the caller’s own trace', () => {
 
   test.each([
     ['empty', ''],
-    ['no traceparent', 'hello'],
-    ['of zeros', `00-${'0'.repeat(32)}-${parentId}-01`],
-    ['of a version that is none', `ff-${traceId}-${parentId}-01`],
+    ['not a traceparent', 'hello'],
+    ['all zeros', `00-${'0'.repeat(32)}-${parentId}-01`],
+    ['of an invalid version', `ff-${traceId}-${parentId}-01`],
     ['too long', `${traceparent()}-more`],
-    ['in capitals', traceparent().toUpperCase()],
-    ['two in one', `${traceparent()}, ${traceparent()}`],
-  ])('is ignored where its header is %s', async (_what, header) => {
+    ['in upper case', traceparent().toUpperCase()],
+    ['two values', `${traceparent()}, ${traceparent()}`],
+  ])('is ignored if the header is %s', async (_what, header) => {
     const trace = await chat(await tenant.bot(), {}, { traceparent: header });
     expect(trace.traceId).toMatch(/^[\da-f]{32}$/);
     expect(trace.traceId).not.toBe(traceId);
     expect(trace.spans[0]?.parentId).toBeNull();
   });
 
-  test('is not told to the model’s server, nor to tools', async () => {
+  test('is not sent to model servers or tools', async () => {
     site.requests.length = 0;
     site.handle((_request, response) => response.end('{}'));
     const bot = await shopBot();
     scripts(({ call }) => call(['shop_lookup', { id: '7' }]), finish);
     await chat(bot, {}, { traceparent: traceparent() });
-    const told = [...app.upstream.requests, ...site.requests];
-    expect(told).toHaveLength(3);
-    for (const { headers } of told) expect(JSON.stringify(headers)).not.toContain(traceId);
+    const sent = [...app.upstream.requests, ...site.requests];
+    expect(sent).toHaveLength(3);
+    for (const { headers } of sent) expect(JSON.stringify(headers)).not.toContain(traceId);
   });
 });
 
-describe('the trace of a run whose process has died', () => {
-  test('is there as far as it was stored, and says what was interrupted', async () => {
-    const silence = Promise.withResolvers<void>();
+describe('the trace of a run whose process died', () => {
+  test('contains the spans stored until then, with the interrupted ones marked', async () => {
+    const held = Promise.withResolvers<void>();
     app.upstream.script(async ({ say, end }) => {
       say('So much');
-      await silence.promise;
+      await held.promise;
       end();
     });
     const response = await tenant.chat(
@@ -583,8 +583,11 @@ describe('the trace of a run whose process has died', () => {
     await expect.poll(async () => (await findRun(id)).response).toBe('So much');
     expect((await traceOf(id)).spans).toEqual([]);
 
-    const died = { status: 'FAILED', errorCode: 'interrupted', ownerId: null } as const;
-    await app.prisma.run.update({ where: { id }, data: { ...died, finishedAt: new Date() } });
+    const interruption = { status: 'FAILED', errorCode: 'interrupted', ownerId: null } as const;
+    await app.prisma.run.update({
+      where: { id },
+      data: { ...interruption, finishedAt: new Date() },
+    });
     const trace = await traceOf(id);
     expect(tree(trace)).toEqual([
       'invoke_agent Test',
@@ -598,11 +601,11 @@ describe('the trace of a run whose process has died', () => {
     expect(trace.spans[0]).toMatchObject(interrupted);
     expect(named(trace, 'chat scripted')).toMatchObject(interrupted);
     expect(named(trace, 'merge_context')).toMatchObject({ status: 'UNSET' });
-    silence.resolve();
+    held.resolve();
     await response.text();
   });
 
-  test('says how long what is open has taken, also where the clock has been set since the process began', () => {
+  test('has the duration of open spans, and 0 if the clock was set back', () => {
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
     onTestFinished(() => clock.mockRestore());
     const run = { botId: 'bot', environment: 'PRODUCTION', channel: 'API' } as const;

@@ -48,7 +48,7 @@ const addRun = (botId: string, keyId: string | null, tokens: number, createdAt =
   });
 
 describe('the usage of an account', () => {
-  test('counts requests as its limits do, this one included', async () => {
+  test('counts requests like the rate limits, including this one', async () => {
     await tenant.graphql('{ a: viewer { account { id } } b: viewer { account { id } } }');
     expect(await usageOf()).toEqual({
       requestsThisMinute: 3,
@@ -59,7 +59,7 @@ describe('the usage of an account', () => {
     });
   });
 
-  test('sums up the tokens of the month, by bot and by key', async () => {
+  test('sums up the tokens of the month by bot and by key', async () => {
     const [one, two] = [await tenant.bot(null), await tenant.bot(null)];
     const [mine, other] = await Promise.all([idOf(tenant.apiKey), tenant.key().then(idOf)]);
     await addRun(one, mine, 30, MONTH);
@@ -79,7 +79,7 @@ describe('the usage of an account', () => {
     ]);
   });
 
-  test('names the key of a chat, a prompt, a queued prompt and a session token', async () => {
+  test('names the key of a chat, a prompt, a queued prompt and a session token’s chat', async () => {
     const bot = await tenant.bot();
     const secret = await tenant.key({ scopes: ['CHAT'] });
     const { data } = await app.graphql(
@@ -99,7 +99,7 @@ describe('the usage of an account', () => {
     expect(runs.map(({ keyId }) => keyId)).toEqual([id, id, id, id]);
   });
 
-  test('shows a restricted key its bots alone, and no key with more rights', async () => {
+  test('shows a restricted key only its own bots, and no key with more scopes', async () => {
     const [open, closed] = [await tenant.bot(null), await tenant.bot(null)];
     const secret = await tenant.key({ scopes: ['ADMIN', 'RUNS'], botIds: [open] });
     const mine = await idOf(secret);
@@ -112,7 +112,7 @@ describe('the usage of an account', () => {
     expect(byKey).toEqual([{ apiKey: { id: mine }, requests: 1, tokens: 20 }]);
   });
 
-  test('shows nothing of another account', async () => {
+  test('contains nothing of another account', async () => {
     const other = await app.tenant();
     await addRun(await other.bot(null), await idOf(other.apiKey), 500);
     const { tokensThisMonth, byBot, byKey } = await usageOf();
@@ -120,7 +120,7 @@ describe('the usage of an account', () => {
   });
 });
 
-test('the rate limit names the limit and the rest as the headers do', async () => {
+test('the rate limit in GraphQL equals the rate-limit headers', async () => {
   const query = JSON.stringify({ query: '{ viewer { rateLimit { limit remaining resetAt } } }' });
   const response = await fetch(`${app.url}/graphql`, {
     method: 'POST',

@@ -121,10 +121,10 @@ describe.skipIf(!databaseUrl)('an error of the database', () => {
     };
     link.loseAnswers('');
     expect(await verdicts(asked())).toEqual([true, true, true, true]);
-    link.mend();
+    link.restore();
     link.cut();
     expect(await verdicts(asked())).toEqual([true, true, true, true]);
-    link.mend();
+    link.restore();
     const terminate = prisma.$queryRaw`SELECT pg_terminate_backend(pg_backend_pid())`;
     expect(await verdicts([terminate])).toEqual([true]);
     const wrong = [

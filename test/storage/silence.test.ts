@@ -24,7 +24,7 @@ describe.skipIf(!inject('databaseUrl'))('PostgreSQL', () => {
       expect(isOutage(reason)).toBe(true);
       expect(reason).not.toMatchObject({ message: 'Query read timeout' });
     }
-    link.mend();
+    link.restore();
     await Promise.all(ask());
   });
 
@@ -34,8 +34,8 @@ describe.skipIf(!inject('databaseUrl'))('PostgreSQL', () => {
     const free = await hold(prisma, (tx) => tx.$executeRaw`SELECT pg_advisory_xact_lock(815)`);
     const slow = sql(LOCKED, ['{}']);
     await untilWaiting(prisma, 1);
-    const before = link.asked();
-    await expect.poll(link.asked, { interval: 500 }).toBeGreaterThan(before + 2);
+    const before = link.connectionAttempts();
+    await expect.poll(link.connectionAttempts, { interval: 500 }).toBeGreaterThan(before + 2);
     await free();
     expect(await slow).toHaveLength(1);
   });
@@ -51,6 +51,6 @@ describe.skipIf(!inject('databaseUrl'))('PostgreSQL', () => {
     const { error } = (await answer.json()) as { error: { code: string; message: string } };
     expect(error.code).toBe('internal_error');
     expect(error.message).toContain('Try again in a few seconds.');
-    link.mend();
+    link.restore();
   });
 });

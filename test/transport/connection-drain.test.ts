@@ -112,7 +112,7 @@ describe('a process that stops', () => {
     'sec-websocket-key': Buffer.alloc(16).toString('base64'),
     'sec-websocket-protocol': 'graphql-transport-ws',
   });
-  const underWay = (count: number) => expect.poll(stopping.upstream.underWay).toBe(count);
+  const underWay = (count: number) => expect.poll(stopping.upstream.openResponses).toBe(count);
 
   test('closes idle connections at once, and no others', async () => {
     const finish = speak(stopping);

@@ -122,7 +122,7 @@ describe('a client that takes nothing', () => {
       end();
     });
     const waiting = tenant.chat(bot, { message: 'Hi' });
-    await expect.poll(app.upstream.underWay).toBe(1);
+    await expect.poll(app.upstream.openResponses).toBe(1);
 
     const page = await fetch(`${app.url}/graphql`, { headers: { accept: 'text/html' } });
     const [, file = ''] = /src="([^"]+)"/.exec(await page.text()) ?? [];
@@ -222,7 +222,7 @@ describe('one connection', () => {
     await flooding.ended;
     expect(flooding.chunks).toEqual([]);
     const within = await read(healthz.repeat(3) + requestText('GET /healthz'));
-    await expect.poll(app.upstream.underWay).toBe(1);
+    await expect.poll(app.upstream.openResponses).toBe(1);
     answered.resolve();
     await within.ended;
     const statuses = readAnswers(Buffer.concat(within.chunks)).map(({ status }) => status);

@@ -15,8 +15,8 @@ import { KeyScope } from '../../src/generated/prisma/client.ts';
 import { schema } from '../../src/schema/index.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import {
-  type Asker,
-  askerOf,
+  type QueryClient,
+  queryClientOf,
   type CountStatements,
   dashboard,
   statementCounter,
@@ -142,7 +142,7 @@ function walk(): [string, string][] {
 let app: TestApp;
 let statements: CountStatements;
 /** One who has one of everything, and one who has three. */
-const askers: Asker[] = [];
+const askers: QueryClient[] = [];
 beforeAll(async () => {
   app = await startApp();
   statements = statementCounter();
@@ -151,7 +151,7 @@ beforeAll(async () => {
     while (accounts.length < count) accounts.push(await app.tenant());
     const [owner] = accounts;
     if (!owner) continue;
-    const { ids } = await askerOf(app, owner.graphql, accounts);
+    const { ids } = await queryClientOf(app, owner.graphql, accounts);
     // One that is limited, so that it has bots too.
     const key = await owner.key({ scopes: Object.values(KeyScope), botIds: ids.Bot });
     askers.push({ graphql: (query) => app.graphql(key, query), ids });

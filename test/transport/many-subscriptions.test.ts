@@ -4,7 +4,7 @@ import { Agent, fetch, type RequestInit } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
-import { belongings, expectNoLeak } from '../helpers/leaks.ts';
+import { objectCounts, expectNoLeak } from '../helpers/leaks.ts';
 import { readFrames } from '../helpers/readers.ts';
 import { rounds } from '../helpers/rounds.ts';
 
@@ -193,7 +193,7 @@ describe('many subscriptions that are opened and dropped in every way', () => {
     process.on('warning', warn);
     const secrets = await Promise.all(Array.from({ length: KEYS }, () => tenant.key()));
     await openAndDrop(secrets, 2 * WAYS.length);
-    const before = await belongings();
+    const before = await objectCounts();
 
     // There is room for all of them: those before are not counted any more.
     await openAndDrop(secrets, OF_EACH_KEY);
@@ -241,7 +241,7 @@ describe('operations that are refused', () => {
       retryAttempts: 0,
     });
     await askInVain(client, 100);
-    const before = await belongings();
+    const before = await objectCounts();
     for (let round = 0; round < 5; round += 1) await askInVain(client, 100);
     await expectNoLeak(before, { signals: FEW });
     await client.dispose();

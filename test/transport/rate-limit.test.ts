@@ -593,7 +593,7 @@ describe.skipIf(!inject('redisUrl'))('two replicas on one Redis', () => {
       missing: ['redis'],
     });
 
-    await one.mend();
+    await one.restore();
     expect(limitOf(await chat(one.app)).remaining).toBe(2);
   });
 });

@@ -237,7 +237,7 @@ describe('when a key is revoked that a subscription hangs on whose reader reads 
     const where = { botId: own, response: { contains: words } };
     await expect.poll(() => app.prisma.run.count({ where })).toBe(1);
     await revoke(key);
-    await expect.poll(app.upstream.underWay).toBe(0);
+    await expect.poll(app.upstream.openResponses).toBe(0);
     stream.on('error', () => {}).destroy();
   });
 });

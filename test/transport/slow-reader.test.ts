@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
-import { belongings, expectNoLeak } from '../helpers/leaks.ts';
+import { objectCounts, expectNoLeak } from '../helpers/leaks.ts';
 
 const MIB = 1024 * 1024;
 /** In characters, each of which JSON writes as six: 18 MiB for every client, of the 4 MiB that a run may say. */
@@ -74,7 +74,7 @@ describe('clients that read nothing of what a model floods them with', () => {
       flooded.resolve();
       await closed;
     });
-    const before = await belongings();
+    const before = await objectCounts();
     const { answers, stop } = watchAnswers();
     const first = await neverRead(`/v1/bots/${bot}/chat/stream?message=Flood`);
     const runId = /x-run-id: (\S+)/i.exec(first.begun)?.[1] ?? '';
@@ -97,7 +97,7 @@ describe('clients that read nothing of what a model floods them with', () => {
     for (const { writableLength } of answers) expect(writableLength).toBeLessThan(MIB);
 
     for (const { socket } of clients) socket.destroy();
-    await expect.poll(app.upstream.underWay).toBe(0);
+    await expect.poll(app.upstream.openResponses).toBe(0);
     const status = async () =>
       (await app.prisma.run.findUnique({ where: { id: runId }, select: { status: true } }))?.status;
     await expect.poll(status, { interval: 500 }).toBe('CANCELLED');

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import {
-  type Asker,
-  askerOf,
+  type QueryClient,
+  queryClientOf,
   type CountStatements,
   dashboard,
   statementCounter,
@@ -11,7 +11,7 @@ import {
 let app: TestApp;
 let statements: CountStatements;
 /** Those who have 1, 4 and 20 bots, of which each has 1, 3 and 5 of everything. */
-let askers: Asker[];
+let askers: QueryClient[];
 beforeAll(async () => {
   app = await startApp();
   statements = statementCounter();
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const makeAsker = async (botCount: number, count: number) => {
   const tenant = await dashboard(app, botCount, count);
-  return askerOf(app, tenant.graphql, [tenant]);
+  return queryClientOf(app, tenant.graphql, [tenant]);
 };
 
 /** What a query takes for each of these, about the first of their bots. */

@@ -7,7 +7,7 @@ import {
 } from '../../../src/agent/mcp/servers.ts';
 import { createRedactor } from '../../../src/deployments/redact.ts';
 import { createEgress, type Egress } from '../../../src/egress/egress.ts';
-import { type McpSite, says, startMcp, tool } from '../../helpers/mcp.ts';
+import { type McpSite, textResult, startMcp, tool } from '../../helpers/mcp.ts';
 
 let mcp: McpSite;
 let egress: Egress;
@@ -45,7 +45,7 @@ const holdCalls = () => {
   const held = Promise.withResolvers<void>();
   mcp.handle(async () => {
     await held.promise;
-    return says('Found.');
+    return textResult('Found.');
   });
   return {
     arrived: (count: number) => expect.poll(() => mcp.calls.length).toBe(count),

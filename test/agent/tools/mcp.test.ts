@@ -6,7 +6,7 @@ import { ToolError } from '../../../src/agent/tools/tool.ts';
 import { createRedactor } from '../../../src/deployments/redact.ts';
 import { createEgress, type Egress } from '../../../src/egress/egress.ts';
 import type { McpGroup } from '../../../src/language/definition.ts';
-import { type McpSite, says, startMcp, tool } from '../../helpers/mcp.ts';
+import { type McpSite, textResult, startMcp, tool } from '../../helpers/mcp.ts';
 import { type Site, startSite } from '../../helpers/site.ts';
 
 const variables = { TOKEN: 'token-0123456789', SHORT: 'abc' };
@@ -182,7 +182,7 @@ describe('the tools of an MCP server', () => {
 
 describe('a call of an MCP tool', () => {
   test('sends the input and brings the texts back', async () => {
-    mcp.handle(({ input }) => says(`You sent ${input.query}.`, 'That is all.'));
+    mcp.handle(({ input }) => textResult(`You sent ${input.query}.`, 'That is all.'));
     expect(await call('search', { query: 'bugs' })).toBe('You sent bugs.\nThat is all.');
     expect(mcp.calls).toMatchObject([{ name: 'search', input: { query: 'bugs' } }]);
   });
@@ -192,7 +192,7 @@ describe('a call of an MCP tool', () => {
     mcp.handle(async ({ input: { query } }) => {
       if (query === 'a') await first.promise;
       else first.resolve();
-      return says(`Found ${query}.`);
+      return textResult(`Found ${query}.`);
     });
     const answers = await Promise.all(['a', 'b', 'c'].map((query) => call('search', { query })));
     expect(answers).toEqual(['Found a.', 'Found b.', 'Found c.']);
@@ -250,23 +250,23 @@ describe('a call of an MCP tool', () => {
   });
 
   test('cuts an answer at 64 KiB, visibly', async () => {
-    mcp.handle(() => says('é'.repeat(512 * 1024)));
+    mcp.handle(() => textResult('é'.repeat(512 * 1024)));
     const text = await call('search', { query: 'x' });
     expect(text).toMatch(/^é+\n\[The answer was longer and is cut here\.\]$/);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(64 * 1024);
   });
 
   test('gives up on an answer of more than 4 MiB', async () => {
-    mcp.handle(() => says('a'.repeat(5 * 1024 * 1024)));
+    mcp.handle(() => textResult('a'.repeat(5 * 1024 * 1024)));
     expect(await problem(call('search', { query: 'x' }))).toBe(
       "The server's response is incomplete or invalid.",
     );
   });
 
   test('is an error where the server says so, with 2 KiB of what it said', async () => {
-    mcp.handle(() => ({ ...says('No such repository.'), isError: true }));
+    mcp.handle(() => ({ ...textResult('No such repository.'), isError: true }));
     expect(await problem(call('search', { query: 'x' }))).toBe('No such repository.');
-    mcp.handle(() => ({ ...says('é'.repeat(5000)), isError: true }));
+    mcp.handle(() => ({ ...textResult('é'.repeat(5000)), isError: true }));
     expect(await problem(call('search', { query: 'x' }))).toBe('é'.repeat(1024));
     mcp.handle(() => ({ content: [], isError: true }));
     expect(await problem(call('search', { query: 'x' }))).toBe('The tool failed.');
@@ -332,7 +332,7 @@ describe('a call of an MCP tool', () => {
       'The server did not answer in time.',
     );
     await cancelled.promise;
-    mcp.handle(() => says('Quick.'));
+    mcp.handle(() => textResult('Quick.'));
     expect(await call('search', { query: 'x' })).toBe('Quick.');
     expect(mcp.count('initialize')).toBe(1);
   });
@@ -352,7 +352,7 @@ describe('a call of an MCP tool', () => {
 
   test('holds no value of a variable, which its headers carry', async () => {
     const headers = [header('Authorization', 'Bearer ', { path: ['env', 'TOKEN'] })];
-    mcp.handle(() => says(`You are ${mcp.requests.at(-1)?.headers.authorization}.`));
+    mcp.handle(() => textResult(`You are ${mcp.requests.at(-1)?.headers.authorization}.`));
     const { tools } = await find({ headers });
     const answer = await tools[0]?.call({ query: 'x' }, context());
     expect(answer).toBe('You are Bearer [env.TOKEN].');

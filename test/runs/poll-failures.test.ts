@@ -9,9 +9,9 @@ import { cutError, withMember } from '../helpers/lossy-database.ts';
 import { frames } from '../helpers/stream.ts';
 
 let app: TestApp;
-/** A replica whose every second look at a run's events fails. */
+/** A replica whose every second poll of a run's events fails. */
 let failing: TestApp;
-let looks = 0;
+let polls = 0;
 let tenant: Tenant;
 let bot: string;
 beforeAll(async () => {
@@ -19,8 +19,8 @@ beforeAll(async () => {
   const { run } = database.prisma;
   const findUnique = async (query: Parameters<typeof run.findUnique>[0]) => {
     if (!query.select?.events) return run.findUnique(query);
-    looks += 1;
-    if (looks % 2 === 1) throw cutError();
+    polls += 1;
+    if (polls % 2 === 1) throw cutError();
     return run.findUnique(query);
   };
   const runs = withMember(run, 'findUnique', findUnique);
@@ -40,20 +40,20 @@ const post = (url: string, body: object, headers: Record<string, string> = {}) =
     body: JSON.stringify(body),
   });
 
-/** Begins a streamed chat that says two words, and the last one when the test lets it. */
+/** Begins a streamed chat that sends two words, and the third when the test calls `finish`. */
 async function begin(headers: Record<string, string> = {}) {
-  const said = Promise.withResolvers<void>();
+  const sent = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
   app.upstream.script(async ({ say, end }) => {
     for (const word of ['One ', 'two ']) say(word);
-    said.resolve();
+    sent.resolve();
     await finish.promise;
     say('three.');
     end();
   });
   const body = { message: 'Count', stream: true };
   const response = await post(app.url, body, { accept: 'text/event-stream', ...headers });
-  await said.promise;
+  await sent.promise;
   return { response, runId: response.headers.get('x-run-id') ?? '', finish: finish.resolve };
 }
 
@@ -64,13 +64,13 @@ const WHOLE = [
   { event: 'done', run_id: expect.any(String), latency_ms: expect.any(Number) },
 ];
 
-describe('a reader on a replica whose looks fail', () => {
-  test('gets the events of a run as they are', async () => {
+describe('a reader on a replica whose polls fail now and then', () => {
+  test('gets all events of a run', async () => {
     const { response, runId, finish } = await begin();
     const url = `${failing.url}/v1/bots/${bot}/runs/${runId}/events`;
     const followed = await fetch(url, { headers: tenant.headers });
-    const before = looks;
-    await expect.poll(() => looks).toBeGreaterThan(before + 2);
+    const before = polls;
+    await expect.poll(() => polls).toBeGreaterThan(before + 2);
     finish();
     expect(await frames(response)).toEqual(WHOLE);
     expect(await frames(followed)).toEqual([
@@ -79,7 +79,7 @@ describe('a reader on a replica whose looks fail', () => {
     ]);
   });
 
-  test('joins a stream, and a whole reply, by their idempotency key', async () => {
+  test('joins a streamed and a whole reply by their idempotency key', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const { response, runId, finish } = await begin(key);
     const accept = { accept: 'text/event-stream' };
@@ -87,8 +87,8 @@ describe('a reader on a replica whose looks fail', () => {
     const joined = await post(failing.url, body, { ...key, ...accept });
     expect(joined.headers.get('x-run-id')).toBe(runId);
     const reply = post(failing.url, { message: 'Count' }, key);
-    const before = looks;
-    await expect.poll(() => looks).toBeGreaterThan(before + 2);
+    const before = polls;
+    await expect.poll(() => polls).toBeGreaterThan(before + 2);
     finish();
     expect(await frames(response)).toEqual(WHOLE);
     expect(await frames(joined)).toEqual(WHOLE);
@@ -96,11 +96,11 @@ describe('a reader on a replica whose looks fail', () => {
   });
 });
 
-describe('a reader whose looks fail for too long', () => {
+describe('a reader whose polls keep failing', () => {
   test.each([
-    ['who has pings gets the error of the database after a minute', false, 60_000],
-    ['who has none gets it after 7 seconds', true, 7_000],
-  ])('%s', async (_who, isImpatient, limitMs) => {
+    ['with pings gets the database error after a minute', false, 60_000],
+    ['without pings gets it after 7 seconds', true, 7_000],
+  ])('%s', async (_reader, isImpatient, limitMs) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const findUnique = async () => {
       throw cutError();
