@@ -143,20 +143,20 @@ describe('a suspended account', () => {
     speakWithoutEnd();
     const { apiKey: secret } = tenant;
     const bot = await tenant.bot();
-    const { told } = await readWhole(reader({ app, bot, secret }), () =>
+    const { items } = await readWhole(reader({ app, bot, secret }), () =>
       mutate('suspendAccount', tenant.accountId),
     );
-    expect(['INVALID_API_KEY', 'ChatCancelled']).toContain(told.at(-1));
+    expect(['INVALID_API_KEY', 'ChatCancelled']).toContain(items.at(-1));
   });
 
   test.each(Object.entries(REST_READERS))('loses its streams of REST: %s', async (_way, reader) => {
     speakWithoutEnd();
     const { apiKey: secret } = tenant;
     const bot = await tenant.bot();
-    const { told } = await readWhole(reader({ app, bot, secret }), () =>
+    const { items } = await readWhole(reader({ app, bot, secret }), () =>
       mutate('suspendAccount', tenant.accountId),
     );
-    expect(told.length).toBeGreaterThan(1);
+    expect(items.length).toBeGreaterThan(1);
   });
 
   test('has no run left in the queue or at work', async () => {
@@ -226,10 +226,10 @@ describe('a deleted account', () => {
     const bot = await tenant.bot();
     const [reader] = Object.values(GRAPHQL_READERS);
     if (!reader) throw new Error('There is no reader.');
-    const { told } = await readWhole(reader({ app, bot, secret: tenant.apiKey }), () =>
+    const { items } = await readWhole(reader({ app, bot, secret: tenant.apiKey }), () =>
       mutate('deleteAccount', tenant.accountId),
     );
-    expect(['INVALID_API_KEY', 'ChatCancelled', 'RUN_NOT_FOUND']).toContain(told.at(-1));
+    expect(['INVALID_API_KEY', 'ChatCancelled', 'RUN_NOT_FOUND']).toContain(items.at(-1));
   });
 
   test('stays suspended where its deletion broke off, and is deleted by a repeat', async () => {

@@ -229,10 +229,10 @@ describe('a key that loses a right', () => {
       end();
     });
     const secret = await tenant.key({ scopes: ['CHAT', 'RUNS'] });
-    const { told } = await readWhole(reader({ app, bot, secret }), () =>
+    const { items } = await readWhole(reader({ app, bot, secret }), () =>
       update(tenant.apiKey, secret, { scopes: ['RUNS'] }),
     );
-    expect(told).toEqual(['RunStarted', 'TextDelta', 'INVALID_API_KEY']);
+    expect(items).toEqual(['RunStarted', 'TextDelta', 'INVALID_API_KEY']);
     expect(await works(secret)).toBe(true);
   });
 });

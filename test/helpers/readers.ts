@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import type { TestApp } from './app.ts';
 
 /** One item that a reader receives: an event's type, an error's code, or the reason of a close. */
-export type Told = { what: string; runId?: string | undefined };
+export type ReadItem = { what: string; runId?: string | undefined };
 
 /** What to read, and the credentials to use. */
 export type Reading = {
@@ -21,7 +21,7 @@ export type Reading = {
 };
 
 /** Sends a message to a bot and reads the events until the stream ends. */
-export type Reader = (reading: Reading) => AsyncGenerator<Told>;
+export type Reader = (reading: Reading) => AsyncGenerator<ReadItem>;
 
 const QUERY = `subscription ($botId: ID!, $sessionId: String) {
   chat(botId: $botId, input: { message: "Hi", sessionId: $sessionId, onDisconnect: CANCEL }) {
@@ -43,7 +43,7 @@ const operationOf = ({ bot: botId, sessionId, follow: runId }: Reading) =>
     ? { query: QUERY, variables: { botId, sessionId } }
     : { query: FOLLOW, variables: { botId, runId } };
 
-async function* toldBy(results: AsyncIterable<Result>): AsyncGenerator<Told> {
+async function* itemsOf(results: AsyncIterable<Result>): AsyncGenerator<ReadItem> {
   for await (const { data, errors } of results) {
     const { code } = (errors?.[0]?.extensions ?? {}) as { code?: string };
     const [event] = Object.values(data ?? {});
@@ -82,14 +82,14 @@ export const GRAPHQL_READERS = {
       },
       body: JSON.stringify(operationOf(reading)),
     });
-    yield* toldBy(readFrames(response) as AsyncIterable<Result>);
+    yield* itemsOf(readFrames(response) as AsyncIterable<Result>);
   },
 
   async *'graphql-sse'(reading) {
     const { app, secret } = reading;
     const url = `${app.url}/graphql/stream`;
     const client = createEventClient({ url, headers: bearer(secret), retryAttempts: 0 });
-    yield* toldBy(client.iterate<Chat>(operationOf(reading)));
+    yield* itemsOf(client.iterate<Chat>(operationOf(reading)));
   },
 
   async *'graphql-sse on one connection'(reading) {
@@ -100,7 +100,7 @@ export const GRAPHQL_READERS = {
       singleConnection: true,
       retryAttempts: 0,
     });
-    yield* toldBy(client.iterate<Chat>(operationOf(reading)));
+    yield* itemsOf(client.iterate<Chat>(operationOf(reading)));
     client.dispose();
   },
 } satisfies Record<string, Reader>;
@@ -115,7 +115,7 @@ export const overWebSocket: Reader = async function* (reading) {
     retryAttempts: 0,
   });
   try {
-    yield* toldBy(client.iterate<Chat>(operationOf(reading)));
+    yield* itemsOf(client.iterate<Chat>(operationOf(reading)));
   } catch (closed) {
     const { code, reason } = closed as { code: number; reason: string };
     yield { what: `${code} ${reason}` };
@@ -155,13 +155,13 @@ export const REST_READERS = {
 export const eventsOf = (runId: string): Reader => overRest(`runs/${runId}/events`);
 
 /** Reads to the end, and calls a function after the bot's first text. */
-export async function readWhole(told: AsyncIterable<Told>, onceItSpeaks: () => unknown) {
+export async function readWhole(items: AsyncIterable<ReadItem>, onDelta: () => unknown) {
   const whats: string[] = [];
   let runId: string | undefined;
-  for await (const one of told) {
+  for await (const one of items) {
     runId ??= one.runId;
     whats.push(one.what);
-    if (['TextDelta', 'delta'].includes(one.what)) await onceItSpeaks();
+    if (['TextDelta', 'delta'].includes(one.what)) await onDelta();
   }
-  return { told: whats, runId };
+  return { items: whats, runId };
 }

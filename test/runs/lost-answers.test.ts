@@ -136,8 +136,8 @@ describe('a run whose end was stored, though the response was lost', () => {
 
 describe('a database outage at the end of a run', () => {
   /** Ends a run in an outage that lasts for six attempts. */
-  test.each(['delays the end, and does not fail it: %s', 'execute', 'stream', 'background'])(
-    'is waited for: %s',
+  test.each(['chat', 'execute', 'stream', 'background'])(
+    'delays the end, and does not fail it: %s',
     async (kind) => {
       let attempts = 0;
       const database = withSql(await testDatabase(), async ({ statement, run }) => {
@@ -202,7 +202,7 @@ describe('a run that lost its owner in an outage', () => {
 });
 
 describe('a run whose creation was stored, though the response was lost', () => {
-  test.each(['continues: %s', 'execute'])('goes on: %s', async (kind) => {
+  test.each(['chat', 'execute'])('continues: %s', async (kind) => {
     let lost = 0;
     const database = withSql(await testDatabase(), async ({ statement, run }) => {
       const rows = await run();

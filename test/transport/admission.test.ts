@@ -11,7 +11,7 @@ beforeAll(async () => {
   app = await startApp({ clock: () => now * 1_000 });
 });
 
-/** A minute in which nothing was counted. */
+/** Starts a new rate-limit minute for each test. */
 beforeEach(() => {
   now += MINUTE;
 });
@@ -27,36 +27,39 @@ const remaining = async ({ headers }: Pick<Tenant, 'headers'>) => {
 
 const NOT_VALID: [string, { query: string; documentId?: string }][] = [
   ['does not parse', { query: '{' }],
-  ['names fields that there are not', { query: `{ ${times(330, (i) => `no${i}`).join(' ')} }` }],
+  ['names unknown fields', { query: `{ ${times(330, (i) => `no${i}`).join(' ')} }` }],
   ['lacks an argument', { query: '{ bot { id } }' }],
   ['is nested too deeply', { query: '{a'.repeat(50_000) }],
   ['has no text', { query: '' }],
-  ['has an id that is not known', { query: '', documentId: 'nothing' }],
+  ['has an unknown id', { query: '', documentId: 'nothing' }],
   ['has a long name', { query: `{ ${'a'.repeat(257)}: __typename }` }],
   ['has many variables', { query: `query (${times(101, (i) => `$v${i}: Int`)}) { __typename }` }],
   ['has many comments', { query: `{ __typename }${'#\n'.repeat(20_001)}` }],
 ];
 
-describe.each(ways)('a document over %s', (_way, ask) => {
-  test.each(NOT_VALID)('that %s counts 1, with few errors', async (_what, operation) => {
-    const tenant = await app.tenant({ requestsPerMinute: 100 });
-    const results = await ask(app, tenant.apiKey, operation).catch((error) => [error]);
-    expect(JSON.stringify(results).length).toBeLessThan(3_000);
-    expect(results[0]?.errors?.length ?? 1).toBeLessThanOrEqual(6);
-    expect(await remaining(tenant)).toBe(98);
-  });
+describe.each(ways)('an invalid document over %s', (_way, send) => {
+  test.each(NOT_VALID)(
+    'that %s counts as 1 request and gets few errors',
+    async (_what, operation) => {
+      const tenant = await app.tenant({ requestsPerMinute: 100 });
+      const results = await send(app, tenant.apiKey, operation).catch((error) => [error]);
+      expect(JSON.stringify(results).length).toBeLessThan(3_000);
+      expect(results[0]?.errors?.length ?? 1).toBeLessThanOrEqual(6);
+      expect(await remaining(tenant)).toBe(98);
+    },
+  );
 
-  test('is not parsed where the caller has no requests left', async () => {
+  test('is not parsed if the caller has no requests left', async () => {
     const tenant = await app.tenant({ requestsPerMinute: 1 });
     await remaining(tenant);
     for (const query of ['{', '{ nothing }']) {
-      const [result] = await ask(app, tenant.apiKey, { query });
+      const [result] = await send(app, tenant.apiKey, { query });
       expect(result?.errors).toMatchObject([{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }]);
     }
   });
 });
 
-describe('without a key, what is no valid document counts for the address', () => {
+describe('an invalid document without a key counts against the address', () => {
   const json = { 'content-type': 'application/json' };
   const post = (path: string, body: string, headers = json) =>
     fetch(app.url + path, { method: 'POST', headers, body });
@@ -67,7 +70,7 @@ describe('without a key, what is no valid document counts for the address', () =
     ['by POST', () => post('/graphql', '{"query": "{ nothing }"}')],
     ['by GET', () => get('/graphql?query={nothing}', 'application/json')],
     ['in a batch', () => post('/graphql', '[{"query": "{ nothing }"}]')],
-    ['in no JSON', () => post('/graphql', '{"query": ')],
+    ['as invalid JSON', () => post('/graphql', '{"query": ')],
     [
       'under another content type',
       () => post('/graphql', '{nothing}', { 'content-type': 'application/graphql' }),
@@ -81,22 +84,22 @@ describe('without a key, what is no valid document counts for the address', () =
       () => get('/graphql/stream?query={nothing}', 'text/event-stream'),
     ],
     ['in a batch of an event stream', () => post('/graphql/stream', '[]', events)],
-    ['by an id that is not known', () => post('/graphql', '{"documentId": "nothing"}')],
-  ])('%s', async (_what, ask) => {
+    ['with an unknown id', () => post('/graphql', '{"documentId": "nothing"}')],
+  ])('%s', async (_what, send) => {
     for (let left = 29; left >= 0; left -= 1) {
-      const answer = await ask();
+      const answer = await send();
       expect(await answer.text()).not.toContain('RATE_LIMIT_EXCEEDED');
       expect(Number(answer.headers.get('x-ratelimit-remaining'))).toBe(left);
     }
-    expect(await (await ask()).text()).toContain('RATE_LIMIT_EXCEEDED');
+    expect(await (await send()).text()).toContain('RATE_LIMIT_EXCEEDED');
   });
 });
 
-describe('what is kept of documents', () => {
+describe('the cache of documents', () => {
   const MIB = 1024 * 1024;
   const valid = (index: number) => `{ a${index}: viewer { ${'account { id } '.repeat(50)} } }`;
 
-  test('is nothing of one without a good key, nor of one that is not valid', () => {
+  test('contains no invalid documents, and none of callers without a valid key', () => {
     const documents = createDocuments(schema);
     for (const index of times(1_500, Number)) {
       documents.read(`{ ${times(20, (i) => `no${index}x${i}`).join(' ')} }`, { keep: true });
@@ -106,7 +109,7 @@ describe('what is kept of documents', () => {
     expect(documents.find('{ a0: __typename }')).toBeUndefined();
   });
 
-  test('is at most 16 MiB by the number of tokens', () => {
+  test('has at most 16 MiB, estimated from the number of tokens', () => {
     const documents = createDocuments(schema);
     for (const index of times(400, Number)) documents.read(valid(index), { keep: true });
     expect(documents.cachedBytes()).toBeGreaterThan(15 * MIB);
@@ -115,7 +118,7 @@ describe('what is kept of documents', () => {
     expect(documents.find(valid(0))).toBeUndefined();
   });
 
-  test('is none of more than 1 MiB', () => {
+  test('contains no document over 1 MiB', () => {
     const documents = createDocuments(schema);
     const long = `{ node(id: "${'x'.repeat(MIB)}") { id } }`;
     expect(documents.read(long, { keep: true }).errors).toBeUndefined();

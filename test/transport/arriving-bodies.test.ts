@@ -8,8 +8,8 @@ const request = (headers: Record<string, string>) =>
 const answer = () => new EventEmitter() as ServerResponse;
 const BUDGET = 3 * MAX_BODY_BYTES;
 
-describe('the memory for bodies on their way', () => {
-  test('is reserved by their lengths, for each owner apart', () => {
+describe('the memory for incoming bodies', () => {
+  test('is reserved by content length, separately for each owner', () => {
     const reserve = createReserveBody();
     const third = () => request({ 'content-length': String(MAX_BODY_BYTES) });
     for (let count = 0; count < 3; count += 1) reserve(third(), answer(), 'one', BUDGET);
@@ -20,9 +20,9 @@ describe('the memory for bodies on their way', () => {
   });
 
   test.each([
-    ['it has arrived', 'end'],
-    ['its answer has ended', 'close'],
-  ])('is given back once when %s', (_when, event) => {
+    ['the body has arrived', 'end'],
+    ['the response has ended', 'close'],
+  ])('is released once when %s', (_when, event) => {
     const reserve = createReserveBody();
     const first = request({ 'content-length': String(MAX_BODY_BYTES) });
     const firstAnswer = answer();

@@ -9,16 +9,16 @@ beforeAll(async () => {
   tenant = await app.tenant();
 });
 
-/** Every requirement and recommendation of GraphQL over HTTP, as its working group tests them. */
+/** Every requirement and recommendation of GraphQL over HTTP, as its working group's audit tests them. */
 const audits = serverAudits({
   url: () => `${app.url}/graphql`,
-  // More requests than an address has.
+  // The audits send more requests than an address without a key may.
   fetchFn: (url: string, init?: RequestInit) =>
     fetch(url, { ...init, headers: { ...init?.headers, ...tenant.headers } }),
 });
 
 describe('GraphQL over HTTP', () => {
-  test('has audits for all that it asks for', () => {
+  test('has audits for the whole specification', () => {
     expect(audits.length).toBeGreaterThan(50);
   });
 

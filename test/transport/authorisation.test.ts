@@ -8,7 +8,7 @@ import { createSessionTokens } from '../../src/accounts/session-tokens.ts';
 import { type Environment, KeyScope } from '../../src/generated/prisma/client.ts';
 import { schema } from '../../src/schema/index.ts';
 import { startApp, TEST_SECRET_KEY, type Tenant, type TestApp } from '../helpers/app.ts';
-import { askedByRoutes, requestOf } from './authorisation/rest.ts';
+import { requestOf, rootFieldsOfRoutes } from './authorisation/rest.ts';
 import {
   expectedOf,
   expectedOverRest,
@@ -25,7 +25,7 @@ const fields = [
   schema.getSubscriptionType(),
 ].flatMap((type) => Object.keys(type?.getFields() ?? {}).map((name) => `${type?.name}.${name}`));
 
-/** One that a caller who may ask would wait for, until something happens. */
+/** A subscription that emits nothing until something changes, even for an authorised caller. */
 const isQuiet = (field: string) => field.endsWith('Changed');
 
 let app: TestApp;
@@ -34,10 +34,10 @@ let ids: Ids;
 let credentials: Record<'other' | 'restricted' | 'revoked' | 'expired', string>;
 
 let now = Date.now();
-/** A key is changed by one that has all of its scopes. */
+/** Only a key with all scopes of another key may change that key. */
 const CHANGES_KEYS = /^Mutation\.(update|rotate|revoke)ApiKey$/;
 
-/** A minute of its own for each test, so that strangers are not told of their limit. */
+/** Starts a new rate-limit minute for each test, so that requests without a valid key are not limited. */
 beforeEach(() => {
   now += 60_000;
 });
@@ -79,12 +79,12 @@ beforeAll(async () => {
   };
 });
 
-/** A token for the session that `ids` speak of, as the key would make it. */
+/** A token for the session of `ids`, issued by the key. */
 const tokenBy = async (
   secret: string,
   {
     bot = ids.bot,
-    madeAt = now,
+    issuedAt = now,
     sessionId = 'user-1',
     environment = 'PRODUCTION' as Environment,
   } = {},
@@ -93,7 +93,7 @@ const tokenBy = async (
   const tokens = createSessionTokens({
     secretKeys: [TEST_SECRET_KEY],
     keys: { find: async () => ({ account, key }) },
-    now: () => madeAt,
+    now: () => issuedAt,
   });
   const session = { botId: bot, sessionId, environment };
   return (await tokens.issue({ account, key }, session, 3_600)).token;
@@ -114,7 +114,7 @@ const outcomeOf = ({ data, errors }: Result): Outcome => {
 const headersOf = (secret: string | undefined): Record<string, string> =>
   secret === undefined ? {} : { Authorization: `Bearer ${secret}` };
 
-/** The first that is told of an operation, by every GraphQL transport. */
+/** Runs an operation over each GraphQL transport. @returns the outcome of its first result. */
 const TRANSPORTS: Record<string, (query: string, secret?: string) => Promise<Outcome>> = {
   'GraphQL over HTTP': async (query, secret) => {
     const response = await fetch(`${app.url}/graphql`, {
@@ -139,7 +139,7 @@ const TRANSPORTS: Record<string, (query: string, secret?: string) => Promise<Out
     for await (const result of client.iterate<Record<string, unknown>>({ query })) {
       return outcomeOf(result);
     }
-    return 'silence';
+    return 'no result';
   },
   'GraphQL over WebSocket': async (query, secret) => {
     const client = createClient({
@@ -152,7 +152,7 @@ const TRANSPORTS: Record<string, (query: string, secret?: string) => Promise<Out
       for await (const result of client.iterate<Record<string, unknown>>({ query })) {
         return outcomeOf(result);
       }
-      return 'silence';
+      return 'no result';
     } catch (refusal) {
       if (Array.isArray(refusal)) return outcomeOf({ errors: refusal });
       const { code } = refusal as { code: number };
@@ -163,8 +163,8 @@ const TRANSPORTS: Record<string, (query: string, secret?: string) => Promise<Out
   },
 };
 
-/** What comes of a request to a route. */
-const askRoute = async (
+/** The outcome of a request to a route. */
+const requestRoute = async (
   { method, path, body }: ReturnType<typeof requestOf>,
   secret?: string,
 ): Promise<Outcome> => {
@@ -181,10 +181,10 @@ const askRoute = async (
   return response.ok ? 'OK' : JSON.parse(text).error.code.toUpperCase();
 };
 
-const documentOf = (field: string, { ask }: Row, some = ids) =>
-  `${field.split('.', 1)[0]?.toLowerCase()} { ${ask(some)} }`;
+const documentOf = (field: string, { operation }: Row, some = ids) =>
+  `${field.split('.', 1)[0]?.toLowerCase()} { ${operation(some)} }`;
 
-/** The secrets of all credentials; of a key that lacks the scope, one that has all others. */
+/** The secrets of all credentials, including a key with all scopes except the required ones. */
 const secretsFor = async ({ scopes }: Row): Promise<Record<string, string | undefined>> => ({
   none: undefined,
   ...credentials,
@@ -196,10 +196,10 @@ const secretsFor = async ({ scopes }: Row): Promise<Record<string, string | unde
   token: await tokenBy(tenant.apiKey),
   tokenOfAnotherBot: await tokenBy(tenant.apiKey, { bot: await tenant.bot(null) }),
   tokenOfRevokedKey: await tokenBy(credentials.revoked),
-  expiredToken: await tokenBy(tenant.apiKey, { madeAt: Date.now() - 3_600_000 }),
+  expiredToken: await tokenBy(tenant.apiKey, { issuedAt: Date.now() - 3_600_000 }),
 });
 
-/** What comes of the same with every credential. */
+/** The outcome of the same request with each credential. */
 const outcomesFor = async (row: Row, ask: (secret?: string) => Promise<Outcome>) => {
   const outcomes: Record<string, Outcome> = {};
   for (const [credential, secret] of Object.entries(await secretsFor(row))) {
@@ -216,20 +216,20 @@ const routed = rows.flatMap(([field, row]) =>
 /** Any one of a row's scopes is enough. */
 const scopesOf = ({ scopes }: Row): KeyScope[][] => scopes?.map((scope) => [scope]) ?? [[]];
 
-describe('who may do what', () => {
+describe('authorisation', () => {
   test('is decided for every root field', () => {
     expect(Object.keys(TABLE).toSorted()).toEqual(fields.toSorted());
   });
 
-  test('is decided for every route, and for all that it asks', () => {
+  test('is decided for every route and each of its root fields', () => {
     const decided = routed.map(({ field, route }) => `${field} by ${route}`);
-    expect(decided.toSorted()).toEqual(askedByRoutes().toSorted());
+    expect(decided.toSorted()).toEqual(rootFieldsOfRoutes().toSorted());
   });
 
   describe.each(Object.entries(TRANSPORTS))('over %s', (_name, ask) => {
     test.each(Object.entries(TOKEN_TABLE))(
-      '%s, with session tokens',
-      async (_what, { ask: document, expected }) => {
+      '%s, for session tokens',
+      async (_what, { operation: document, expected }) => {
         const tokens = {
           own: await tokenBy(tenant.apiKey),
           ofAnotherSession: await tokenBy(tenant.apiKey, { sessionId: 'user-2' }),
@@ -251,7 +251,7 @@ describe('who may do what', () => {
 
   test.each(routed)('$field, over REST by $route', async ({ row, route, sent }) => {
     const outcomes = await outcomesFor(row, (secret) =>
-      askRoute(requestOf(route, sent, ids), secret),
+      requestRoute(requestOf(route, sent, ids), secret),
     );
     expect(outcomes).toEqual(expectedOverRest(row));
   });
@@ -260,7 +260,7 @@ describe('who may do what', () => {
     rows
       .filter(([field]) => !isQuiet(field))
       .flatMap(([field, row]) => scopesOf(row).map((scopes) => ({ field, row, scopes }))),
-  )('$field is open to a key that may: $scopes', async ({ field, row, scopes }) => {
+  )('$field is allowed for a key with the scopes $scopes', async ({ field, row, scopes }) => {
     const extra = field === 'Mutation.createApiKey' ? (['RUNS'] as const) : [];
     const owned = await makeIds();
     const whole = CHANGES_KEYS.test(field) ? Object.values(KeyScope) : scopes;
@@ -270,10 +270,10 @@ describe('who may do what', () => {
   });
 
   test.each(routed.flatMap((one) => scopesOf(one.row).map((scopes) => ({ ...one, scopes }))))(
-    '$route is open to a key that may: $scopes',
+    '$route is allowed for a key with the scopes $scopes',
     async ({ route, sent, scopes }) => {
       const key = await tenant.key({ scopes });
-      expect(await askRoute(requestOf(route, sent, await makeIds()), key)).toBe('OK');
+      expect(await requestRoute(requestOf(route, sent, await makeIds()), key)).toBe('OK');
     },
   );
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
   bot = await tenant.bot();
 });
 
-/** A run whose events cannot be read. */
+/** A run whose stored events are invalid. */
 const broken = async () => {
   const id = makeId('run');
   const run = { botId: bot, environment: 'PRODUCTION', kind: 'CHAT', channel: 'API' } as const;
@@ -22,15 +22,15 @@ const broken = async () => {
 };
 
 const all = async (reader: Reader, follow: string) => {
-  const told: string[] = [];
+  const items: string[] = [];
   const secret = await tenant.key({ scopes: ['CHAT', 'RUNS'] });
-  for await (const { what } of reader({ app, bot, secret, follow })) told.push(what);
-  return told;
+  for await (const { what } of reader({ app, bot, secret, follow })) items.push(what);
+  return items;
 };
 
 describe('a subscription that breaks', () => {
   test.each(Object.entries({ ...GRAPHQL_READERS, WebSocket: overWebSocket }))(
-    'over %s says so, and ends',
+    'over %s ends with INTERNAL_ERROR',
     async (_way, reader) => {
       expect(await all(reader, await broken())).toEqual(['INTERNAL_ERROR']);
     },

@@ -13,14 +13,14 @@ beforeAll(async () => {
   bot = await tenant.bot();
 });
 
-/** The process that stops: another one on the same database, with no word between the two. */
+/** The replica that shuts down. It shares only the database with the other one. */
 let stopping: TestApp;
 beforeEach(async () => {
   stopping = await startApp();
 });
 
-/** Has the bot say a word, and a second one when the test lets it. */
-function speak({ upstream }: TestApp): () => void {
+/** Scripts a reply in two parts, the second when the test calls the returned function. */
+function scriptReply({ upstream }: TestApp): () => void {
   const finished = Promise.withResolvers<void>();
   upstream.script(async ({ say, end, closed }) => {
     say('Hello');
@@ -36,7 +36,7 @@ const streamed = (at: TestApp, key: string = crypto.randomUUID()) =>
     headers: { ...tenant.headers, 'idempotency-key': key },
   });
 
-/** Lets the process stop, and waits until nobody can connect to it. */
+/** Starts the shutdown, and waits until no new connection is accepted. */
 async function stop(drainLimitMs: number) {
   const closed = stopping.close(drainLimitMs);
   const other = { headers: { connection: 'close' } };
@@ -44,10 +44,10 @@ async function stop(drainLimitMs: number) {
   return { closed };
 }
 
-describe('a process that stops, of a run at work on another one,', () => {
-  /** Reads a run there by all that lasts: its events, and the reply, joined by its key. */
-  const readOn = async () => {
-    const finish = speak(app);
+describe('a replica that shuts down while it streams a run of another replica', () => {
+  /** Reads the run in both streaming ways: its events, and the reply, joined by its idempotency key. */
+  const readStreams = async () => {
+    const finish = scriptReply(app);
     const key = crypto.randomUUID();
     const first = await streamed(app, key);
     const run_id = first.headers.get('x-run-id') ?? '';
@@ -59,8 +59,8 @@ describe('a process that stops, of a run at work on another one,', () => {
     return { first, run_id, streams, finish };
   };
 
-  test('streams the rest', async () => {
-    const { first, run_id, streams, finish } = await readOn();
+  test('streams the rest of the run', async () => {
+    const { first, run_id, streams, finish } = await readStreams();
     const { closed } = await stop(10_000);
     finish();
     for (const stream of streams) {
@@ -74,8 +74,8 @@ describe('a process that stops, of a run at work on another one,', () => {
     await closed;
   });
 
-  test('ends the streams in time, and says so, while the run goes on', async () => {
-    const { first, run_id, streams, finish } = await readOn();
+  test('ends the streams with an error at the drain limit, and the run continues', async () => {
+    const { first, run_id, streams, finish } = await readStreams();
     await stopping.close(0);
     for (const stream of streams) {
       const request_id = stream.headers.get('x-request-id');
@@ -91,7 +91,7 @@ describe('a process that stops, of a run at work on another one,', () => {
   });
 });
 
-describe('a process that stops', () => {
+describe('a replica that shuts down', () => {
   /** Frames of a WebSocket. Source: RFC 6455, section 5.5. */
   const PING = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
   const PONG = Buffer.from([0x8a, 0]);
@@ -115,7 +115,7 @@ describe('a process that stops', () => {
   const underWay = (count: number) => expect.poll(stopping.upstream.openResponses).toBe(count);
 
   test('closes idle connections at once, and no others', async () => {
-    const finish = speak(stopping);
+    const finish = scriptReply(stopping);
     const upgraded = openSocket(stopping.url);
     const cut = once(upgraded, 'end');
     upgraded.write(get('/healthz'));
@@ -138,29 +138,29 @@ describe('a process that stops', () => {
     await closed;
   });
 
-  test('says of the last answer on a connection that it is the last', async () => {
-    const finish = speak(stopping);
+  test('sends Connection: close with the last response on a connection', async () => {
+    const finish = scriptReply(stopping);
     const answers = exchange(stopping.url, whole() + whole());
     await underWay(2);
     const closed = stopping.close(5_000);
     finish();
-    const told = readAnswers(await answers).map(({ status, headers }) => [
+    const received = readAnswers(await answers).map(({ status, headers }) => [
       status,
       headers.get('connection'),
     ]);
-    expect(told).toEqual([
+    expect(received).toEqual([
       [200, 'keep-alive'],
       [200, 'close'],
     ]);
     await closed;
   });
 
-  test('closes a connection behind a stream that began before', async () => {
-    const finishStream = speak(stopping);
+  test('closes a connection after a stream that began before the shutdown', async () => {
+    const finishStream = scriptReply(stopping);
     const stream = openSocket(stopping.url);
     stream.write(chat());
     await once(stream, 'data');
-    const finish = speak(stopping);
+    const finish = scriptReply(stopping);
     const answer = exchange(stopping.url, whole());
     await underWay(2);
     const closed = stopping.close(5_000);

@@ -22,7 +22,7 @@ function watchConnections({ url }: TestApp) {
   return accepted;
 }
 
-/** A client that has connected, as the server knows too. */
+/** A client whose connection the server has accepted. */
 async function client(app: TestApp, accepted: Socket[]): Promise<Socket> {
   const count = accepted.length;
   const socket = openSocket(app.url);
@@ -41,7 +41,7 @@ const chatText = (tenant: Tenant, bot: string, body: string) =>
 const message = '{"message": "Hi"}';
 const NOON = Date.UTC(2026, 10, 20, 12);
 
-test('the limits of time hold, with the intervals in which Node.js looks', () => {
+test('the connection limits hold even with the intervals at which Node.js checks them', () => {
   const { requestTimeout, connectionTimeout, http } = timeoutsFor(CONNECTION_LIMITS);
   expect(requestTimeout + http.connectionsCheckingInterval).toBeLessThanOrEqual(30_000);
   expect(http.headersTimeout + http.connectionsCheckingInterval).toBeLessThanOrEqual(30_000);
@@ -59,7 +59,7 @@ describe('a request that does not arrive in time', () => {
     bot = await tenant.bot();
   });
 
-  /** Sends half of a text, then byte by byte, for as long as the server lets it; never hangs up by itself. */
+  /** Sends the first part of a text at once, the rest byte by byte until the server closes the connection. */
   const trickle = async (text: string, half: number) => {
     const accepted = watchConnections(app);
     const socket = await client(app, accepted);
@@ -87,7 +87,7 @@ describe('a request that does not arrive in time', () => {
       () => requestText('GET /graphql/ws', { upgrade: 'websocket', a: 'x'.repeat(1_000) }),
     ],
     ['in its body', () => chatText(tenant, bot, JSON.stringify({ message: 'x'.repeat(1_000) }))],
-  ])('and trickles %s is refused, and its connection is cut', async (_where, makeText) => {
+  ])('is refused and disconnected if it trickles %s', async (_where, makeText) => {
     const text = makeText();
     const [answer, ...more] = await trickle(text, text.length - 900);
     expect(more).toEqual([]);
@@ -97,21 +97,21 @@ describe('a request that does not arrive in time', () => {
     });
   });
 
-  test('because nothing was sent at all costs nothing, and is not answered', async () => {
+  test('costs no request and gets no response if it is empty', async () => {
     const accepted = watchConnections(app);
     const left = async () =>
       Number((await fetch(`${app.url}/v1/nothing`)).headers.get('x-ratelimit-remaining'));
     const before = await left();
     const socket = openSocket(app.url);
-    const [told] = await Promise.all([Array.fromAsync(socket), once(socket, 'end')]);
-    expect(told).toEqual([]);
+    const [received] = await Promise.all([Array.fromAsync(socket), once(socket, 'end')]);
+    expect(received).toEqual([]);
     expect(accepted.length).toBeGreaterThan(0);
     expect(await left()).toBe(before - 1);
   });
 });
 
-describe('a client that takes nothing', () => {
-  test('of what waits for it is cut, and none that waits for the server', async () => {
+describe('a client that reads nothing', () => {
+  test('is disconnected if data waits for it, but not while it waits for a response', async () => {
     const app = await startApp({ connectionLimits: { stallMs: 400 } });
     const tenant = await app.tenant();
     const bot = await tenant.bot();
@@ -147,14 +147,14 @@ describe('a client that takes nothing', () => {
 
 describe('the connections of an address', () => {
   const limits = { anonymous: 4, graceMs: 0 };
-  /** Answers a connection without a key, and leaves it open. */
+  /** Sends a request and leaves the connection open. @returns the start of the status line. */
   const ask = async (socket: Socket, headers: Record<string, string> = {}) => {
     socket.write(requestText('GET /v1/nothing', { ...headers, connection: undefined }));
     const [bytes] = await once(socket, 'data');
     return String(bytes).slice(0, 12);
   };
 
-  test('are bounded: the oldest without a key make room, and those with one stay', async () => {
+  test('are limited: the oldest without a key are closed first, and those with a key stay', async () => {
     const app = await startApp({ connectionLimits: limits });
     const tenant = await app.tenant();
     const accepted = watchConnections(app);
@@ -164,19 +164,19 @@ describe('the connections of an address', () => {
     await once(upgraded, 'open');
     upgraded.send('{"type": "connection_init"}');
     await once(upgraded, 'message');
-    const strangers: Socket[] = [];
-    for (let count = 0; count < 12; count += 1) strangers.push(await client(app, accepted));
+    const anonymous: Socket[] = [];
+    for (let count = 0; count < 12; count += 1) anonymous.push(await client(app, accepted));
     const open = () => accepted.filter(({ destroyed }) => !destroyed);
     await expect.poll(() => open().length).toBe(2 + limits.anonymous);
     expect(open()).toEqual([...accepted.slice(0, 2), ...accepted.slice(-limits.anonymous)]);
     expect(await ask(keyed, tenant.headers)).toBe('HTTP/1.1 404');
-    const last = strangers.at(-1);
+    const last = anonymous.at(-1);
     expect(last && (await ask(last, tenant.headers))).toBe('HTTP/1.1 404');
     expect(upgraded.readyState).toBe(WebSocket.OPEN);
     upgraded.close();
   });
 
-  test('have time to show a key', async () => {
+  test('have time to authenticate', async () => {
     const app = await startApp({ connectionLimits: { ...limits, graceMs: 60_000 } });
     const tenant = await app.tenant();
     const accepted = watchConnections(app);
@@ -186,7 +186,7 @@ describe('the connections of an address', () => {
   });
 
   test.each([['127.0.0.1'], ['127.0.0.0/8']])(
-    'have no bound where the address is that of a proxy: %s',
+    'are not limited if it is a trusted proxy: %s',
     async (proxy) => {
       const app = await startApp({ connectionLimits: limits, trustProxy: [proxy] });
       const accepted = watchConnections(app);
@@ -198,7 +198,7 @@ describe('the connections of an address', () => {
 });
 
 describe('one connection', () => {
-  test('has so many requests that wait for their answers, and is cut with one more', async () => {
+  test('has a limit of pipelined requests, and is closed beyond it', async () => {
     const app = await startApp({ connectionLimits: { pipelined: 5 } });
     const tenant = await app.tenant();
     const bot = await tenant.bot();
@@ -230,8 +230,8 @@ describe('one connection', () => {
   });
 });
 
-describe('bodies on their way', () => {
-  test('of an address without a key have 4 MiB together, and keep out nobody with one', async () => {
+describe('incoming bodies', () => {
+  test('are limited to 4 MiB for an address without a key, but not for callers with a key', async () => {
     let now = NOON;
     const clock = () => {
       now += 5_000;
@@ -265,7 +265,7 @@ describe('bodies on their way', () => {
     await expect.poll(status, { interval: 20 }).toBe(200);
   });
 
-  test('are not read before it is known who sends them', async () => {
+  test('are not read before the caller is known', async () => {
     const app = await startApp();
     const accepted = watchConnections(app);
     const socket = await client(app, accepted);
@@ -277,7 +277,7 @@ describe('bodies on their way', () => {
 });
 
 describe('a key', () => {
-  test('has 100 WebSockets at once, and another when one has closed', async () => {
+  test('may have 100 WebSockets open, and another when one has closed', async () => {
     const app = await startApp();
     const tenant = await app.tenant();
     const connectWith = async () => {
@@ -287,13 +287,13 @@ describe('a key', () => {
       socket.send('{"type": "connection_init"}');
       const acknowledged = once(socket, 'message').then(([data]) => JSON.parse(String(data)).type);
       const closed = once(socket, 'close').then(([code]) => code);
-      return { socket, told: await Promise.race([acknowledged, closed]) };
+      return { socket, received: await Promise.race([acknowledged, closed]) };
     };
     const first = await connectWith();
     const others = await Promise.all(Array.from({ length: 99 }, connectWith));
-    expect(new Set(others.map(({ told }) => told))).toEqual(new Set(['connection_ack']));
-    expect((await connectWith()).told).toBe(4429);
+    expect(new Set(others.map(({ received }) => received))).toEqual(new Set(['connection_ack']));
+    expect((await connectWith()).received).toBe(4429);
     first.socket.close();
-    await expect.poll(async () => (await connectWith()).told).toBe('connection_ack');
+    await expect.poll(async () => (await connectWith()).received).toBe('connection_ack');
   });
 });

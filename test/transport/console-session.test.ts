@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Far from the real time, so that nothing depends on it. */
+/** A date far from the real one, so that no test depends on the real clock. */
 let now = Date.UTC(2030, 0, 1);
 let app: TestApp;
 let tenant: Tenant;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   tenant = await app.tenant();
 });
 
-/** The requests that address has left are those of a new minute. */
+/** Starts a new rate-limit minute. */
 const nextMinute = () => {
   now = Math.ceil((now + 1) / MINUTE) * MINUTE;
 };
@@ -44,7 +44,7 @@ describe('signing in', () => {
     );
   });
 
-  test('marks the cookie as secure behind https, and reads no other one there', async () => {
+  test('marks the cookie as secure over https, and accepts no other cookie there', async () => {
     const secure = { ...ownHeaders(app), origin: app.url.replace('http:', 'https:') };
     const answer = await postSession(app, { key: tenant.apiKey }, secure);
     expect(answer.headers.getSetCookie()[0]).toMatch(/^__Host-parley_session=.*; Secure$/);
@@ -82,7 +82,7 @@ describe('signing in', () => {
     expect((await postSession(app, { key: revoked })).status).toBe(401);
   });
 
-  test('lets an address guess 30 times a minute', async () => {
+  test('allows an address 30 wrong keys a minute', async () => {
     nextMinute();
     const guess = async () =>
       (await postSession(app, { key: `parley_sk_${'1'.repeat(49)}` })).status;
@@ -91,14 +91,14 @@ describe('signing in', () => {
     expect((await postSession(app, { key: tenant.apiKey })).status).toBe(204);
   });
 
-  test('ends the session that the browser had before', async () => {
+  test('ends the browser’s previous session', async () => {
     nextMinute();
     const cookie = await signIn(app, tenant.apiKey);
     await postSession(app, { key: tenant.apiKey }, { ...ownHeaders(app), cookie });
     expect(await viewerBy(app, { ...ownHeaders(app), cookie })).toBe('INVALID_API_KEY');
   });
 
-  test('keeps 100 sessions of a key', async () => {
+  test('keeps the newest 100 sessions of a key', async () => {
     nextMinute();
     const key = await tenant.key();
     const first = await signIn(app, key);
@@ -113,7 +113,7 @@ describe('signing in', () => {
 });
 
 describe('a sign-in code', () => {
-  test('signs in once, also if it is used twice at once', async () => {
+  test('signs in once, even if two requests use it at the same time', async () => {
     nextMinute();
     const code = await issueCode();
     const answers = await Promise.all([postSession(app, { code }), postSession(app, { code })]);
@@ -123,7 +123,7 @@ describe('a sign-in code', () => {
     expect(await viewerBy(app, { ...ownHeaders(app), cookie })).toBe(tenant.accountId);
   });
 
-  test('works for 15 minutes', async () => {
+  test('is valid for 15 minutes', async () => {
     nextMinute();
     const [early, late] = [await issueCode(), await issueCode()];
     now += 15 * MINUTE - 1;
@@ -138,7 +138,7 @@ describe('a sign-in code', () => {
   });
 });
 
-/** Requests that a page of another site, or of no site, could send with the cookie. */
+/** Requests that a page of another site, or no page at all, could send with the cookie. */
 const FOREIGN: [string, (own: Record<string, string>) => Record<string, string>][] = [
   ['without the header', ({ 'x-parley-console': _, ...own }) => own],
   ['with another value of the header', (own) => ({ ...own, 'x-parley-console': 'true' })],
@@ -148,7 +148,7 @@ const FOREIGN: [string, (own: Record<string, string>) => Record<string, string>]
   ['across sites', (own) => ({ ...own, 'sec-fetch-site': 'cross-site' })],
   ['from another subdomain', (own) => ({ ...own, 'sec-fetch-site': 'same-site' })],
   ['from no page', (own) => ({ ...own, 'sec-fetch-site': 'none' })],
-  ['without a sign of its origin', () => ({ 'x-parley-console': '1' })],
+  ['without a header that identifies its origin', () => ({ 'x-parley-console': '1' })],
 ];
 
 describe('the cookie', () => {
@@ -166,7 +166,7 @@ describe('the cookie', () => {
     expect(await viewerBy(app, headers)).toBe(tenant.accountId);
   });
 
-  test.each(FOREIGN)('is worth nothing %s', async (_how, change) => {
+  test.each(FOREIGN)('is ignored %s', async (_how, change) => {
     nextMinute();
     const headers = change(ownHeaders(app));
     expect(await viewerBy(app, { ...headers, cookie })).toBe('MISSING_API_KEY');
@@ -179,7 +179,7 @@ describe('the cookie', () => {
     expect(await viewerBy(app, { ...ownHeaders(app), cookie })).toBe(tenant.accountId);
   });
 
-  test('is worth nothing beside a key, which counts alone', async () => {
+  test('is ignored if the request has a key', async () => {
     const other = await app.tenant();
     const headers = { ...ownHeaders(app), cookie, ...other.headers };
     expect(await viewerBy(app, headers)).toBe(other.accountId);
@@ -188,14 +188,14 @@ describe('the cookie', () => {
   test.each([
     ['GET', '/v1/bots/any/runs'],
     ['POST', '/v1/bots/any/chat'],
-  ])('is worth nothing for %s %s', async (method, path) => {
+  ])('is ignored for %s %s', async (method, path) => {
     nextMinute();
     const answer = await fetch(app.url + path, { method, headers: { ...ownHeaders(app), cookie } });
     const { error } = (await answer.json()) as { error: { code: string } };
     expect([answer.status, error.code]).toEqual([401, 'missing_api_key']);
   });
 
-  test('carries the events of a subscription, and no more after the sign-out', async () => {
+  test('authenticates the events of a subscription until the sign-out', async () => {
     const bot = await tenant.bot();
     const own = await signIn(app, tenant.apiKey);
     const headers = { ...ownHeaders(app), cookie: own };
@@ -276,13 +276,13 @@ describe('a session ends', () => {
     expect(await viewerBy(app, headers)).toBe('INVALID_API_KEY');
   });
 
-  test('7 days after the sign-in, however much it is used', async () => {
+  test('7 days after the sign-in, regardless of use', async () => {
     const signedIn = now;
     const headers = { ...ownHeaders(app), cookie: await signIn(app, tenant.apiKey) };
     while (now + 6 * HOUR < signedIn + 7 * DAY) {
       now += 6 * HOUR;
       const until = Math.min(now + 12 * HOUR, signedIn + 7 * DAY);
-      // A use is recorded behind the response, and a later one makes up for it.
+      // A use is recorded after the response, so a later request may have to record it.
       await expect
         .poll(async () => {
           expect(await viewerBy(app, headers)).toBe(tenant.accountId);

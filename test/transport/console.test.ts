@@ -15,7 +15,7 @@ beforeAll(async () => {
   app = await startApp({ clock: () => now });
 });
 
-/** A minute in which nothing was counted. */
+/** Starts a new rate-limit minute for each test. */
 beforeEach(() => {
   now += 60_000;
 });
@@ -26,7 +26,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 const filesOf = (html: string) =>
   [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
 
-/** The body of an answer, as it leaves the server. */
+/** The body of a response, as it is sent. */
 async function sent(path: string, encoding: string) {
   const text = requestText(`GET ${path}`, { 'accept-encoding': encoding });
   const bytes = await exchange(app.url, text);
@@ -44,7 +44,7 @@ describe('the console', () => {
     '/runs/run_1',
     '/settings',
     '/settings/keys/new',
-  ])('has one page at %s, which lets in only what this server sends', async (path) => {
+  ])('has a page at %s that loads only this server’s own files', async (path) => {
     const { status, headers } = await get(path);
     expect(status).toBe(200);
     expect(headers.get('content-security-policy')).toBe(POLICY);
@@ -56,7 +56,7 @@ describe('the console', () => {
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
-  test('says in plain words that it needs JavaScript, and holds no inline script or style', async () => {
+  test('has a message for browsers without JavaScript, and no inline script or style', async () => {
     const page = await (await get('/')).text();
     expect(page).toContain('<noscript>The Parley console needs JavaScript.');
     expect(page).not.toMatch(/<style|<script(?![^>]+src=)|\sstyle=|\son\w+=/);
@@ -73,7 +73,7 @@ describe('the console', () => {
       expect([path, (await get(path)).status]).toEqual([path, 404]);
   });
 
-  test('has files that browsers keep for good, in each encoding', async () => {
+  test('has files with an immutable cache lifetime, in each encoding', async () => {
     const files = filesOf(await (await get('/')).text());
     expect(files.length).toBeGreaterThanOrEqual(4);
     for (const file of files) {
@@ -107,7 +107,7 @@ describe('the console', () => {
   });
 
   test('counts its page and files against the 300 files a minute of an address', async () => {
-    for (let asked = 0; asked < 300; asked += 1) expect((await get('/bots')).status).toBe(200);
+    for (let count = 0; count < 300; count += 1) expect((await get('/bots')).status).toBe(200);
     const refused = await get('/bots');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
   });

@@ -17,7 +17,7 @@ const post = async (path: string, body?: string | object, headers: Record<string
     headers: { ...tenant.headers, 'content-type': 'application/json', ...headers },
     body: typeof body === 'object' ? JSON.stringify(body) : body,
   });
-  // biome-ignore lint/suspicious/noExplicitAny: the tests know what they asked for
+  // biome-ignore lint/suspicious/noExplicitAny: the tests know the shape of the response
   return { status: response.status, body: (await response.json()) as any };
 };
 
@@ -25,12 +25,12 @@ const list = async (bot: string, query = '') => {
   const response = await fetch(`${app.url}/v1/bots/${bot}/deployments${query}`, {
     headers: tenant.headers,
   });
-  // biome-ignore lint/suspicious/noExplicitAny: the tests know what they asked for
+  // biome-ignore lint/suspicious/noExplicitAny: the tests know the shape of the response
   return { status: response.status, body: (await response.json()) as any };
 };
 
 describe('POST /v1/bots/:id/deploy', () => {
-  test('answers in the documented shape, and the bot runs the new definition', async () => {
+  test('responds in the documented form, and the bot uses the new definition', async () => {
     const bot = await tenant.bot(null);
     const example = await readFile(
       new URL('../../prisma/examples/order-desk.agent', import.meta.url),
@@ -62,7 +62,7 @@ describe('POST /v1/bots/:id/deploy', () => {
     expect(system?.content).toContain("The customer's name, if known: unknown.");
   });
 
-  test('answers 200 and failed to a source with errors, each on a line with its place', async () => {
+  test('responds with 200 and status failed to a source with errors, one line for each error with its position', async () => {
     const bot = await tenant.bot(null);
     const { status, body } = await post(`${bot}/deploy`, {
       agentlang:
@@ -75,7 +75,7 @@ describe('POST /v1/bots/:id/deploy', () => {
     ]);
   });
 
-  test('takes a variable out where its value is null', async () => {
+  test('deletes a variable whose value is null', async () => {
     const bot = await tenant.bot(null);
     await post(`${bot}/deploy`, { agentlang: agent(), env_vars: { A: '1', B: '2' } });
     await post(`${bot}/deploy`, { agentlang: agent(), env_vars: { A: null } });
@@ -98,7 +98,7 @@ describe('POST /v1/bots/:id/deploy', () => {
       { agentlang: '', env_vars: { A: 1, B: {} } },
       ['env_vars.A', 'env_vars.B'],
     ],
-    ['a name that is none', { agentlang: '', env_vars: { 'a b': 'x' } }, ['env_vars.a b']],
+    ['an invalid name', { agentlang: '', env_vars: { 'a b': 'x' } }, ['env_vars.a b']],
     ['a value over 32 KiB', { agentlang: '', env_vars: { A: 'x'.repeat(32_769) } }, ['env_vars.A']],
     [
       'values over 64 KiB together',
@@ -116,13 +116,13 @@ describe('POST /v1/bots/:id/deploy', () => {
 
   test.each([
     [
-      'its name',
+      'an invalid name',
       { '1A': 'x' },
       'must be a name of at most 128 letters, digits and "_", no digit first',
     ],
-    ['its value', { A: 7 }, 'must be a string'],
-    ['that it is none', ['x'], 'must be an object with string values'],
-  ])('says what is wrong with a variable: %s', async (_what, env_vars, message) => {
+    ['an invalid value', { A: 7 }, 'must be a string'],
+    ['a list', ['x'], 'must be an object with string values'],
+  ])('explains what is wrong with variables: %s', async (_what, env_vars, message) => {
     const bot = await tenant.bot(null);
     const { body } = await post(`${bot}/deploy`, { agentlang: agent(), env_vars });
     expect(body.error.details).toEqual([expect.objectContaining({ message })]);
@@ -144,8 +144,8 @@ describe('POST /v1/bots/:id/deploy', () => {
     ['a million open braces', '{'.repeat(250_000), 'missing-header'],
     ['version 4', 'agentlang 4\nagent "A" { prompt "x" }', 'unsupported-version'],
     ['no header', 'agent "A" { prompt "x" }', 'missing-header'],
-    ['nothing', '', 'missing-header'],
-  ])('fails clearly on %s', async (_what, agentlang, code) => {
+    ['an empty source', '', 'missing-header'],
+  ])('reports a clear error for %s', async (_what, agentlang, code) => {
     const bot = await tenant.bot('prompt "As before."');
     const { status, body } = await post(`${bot}/deploy`, { agentlang });
     expect(status).toBe(200);
@@ -155,7 +155,7 @@ describe('POST /v1/bots/:id/deploy', () => {
     expect(app.upstream.requests.at(-1)?.body.messages[0]?.content).toBe('As before.');
   });
 
-  test('needs the scope deploy', async () => {
+  test('requires the scope deploy', async () => {
     const bot = await tenant.bot(null);
     const authorization = `Bearer ${await tenant.key({ scopes: ['CHAT', 'RUNS', 'ADMIN'] })}`;
     for (const path of ['deploy', 'deployments/dep_x/rollback']) {
@@ -166,7 +166,7 @@ describe('POST /v1/bots/:id/deploy', () => {
 });
 
 describe('GET /v1/bots/:id/deployments', () => {
-  test('lists the deployments newest first, page by page, without source and values', async () => {
+  test('lists deployments newest first, in pages, without sources and values', async () => {
     const bot = await tenant.bot(null);
     const made: Entry[] = [];
     for (const agentlang of [agent(), 'broken', agent()]) {
@@ -200,7 +200,7 @@ describe('GET /v1/bots/:id/deployments', () => {
     expect(await ids('?environment=staging&status=failed')).toEqual([]);
   });
 
-  test('of a bot without any is empty', async () => {
+  test('is an empty list for a bot without deployments', async () => {
     expect(await list(await tenant.bot(null))).toEqual({
       status: 200,
       body: { deployments: [], next_cursor: null },
@@ -223,7 +223,7 @@ describe('GET /v1/bots/:id/deployments', () => {
 });
 
 describe('POST /v1/bots/:id/deployments/{deployment_id}/rollback', () => {
-  test('rolls back with nothing but the key, under any content type', async () => {
+  test('requires only the key, under any content type', async () => {
     const bot = await tenant.bot(null);
     const { body: old } = await post(`${bot}/deploy`, { agentlang: agent('prompt "Old."') });
     await post(`${bot}/deploy`, { agentlang: agent('prompt "New."') });
@@ -248,7 +248,7 @@ describe('POST /v1/bots/:id/deployments/{deployment_id}/rollback', () => {
     expect((await list(bot, '?limit=1')).body.deployments[0].message).toBe('Undo.');
   });
 
-  test('refuses what cannot be rolled back to', async () => {
+  test('refuses deployments that cannot be rolled back to', async () => {
     const bot = await tenant.bot(null);
     const { body: failed } = await post(`${bot}/deploy`, { agentlang: 'broken' });
     const attempt = async (id: string, body?: string | object, type = 'application/json') => {

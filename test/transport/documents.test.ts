@@ -22,7 +22,7 @@ let tenant: Tenant;
 let bot: string;
 beforeAll(async () => {
   const manifest = { viewer: VIEWER };
-  // All in one minute, so that none of it is counted in another.
+  // All requests are in one rate-limit minute.
   const now = Date.now();
   const clock = () => now;
   app = await startApp({ clock, persistedDocuments: { manifest } });
@@ -45,7 +45,7 @@ const get = (path: string, parameters: Record<string, string>, accept: string, {
     headers: { ...tenant.headers, accept },
   });
 
-/** What comes first of an operation over a bare WebSocket. */
+/** The first message for an operation over a bare WebSocket. */
 async function bySocket(payload: object, { webSocketUrl } = app) {
   const socket = new WebSocket(webSocketUrl, 'graphql-transport-ws', { headers: tenant.headers });
   const message = async () => JSON.parse(String((await once(socket, 'message'))[0]));
@@ -58,8 +58,8 @@ async function bySocket(payload: object, { webSocketUrl } = app) {
   return first;
 }
 
-describe('a document that the server knows', () => {
-  test.each(ways)('runs by the hash of its text: over %s', async (_way, ask) => {
+describe('a persisted document', () => {
+  test.each(ways)('runs by the hash of its text over %s', async (_way, ask) => {
     const variables = { botId: bot, first: 1 };
     const { document } = listDeployments;
     const byId = await ask(app, tenant.apiKey, {
@@ -71,7 +71,7 @@ describe('a document that the server knows', () => {
     expect(byId).toEqual(await ask(app, tenant.apiKey, { query: document, variables }));
   });
 
-  test.each(ways)('is streamed where it is a subscription: over %s', async (_way, ask) => {
+  test.each(ways)('streams a subscription over %s', async (_way, ask) => {
     const variables = { botId: bot, input: { message: 'Hi', sessionId: randomUUID() } };
     const documentId = shaOf(chatStream.document);
     const events = await ask(app, tenant.apiKey, { query: '', documentId, variables });
@@ -79,12 +79,12 @@ describe('a document that the server knows', () => {
     expect(events.at(-1)).toMatchObject({ data: { event: { type: 'ChatDone' } } });
   });
 
-  test.each(ways)('runs by the name that a manifest gives it: over %s', async (_way, ask) => {
+  test.each(ways)('runs by its name in the manifest over %s', async (_way, ask) => {
     const [result] = await ask(app, tenant.apiKey, { query: '', documentId: 'viewer' });
     expect(result).toMatchObject({ data: { viewer: { account: { id: tenant.accountId } } } });
   });
 
-  test('runs by GET and without an empty text beside its id, too', async () => {
+  test('runs by GET, and by WebSocket without a query', async () => {
     const expected = { data: { viewer: { account: { id: tenant.accountId } } } };
     const byGet = await get('/graphql', { documentId: 'viewer' }, 'application/json');
     expect(await byGet.json()).toMatchObject(expected);
@@ -96,7 +96,7 @@ describe('a document that the server knows', () => {
     });
   });
 
-  test('costs what its text costs', async () => {
+  test('costs as many requests as its text', async () => {
     const remaining = async (body: object) =>
       Number((await post('/graphql', body)).headers.get('x-ratelimit-remaining'));
     const costs: number[] = [];
@@ -107,7 +107,7 @@ describe('a document that the server knows', () => {
     expect(costs).toEqual([2, 2]);
   });
 
-  test('is refused by GET where it is a mutation, as its text is', async () => {
+  test('is refused by GET if it is a mutation', async () => {
     const mutation = { rename: 'mutation { cancelRun(id: "run_1") { id } }' };
     const other = await startApp({ persistedDocuments: { manifest: mutation } });
     const answer = await get('/graphql', { documentId: 'rename' }, 'application/json', other);
@@ -116,13 +116,13 @@ describe('a document that the server knows', () => {
 });
 
 const REFUSED = [
-  ['an id that is not known', { documentId: UNKNOWN }, 404, 'NOT_FOUND'],
-  ['an id that names a property', { documentId: 'toString' }, 404, 'NOT_FOUND'],
-  ['an id that is no text', { documentId: 1 }, 400, 'INVALID_REQUEST'],
-  ['an id and a text', { documentId: 'viewer', query: VIEWER }, 400, 'INVALID_REQUEST'],
+  ['an unknown id', { documentId: UNKNOWN }, 404, 'NOT_FOUND'],
+  ['an id that is a property name', { documentId: 'toString' }, 404, 'NOT_FOUND'],
+  ['an id that is not a string', { documentId: 1 }, 400, 'INVALID_REQUEST'],
+  ['an id and a query', { documentId: 'viewer', query: VIEWER }, 400, 'INVALID_REQUEST'],
 ] as const;
 
-const PLAIN_TEXT = ['a text', { query: VIEWER }, 400, 'INVALID_REQUEST'] as const;
+const PLAIN_TEXT = ['a query', { query: VIEWER }, 400, 'INVALID_REQUEST'] as const;
 
 const expectRefused = async (to: TestApp, body: object, status: number, code: string) => {
   const error = { message: expect.stringMatching(/\S/), extensions: { code } };
@@ -136,7 +136,7 @@ const expectRefused = async (to: TestApp, body: object, status: number, code: st
     await get('/graphql', Object.fromEntries(parameters), 'application/json', to),
     await get('/graphql/stream', Object.fromEntries(parameters), 'text/event-stream', to),
   ];
-  // Everything in an address is text, and so is an id.
+  // In a URL, every value is a string, including an id.
   const byGet = 'documentId' in body && !('query' in body) ? 404 : status;
   expect(answers.map((answer) => answer.status)).toEqual([byGet, byGet]);
   expect(await bySocket(body, to)).toMatchObject({ type: 'error', payload: [error] });
@@ -182,24 +182,24 @@ describe('a client with the id of an earlier version', () => {
   });
 });
 
-describe('a server that runs only documents that it knows', () => {
+describe('a server that runs only persisted documents', () => {
   test.each([PLAIN_TEXT, ...REFUSED])('refuses %s', async (_what, body, status, code) => {
     await expectRefused(closed, body, status, code);
   });
 
-  test.each(ways)('runs them: over %s', async (_way, ask) => {
+  test.each(ways)('runs them over %s', async (_way, ask) => {
     const [result] = await ask(closed, tenant.apiKey, { query: '', documentId: 'viewer' });
     expect(result).toMatchObject({ data: { viewer: { account: { id: tenant.accountId } } } });
   });
 
-  test('still answers REST, and shows its playground', async () => {
+  test('still serves REST and GraphiQL', async () => {
     expect((await tenant.chat(bot, { message: 'Hi' })).status).toBe(200);
     const page = await fetch(`${closed.url}/graphql`, { headers: { accept: 'text/html' } });
     expect(page.status).toBe(200);
   });
 });
 
-describe('no way leads around it', () => {
+describe('a query that is not persisted cannot be smuggled in', () => {
   const HIDDEN = '{viewer{account{id}}}';
   const CHAT = 'subscription{chat(botId:"x",input:{message:"Hi"}){__typename}}';
   const ADDRESSES = [
@@ -238,7 +238,7 @@ describe('no way leads around it', () => {
     }
   });
 
-  test.each(ADDRESSES)('in the address of a POST: %s', async (address) => {
+  test.each(ADDRESSES)('in the URL of a POST: %s', async (address) => {
     for (const path of ['/graphql', '/graphql/stream']) {
       isRefused(await (await post(`${path}?${address}`, { query: '' }, closed)).text());
     }
@@ -253,17 +253,17 @@ describe('no way leads around it', () => {
       'application/json',
       `{"query":"${HIDDEN}","extensions":{"persistedQuery":{"version":1,"sha256Hash":"${shaOf(HIDDEN).slice(7)}"}}}`,
     ],
-    ['another spelling', 'application/json', `{"Query":"${HIDDEN}","documentid":"viewer"}`],
-    ['a text', 'application/graphql', HIDDEN],
-    ['a text of JSON', 'application/graphql+json', `{"query":"${HIDDEN}"}`],
+    ['another letter case', 'application/json', `{"Query":"${HIDDEN}","documentid":"viewer"}`],
+    ['plain GraphQL', 'application/graphql', HIDDEN],
+    ['JSON under another type', 'application/graphql+json', `{"query":"${HIDDEN}"}`],
     ['a form', 'application/x-www-form-urlencoded', `query=${HIDDEN}`],
     ['two types', 'application/json, application/graphql', HIDDEN],
     [
-      'parts',
+      'multipart parts',
       'multipart/form-data; boundary=x',
       `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n{"query":"${HIDDEN}"}\r\n--x--\r\n`,
     ],
-  ])('by POST of %s', async (_what, contentType, body) => {
+  ])('in the body of a POST: %s', async (_what, contentType, body) => {
     for (const path of ['/graphql', '/graphql/stream']) {
       for (const accept of ['application/json', 'text/event-stream']) {
         const headers = { ...tenant.headers, 'content-type': contentType, accept };
@@ -274,7 +274,7 @@ describe('no way leads around it', () => {
     }
   });
 
-  test('on a reserved connection', async () => {
+  test('over a reserved connection', async () => {
     const url = `${closed.url}/graphql/stream`;
     const { headers } = tenant;
     const token = await (await fetch(url, { method: 'PUT', headers })).text();
@@ -288,12 +288,12 @@ describe('no way leads around it', () => {
   });
 
   test.each([
-    ['a text beside an empty id', { query: HIDDEN, documentId: null }],
+    ['a query beside a null id', { query: HIDDEN, documentId: null }],
     ['a hash', { query: HIDDEN, extensions: { persistedQuery: { version: 1 } } }],
-    ['no text', { query: '' }],
-    ['a known text and another', { documentId: 'viewer', query: HIDDEN }],
-    ['no id', { query: HIDDEN, documentId: '' }],
-  ])('by WebSocket with %s', async (_what, payload) => {
+    ['no query', { query: '' }],
+    ['a known id and another query', { documentId: 'viewer', query: HIDDEN }],
+    ['an empty id', { query: HIDDEN, documentId: '' }],
+  ])('over a WebSocket, with %s', async (_what, payload) => {
     const code = expect.stringMatching(/INVALID_REQUEST|NOT_FOUND/);
     expect(await bySocket(payload, closed)).toMatchObject({
       type: 'error',
@@ -302,7 +302,7 @@ describe('no way leads around it', () => {
   });
 });
 
-describe('a request whose address repeats a parameter', () => {
+describe('a request whose URL repeats a parameter', () => {
   test.each([
     ['GET', '/graphql'],
     ['POST', '/graphql'],
@@ -329,7 +329,7 @@ describe('a request whose address repeats a parameter', () => {
 });
 
 describe('a manifest', () => {
-  test('that does not fit stops the start, with every problem in it', () => {
+  test('with invalid documents prevents the start, with one error for each problem', () => {
     const manifest = { a: '{ nothing }', b: '{', [UNKNOWN]: VIEWER, viewer: VIEWER };
     const start = () => createDocuments(schema, { manifest });
     expect(start).toThrow(StartupError);

@@ -15,16 +15,16 @@ import { KeyScope } from '../../src/generated/prisma/client.ts';
 import { schema } from '../../src/schema/index.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import {
-  type QueryClient,
-  queryClientOf,
   type CountStatements,
   dashboard,
+  type QueryClient,
+  queryClientOf,
   statementCounter,
 } from '../helpers/statements.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** What a field is asked with where it wants to be told, and when it is asked a second time. */
+/** The values of required arguments, for the first and the second use of a field. */
 const ARGUMENTS: Record<string, [string, string]> = {
   'Query.bot.id': ['"Bot"', '"Bot"'],
   'Query.run.id': ['"Run"', '"Run"'],
@@ -33,10 +33,10 @@ const ARGUMENTS: Record<string, [string, string]> = {
   'Bot.stats.from': ['"2026-03-01T00:00:00Z"', '"2026-03-02T00:00:00Z"'],
   'Bot.stats.to': ['"2026-03-06T00:00:00Z"', '"2026-03-05T00:00:00Z"'],
 };
-/** What can be anything, and what does not ask the database. */
-const APART = ['Query.node', 'Query.nodes', 'Query.checkDefinition'];
+/** Fields that return any type, and fields that need no database. */
+const EXCLUDED = ['Query.node', 'Query.nodes', 'Query.checkDefinition'];
 
-/** The type of what a field answers, or of the entries of its list. */
+/** The object type that a field returns, or that its list contains. */
 const entryOf = (type: GraphQLOutputType): GraphQLObjectType | undefined => {
   const named = getNamedType(type);
   if (!isObjectType(named)) return undefined;
@@ -50,16 +50,16 @@ const entryOfEdges = (type: GraphQLObjectType) => {
 const isList = ({ type }: Field) =>
   isListType(getNullableType(type)) || /Connection!?$/.test(String(type));
 
-/** A field with what is asked below it; a list with more entries than there are. */
-const ask = (of: GraphQLObjectType, field: Field, below: string, asked: 0 | 1 = 0): string => {
+/** A field with a selection, and a page that is larger than its list. */
+const fieldOf = (of: GraphQLObjectType, field: Field, below: string, use: 0 | 1 = 0): string => {
   const given = field.args.flatMap((argument) => {
     const name = `${of.name}.${field.name}.${argument.name}`;
-    if (argument.name === 'first') return [`first: ${[5, 1][asked]}`];
-    if (argument.name === 'environment' && asked) return ['environment: STAGING'];
+    if (argument.name === 'first') return [`first: ${[5, 1][use]}`];
+    if (argument.name === 'environment' && use) return ['environment: STAGING'];
     if (!isRequiredArgument(argument)) return [];
     const values = ARGUMENTS[name];
-    if (!values) throw new Error(`Say in ARGUMENTS what ${name} is asked with.`);
-    return [`${argument.name}: ${values[asked]}`];
+    if (!values) throw new Error(`ARGUMENTS lacks values for ${name}.`);
+    return [`${argument.name}: ${values[use]}`];
   });
   const type = getNamedType(field.type);
   const selected = isObjectType(type) && isConnection(type) ? `edges { node { ${below} } }` : below;
@@ -67,11 +67,11 @@ const ask = (of: GraphQLObjectType, field: Field, below: string, asked: 0 | 1 = 
   return `${field.name}${args} { ${selected} }`;
 };
 
-/** The same field twice, with other arguments where it takes any. */
-const askTwice = (of: GraphQLObjectType, field: Field, below: string): string =>
-  `one: ${ask(of, field, below)} two: ${ask(of, field, below, 1)}`;
+/** The same field twice, with different arguments where it has any. */
+const fieldTwice = (of: GraphQLObjectType, field: Field, below: string): string =>
+  `one: ${fieldOf(of, field, below)} two: ${fieldOf(of, field, below, 1)}`;
 
-/** All of an object that is no object itself. */
+/** All scalar fields of an object. */
 const leavesOf = (type: GraphQLObjectType): string =>
   Object.values(type.getFields())
     .filter((field) => isLeafType(getNamedType(field.type)) && !field.args.some(isRequiredArgument))
@@ -81,13 +81,13 @@ const leavesOf = (type: GraphQLObjectType): string =>
 const edgesOf = (type: GraphQLObjectType) =>
   Object.values(type.getFields()).flatMap((field) => {
     const entry = entryOf(field.type);
-    const isApart = APART.includes(`${type.name}.${field.name}`);
-    return entry && field.name !== 'pageInfo' && !isApart ? [{ field, entry }] : [];
+    const isExcluded = EXCLUDED.includes(`${type.name}.${field.name}`);
+    return entry && field.name !== 'pageInfo' && !isExcluded ? [{ field, entry }] : [];
   });
 
 type WayTo = (below: string) => string;
 
-/** Each type that is reached without a list, with a way to it. */
+/** Each type that is reached without a list, with a path to it. */
 function places() {
   const query = schema.getQueryType();
   if (!query) throw new Error('The schema has no queries.');
@@ -95,13 +95,13 @@ function places() {
   for (const [type, wayTo] of found) {
     for (const { field, entry } of edgesOf(type)) {
       if (isList(field) || found.has(entry)) continue;
-      found.set(entry, (below) => wayTo(ask(type, field, below)));
+      found.set(entry, (below) => wayTo(fieldOf(type, field, below)));
     }
   }
   return [...found].map(([type, wayTo]) => ({ type, wayTo }));
 }
 
-/** Every list, by its name, with the type of its entries and a way to what is below them. */
+/** Every list with its name, the type of its entries, and a path to its entries. */
 function lists(): { name: string; entry: GraphQLObjectType; wayTo: WayTo }[] {
   const ofPlaces = places().flatMap(({ type, wayTo }) =>
     edgesOf(type)
@@ -109,7 +109,7 @@ function lists(): { name: string; entry: GraphQLObjectType; wayTo: WayTo }[] {
       .map(({ field, entry }) => ({
         name: `${type.name}.${field.name}`,
         entry,
-        wayTo: (below: string) => wayTo(ask(type, field, below)),
+        wayTo: (below: string) => wayTo(fieldOf(type, field, below)),
       })),
   );
   const node = schema.getType('Node');
@@ -122,17 +122,18 @@ function lists(): { name: string; entry: GraphQLObjectType; wayTo: WayTo }[] {
   return [...ofPlaces, ...ofNodes];
 }
 
-/** Every list, with every edge of its entries, and every edge of what that leads to. */
+/** Every list with every edge of its entries, and with every edge below that. */
 function walk(): [string, string][] {
   return lists().flatMap(({ name: list, entry, wayTo }) =>
     edgesOf(entry).flatMap(({ field: edge, entry: next }): [string, string][] => {
       const name = `${list} → ${edge.name}`;
-      const query = (below: string) => wayTo(`${leavesOf(entry)} ${askTwice(entry, edge, below)}`);
+      const query = (below: string) =>
+        wayTo(`${leavesOf(entry)} ${fieldTwice(entry, edge, below)}`);
       return [
         [name, query(leavesOf(next))],
         ...edgesOf(next).map(({ field, entry: last }): [string, string] => [
           `${name} → ${field.name}`,
-          query(`${leavesOf(next)} ${askTwice(next, field, leavesOf(last))}`),
+          query(`${leavesOf(next)} ${fieldTwice(next, field, leavesOf(last))}`),
         ]),
       ];
     }),
@@ -141,8 +142,8 @@ function walk(): [string, string][] {
 
 let app: TestApp;
 let statements: CountStatements;
-/** One who has one of everything, and one who has three. */
-const askers: QueryClient[] = [];
+/** A client with one record of each type, and one with three. */
+const clients: QueryClient[] = [];
 beforeAll(async () => {
   app = await startApp();
   statements = statementCounter();
@@ -152,30 +153,30 @@ beforeAll(async () => {
     const [owner] = accounts;
     if (!owner) continue;
     const { ids } = await queryClientOf(app, owner.graphql, accounts);
-    // One that is limited, so that it has bots too.
+    // A restricted key, so that its `bots` field has entries too.
     const key = await owner.key({ scopes: Object.values(KeyScope), botIds: ids.Bot });
-    askers.push({ graphql: (query) => app.graphql(key, query), ids });
+    clients.push({ graphql: (query) => app.graphql(key, query), ids });
   }
 });
 
-/** How many statements a query takes where there is one of everything, and where there are three. */
+/** The number of statements for a query by each client. */
 const counts = async (query: string) => {
   const found: number[] = [];
-  for (const asker of askers) {
-    const { ids } = asker;
+  for (const client of clients) {
+    const { ids } = client;
     const text = Object.entries(ids).reduce(
       (text, [type, all]) =>
         text.replaceAll(`"${type}"`, `"${all[0]}"`).replaceAll(`["${type}s"]`, JSON.stringify(all)),
       query,
     );
-    found.push(await statements(asker, text));
+    found.push(await statements(client, text));
   }
   return found;
 };
 
 describe('the edges of a list', () => {
   test.each(walk())(
-    '%s, take as many statements however many entries it has',
+    '%s, take the same number of statements for any number of entries',
     async (_what, query) => {
       const [one, three] = await counts(query);
       expect(one, query).toBeGreaterThan(0);

@@ -14,9 +14,9 @@ const HOUR = 3_600_000;
 let app: TestApp;
 let tenant: Tenant;
 let bot: string;
-/** How far the server's clock is ahead. */
+/** The milliseconds by which the server's clock is ahead. */
 let ahead = 0;
-let speak: () => void;
+let sendText: () => void;
 let finish: () => void;
 beforeAll(async () => {
   app = await startApp({ clock: () => Date.now() + ahead });
@@ -27,8 +27,8 @@ beforeEach(() => {
   const finished = Promise.withResolvers<void>();
   finish = finished.resolve;
   app.upstream.script(async ({ say, end, closed }) => {
-    speak = () => say('Hello');
-    speak();
+    sendText = () => say('Hello');
+    sendText();
     await Promise.race([finished.promise, closed]);
     end();
   });
@@ -48,86 +48,86 @@ const tokenFor = async (milliseconds: number) => {
 const statusOf = async (id = '') =>
   (await app.prisma.run.findUniqueOrThrow({ where: { id } })).status;
 
-/** Reads with what holds for an hour: past most of it, at which the bot says something more, and then past its end. */
+/** Reads with a credential that is valid for an hour: until shortly before its expiry, when the bot sends more, and past it. */
 async function outlive(reader: Reader, secret: string) {
   let steps = 0;
   return readWhole(reader({ app, bot, secret }), () => {
     steps += 1;
     if (steps === 1) {
       ahead += HOUR - 60_000;
-      speak();
+      sendText();
     } else ahead += 60_000;
   });
 }
 
 describe('when a session token expires', () => {
   test.each(Object.entries(GRAPHQL_READERS))(
-    'its subscriptions over %s end, and not before',
+    'its subscriptions over %s end, not earlier',
     async (_way, reader) => {
-      const { told, runId } = await outlive(reader, await tokenFor(HOUR));
-      expect(told).toEqual(['RunStarted', 'TextDelta', 'TextDelta', 'INVALID_API_KEY']);
+      const { items, runId } = await outlive(reader, await tokenFor(HOUR));
+      expect(items).toEqual(['RunStarted', 'TextDelta', 'TextDelta', 'INVALID_API_KEY']);
       await expect.poll(() => statusOf(runId)).toBe('CANCELLED');
     },
   );
 
-  test('its WebSockets are closed with 4403, and not before', async () => {
-    const { told, runId } = await outlive(overWebSocket, await tokenFor(HOUR));
-    expect(told).toEqual(['RunStarted', 'TextDelta', 'TextDelta', '4403 Forbidden']);
+  test('its WebSockets are closed with 4403, not earlier', async () => {
+    const { items, runId } = await outlive(overWebSocket, await tokenFor(HOUR));
+    expect(items).toEqual(['RunStarted', 'TextDelta', 'TextDelta', '4403 Forbidden']);
     await expect.poll(() => statusOf(runId)).toBe('CANCELLED');
   });
 
-  test('what the key that made it has open goes on', async () => {
+  test('streams of the key that issued it continue', async () => {
     const key = await tenant.key();
     const reader = GRAPHQL_READERS['graphql-sse'];
     const ofKey = readWhole(reader({ app, bot, secret: key }), () => {});
-    expect((await outlive(reader, await tokenFor(HOUR))).told.at(-1)).toBe('INVALID_API_KEY');
+    expect((await outlive(reader, await tokenFor(HOUR))).items.at(-1)).toBe('INVALID_API_KEY');
     finish();
-    expect((await ofKey).told.at(-1)).toBe('ChatDone');
+    expect((await ofKey).items.at(-1)).toBe('ChatDone');
   });
 });
 
 describe('when a key expires', () => {
   test.each(Object.entries(GRAPHQL_READERS))(
-    'its subscriptions over %s end, and not before',
+    'its subscriptions over %s end, not earlier',
     async (_way, reader) => {
-      const { told, runId } = await outlive(reader, await keyFor(HOUR));
-      expect(told).toEqual(['RunStarted', 'TextDelta', 'TextDelta', 'INVALID_API_KEY']);
+      const { items, runId } = await outlive(reader, await keyFor(HOUR));
+      expect(items).toEqual(['RunStarted', 'TextDelta', 'TextDelta', 'INVALID_API_KEY']);
       await expect.poll(() => statusOf(runId)).toBe('CANCELLED');
     },
   );
 
   test.each(Object.entries(REST_READERS))(
-    'its streams by %s end, and not before',
+    'its streams by %s end, not earlier',
     async (_way, reader) => {
-      const { told, runId } = await outlive(reader, await keyFor(HOUR));
-      expect(told).toEqual(['delta', 'delta', 'error invalid_api_key', 'done failed']);
+      const { items, runId } = await outlive(reader, await keyFor(HOUR));
+      expect(items).toEqual(['delta', 'delta', 'error invalid_api_key', 'done failed']);
       await expect.poll(() => statusOf(runId)).toBe('CANCELLED');
     },
   );
 
-  test('the events that it follows end, and not before', async () => {
+  test('its event streams end, not earlier', async () => {
     const answer = await tenant.chat(
       bot,
       { message: 'Hi', stream: true },
       { accept: 'text/event-stream' },
     );
     const runId = answer.headers.get('x-run-id') ?? '';
-    const { told } = await outlive(eventsOf(runId), await keyFor(HOUR));
+    const { items } = await outlive(eventsOf(runId), await keyFor(HOUR));
     const ending = ['error invalid_api_key', 'done failed'];
-    expect(told).toEqual(['run_started', 'delta', 'delta', ...ending]);
+    expect(items).toEqual(['run_started', 'delta', 'delta', ...ending]);
     expect(await statusOf(runId)).toBe('RUNNING');
     finish();
     await answer.text();
   });
 });
 
-test('a key that holds for a hundred days is not taken for one that has ended', async () => {
+test('a key that is valid for a hundred days does not count as expired', async () => {
   const secret = await keyFor(100 * 24 * HOUR);
   const ofAnHour = await keyFor(HOUR);
   const reader = REST_READERS['POST chat'];
   const long = readWhole(reader({ app, bot, secret }), () => {});
-  // Both are looked at together.
-  expect((await outlive(reader, ofAnHour)).told.at(-1)).toBe('done failed');
+  // Both expiries are checked together.
+  expect((await outlive(reader, ofAnHour)).items.at(-1)).toBe('done failed');
   finish();
-  expect((await long).told).toEqual(['delta', 'done']);
+  expect((await long).items).toEqual(['delta', 'done']);
 });

@@ -16,7 +16,7 @@ import {
 import { type MayRead, type Path, pathsFrom } from './authorisation/paths.ts';
 import { type Ids, TABLE } from './authorisation/table.ts';
 
-/** Stands in everything that is of the account's bots. */
+/** Text in all data of the account's bots. */
 const CANARY = 'canary-4711';
 
 let app: TestApp;
@@ -24,12 +24,12 @@ let tenant: Tenant;
 let ids: Ids;
 let nodes: Record<string, string>;
 let token: string;
-/** The deployment that what runs was rolled back to. */
+/** The deployment that the active one rolled back to. */
 let first: string;
-/** The key that made the others. */
+/** The key that created the others. */
 let maker: string;
 
-/** A key that each key with the scope ADMIN covers. @returns its id. */
+/** Adds a key that every key with the scope ADMIN covers. @returns its id. */
 const addKey = async (bot: string, createdById: string | null) => {
   const grant = { name: 'Limited', scopes: [KeyScope.ADMIN], botIds: [bot] };
   const row = newApiKey(tenant.accountId, makeApiKey(), grant);
@@ -97,13 +97,13 @@ const rollBack = () =>
 const restoreKey = () =>
   app.prisma.apiKey.update({ where: { id: ids.key }, data: { revokedAt: null } });
 
-/** Makes happen what a subscription waits for. */
+/** Causes the event that a subscription waits for. */
 const trigger = (name: string) =>
   name.startsWith('Subscription.runChanged')
     ? tenant.chat(ids.bot, { message: CANARY }, { 'x-session-id': 'user-1' })
     : rollBack();
 
-/** The answer to a way's document; of a subscription, its first event. */
+/** The response to a path's document; for a subscription, its first event. */
 const ask = async (secret: string, { name, document }: Path): Promise<Answer> => {
   const isStream = document.startsWith('subscription');
   const response = await fetch(`${app.url}/graphql`, {
@@ -117,9 +117,9 @@ const ask = async (secret: string, { name, document }: Path): Promise<Answer> =>
   });
   if (!isStream) {
     const text = await response.text();
-    // What runs is one that was rolled back to, again.
+    // The active deployment must be a rollback again.
     if (name.startsWith('Mutation.promote')) await rollBack();
-    // The next way changes the same key.
+    // The next path changes the same key.
     if (name.startsWith('Mutation.revokeApiKey')) await restoreKey();
     return { text, ...JSON.parse(text) };
   }
@@ -133,7 +133,7 @@ const ask = async (secret: string, { name, document }: Path): Promise<Answer> =>
   return { text };
 };
 
-/** The objects that a field leads to, through the pages of a list. */
+/** The objects that a field leads to, through the edges of a list. */
 const targetsOf = (objects: Data[], field: string): Data[] => {
   const step = (from: Data[], name: string) =>
     from.flatMap((object) => [object[name] ?? []].flat());
@@ -141,56 +141,56 @@ const targetsOf = (objects: Data[], field: string): Data[] => {
   return found.some((one) => 'edges' in one) ? step(step(found, 'edges'), 'node') : found;
 };
 
-/** What came of a way: its end was read, or was refused, or there was nothing on the way; or the way is too wide for anyone. */
+/** The outcome of a path: its end was read or refused, or had no data, or the page limit refused the whole path. */
 const outcomeOf = ({ data, errors }: Answer, { name, closed }: Path) => {
   if (errors?.some(({ extensions }) => extensions.code === 'INSUFFICIENT_SCOPE')) return 'refused';
-  if (errors?.some(({ message }) => message.includes('Ask for smaller pages'))) return 'too wide';
+  if (errors?.some(({ message }) => message.includes('Ask for smaller pages'))) return 'too large';
   let found: Data[] = data ? [data] : [];
   for (const step of name.split(' ')) {
     if (step === '*' || step === closed) break;
     found = targetsOf(found, step.split('.')[1] ?? '');
   }
-  return found.length > 0 ? 'read' : 'nothing there';
+  return found.length > 0 ? 'read' : 'no data';
 };
 
 const has = (scopes: KeyScope[], wanted: KeyScope | undefined) =>
   wanted === undefined || scopes.includes(wanted);
 
-/** The ways of a key with some scopes, by the tables. */
+/** The paths of a key with these scopes, according to the tables. */
 const pathsOf = (scopes: KeyScope[]): Path[] => {
-  const mayAsk = (root: string, node?: string) => {
+  const mayCall = (root: string, node?: string) => {
     const wanted = TABLE[root]?.scopes;
     if (wanted && !wanted.some((scope) => scopes.includes(scope))) return false;
-    // It asks for a key that may read runs.
+    // It creates a key with the scope RUNS.
     if (root === 'Mutation.createApiKey' && !scopes.includes('RUNS')) return false;
     return has(scopes, node === undefined ? undefined : GUARDED_NODES[node]);
   };
   const mayRead: MayRead = (field, { isOwnRun }) =>
     has(scopes, GUARDED[field]) || (isOwnRun && field.startsWith('Run.'));
-  return [...pathsFrom(ids, nodes, mayAsk, mayRead)];
+  return [...pathsFrom(ids, nodes, mayCall, mayRead)];
 };
 
-/** What these make or change is new, or of others: there is nothing of it to read. */
-const isOfNew = (name: string) =>
+/** Paths through objects that the mutation has just created, or of other accounts, have no data to read. */
+const isWithoutData = (name: string) =>
   /^Query\.accounts |^Mutation\.(createAccount|suspendAccount|createBot|(create|rotate)ApiKey .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
     name,
   );
 
-/** What a credential meets that the tables do not say. */
+/** The outcomes of a credential that differ from the tables. */
 const mistakesOf = async (secret: string, paths: Path[]) => {
   const mistakes: string[] = [];
   for (const path of paths) {
     const answer = await ask(secret, path);
     const outcome = outcomeOf(answer, path);
     const isRight = outcome === (path.closed ? 'refused' : 'read');
-    const isNothing = outcome === 'nothing there' && isOfNew(path.name);
-    if (!isRight && !isNothing && outcome !== 'too wide')
+    const isNothing = outcome === 'no data' && isWithoutData(path.name);
+    if (!isRight && !isNothing && outcome !== 'too large')
       mistakes.push(`${path.name}: ${outcome}: ${answer.text}`);
   }
   return mistakes;
 };
 
-/** A key that is limited to the bot with data. Another key made it, and it made one, and a run. */
+/** A key that is restricted to the bot with data. It was created by a key, has created a key, and has a run. */
 const keyOf = async (scopes: KeyScope[]) => {
   const secret = await tenant.key({ scopes, botIds: [ids.bot] });
   const where = { hash: hashApiKey(secret) };
@@ -200,7 +200,7 @@ const keyOf = async (scopes: KeyScope[]) => {
   return secret;
 };
 
-describe('who may read what', () => {
+describe('field authorisation', () => {
   test('is decided for every field of every object', () => {
     const decided = [...OPEN_FIELDS, ...Object.keys(GUARDED)];
     const fields = Object.values(schema.getTypeMap()).flatMap((type) =>
@@ -213,7 +213,7 @@ describe('who may read what', () => {
     expect(decided.toSorted()).toEqual(fields.toSorted());
   });
 
-  test('leads on every way to something that can be read, for a key with all scopes', async () => {
+  test('lets a key with all scopes read data on every path', async () => {
     const scopes = Object.values(KeyScope);
     const paths = pathsOf(scopes);
     expect(paths.filter(({ closed }) => closed)).toEqual([]);
@@ -221,7 +221,7 @@ describe('who may read what', () => {
   });
 
   test.each(Object.values(KeyScope).map((scope) => [scope]))(
-    'holds on every way for a key with the scope %s alone',
+    'holds on every path for a key with only the scope %s',
     async (scope) => {
       const paths = pathsOf([scope]);
       expect(paths.filter(({ closed }) => closed).length).toBeGreaterThan(0);
@@ -229,7 +229,7 @@ describe('who may read what', () => {
     },
   );
 
-  test('holds on every way for a session token', async () => {
+  test('holds on every path for a session token', async () => {
     const paths = [
       ...pathsFrom(
         ids,
@@ -248,11 +248,11 @@ describe('who may read what', () => {
       async () => (await app.tenant()).key({ scopes: Object.values(KeyScope) }),
     ],
     [
-      'a key that is limited to another bot',
+      'a key that is restricted to another bot',
       async () => tenant.key({ scopes: OWNER_SCOPES, botIds: [await tenant.bot()] }),
     ],
-  ])('shows nothing of the bot on any way to %s', async (_who, keyOfStranger) => {
-    const secret = await keyOfStranger();
+  ])('reveals nothing of the bot on any path to %s', async (_which, makeKey) => {
+    const secret = await makeKey();
     const leaks: string[] = [];
     for (const path of pathsFrom(
       ids,

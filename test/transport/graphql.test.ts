@@ -26,8 +26,8 @@ const post = (path: string, body: string, headers = {}) =>
 const CHAT =
   'subscription ($id: ID!, $input: ChatInput!) { chat(botId: $id, input: $input) { __typename } }';
 
-/** The same operation by every way of streaming. @returns the last result of each. */
-const everyWay = async (query: string, variables = {}, operationName?: string) => {
+/** Runs the same operation over every transport. @returns the last result of each. */
+const everyTransport = async (query: string, variables = {}, operationName?: string) => {
   const operation = { query, variables, operationName };
   const headers = { Authorization: tenant.headers.authorization };
   const url = `${app.url}/graphql/stream`;
@@ -49,9 +49,9 @@ const everyWay = async (query: string, variables = {}, operationName?: string) =
   return answers;
 };
 
-describe('GraphQL, by every transport', () => {
-  test('gives the same data', async () => {
-    const { http, ...others } = await everyWay(
+describe('GraphQL over every transport', () => {
+  test('returns the same data', async () => {
+    const { http, ...others } = await everyTransport(
       '{ viewer { account { id } } bots(first: 1) { edges { node { id name } } } }',
     );
     expect(http).toEqual({
@@ -63,8 +63,8 @@ describe('GraphQL, by every transport', () => {
     for (const answer of Object.values(others)) expect(answer).toEqual(http);
   });
 
-  test('gives the same errors', async () => {
-    const { http, ...others } = await everyWay('{ bot(id: "nobody") { id } }');
+  test('returns the same errors', async () => {
+    const { http, ...others } = await everyTransport('{ bot(id: "nobody") { id } }');
     expect(http).toEqual({
       data: { bot: null },
       errors: [
@@ -84,7 +84,7 @@ describe('GraphQL, by every transport', () => {
     ['an unknown field', '{ nothing }'],
     ['a missing argument', '{ bot { id } }'],
   ])('refuses %s with a code', async (_what, query) => {
-    for (const answer of Object.values(await everyWay(query))) {
+    for (const answer of Object.values(await everyTransport(query))) {
       expect(answer).toMatchObject({
         errors: [{ message: expect.stringMatching(/\S/), extensions: { code: 'INVALID_REQUEST' } }],
       });
@@ -92,41 +92,44 @@ describe('GraphQL, by every transport', () => {
   });
 
   test.each([
-    ['one by another name', 'query Here { __typename }', 'There'],
-    ['none of several', 'query A { __typename } query B { __typename }', undefined],
-  ])('refuses to run what the document does not have: %s', async (_what, query, operationName) => {
-    const { http, ...others } = await everyWay(query, {}, operationName);
-    expect(http).toEqual({
-      errors: [{ message: expect.any(String), extensions: { code: 'INVALID_REQUEST' } }],
-    });
-    for (const answer of Object.values(others)) expect(answer).toEqual(http);
-  });
+    ['an unknown name', 'query Here { __typename }', 'There'],
+    ['no name among several', 'query A { __typename } query B { __typename }', undefined],
+  ])(
+    'refuses an operation name that the document does not have: %s',
+    async (_what, query, operationName) => {
+      const { http, ...others } = await everyTransport(query, {}, operationName);
+      expect(http).toEqual({
+        errors: [{ message: expect.any(String), extensions: { code: 'INVALID_REQUEST' } }],
+      });
+      for (const answer of Object.values(others)) expect(answer).toEqual(http);
+    },
+  );
 
   test.each([
     ['a node', '{ node(id: "\\u0000") { id } }'],
     ['a run', '{ run(id: "\\u0000") { id } }'],
     ['a key', 'mutation { revokeApiKey(id: "\\u0000") { id } }'],
     ['a cursor', `{ bots(after: "${btoa('GPC:S:\0')}") { edges { cursor } } }`],
-    ['ids without number', `{ nodes(ids: [${'"a", '.repeat(101)}]) { id } }`],
+    ['101 ids', `{ nodes(ids: [${'"a", '.repeat(101)}]) { id } }`],
     ['a document of a hundred thousand braces', '{a'.repeat(100_000)],
     [
-      'a key without scopes',
+      'an API key without scopes',
       'mutation { createApiKey(input: { name: "x", scopes: [] }) { secret } }',
     ],
-  ])('refuses %s that is nonsense', async (_what, query) => {
+  ])('refuses invalid input: %s', async (_what, query) => {
     const { errors } = await tenant.graphql(query);
     expect(errors?.[0]?.extensions.code).toBe('INVALID_REQUEST');
   });
 
-  test('refuses a subscription before it begins', async () => {
-    const { http, ...others } = await everyWay(CHAT, { id: bot, input: { message: '' } });
+  test('refuses an invalid subscription before it begins', async () => {
+    const { http, ...others } = await everyTransport(CHAT, { id: bot, input: { message: '' } });
     expect(http).toBeDefined();
     for (const answer of Object.values(others)) {
       expect(answer).toMatchObject({ errors: [{ extensions: { code: 'INVALID_REQUEST' } }] });
     }
   });
 
-  test('lets introspection in without a key, and nothing else', async () => {
+  test('allows only introspection without a key', async () => {
     const ask = async (query: string) =>
       (
         await fetch(`${app.url}/graphql`, {
@@ -151,7 +154,7 @@ describe('GraphQL, by every transport', () => {
     }
   });
 
-  test('hides what is not meant for the client, the same by every way', async () => {
+  test('masks internal errors on every transport', async () => {
     const broken = await startApp({ database: await brokenDatabase() });
     const body = JSON.stringify({ query: '{ bots { edges { cursor } } }' });
     const headers = {
@@ -170,7 +173,7 @@ describe('GraphQL, by every transport', () => {
   });
 });
 
-/** A database in which nobody's key can be looked up, for a reason that must not leave. */
+/** A database whose key lookup fails with an internal message. */
 async function brokenDatabase() {
   const prisma = new Proxy(app.prisma, {
     get: (target, name) => {
@@ -218,7 +221,7 @@ describe('GraphQL over HTTP', () => {
     expect(response.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
-  test('tells the run in a header', async () => {
+  test('returns the run’s id in a header', async () => {
     const response = await post(
       '/graphql',
       JSON.stringify({
@@ -231,7 +234,7 @@ describe('GraphQL over HTTP', () => {
 });
 
 describe('GraphQL over SSE', () => {
-  test('wants a key for a reserved connection', async () => {
+  test('requires a key to reserve a connection', async () => {
     const reserve = (headers: Record<string, string>) =>
       fetch(`${app.url}/graphql/stream`, { method: 'PUT', headers });
     expect((await reserve({})).status).toBe(401);
@@ -240,7 +243,7 @@ describe('GraphQL over SSE', () => {
     expect(await granted.text()).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('reserves 100 connections at once for an account, until one of them is opened', async () => {
+  test('reserves at most 100 unopened connections for an account', async () => {
     const { headers } = await app.tenant();
     const url = `${app.url}/graphql/stream`;
     const reserve = () => fetch(url, { method: 'PUT', headers });
@@ -259,7 +262,7 @@ describe('GraphQL over SSE', () => {
     reader.abort();
   });
 
-  test('lets a page reserve connections however many another one has reserved', async () => {
+  test('reserves connections for one page regardless of those of another page', async () => {
     const { graphql, bot } = await app.tenant();
     const botId = await bot();
     const reserveAs = async (sessionId: string) => {
@@ -275,12 +278,12 @@ describe('GraphQL over SSE', () => {
     const granted = await Promise.all(Array.from({ length: 100 }, greedy));
     expect(new Set(granted)).toEqual(new Set([201]));
     expect(await greedy()).toBe(429);
-    // Another token of the same session is the same page's.
+    // Another token of the same session belongs to the same page.
     expect(await (await reserveAs('user-1'))()).toBe(429);
     expect(await (await reserveAs('user-2'))()).toBe(201);
   });
 
-  test('refuses a second reader of a reserved connection, and goes on with the first', async () => {
+  test('refuses a second reader of a reserved connection, and the first continues', async () => {
     const url = `${app.url}/graphql/stream`;
     const reserved = await fetch(url, { method: 'PUT', headers: tenant.headers });
     const headers = {
@@ -311,7 +314,7 @@ describe('GraphQL over SSE', () => {
     expect(text).toContain('ChatDone');
   });
 
-  test('leaves the id of an operation that is refused on a reserved connection to the next one', async () => {
+  test('releases the id of a refused operation on a reserved connection', async () => {
     const url = `${app.url}/graphql/stream`;
     const reserved = await fetch(url, { method: 'PUT', headers: tenant.headers });
     const token = await reserved.text();
@@ -360,7 +363,7 @@ describe('GraphQL over SSE', () => {
   });
 
   test.each(['constructor', '__proto__', 'undefined'])(
-    'takes no token %s that it did not make',
+    'refuses the token %s, which it did not issue',
     async (token) => {
       const response = await fetch(`${app.url}/graphql/stream?token=${token}`, {
         headers: { ...tenant.headers, accept: 'text/event-stream' },
@@ -381,12 +384,12 @@ describe('GraphQL over WebSocket', () => {
       socket.on('close', resolve);
     });
 
-  test('takes the key in connection_init or in the header', async () => {
+  test('accepts the key in connection_init or in the header', async () => {
     expect(await closeCode({ Authorization: `Bearer ${tenant.apiKey}` })).toBe(1000);
     expect(await closeCode(undefined, tenant.headers)).toBe(1000);
   });
 
-  test('closes with 4401 without a key, and with 4403 with one that is not valid', async () => {
+  test('closes with 4401 without a key, and with 4403 with an invalid one', async () => {
     expect(await closeCode(undefined)).toBe(4401);
     expect(await closeCode({ Authorization: 'Basic x' })).toBe(4401);
     expect(await closeCode({ Authorization: { toString: 1 } })).toBe(4401);
@@ -419,7 +422,7 @@ describe('GraphQL over WebSocket', () => {
     expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
   });
 
-  test('cuts a message over 1 MiB', async () => {
+  test('closes the socket on a message over 1 MiB', async () => {
     const code = await new Promise((resolve) => {
       const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws');
       socket.on('open', () => socket.send('x'.repeat(1024 * 1024 + 1)));
@@ -428,7 +431,7 @@ describe('GraphQL over WebSocket', () => {
     expect(code).toBe(1009);
   });
 
-  test('is not to be had by plain HTTP', async () => {
+  test('is not available over plain HTTP', async () => {
     const response = await fetch(`${app.url}/graphql/ws`);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { code: 'not_found' } });

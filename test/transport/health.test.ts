@@ -2,8 +2,8 @@ import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { serveHealth } from '../../src/transport/health.ts';
 
-describe('a flood of requests to know whether the process is ready', () => {
-  test('asks the database once at a time, and tells each how it is now', async () => {
+describe('many simultaneous readiness requests', () => {
+  test('probe the database once, and all get the result', async () => {
     const app = Fastify();
     let probes = 0;
     let answered = Promise.withResolvers<void>();
@@ -13,8 +13,8 @@ describe('a flood of requests to know whether the process is ready', () => {
     };
     await app.register(serveHealth, { dependencies: { database }, isClosing: () => false });
     await app.ready();
-    const ask = () => app.inject('/readyz').then(({ statusCode }) => statusCode);
-    const flood = Array.from({ length: 50 }, ask);
+    const request = () => app.inject('/readyz').then(({ statusCode }) => statusCode);
+    const flood = Array.from({ length: 50 }, request);
     await expect.poll(() => probes).toBe(1);
     answered.resolve();
     expect(new Set(await Promise.all(flood))).toEqual(new Set([200]));
@@ -22,7 +22,7 @@ describe('a flood of requests to know whether the process is ready', () => {
 
     answered = Promise.withResolvers();
     answered.reject(new Error('gone'));
-    expect(await ask()).toBe(503);
+    expect(await request()).toBe(503);
     expect(probes).toBe(2);
   });
 });

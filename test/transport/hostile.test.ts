@@ -50,27 +50,27 @@ const HOSTILE: Record<string, string> = {
   'many aliases of a field': `{ ${lines(101, (i) => `a${i}: ${BOTS}`)} }`,
   'aliases of a cheap field': `{ ${BOTS} ${lines(101, (i) => `a${i}: __typename`)} }`,
   'aliases in a fragment': `{ ...f ${BOTS} } fragment f on Query { ${lines(101, (i) => `a${i}: __typename`)} }`,
-  'one field again and again': `{ ${`${BOTS} `.repeat(51)} }`,
-  'one name again and again': `{ ${BOTS} ${'__typename '.repeat(500)} }`,
+  'one field many times': `{ ${`${BOTS} `.repeat(51)} }`,
+  'one name many times': `{ ${BOTS} ${'__typename '.repeat(500)} }`,
   'fields spread over fragments': `{ ${lines(40, (i) => `...f${i}`)} } ${lines(40, (i) => `fragment f${i} on Query { ${`${BOTS} `.repeat(5)} }`)}`,
-  'a directive again and again': `{ ${BOTS} ${'@include(if: true) '.repeat(51)} }`,
+  'a directive many times': `{ ${BOTS} ${'@include(if: true) '.repeat(51)} }`,
   'directives on many fields': `{ ${lines(51, (i) => `a${i}: __typename @skip(if: false)`)} ${BOTS} }`,
-  'a directive that there is not': `{ ${BOTS.replace('{', '@evil {')} }`,
+  'an unknown directive': `{ ${BOTS.replace('{', '@evil {')} }`,
   'fragments in fragments in fragments': `{ ...f0 } ${lines(51, (i) => `fragment f${i} on Query { ...f${i + 1} ${BOTS} }`)}`,
   'a fragment that spreads itself': `{ ...f } fragment f on Query { ${BOTS} ...f }`,
   'fragments that spread each other': `{ ...f } fragment f on Query { ${BOTS} ...g } fragment g on Query { ...f }`,
   'a ring of many fragments': `{ ...f0 ${BOTS} } ${lines(180, (i) => `fragment f${i} on Query { ...f${(i + 1) % 180} ...f${(i + 2) % 180} }`)}`,
   'a fragment that spreads itself below': `{ ...f } fragment f on Query { viewer { account { bots { edges { node { ...g } } } } } } fragment g on Bot { runs { edges { node { bot { ...g } } } } }`,
   'a chain that doubles': `{ ...f0 } ${lines(48, (i) => `fragment f${i} on Query { a${i}: viewer { __typename } ${i < 47 ? `...f${i + 1} ...f${i + 1}` : 'nothing'} }`)}`,
-  'a fragment nobody uses': `{ ${BOTS} } fragment f on Query { __typename }`,
-  'a fragment that there is not': `{ ${BOTS} ...nobody }`,
+  'an unused fragment': `{ ${BOTS} } fragment f on Query { __typename }`,
+  'an unknown fragment': `{ ${BOTS} ...nobody }`,
   'a fragment of another type': `{ ${BOTS} ...f } fragment f on Bot { id }`,
   'two fragments of one name': `{ ${BOTS} ...f } fragment f on Query { __typename } fragment f on Query { __typename }`,
   'fragments within themselves without a name': `{ ${nested('... on Query { ', '}', 21, BOTS)} }`,
-  'a walk in circles': account(
+  'a circular path': account(
     nested('bots { edges { node { activeDeployment { bot { ', '} } } } }', 4, 'id'),
   ),
-  'a long walk': account(
+  'a long path': account(
     `bots(first: 1) { edges { node { runs(first: 1) { edges { node { ${nested('bot { activeDeployment { ', '} }', 7, 'id')} } } } } } }`,
   ),
   'pages of pages': `{ ${page('bots', 100, page('runs', 100, 'id'))} }`,
@@ -84,42 +84,45 @@ const HOSTILE: Record<string, string> = {
   'statistics of one bot under many names': `{ ${BOTS} bot(id: "a") { ${lines(100, (i) => `a${i}: stats(from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z") { runs }`)} } }`,
   'the schema under many names': `{ ${BOTS} ${lines(90, (i) => `a${i}: __schema { types { name fields { name } } }`)} }`,
   'a chain that doubles to one field': `{ bots { edges { node { ...f0 } } } } ${lines(14, (i) => `fragment f${i} on Bot { ...f${i + 1} ...f${i + 1} }`)} fragment f14 on Bot { id }`,
-  'a schema that asks for itself': `{ ${BOTS} __schema { types { ${nested('fields { type { ', '} }', 8, 'name')} } } }`,
+  'a recursive introspection': `{ ${BOTS} __schema { types { ${nested('fields { type { ', '} }', 8, 'name')} } } }`,
   'fields of one name that differ': `{ ${BOTS} a: viewer { __typename } a: __typename }`,
-  'a field that there is not': `{ ${BOTS} nothing }`,
-  'an argument that there is not': '{ bots(first: 1, evil: 1) { edges { cursor } } }',
+  'an unknown field': `{ ${BOTS} nothing }`,
+  'an unknown argument': '{ bots(first: 1, evil: 1) { edges { cursor } } }',
   'a value of another type': '{ bots(first: "1") { edges { cursor } } }',
-  'a number that is none': '{ bots(first: 99999999999999999999) { edges { cursor } } }',
-  'variables that are not declared': '{ bots(first: $n) { edges { cursor } } }',
-  'variables nobody uses': `query (${lines(200, (i) => `$v${i}: Int`)}) { ${BOTS} }`,
+  'a number out of range': '{ bots(first: 99999999999999999999) { edges { cursor } } }',
+  'undeclared variables': '{ bots(first: $n) { edges { cursor } } }',
+  'unused variables': `query (${lines(200, (i) => `$v${i}: Int`)}) { ${BOTS} }`,
   'many operations': lines(51, (i) => `query q${i} { ${BOTS} }`),
   'a type in place of an operation': 'type Query { a: Int }',
   'an extension of the schema': `{ ${BOTS} } extend type Query { a: Int }`,
 };
 
 describe.each(Object.entries(WAYS))('over %s', (_name, ask) => {
-  test.each(Object.entries(HOSTILE))('%s is refused, and nothing is read', async (_what, query) => {
-    touched = 0;
-    const results = await ask(app, tenant.apiKey, { query });
-    expect(results).toHaveLength(1);
-    expect(results[0]?.data).toBeUndefined();
-    expect(results[0]?.errors?.[0]).toMatchObject({
-      message: expect.stringMatching(/\S/),
-      extensions: { code: 'INVALID_REQUEST' },
-    });
-    expect(touched).toBe(0);
-  });
+  test.each(Object.entries(HOSTILE))(
+    '%s is refused before the database is read',
+    async (_what, query) => {
+      touched = 0;
+      const results = await ask(app, tenant.apiKey, { query });
+      expect(results).toHaveLength(1);
+      expect(results[0]?.data).toBeUndefined();
+      expect(results[0]?.errors?.[0]).toMatchObject({
+        message: expect.stringMatching(/\S/),
+        extensions: { code: 'INVALID_REQUEST' },
+      });
+      expect(touched).toBe(0);
+    },
+  );
 
-  test('pages of pages are refused by what their variables say', async () => {
+  test('pages within pages are limited by their variables', async () => {
     const query = `query ($n: Int = 100) { bots(first: $n) { edges { node { runs(first: $n) { edges { node { id } } } } } } }`;
-    const ofSize = async (variables: Record<string, unknown>) =>
+    const messageFor = async (variables: Record<string, unknown>) =>
       (await ask(app, tenant.apiKey, { query, variables }))[0]?.errors?.[0]?.message;
-    expect(await ofSize({ n: 10 })).toBeUndefined();
-    expect(await ofSize({})).toMatch(/up to \d+ objects; at most 10000/);
-    expect(await ofSize({ n: 100 })).toMatch(/smaller pages/);
+    expect(await messageFor({ n: 10 })).toBeUndefined();
+    expect(await messageFor({})).toMatch(/up to \d+ objects; at most 10000/);
+    expect(await messageFor({ n: 100 })).toMatch(/smaller pages/);
   });
 
-  test('what tools and dashboards ask is answered', async () => {
+  test('the queries of tools and dashboards succeed', async () => {
     const queries = [
       getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true, oneOf: true }),
       `{ ${page('bots', 50, `activeDeployment { id } ${page('runs', 20, 'id status trace { spans { name } }')}`)} }`,
@@ -163,7 +166,7 @@ describe.each(Object.entries(WAYS))('wrong variables over %s', (_name, ask) => {
       'x'.repeat(500_000),
       1,
     ],
-  ])('are refused with a short answer: %s', async (_what, query, names, most) => {
+  ])('are refused with a short response: %s', async (_what, query, names, most) => {
     const [result] = await ask(app, tenant.apiKey, { query, variables: { names } });
     expect(result?.errors?.[0]).toMatchObject({ extensions: { code: 'INVALID_REQUEST' } });
     expect(result?.errors?.length).toBeLessThanOrEqual(most);
@@ -175,7 +178,7 @@ describe('variables', () => {
   test.each([
     ['an array in an array', nested('[', ']', 20_000, '')],
     ['an object in an object', nested('{"a":', '}', 20_000, '1')],
-  ])('that hold %s without end are refused', async (_what, context) => {
+  ])('with %s, nested without end, are refused', async (_what, context) => {
     const query = 'mutation ($i: ChatInput!) { chat(botId: "x", input: $i) { runId } }';
     const body = `{"query": ${JSON.stringify(query)}, "variables": {"i": {"message": "Hi", "context": ${context}}}}`;
     const response = await fetch(`${app.url}/graphql`, {
@@ -188,14 +191,14 @@ describe('variables', () => {
   });
 });
 
-describe('a reader who is slow', () => {
+describe('a slow reader', () => {
   const query = 'query ($source: String!) { checkDefinition(source: $source) { formatted } }';
   const operation = {
     query,
     variables: { source: agent(`prompt "${'x'.repeat(200_000)}"`) },
   };
 
-  test('of a WebSocket is cut off, without a word on the console', async () => {
+  test('of a WebSocket is disconnected, without output on the console', async () => {
     const printed = vi.spyOn(console, 'error');
     onTestFinished(() => printed.mockRestore());
     const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', {
@@ -208,7 +211,7 @@ describe('a reader who is slow', () => {
     for (const id of times(100, String)) {
       socket.send(JSON.stringify({ id, type: 'subscribe', payload: operation }));
     }
-    // What had left before comes first, and then the end.
+    // Data that was already sent arrives before the close.
     const closed = once(socket, 'close');
     await expect.poll(() => app.openSockets()).toBe(0);
     socket.resume();
@@ -216,7 +219,7 @@ describe('a reader who is slow', () => {
     expect(printed).not.toHaveBeenCalled();
   });
 
-  test('of events is cut off', async () => {
+  test('of an event stream is disconnected', async () => {
     const reserved = await fetch(`${app.url}/graphql/stream`, {
       method: 'PUT',
       headers: tenant.headers,
@@ -242,12 +245,12 @@ describe('a reader who is slow', () => {
       });
     const statuses = new Set<number>();
     for (const id of times(100, String)) statuses.add((await send(id)).status);
-    // The connection is gone, and with it the token.
+    // The token ends with its connection.
     expect([...statuses]).toEqual([202, 404]);
     stream.destroy();
   });
 
-  test('who reads gets all of it', async () => {
+  test('that does read gets all results', async () => {
     const results = await Promise.all(
       times(60, () => WAYS['SSE on one connection'](app, tenant.apiKey, operation)),
     );
@@ -256,12 +259,12 @@ describe('a reader who is slow', () => {
 });
 
 describe('a WebSocket', () => {
-  test('that does not say who it is, is closed after a while', async () => {
+  test('that does not authenticate is closed after a while', async () => {
     const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws');
     expect((await once(socket, 'close'))[0]).toBe(4408);
   });
 
-  test('has at most 200 operations under way', async () => {
+  test('has at most 200 active operations', async () => {
     app.upstream.script(({ say }) => say('Hello'));
     const bot = await tenant.bot();
     const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', {

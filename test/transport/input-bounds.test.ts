@@ -44,29 +44,32 @@ describe('a list that is too long', () => {
     ],
     ['statuses', RUNS, { filter: { status: Array(21).fill('FAILED') } }, 'filter.status'],
     ['channels', RUNS, { filter: { channel: Array(21).fill('API') } }, 'filter.channel'],
-  ])('is one problem, however wrong its items are: %s', async (_what, query, variables, path) => {
-    const { errors } = await tenant.graphql(query, { bot, ...variables });
-    expect(errors?.[0]?.extensions).toMatchObject({
-      code: 'INVALID_REQUEST',
-      details: [
-        {
-          path,
-          message: expect.stringMatching(/(at most|more than) \d+( items| are allowed)?$/),
-        },
-      ],
-    });
-  });
+  ])(
+    'is reported as one problem, regardless of its items: %s',
+    async (_what, query, variables, path) => {
+      const { errors } = await tenant.graphql(query, { bot, ...variables });
+      expect(errors?.[0]?.extensions).toMatchObject({
+        code: 'INVALID_REQUEST',
+        details: [
+          {
+            path,
+            message: expect.stringMatching(/(at most|more than) \d+( items| are allowed)?$/),
+          },
+        ],
+      });
+    },
+  );
 });
 
 describe('a request with many problems', () => {
-  test('gets a hundred of them in the answer', async () => {
+  test('reports at most 100 of them', async () => {
     const envVars = Array.from({ length: 150 }, () => ({ name: '!', value: '' }));
     const { errors } = await tenant.graphql(DEPLOY, { bot, input: { source: '', envVars } });
     expect(errors?.[0]?.extensions.details).toHaveLength(100);
   });
 });
 
-describe('the notes on a run', () => {
+describe('the metadata of a run', () => {
   const execute = (metadata: object) =>
     fetch(`${app.url}/v1/bots/${bot}/execute`, {
       method: 'POST',
@@ -74,7 +77,7 @@ describe('the notes on a run', () => {
       body: JSON.stringify({ prompt: 'Hi', metadata }),
     });
 
-  test('are at most 64 KiB, by REST and GraphQL', async () => {
+  test('is at most 64 KiB over REST and GraphQL', async () => {
     expect((await execute(ofSize(65_536))).status).toBe(200);
     const refused = await execute(ofSize(65_537));
     expect(await refused.json()).toMatchObject({
@@ -93,7 +96,7 @@ describe('the notes on a run', () => {
   });
 });
 
-describe('what a bot keeps of a user', () => {
+describe('the memory of a session', () => {
   const keep = (name: string, value: string | null, sessionId = 'user-1') =>
     tenant.graphql(
       `mutation ($bot: ID!, $sessionId: String!, $name: String!, $value: String) {
@@ -102,7 +105,7 @@ describe('what a bot keeps of a user', () => {
       { bot, sessionId, name, value },
     );
 
-  test(`is at most ${MAX_FACTS} facts, though several come at once`, async () => {
+  test(`has at most ${MAX_FACTS} facts, even if several are added at the same time`, async () => {
     await keep('fact_0', 'x');
     const session = await app.prisma.session.findFirstOrThrow({ where: { botId: bot } });
     const data = Array.from({ length: MAX_FACTS - 2 }, (_, index) => ({

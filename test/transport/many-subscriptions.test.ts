@@ -4,12 +4,12 @@ import { Agent, fetch, type RequestInit } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
-import { objectCounts, expectNoLeak } from '../helpers/leaks.ts';
+import { expectNoLeak, objectCounts } from '../helpers/leaks.ts';
 import { readFrames } from '../helpers/readers.ts';
 import { rounds } from '../helpers/rounds.ts';
 
 const KEYS = rounds(5, 20);
-/** So many a key may have open at once. */
+/** The number of subscriptions of each key, which is its limit. */
 const OF_EACH_KEY = 100;
 
 let app: TestApp;
@@ -21,22 +21,22 @@ beforeAll(async () => {
   bot = await tenant.bot();
 });
 
-/** Subscriptions that are open: when each was told something, in their order, and how they are dropped. */
-type Opened = { told: Promise<unknown>[]; drop(): unknown };
+/** Open subscriptions: their first results in order, and a function that drops them. */
+type Opened = { received: Promise<unknown>[]; drop(): unknown };
 type Way = (secret: string, queries: string[]) => Opened;
 
 type Result = { errors?: readonly unknown[] | undefined };
 
-/** Waits for the first result, which must be none of errors. */
+/** Waits for the first result, which must not contain errors. */
 function firstOf() {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const next = ({ errors }: Result) => (errors ? reject(errors) : resolve());
-  return { told: promise, sink: { next, error: reject, complete: () => {} } };
+  return { received: promise, sink: { next, error: reject, complete: () => {} } };
 }
 
 const bearer = (secret: string) => ({ Authorization: `Bearer ${secret}` });
 
-/** The connections of the clients, which are closed when all that was open on them has been dropped. */
+/** The connections of the HTTP clients. They are closed after all streams on them were dropped. */
 let connections: Agent;
 const fetchOnce = (url: string, init: RequestInit) =>
   fetch(url, { ...init, dispatcher: connections });
@@ -51,11 +51,11 @@ const overWebSocket =
       retryAttempts: 0,
     });
     const each = queries.map((query) => {
-      const { told, sink } = firstOf();
-      return { told, complete: client.subscribe({ query }, sink) };
+      const { received, sink } = firstOf();
+      return { received, complete: client.subscribe({ query }, sink) };
     });
     return {
-      told: each.map(({ told }) => told),
+      received: each.map(({ received }) => received),
       async drop() {
         if (how === 'complete') for (const { complete } of each) complete();
         else await client[how]();
@@ -74,11 +74,11 @@ const overOneConnection =
       retryAttempts: 0,
     });
     const each = queries.map((query) => {
-      const { told, sink } = firstOf();
-      return { told, complete: client.subscribe({ query }, sink) };
+      const { received, sink } = firstOf();
+      return { received, complete: client.subscribe({ query }, sink) };
     });
     return {
-      told: each.map(({ told }) => told),
+      received: each.map(({ received }) => received),
       drop() {
         if (how === 'complete') for (const { complete } of each) complete();
         else client.dispose();
@@ -104,10 +104,10 @@ const overRequests =
       const { value } = await readFrames(response).next();
       expect(value).not.toHaveProperty('errors');
     };
-    return { told: queries.map(read), drop: () => client.abort() };
+    return { received: queries.map(read), drop: () => client.abort() };
   };
 
-/** The ways in which subscriptions are opened and dropped. */
+/** The ways to open and drop subscriptions. */
 const WAYS: Way[] = [
   overWebSocket('complete'),
   overWebSocket('dispose'),
@@ -118,7 +118,7 @@ const WAYS: Way[] = [
   overRequests('/graphql'),
 ];
 
-/** Of each ten, two are told nothing until something happens. */
+/** Two of each ten subscriptions emit nothing until something changes. */
 const isQuiet = (index: number) => index % 10 > 7;
 
 const queryOf = (index: number, runId: string) => {
@@ -127,7 +127,7 @@ const queryOf = (index: number, runId: string) => {
   return `subscription { ${field}(botId: "${bot}") { id } }`;
 };
 
-/** A run that is at work until nobody reads it any more. */
+/** Begins a run that is active until its last reader disconnects. */
 async function beginRun() {
   app.upstream.script(async ({ say, closed }) => {
     say('Well');
@@ -141,8 +141,8 @@ async function beginRun() {
   return { id: response.headers.get('x-run-id') ?? '', leave: () => client.abort() };
 }
 
-/** Makes news for those who wait for some. */
-async function makeNews() {
+/** Causes events for the quiet subscriptions. */
+async function causeEvents() {
   app.upstream.script(({ end }) => end());
   await (await tenant.chat(bot, { message: 'Hi' })).text();
   const { errors } = await tenant.graphql(
@@ -152,7 +152,7 @@ async function makeNews() {
   expect(errors).toBeUndefined();
 }
 
-/** Opens so many with each key, in all ways, and drops them when each was told something. */
+/** Opens this many subscriptions with each key, in all ways, and drops them after their first results. */
 async function openAndDrop(secrets: string[], ofEachKey: number) {
   connections = new Agent();
   const run = await beginRun();
@@ -161,33 +161,33 @@ async function openAndDrop(secrets: string[], ofEachKey: number) {
   const opened = secrets.flatMap((secret) =>
     WAYS.map((open, way) => open(secret, queries.slice(way * share, (way + 1) * share))),
   );
-  const told = opened.flatMap((one) => one.told);
-  expect(told).toHaveLength(secrets.length * ofEachKey);
-  await Promise.all(told.filter((_, index) => !isQuiet(index % ofEachKey)));
+  const received = opened.flatMap((one) => one.received);
+  expect(received).toHaveLength(secrets.length * ofEachKey);
+  await Promise.all(received.filter((_, index) => !isQuiet(index % ofEachKey)));
   let isWaiting = true;
-  const all = Promise.all(told).finally(() => {
+  const all = Promise.all(received).finally(() => {
     isWaiting = false;
   });
-  while (isWaiting) await makeNews();
+  while (isWaiting) await causeEvents();
   await all;
   run.leave();
   await Promise.all(opened.map(({ drop }) => drop()));
-  // Its last reader has left, by whichever way it came.
+  // The run ends only after the server has noticed that its last reader disconnected, in whichever way.
   const { prisma } = app;
   const status = async () => (await prisma.run.findUnique({ where: { id: run.id } }))?.status;
   await expect.poll(status).toBe('CANCELLED');
-  // The server counts a stream of a key until it has read that the client is gone.
+  // The server counts a stream of a key until it notices that the client disconnected.
   await expect.poll(app.openSockets).toBe(0);
   await expect.poll(app.openResponses).toBe(0);
   await connections.close();
 }
 
-/** Far less than any one of the ways opens. */
+/** Far less than one of the ways opens. */
 const FEW = 20;
 const FEW_BYTES = 8 * 1024 * 1024;
 
 describe('many subscriptions that are opened and dropped in every way', () => {
-  test('leave nothing behind', async () => {
+  test('leak no objects or memory', async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on('warning', warn);
@@ -195,7 +195,7 @@ describe('many subscriptions that are opened and dropped in every way', () => {
     await openAndDrop(secrets, 2 * WAYS.length);
     const before = await objectCounts();
 
-    // There is room for all of them: those before are not counted any more.
+    // The keys' limits allow this only if the earlier subscriptions no longer count.
     await openAndDrop(secrets, OF_EACH_KEY);
 
     expect(warnings).toEqual([]);
@@ -216,8 +216,8 @@ const REFUSED = [
   { query: 'query Some { __typename }', operationName: 'Other' },
 ];
 
-/** Has so many operations refused on one WebSocket, every second of which its client gives up at once. */
-async function askInVain(client: Client, count: number) {
+/** Sends this many operations that are refused on one WebSocket. The client unsubscribes from every second one at once. */
+async function sendRefused(client: Client, count: number) {
   const given = Array.from({ length: count }, (_, index) => {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const end = client.subscribe(REFUSED[(index >> 1) % REFUSED.length] ?? { query: '' }, {
@@ -231,8 +231,8 @@ async function askInVain(client: Client, count: number) {
   await Promise.all(given);
 }
 
-describe('operations that are refused', () => {
-  test('leave nothing behind on their WebSocket, which goes on', async () => {
+describe('refused operations', () => {
+  test('leak nothing on their WebSocket, which stays open', async () => {
     const client = createClient({
       url: app.webSocketUrl,
       webSocketImpl: WebSocket,
@@ -240,9 +240,9 @@ describe('operations that are refused', () => {
       lazy: false,
       retryAttempts: 0,
     });
-    await askInVain(client, 100);
+    await sendRefused(client, 100);
     const before = await objectCounts();
-    for (let round = 0; round < 5; round += 1) await askInVain(client, 100);
+    for (let round = 0; round < 5; round += 1) await sendRefused(client, 100);
     await expectNoLeak(before, { signals: FEW });
     await client.dispose();
   });

@@ -25,14 +25,14 @@ async function scrape() {
   return readMetrics(response.body);
 }
 
-/** How much one sample grows while something happens. */
+/** The growth of one sample during an action. */
 async function growth(
   name: string,
   labels: Record<string, string>,
-  happening: () => Promise<unknown>,
+  action: () => Promise<unknown>,
 ) {
   const before = sampleOf(await scrape(), name, labels);
-  await happening();
+  await action();
   return async () => sampleOf(await scrape(), name, labels) - before;
 }
 
@@ -53,8 +53,8 @@ describe('the metrics', () => {
       name.replace(/_(bucket|sum|count)$/, ''),
     );
     const names = [...labels].map(([name, samples]) => {
-      const own = samples.flatMap((sample) => Object.keys(sample.labels));
-      return [name, [...new Set(own)].filter((label) => label !== 'le').sort()];
+      const labelNames = samples.flatMap((sample) => Object.keys(sample.labels));
+      return [name, [...new Set(labelNames)].filter((label) => label !== 'le').sort()];
     });
     expect(Object.fromEntries(names)).toEqual({
       parley_connections: [],
@@ -133,7 +133,7 @@ describe('the metrics', () => {
     expect(await runs()).toBe(1);
   });
 
-  test('name the model that the operator configured, and no model of a tenant', async () => {
+  test('name only the operator’s model, and no model of a tenant', async () => {
     const tenant = await app.tenant();
     app.upstream.script(({ say, end }) => {
       say('Hello.');
@@ -150,11 +150,11 @@ describe('the metrics', () => {
     expect(new Set(models)).toEqual(new Set(['scripted', 'own']));
   });
 
-  test('count what exceeds a rate limit', async () => {
+  test('count requests over a rate limit', async () => {
     const tenant = await app.tenant({ plan: 'FREE' });
     const refused = await growth('parley_rate_limited_total', {}, async () => {
-      const asked = Array.from({ length: 13 }, () => tenant.graphql('{ __typename }'));
-      await Promise.all(asked);
+      const requests = Array.from({ length: 13 }, () => tenant.graphql('{ __typename }'));
+      await Promise.all(requests);
     });
     expect(await refused()).toBe(3);
   });
@@ -208,7 +208,7 @@ describe('the metrics', () => {
   });
 });
 
-describe('a scrape while the database is away', () => {
+describe('a scrape while the database is down', () => {
   test('still has every other metric', async () => {
     const metrics = createMetrics();
     const queueDepth = () => Promise.reject(new Error('The database is away.'));
@@ -221,7 +221,7 @@ describe('a scrape while the database is away', () => {
 });
 
 describe('the event-loop lag', () => {
-  test('is the time for which the process did nothing else', async () => {
+  test('is the time for which the process was blocked', async () => {
     const lags: number[] = [];
     await using _measuring = startEventLoopLag((seconds) => lags.push(seconds));
     const until = performance.now() + 400;
@@ -231,7 +231,7 @@ describe('the event-loop lag', () => {
   });
 });
 
-describe('who may read the metrics', () => {
+describe('access to the metrics', () => {
   const ask = (authorization?: string, remoteAddress = '192.0.2.1') =>
     app.inject({
       url: '/metrics',
@@ -239,7 +239,7 @@ describe('who may read the metrics', () => {
       headers: authorization ? { authorization } : {},
     });
 
-  test('needs the token on the main port', async () => {
+  test('requires the token on the main port', async () => {
     const tenant = await app.tenant();
     const none = await ask();
     expect([none.statusCode, none.json().error.code]).toEqual([401, 'missing_api_key']);
@@ -250,7 +250,7 @@ describe('who may read the metrics', () => {
     }
   });
 
-  test('cannot guess the token: wrong ones count against the address', async () => {
+  test('counts wrong tokens against the address', async () => {
     const guesses = await Promise.all(
       Array.from({ length: 40 }, (_, guess) => ask(`Bearer guess-number-${guess}`, '192.0.2.2')),
     );
@@ -260,18 +260,18 @@ describe('who may read the metrics', () => {
     expect((await ask(`Bearer ${TOKEN}`, '192.0.2.2')).statusCode).toBe(200);
   });
 
-  test('finds nothing where no metrics are configured', async () => {
+  test('returns 404 if metrics are not configured', async () => {
     const other = await startApp();
     expect((await fetch(`${other.url}/metrics`)).status).toBe(404);
   });
 
-  test('needs no token on the port of the metrics, where nothing else is served', async () => {
+  test('requires no token on the metrics port, which serves nothing else', async () => {
     const other = await startApp({ metrics: { server: true } });
     expect((await fetch(`${other.url}/metrics`)).status).toBe(404);
-    const own = other.metricsHttp;
-    const answer = await own?.inject('/metrics');
+    const labelNames = other.metricsHttp;
+    const answer = await labelNames?.inject('/metrics');
     expect(answer?.statusCode).toBe(200);
     expect(readMetrics(answer?.body ?? '').length).toBeGreaterThan(10);
-    expect((await own?.inject('/graphql'))?.statusCode).toBe(404);
+    expect((await labelNames?.inject('/graphql'))?.statusCode).toBe(404);
   });
 });

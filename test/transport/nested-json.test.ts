@@ -26,7 +26,7 @@ const post = (path: string, body: string, headers = {}) =>
     body,
   });
 
-/** A request as GraphQL's, with a variable that no `JSON.stringify` can write. */
+/** A GraphQL request with a variable that is too deep for `JSON.stringify`. */
 const request = (operation: string, field: string, json: string) => {
   const [name, type] = operation.endsWith('chat') ? ['message', 'Chat'] : ['prompt', 'Execute'];
   const [kind, root] = operation.split(' ');
@@ -43,7 +43,7 @@ describe.each(Object.entries(SHAPES))('100,000 levels of %s', (_what, json) => {
     ['chat', 'message', 'context'],
     ['execute', 'prompt', 'context'],
     ['execute', 'prompt', 'metadata'],
-  ])('are a clear 400 of %s, in its %s’s %s', async (operation, text, field) => {
+  ])('get a clear 400 from %s, in its %s’s %s', async (operation, text, field) => {
     for (const headers of [{}, { 'idempotency-key': 'deep' }]) {
       const body = `{"${text}":"Hi","background":${field === 'metadata'},"${field}":${json}}`;
       const response = await post(`/v1/bots/${bot}/${operation}`, body, headers);
@@ -59,7 +59,7 @@ describe.each(Object.entries(SHAPES))('100,000 levels of %s', (_what, json) => {
     ['mutation chat', 'context'],
     ['mutation execute', 'context'],
     ['mutation execute', 'metadata'],
-  ])('are a clear error of %s, in its %s', async (operation, field) => {
+  ])('get a clear error from %s, in its %s', async (operation, field) => {
     const response = await post('/graphql', request(operation, field, json));
     const { errors } = (await response.json()) as { errors: object[] };
     expect(errors).toMatchObject([
@@ -68,7 +68,7 @@ describe.each(Object.entries(SHAPES))('100,000 levels of %s', (_what, json) => {
     await isAlive();
   });
 
-  test('are a clear error of a subscription by SSE and by WebSocket', async () => {
+  test('get a clear error from a subscription over SSE and WebSocket', async () => {
     const body = request('subscription chat', 'context', json);
     const response = await post('/graphql/stream', body, { accept: 'text/event-stream' });
     expect(await response.text()).toContain(TOO_DEEP);
@@ -88,7 +88,7 @@ describe.each(Object.entries(SHAPES))('100,000 levels of %s', (_what, json) => {
     await isAlive();
   });
 
-  test('are a clear error where a document spells them out', async () => {
+  test('get a clear error as a literal in the document', async () => {
     const literal = json.replaceAll('"', '');
     const query = `mutation { chat(botId: "${bot}", input: { message: "Hi", context: ${literal} }) { response } }`;
     const response = await post('/graphql', JSON.stringify({ query }));

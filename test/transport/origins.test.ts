@@ -11,7 +11,7 @@ beforeAll(async () => {
   open = await startApp({ allowedOrigins: [LISTED] });
 });
 
-/** What CORS says in an answer: every header of it. */
+/** All CORS headers of a response. */
 const cors = ({ headers }: Response) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
 
@@ -27,7 +27,7 @@ const EXPOSED =
 const PATHS = ['/graphql', '/graphql/stream'];
 
 describe('a page of a listed origin', () => {
-  test.each(PATHS)('may call %s', async (path) => {
+  test.each(PATHS)('may request %s', async (path) => {
     const preflight = await ask(open.url + path, 'OPTIONS', LISTED);
     expect(preflight.status).toBe(204);
     expect(cors(preflight)).toEqual({
@@ -48,7 +48,7 @@ describe('a page of a listed origin', () => {
     await answer.text();
   });
 
-  test('reads errors too', async () => {
+  test('can read errors', async () => {
     const answer = await fetch(`${open.url}/graphql`, {
       method: 'POST',
       headers: { origin: LISTED, 'content-type': 'application/json' },
@@ -62,8 +62,8 @@ describe('a page of a listed origin', () => {
 describe('a page of another origin', () => {
   test.each([
     ['that is not listed', () => open, 'https://shop.example.evil'],
-    ['without an origin of its own', () => open, 'null'],
-    ['where none is listed', () => closed, LISTED],
+    ['with the origin null', () => open, 'null'],
+    ['when no origin is listed', () => closed, LISTED],
   ])('%s gets no CORS header anywhere', async (_what, app, origin) => {
     for (const path of [...PATHS, '/v1/bots/x/runs', '/v1/openapi.json', '/healthz', '/docs']) {
       for (const method of ['OPTIONS', 'POST', 'GET']) {
@@ -74,15 +74,18 @@ describe('a page of another origin', () => {
     }
   });
 
-  test.each(PATHS)('gets answers of %s that caches keep for its origin alone', async (path) => {
-    for (const method of ['OPTIONS', 'POST']) {
-      const answer = await ask(open.url + path, method, 'https://other.example');
-      expect(answer.headers.get('vary'), method).toContain('Origin');
-      await answer.body?.cancel();
-    }
-  });
+  test.each(PATHS)(
+    'gets responses of %s that caches keep separately for each origin',
+    async (path) => {
+      for (const method of ['OPTIONS', 'POST']) {
+        const answer = await ask(open.url + path, method, 'https://other.example');
+        expect(answer.headers.get('vary'), method).toContain('Origin');
+        await answer.body?.cancel();
+      }
+    },
+  );
 
-  test('never reads the REST interface, listed or not', async () => {
+  test('cannot read the REST interface, even if it is listed', async () => {
     for (const method of ['GET', 'OPTIONS'])
       expect(cors(await ask(`${open.url}/v1/bots/x/runs`, method, LISTED)), method).toEqual({});
   });
@@ -99,13 +102,13 @@ describe('a WebSocket', () => {
       socket.on('error', ({ message }) => resolve(message));
     });
 
-  test('is opened by what is no page, by a page of this host, and by listed origins', async () => {
+  test('accepts clients that are not pages, pages of this host, and listed origins', async () => {
     expect(await connect(closed)).toBe('open');
     expect(await connect(closed, closed.url)).toBe('open');
     expect(await connect(open, LISTED)).toBe('open');
   });
 
-  test('is not opened by pages of other origins', async () => {
+  test('refuses pages of other origins', async () => {
     expect(await connect(closed, LISTED)).toBe('Unexpected server response: 403');
     expect(await connect(open, 'https://other.example')).toBe('Unexpected server response: 403');
     expect(await connect(open, 'null')).toBe('Unexpected server response: 403');

@@ -22,7 +22,7 @@ beforeAll(async () => {
   app = await startApp({ clock: () => now * 1_000 });
 });
 
-/** A minute that nothing was counted in. */
+/** Starts a new rate-limit minute for each test. */
 beforeEach(() => {
   now += 60;
 });
@@ -30,7 +30,7 @@ beforeEach(() => {
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(app.url + path, { headers: { accept: 'text/html', ...headers } });
 
-/** The bytes of an answer, as they leave the server. */
+/** The bytes of a response, as they are sent. */
 async function sent(path: string, encoding: string) {
   const text = requestText(`GET ${path}`, { accept: 'text/html', 'accept-encoding': encoding });
   const bytes = await exchange(app.url, text);
@@ -38,7 +38,7 @@ async function sent(path: string, encoding: string) {
   return { headers: answer?.headers, bytes, body: bytes.subarray(bytes.indexOf('\r\n\r\n') + 4) };
 }
 
-/** The addresses of the files that a page asks for. */
+/** The URLs of the files that a page loads. */
 const filesOf = (html: string) =>
   [...html.matchAll(/"((?:graphql|docs)\/assets\/[^"]+)"/g)].map(([, path = '']) => `/${path}`);
 
@@ -54,7 +54,7 @@ describe.each([
     ],
   ],
 ])('the page %s', (path, policy) => {
-  test('lets in nothing but what this server sends, and no frame around it', async () => {
+  test('loads only this server’s own files, and cannot be framed', async () => {
     const { status, headers } = await get(path);
     expect(status).toBe(200);
     expect(headers.get('content-security-policy')?.split('; ')).toEqual(policy);
@@ -64,7 +64,7 @@ describe.each([
     expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
   });
 
-  test('is small, compressed, and not sent again to a browser that has it', async () => {
+  test('is small, compressed, and revalidated by browsers', async () => {
     const plain = await sent(path, 'identity');
     expect(plain.headers?.get('content-encoding')).toBeNull();
     for (const [encoding, decode] of [
@@ -83,7 +83,7 @@ describe.each([
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
-  test('counts 1 against its address, which has 30 a minute', async () => {
+  test('counts as 1 request of its address, which has 30 a minute', async () => {
     for (let left = 29; left >= 0; left -= 1) {
       const { status, headers } = await get(path);
       expect([status, headers.get('x-ratelimit-remaining')]).toEqual([200, String(left)]);
@@ -94,7 +94,7 @@ describe.each([
     expect((await get('/v1/nothing', tenant.headers)).status).toBe(404);
   });
 
-  test('has files that browsers keep for good, in each encoding', async () => {
+  test('has files with an immutable cache lifetime, in each encoding', async () => {
     const files = filesOf(await (await get(path)).text());
     expect(files.length).toBeGreaterThanOrEqual(2);
     for (const file of files) {
@@ -112,9 +112,9 @@ describe.each([
     }
   });
 
-  test('has files that count against their address, apart from its requests', async () => {
+  test('has files that count against their address separately from its requests', async () => {
     const [file = ''] = filesOf(await (await get(path)).text());
-    for (let asked = 0; asked < 300; asked += 1) {
+    for (let count = 0; count < 300; count += 1) {
       const { status, body } = await get(file, { 'if-none-match': '"other"' });
       await body?.cancel();
       expect(status).toBe(200);
@@ -126,7 +126,7 @@ describe.each([
 });
 
 describe('the server', () => {
-  test('forbids caches to keep answers with data', async () => {
+  test('forbids caches to store responses with data', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const post = (path: string, body: object) =>
@@ -152,7 +152,7 @@ describe('the server', () => {
     );
   });
 
-  test('serves no file beside those of GraphiQL', async () => {
+  test('serves no files outside GraphiQL’s folder', async () => {
     for (const path of [
       '',
       '../client.ts',
@@ -168,6 +168,6 @@ describe('the server', () => {
 
 async function exchangeOne(line: string) {
   const [answer] = readAnswers(await exchange(app.url, requestText(line)));
-  if (!answer) throw new Error('There is no answer.');
+  if (!answer) throw new Error('There is no response.');
   return answer;
 }

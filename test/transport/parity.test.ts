@@ -7,26 +7,26 @@ let app: TestApp;
 let tenant: Tenant;
 let bot: string;
 beforeAll(async () => {
-  // All in one minute, so that none of it is counted in another.
+  // All requests are in one rate-limit minute.
   const now = Date.now();
   app = await startApp({ clock: () => now });
   tenant = await app.tenant();
   bot = await tenant.bot();
 });
 
-/** The same by every GraphQL transport. @returns what each told, by its name. */
-const byEveryWay = async (operation: (way: string) => Operation, key = tenant.apiKey) => {
-  const told: Record<string, Results> = {};
+/** Runs the same operation over every GraphQL transport. @returns the results by transport. */
+const overEveryTransport = async (operation: (way: string) => Operation, key = tenant.apiKey) => {
+  const received: Record<string, Results> = {};
   for (const [name, ask] of Object.entries(WAYS)) {
-    told[name] = await ask(app, key, operation(name));
+    received[name] = await ask(app, key, operation(name));
   }
-  return told;
+  return received;
 };
 
-/** What all transports told, which is the same. */
-const agreed = <Told>(told: Record<string, Told>): Told => {
-  const [first, ...others] = Object.values(told);
-  if (first === undefined) throw new Error('Nobody told anything.');
+/** The results of all transports, which must be equal. */
+const equalResults = <Result>(received: Record<string, Result>): Result => {
+  const [first, ...others] = Object.values(received);
+  if (first === undefined) throw new Error('There are no results.');
   for (const other of others) expect(other).toEqual(first);
   return first;
 };
@@ -42,7 +42,7 @@ const rest = async (path: string, body?: object, headers = {}) =>
     ...(body && { body: JSON.stringify(body) }),
   });
 
-/** The names of a run's spans, as parts of each other. */
+/** The names of a run's spans with the names of their parents. */
 const traceOf = async (sessionId: string) => {
   const { spans } = await app.prisma.run.findFirstOrThrow({ where: { botId: bot, sessionId } });
   const list = spans as { spanId: string; parentId: string | null; name: string }[];
@@ -51,13 +51,13 @@ const traceOf = async (sessionId: string) => {
 };
 
 describe('a chat', () => {
-  test('says the same and leaves the same trace, by every way and over REST', async () => {
-    const told = await byEveryWay((way) => ({
+  test('has the same reply and the same trace over every transport and REST', async () => {
+    const received = await overEveryTransport((way) => ({
       query:
         'mutation ($bot: ID!, $input: ChatInput!) { chat(botId: $bot, input: $input) { response tokensUsed toolsCalled run { status kind channel } } }',
       variables: { bot, input: { message: 'Hi', sessionId: `chat-${way.replaceAll(' ', '-')}` } },
     }));
-    const [result] = agreed(told);
+    const [result] = equalResults(received);
     const answer = await rest('/chat', { message: 'Hi' }, { 'x-session-id': 'chat-REST' });
     const { response, tokens_used, tools_called } = (await answer.json()) as Record<
       string,
@@ -77,14 +77,16 @@ describe('a chat', () => {
     for (const way of [...Object.keys(WAYS), 'REST']) {
       traces[way] = await traceOf(`chat-${way.replaceAll(' ', '-')}`);
     }
-    expect(agreed(traces)).not.toEqual([]);
+    expect(equalResults(traces)).not.toEqual([]);
   });
 
-  test('streams the same events by every way, and their text over REST', async () => {
-    const told = await byEveryWay(() => ({
+  test('streams the same events over every transport, and the same text over REST', async () => {
+    const received = await overEveryTransport(() => ({
       query: `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename ... on TextDelta { seq delta } ... on ChatDone { seq tokensUsed toolsCalled } } }`,
     }));
-    const results = agreed(told) as { data: { chat: { __typename: string; delta?: string } } }[];
+    const results = equalResults(received) as {
+      data: { chat: { __typename: string; delta?: string } };
+    }[];
     expect(results.at(-1)?.data.chat.__typename).toBe('ChatDone');
     const answer = await rest(
       '/chat',
@@ -92,37 +94,37 @@ describe('a chat', () => {
       { accept: 'text/event-stream' },
     );
     const deltas = ((await frames(answer)) as { delta: string }[]).map(({ delta }) => delta);
-    const said = results.flatMap(({ data }) => data.chat.delta ?? []);
-    expect(deltas.join('')).toBe(said.join(''));
+    const texts = results.flatMap(({ data }) => data.chat.delta ?? []);
+    expect(deltas.join('')).toBe(texts.join(''));
   });
 });
 
 describe('an error', () => {
   test.each([
     [
-      'of the input, with all that is wrong',
+      'of the input, with every problem',
       () =>
         `mutation { chat(botId: "${bot}", input: { message: "", sessionId: "a b" }) { runId } }`,
       'INVALID_REQUEST',
     ],
-    ['of a bot that there is not', () => '{ bot(id: "nobody") { id } }', 'BOT_NOT_FOUND'],
-    ['of a run that there is not', () => '{ run(id: "run_x") { id } }', 'RUN_NOT_FOUND'],
+    ['of an unknown bot', () => '{ bot(id: "nobody") { id } }', 'BOT_NOT_FOUND'],
+    ['of an unknown run', () => '{ run(id: "run_x") { id } }', 'RUN_NOT_FOUND'],
     ['of the document', () => '{ bot }', 'INVALID_REQUEST'],
     [
-      'of a deployment that there is not',
+      'of an unknown deployment',
       () => `mutation { rollback(botId: "${bot}", deploymentId: "dep_x") { id } }`,
       'DEPLOYMENT_NOT_FOUND',
     ],
-  ])('%s is the same by every way', async (_what, query, code) => {
-    const [result] = agreed(await byEveryWay(() => ({ query: query() })));
+  ])('%s is the same over every transport', async (_what, query, code) => {
+    const [result] = equalResults(await overEveryTransport(() => ({ query: query() })));
     expect(result?.errors?.[0]?.extensions.code).toBe(code);
   });
 
-  test('of the input names what REST names', async () => {
-    const told = await byEveryWay(() => ({
+  test('of the input has the same details over REST', async () => {
+    const received = await overEveryTransport(() => ({
       query: `mutation { execute(botId: "${bot}", input: { prompt: "" }) { id } }`,
     }));
-    const [result] = agreed(told);
+    const [result] = equalResults(received);
     const { error } = (await (await rest('/execute', { prompt: '' })).json()) as {
       error: { code: string; details: { path: string; message: string }[] };
     };
@@ -132,14 +134,14 @@ describe('an error', () => {
     });
   });
 
-  test('of the model says the same of its run', async () => {
+  test('of the model has the same message over REST, and the run’s id', async () => {
     app.upstream.script(({ response }) => {
       response.writeHead(400).end('{}');
     });
-    const told = await byEveryWay(() => ({
+    const received = await overEveryTransport(() => ({
       query: `mutation { execute(botId: "${bot}", input: { prompt: "Hi" }) { id } }`,
     }));
-    const errors = Object.values(told).map(([result]) => result?.errors?.[0]);
+    const errors = Object.values(received).map(([result]) => result?.errors?.[0]);
     for (const error of errors) {
       expect(error?.extensions).toEqual({
         code: 'MODEL_ERROR',
@@ -154,28 +156,28 @@ describe('an error', () => {
   });
 });
 
-describe('a limit', () => {
-  test('is one for all ways together, and tells all when to come back', async () => {
-    const little = await app.tenant({ requestsPerMinute: 6, requestsPerDay: 100 });
+describe('a rate limit', () => {
+  test('is shared by all transports, and each returns when to retry', async () => {
+    const limited = await app.tenant({ requestsPerMinute: 6, requestsPerDay: 100 });
     const query = '{ viewer { rateLimit { remainingDay } } }';
     const left: unknown[] = [];
     for (const ask of Object.values(WAYS)) {
-      const [result] = await ask(app, little.apiKey, { query });
+      const [result] = await ask(app, limited.apiKey, { query });
       left.push(result?.data);
     }
     expect(left).toEqual(
       [99, 98, 97, 96, 95].map((remainingDay) => ({ viewer: { rateLimit: { remainingDay } } })),
     );
-    const last = await fetch(`${app.url}/v1/bots/x/runs`, { headers: little.headers });
+    const last = await fetch(`${app.url}/v1/bots/x/runs`, { headers: limited.headers });
     expect(last.headers.get('x-ratelimit-remaining')).toBe('0');
     for (const ask of Object.values(WAYS)) {
-      const [result] = await ask(app, little.apiKey, { query });
+      const [result] = await ask(app, limited.apiKey, { query });
       expect(result?.errors?.[0]?.extensions).toEqual({
         code: 'RATE_LIMIT_EXCEEDED',
         retryAfter: expect.toSatisfy((seconds) => seconds >= 1 && seconds <= 60),
       });
     }
-    const refused = await fetch(`${app.url}/v1/bots/x/runs`, { headers: little.headers });
+    const refused = await fetch(`${app.url}/v1/bots/x/runs`, { headers: limited.headers });
     expect(refused.status).toBe(429);
   });
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
   preset = decodeHTML(/data-query="([^"]*)"/.exec(await page.text())?.[1] ?? '');
 });
 
-describe("GraphiQL's first document", () => {
+describe('the initial document of GraphiQL', () => {
   test('chats, then streams a chat, then lists the bots', () => {
     const operations = parse(preset).definitions.flatMap((definition) =>
       definition.kind === Kind.OPERATION_DEFINITION ? [definition] : [],
@@ -25,7 +25,7 @@ describe("GraphiQL's first document", () => {
     expect(chat && print(chat)).toMatch(/\) \{\n {4}response\n/);
   });
 
-  test('fits the schema, and 100 columns', () => {
+  test('is valid, and at most 100 columns wide', () => {
     expect(validate(schema, parse(preset))).toEqual([]);
     expect(Math.max(...preset.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
   });

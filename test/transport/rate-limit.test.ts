@@ -12,7 +12,7 @@ import { linkRedis } from '../helpers/redis.ts';
 import { openSocket, requestText } from '../helpers/wire.ts';
 
 const MINUTE = 60;
-/** Where Node.js says of each request that comes which socket it comes by. */
+/** The diagnostics channel on which Node.js publishes each request with its socket. */
 const REQUEST_START = 'http.server.request.start';
 let now = Date.UTC(2026, 10, 20, 12) / 1_000;
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   app = await startApp({ clock: () => now * 1_000 });
 });
 
-/** A minute that nothing was counted in. */
+/** Starts a new rate-limit minute for each test. */
 beforeEach(() => {
   now += MINUTE;
 });
@@ -37,7 +37,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 
 const list = (tenant: Tenant, bot: string) => get(`/v1/bots/${bot}/deployments`, tenant.headers);
 
-describe('every answer of the REST interface says what is left', () => {
+describe('the rate-limit headers of the REST interface', () => {
   let tenant: Tenant;
   let bot: string;
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('every answer of the REST interface says what is left', () => {
   });
   const left = (remaining: number) => ({ limit: 100, remaining, reset: now + MINUTE });
 
-  test('a chat, whole or streamed', async () => {
+  test('are sent with a whole or a streamed chat', async () => {
     const whole = await tenant.chat(bot, { message: 'Hi' });
     expect([whole.status, limitOf(whole)]).toEqual([200, left(99)]);
     const streamed = await tenant.chat(
@@ -59,7 +59,7 @@ describe('every answer of the REST interface says what is left', () => {
     expect(limitOf(streamed)).toEqual(left(98));
   });
 
-  test('a refusal, of whatever kind: it costs 1 like any other', async () => {
+  test('are sent with every refusal, which costs 1 request', async () => {
     const foreign = await (await app.tenant()).bot();
     const answers = [
       await tenant.chat(bot, {}),
@@ -85,7 +85,7 @@ describe('every answer of the REST interface says what is left', () => {
     ]);
   });
 
-  test('an error of ours, before and after it is known who asks', async () => {
+  test('are sent with an internal error, with or without a known caller', async () => {
     app.upstream.script(({ response }) => {
       response.writeHead(500).end();
     });
@@ -115,7 +115,7 @@ describe('every answer of the REST interface says what is left', () => {
     ]);
   });
 
-  test('an error of ours in counting, also at an address that is none', async () => {
+  test('are not required if counting itself fails, even for an invalid URL', async () => {
     const broken = await startApp({
       clock: () => {
         throw new Error('gone');
@@ -130,7 +130,7 @@ describe('every answer of the REST interface says what is left', () => {
     }
   });
 
-  test('what is no HTTP request at all', async () => {
+  test('are sent for input that is not HTTP', async () => {
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
     socket.end('nonsense\r\n\r\n');
     expect(await text(socket)).toMatch(
@@ -141,12 +141,12 @@ describe('every answer of the REST interface says what is left', () => {
     );
   });
 
-  test('a path that is written in another way is the same one', async () => {
+  test('are the same for a percent-encoded path', async () => {
     const answer = await get(`/%76%31/bots/${bot}/deployments`, tenant.headers);
     expect([answer.status, limitOf(answer)]).toEqual([200, left(99)]);
   });
 
-  test('what is no part of it says nothing, and costs nothing', async () => {
+  test('are not sent outside it, where requests cost nothing', async () => {
     for (const path of ['/healthz', '/v10', '/nothing']) {
       expect((await get(path, tenant.headers)).headers.has('x-ratelimit-limit')).toBe(false);
     }
@@ -154,8 +154,8 @@ describe('every answer of the REST interface says what is left', () => {
   });
 });
 
-describe('a plan that is used up', () => {
-  test('refuses with 429, says when to come back, and costs nothing more', async () => {
+describe('an exhausted limit', () => {
+  test('refuses with 429 and Retry-After, and refusals cost nothing', async () => {
     const tenant = await app.tenant({ plan: 'FREE' });
     const bot = await tenant.bot();
     for (let sent = 0; sent < 10; sent += 1) {
@@ -178,21 +178,21 @@ describe('a plan that is used up', () => {
     expect(limitOf(await list(tenant, bot))).toMatchObject({ remaining: 9 });
   });
 
-  test('is one for all keys of the account', async () => {
+  test('is shared by all keys of the account', async () => {
     const tenant = await app.tenant({ plan: 'FREE' });
     const other = { authorization: `Bearer ${await tenant.key()}` };
     await get('/v1/nothing', tenant.headers);
     expect(limitOf(await get('/v1/nothing', other))).toMatchObject({ remaining: 8 });
   });
 
-  test('still tells an unknown route from one that there is', async () => {
+  test('still returns 404 for an unknown route', async () => {
     const tenant = await app.tenant({ requestsPerMinute: 1 });
     await get('/v1/nothing', tenant.headers);
     const unknown = await get('/v1/nothing', tenant.headers);
     expect([unknown.status, limitOf(unknown).remaining]).toEqual([404, 0]);
   });
 
-  test('points at the next day where it is the day that is spent', async () => {
+  test('has the reset time of the day if the daily limit is exhausted', async () => {
     const tenant = await app.tenant({ requestsPerMinute: 100, requestsPerDay: 1 });
     const midnight = Math.ceil(now / 86_400) * 86_400;
     const last = await get('/v1/nothing', tenant.headers);
@@ -203,10 +203,10 @@ describe('a plan that is used up', () => {
   });
 });
 
-describe('who has no valid key', () => {
+describe('a client without a valid key', () => {
   const guess = () => get('/v1/bots/any/deployments', { authorization: `Bearer ${makeApiKey()}` });
 
-  test('may ask 30 times a minute from one address, and is told', async () => {
+  test('may send 30 requests a minute from one address', async () => {
     for (let left = 29; left >= 0; left -= 1) {
       const answer = await (left % 2 ? guess() : get('/v1/bots/any/deployments'));
       expect([answer.status, limitOf(answer)]).toEqual([
@@ -221,7 +221,7 @@ describe('who has no valid key', () => {
   });
 
   test.each(['/v1/bots/any/runs', '/v1/%zz'])(
-    'counts at %s also where nobody waits for the answer',
+    'counts at %s even if it disconnects before the response',
     async (path) => {
       const { app, errors, go } = await startHeld();
       await go(requestText(`GET ${path}`, { authorization: `Bearer ${makeApiKey()}` }));
@@ -230,7 +230,7 @@ describe('who has no valid key', () => {
     },
   );
 
-  test('and does not wait for the answer of GraphQL is no error of ours', async () => {
+  test('causes no internal error if it disconnects before a GraphQL response', async () => {
     const { app, errors, go } = await startHeld();
     const headers = {
       authorization: `Bearer ${makeApiKey()}`,
@@ -241,7 +241,7 @@ describe('who has no valid key', () => {
     expect([errors, next.status]).toEqual([[], 401]);
   });
 
-  test('keeps nobody out who has one', async () => {
+  test('does not block clients with a valid key from its address', async () => {
     for (let sent = 0; sent < 31; sent += 1) await guess();
     const tenant = await app.tenant({ requestsPerMinute: 100 });
     const answer = await list(tenant, await tenant.bot());
@@ -249,8 +249,8 @@ describe('who has no valid key', () => {
   });
 });
 
-describe('an address beyond its limit', () => {
-  /** An app, and how many statements ask for one key. */
+describe('an address over its limit', () => {
+  /** An app, and the number of its key lookups. */
   const startCounted = async () => {
     const database = await testDatabase();
     let statements = 0;
@@ -270,7 +270,7 @@ describe('an address beyond its limit', () => {
   };
   const guessed = () => ({ authorization: `Bearer ${makeApiKey()}` });
 
-  test('costs no look-up for each key that it guesses, and keeps no valid key out', async () => {
+  test('causes no key lookups, and does not block a valid key', async () => {
     const { ask, statements } = await startCounted();
     for (let sent = 0; sent < 30; sent += 1) await ask('/v1/nothing', guessed());
     const before = statements();
@@ -287,7 +287,7 @@ describe('an address beyond its limit', () => {
     expect(next.headers.get('x-ratelimit-remaining')).toBe('29');
   });
 
-  test('reserves no connection, and is told so', async () => {
+  test('cannot reserve connections, and gets Retry-After', async () => {
     const reserve = (headers: Record<string, string>) =>
       fetch(`${app.url}/graphql/stream`, { method: 'PUT', headers });
     for (let left = 29; left >= 0; left -= 1) {
@@ -304,13 +304,13 @@ describe('an address beyond its limit', () => {
   });
 });
 
-/** An app that knows no key, and takes its time to say so. */
+/** An app that finds no key, after the test lets its lookup finish. */
 async function startHeld() {
   const database = await testDatabase();
-  const asked = Promise.withResolvers<void>();
+  const lookupStarted = Promise.withResolvers<void>();
   const found = Promise.withResolvers<null>();
   const findUnique = () => {
-    asked.resolve();
+    lookupStarted.resolve();
     return found.promise;
   };
   const prisma = new Proxy(database.prisma, {
@@ -325,7 +325,7 @@ async function startHeld() {
   return {
     app,
     errors,
-    /** Sends a request, and has gone, as the server knows too, before its key is found or not. */
+    /** Sends a request, and disconnects before the lookup of its key finishes. */
     async go(request: string) {
       const socket = openSocket(app.url);
       const closed = Promise.withResolvers<void>();
@@ -333,7 +333,7 @@ async function startHeld() {
         (message as { socket: Socket }).socket.once('close', closed.resolve);
       subscribe(REQUEST_START, served);
       socket.write(request);
-      await asked.promise;
+      await lookupStarted.promise;
       unsubscribe(REQUEST_START, served);
       socket.resetAndDestroy();
       await closed.promise;
@@ -342,7 +342,7 @@ async function startHeld() {
   };
 }
 
-/** One operation by each way of streaming. @returns the last of what came back. */
+/** Runs an operation over each streaming transport. @returns the last result of each. */
 async function everyStream(tenant: Tenant, query: string, variables = {}) {
   const operation = { query, variables };
   const headers = { Authorization: tenant.headers.authorization };
@@ -362,8 +362,8 @@ async function everyStream(tenant: Tenant, query: string, variables = {}) {
   return Object.entries(answers);
 }
 
-/** The same, and by plain HTTP. */
-const everyWay = async (tenant: Tenant, query: string) => [
+/** The same, and over plain HTTP. */
+const everyTransport = async (tenant: Tenant, query: string) => [
   ['http', await tenant.graphql(query)] as const,
   ...(await everyStream(tenant, query)),
 ];
@@ -374,13 +374,9 @@ describe('a GraphQL operation', () => {
 
   test.each([
     ['one field', '{ bots { edges { node { id name } } } }', 1],
+    ['fields under other names', 'aliased fields', 2],
     [
-      'fields under other names',
-      '{ a: bots { edges { cursor } } b: bots { edges { cursor } } }',
-      2,
-    ],
-    [
-      'fields of fragments, as often as they are written',
+      'the fields of each spread of a fragment',
       'query { ...F ...F ... { bots { edges { cursor } } } } fragment F on Query { ...G viewer { account { id } } } fragment G on Query { __typename bots { edges { cursor } } }',
       6,
     ],
@@ -389,25 +385,21 @@ describe('a GraphQL operation', () => {
       '{ bots { edges { cursor } } viewer @skip(if: true) { account { id } } }',
       2,
     ],
-    [
-      'questions about the schema',
-      '{ __schema { queryType { name } } __type(name: "Bot") { name } }',
-      1,
-    ],
+    ['introspection fields', '{ __schema { queryType { name } } __type(name: "Bot") { name } }', 1],
     [
       'a mutation',
       'mutation { a: createBot(input: { name: "A" }) { id } b: createBot(input: { name: "B" }) { id } }',
       2,
     ],
-  ])('counts %s, by every way the same', async (_what, query, cost) => {
+  ])('counts %s, equally over every transport', async (_what, query, cost) => {
     const tenant = await app.tenant({ requestsPerMinute: 1_000 });
-    for (const [way, { errors }] of await everyWay(tenant, query)) {
+    for (const [way, { errors }] of await everyTransport(tenant, query)) {
       expect([way, errors]).toEqual([way, undefined]);
     }
     expect(await remaining(tenant)).toBe(1_000 - 4 * cost - 1);
   });
 
-  test('counts a stream once, however much it says', async () => {
+  test('counts a stream once, regardless of its number of events', async () => {
     const tenant = await app.tenant({ requestsPerMinute: 1_000 });
     const botId = await tenant.bot();
     app.upstream.script(({ say, end }) => {
@@ -422,12 +414,12 @@ describe('a GraphQL operation', () => {
     expect(await remaining(tenant)).toBe(1_000 - 3 - 1);
   });
 
-  test('that does not fit runs not at all, by no way, and costs nothing', async () => {
+  test('over the remaining limit does not run on any transport, and costs nothing', async () => {
     const tenant = await app.tenant({ requestsPerMinute: 100 });
     for (let sent = 0; sent < 98; sent += 1) await get('/v1/nothing', tenant.headers);
     const query =
       'mutation { a: createBot(input: { name: "A" }) { id } b: createBot(input: { name: "B" }) { id } c: createBot(input: { name: "C" }) { id } }';
-    for (const [way, { data, errors }] of await everyWay(tenant, query)) {
+    for (const [way, { data, errors }] of await everyTransport(tenant, query)) {
       expect([way, data ?? null, errors]).toEqual([
         way,
         null,
@@ -443,7 +435,7 @@ describe('a GraphQL operation', () => {
     expect(await remaining(tenant)).toBe(1);
   });
 
-  test('that could never fit is told so', async () => {
+  test('over the whole limit gets an error that says so', async () => {
     const tenant = await app.tenant({ plan: 'FREE' });
     const fields = Array.from(
       { length: 11 },
@@ -455,7 +447,7 @@ describe('a GraphQL operation', () => {
     );
   });
 
-  test('whose fragments multiply is counted as often as they are spread', async () => {
+  test('with multiplying fragments counts each spread', async () => {
     const tenant = await app.tenant({ plan: 'FREE' });
     const fragments = Array.from(
       { length: 9 },
@@ -466,7 +458,7 @@ describe('a GraphQL operation', () => {
     expect(errors?.[0]?.extensions.code).toBe('RATE_LIMIT_EXCEEDED');
   });
 
-  test('says in its headers what is left, and 429 to those who know GraphQL’s media type', async () => {
+  test('has rate-limit headers, and status 429 for clients that accept GraphQL’s media type', async () => {
     const tenant = await app.tenant({ requestsPerMinute: 1 });
     const post = (path: string, accept: string) =>
       fetch(app.url + path, {
@@ -496,7 +488,7 @@ describe('a GraphQL operation', () => {
     await stream.text();
   });
 
-  test('without a key counts for the address', async () => {
+  test('without a key counts against the address', async () => {
     const ask = () =>
       fetch(`${app.url}/graphql`, {
         method: 'POST',
@@ -507,15 +499,15 @@ describe('a GraphQL operation', () => {
     expect(await (await ask()).json()).toMatchObject({
       errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }],
     });
-    const knock = await fetch(`${app.url}/v1/bots/any/deployments`);
-    expect(knock.status).toBe(429);
+    const response = await fetch(`${app.url}/v1/bots/any/deployments`);
+    expect(response.status).toBe(429);
   });
 
-  test('finds what is left for the viewer, for the price of itself', async () => {
+  test('can read its own rate limit, for its own cost', async () => {
     const tenant = await app.tenant({ requestsPerMinute: 100, requestsPerDay: 1_000 });
     const query =
       '{ viewer { rateLimit { perMinute perDay remainingMinute remainingDay resetAt } } }';
-    const ways = await everyWay(tenant, query);
+    const ways = await everyTransport(tenant, query);
     expect(ways.map(([, { data }]) => data.viewer.rateLimit)).toEqual(
       [99, 98, 97, 96].map((left) => ({
         perMinute: 100,
@@ -527,14 +519,14 @@ describe('a GraphQL operation', () => {
     );
   });
 
-  test('is not counted where the REST interface runs it', async () => {
+  test('of the REST interface is not counted twice', async () => {
     const tenant = await app.tenant({ requestsPerMinute: 100 });
     const chat = await tenant.chat(await tenant.bot(), { message: 'Hi' });
     expect(limitOf(chat).remaining).toBe(99);
     expect(await remaining(tenant)).toBe(98);
   });
 
-  test('of a WebSocket counts what knocks with a wrong key', async () => {
+  test('over a WebSocket counts connection attempts with a wrong key', async () => {
     const Authorization = `Bearer ${makeApiKey()}`;
     for (let sent = 0; sent < 30; sent += 1) {
       const socket = createSocketClient({
@@ -549,15 +541,15 @@ describe('a GraphQL operation', () => {
   });
 });
 
-describe.skipIf(!inject('redisUrl'))('two replicas on one Redis', () => {
+describe.skipIf(!inject('redisUrl'))('two replicas with one Redis', () => {
   const replica = async () => {
     const link = await linkRedis();
     return { ...link, app: await startApp({ redis: link.redis }) };
   };
 
-  test('let exactly 10 of 40 requests through where 10 are allowed', async () => {
+  test('allow exactly 10 of 40 requests if the limit is 10', async () => {
     const replicas = await Promise.all([replica(), replica()]);
-    // By the day, so that no turn of a minute comes between.
+    // The daily limit, so that no change of minute interferes.
     const tenant = await app.tenant({ requestsPerMinute: 1_000, requestsPerDay: 10 });
     const bot = await tenant.bot();
     const statuses = await Promise.all(
@@ -571,7 +563,7 @@ describe.skipIf(!inject('redisUrl'))('two replicas on one Redis', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
   });
 
-  test('chat on without Redis, each by its own count, and say that it is missing', async () => {
+  test('continue without Redis with their own counters, and report the missing dependency', async () => {
     const [one, other] = await Promise.all([replica(), replica()]);
     const tenant = await app.tenant({ requestsPerMinute: 1_000, requestsPerDay: 5 });
     const bot = await tenant.bot();

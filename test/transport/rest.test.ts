@@ -27,7 +27,7 @@ beforeAll(async () => {
 const streamed = { accept: 'text/event-stream' };
 
 describe('POST /v1/bots/:id/chat', () => {
-  test('answers JSON unless stream is true and Accept names text/event-stream', async () => {
+  test('responds with JSON unless stream is true and Accept names text/event-stream', async () => {
     const type = async (body: object, headers: Record<string, string>) =>
       (await tenant.chat(bot, { message: 'Hi', ...body }, headers)).headers.get('content-type');
     const json = 'application/json; charset=utf-8';
@@ -41,7 +41,7 @@ describe('POST /v1/bots/:id/chat', () => {
     }
   });
 
-  test('sends each delta as it comes', async () => {
+  test('sends each delta immediately', async () => {
     const go = Promise.withResolvers<void>();
     app.upstream.script(async ({ say, end }) => {
       say('first');
@@ -61,7 +61,7 @@ describe('POST /v1/bots/:id/chat', () => {
     });
   });
 
-  test('answers a stream that fails before its first delta with an ordinary error', async () => {
+  test('responds with an ordinary error to a stream that fails before its first delta', async () => {
     app.upstream.script(({ response }) => void response.writeHead(400).end());
     const response = await tenant.chat(bot, { message: 'Hi', stream: true }, streamed);
     expect(response.status).toBe(500);
@@ -73,7 +73,7 @@ describe('POST /v1/bots/:id/chat', () => {
     });
   });
 
-  test('takes a session id in UTF-8', async () => {
+  test('accepts a session id in UTF-8', async () => {
     const id = (text: string) => Buffer.from(text).toString('latin1');
     for (const user of ['josé', 'josà', 'ユーザー']) {
       const response = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': id(user) });
@@ -81,7 +81,7 @@ describe('POST /v1/bots/:id/chat', () => {
     }
   });
 
-  test('hangs up on nonsense in the middle of a stream, and writes none into it', async () => {
+  test('closes the connection on invalid input during a stream, and writes no error into it', async () => {
     app.upstream.script(async ({ say, closed }) => {
       say('Well');
       await closed;
@@ -106,8 +106,11 @@ describe('POST /v1/bots/:id/chat', () => {
   });
 
   test.each([
-    ['an upgrade to what it does not speak', 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c'],
-    ['an expectation that it does not know', 'Expect: the-impossible'],
+    [
+      'an upgrade to an unsupported protocol',
+      'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c',
+    ],
+    ['an unsupported expectation', 'Expect: the-impossible'],
   ])('ignores %s', async (_what, header) => {
     const body = '{"message": "Hi"}';
     const { port, hostname } = new URL(app.url);
@@ -123,11 +126,11 @@ describe('POST /v1/bots/:id/chat', () => {
     expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
 
-  test('ignores fields that it does not know', async () => {
+  test('ignores unknown fields', async () => {
     expect((await tenant.chat(bot, { message: 'Hi', colour: 'blue' })).status).toBe(200);
   });
 
-  test('echoes the caller’s X-Request-Id where it is 1 to 128 visible ASCII characters', async () => {
+  test('echoes the caller’s X-Request-Id if it has 1 to 128 visible ASCII characters', async () => {
     const echoed = async (id: string) =>
       (await tenant.chat(bot, { message: 'Hi' }, { 'x-request-id': id })).headers.get(
         'x-request-id',
@@ -148,7 +151,7 @@ describe('POST /v1/bots/:id/chat', () => {
 describe('/v1/bots/:id/chat/stream', () => {
   const path = () => `${app.url}/v1/bots/${bot}/chat/stream`;
 
-  test('streams by query, without Accept', async () => {
+  test('streams by GET, without an Accept header', async () => {
     const response = await fetch(
       `${path()}?session_id=q-1&message=${encodeURIComponent('Hi & bye')}`,
       {
@@ -162,7 +165,7 @@ describe('/v1/bots/:id/chat/stream', () => {
     expect((await app.prisma.run.findUnique({ where: { id } }))?.sessionId).toBe('q-1');
   });
 
-  test('streams a chat body, without Accept and whatever stream says', async () => {
+  test('streams a chat body without an Accept header, regardless of `stream`', async () => {
     const response = await fetch(`${path()}?session_id=q-2`, {
       method: 'POST',
       headers: { ...tenant.headers, 'content-type': 'application/json' },
@@ -176,7 +179,7 @@ describe('/v1/bots/:id/chat/stream', () => {
 });
 
 describe('health', () => {
-  test('says that the process is alive and ready, without a key', async () => {
+  test('reports a live and ready process, without a key', async () => {
     expect(await (await fetch(`${app.url}/healthz`)).json()).toEqual({
       status: 'ok',
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
@@ -184,7 +187,7 @@ describe('health', () => {
     expect(await (await fetch(`${app.url}/readyz`)).json()).toEqual({ status: 'ready' });
   });
 
-  test('is not ready before the start has seeded the database', async () => {
+  test('is not ready before the database is seeded', async () => {
     await using lifetime = createLifetime();
     const { http, setReady } = await createApp({
       lifetime,
@@ -203,7 +206,7 @@ describe('health', () => {
     expect((await http.inject('/readyz')).statusCode).toBe(200);
   });
 
-  test('says that the process is on its way out', async () => {
+  test('reports a process that is shutting down', async () => {
     const http = Fastify();
     await http.register(serveHealth, { dependencies: {}, isClosing: () => true });
     const response = await http.inject('/readyz');
@@ -211,7 +214,7 @@ describe('health', () => {
     expect(response.json()).toEqual({ status: 'closing', missing: [] });
   });
 
-  test('says what is missing', async () => {
+  test('reports missing dependencies', async () => {
     const broken = await startApp({
       database: {
         ...(await testDatabase()),

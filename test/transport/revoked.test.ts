@@ -16,7 +16,7 @@ import {
 } from '../helpers/readers.ts';
 import { openSocket, readAnswers, requestText } from '../helpers/wire.ts';
 
-const WORDS = 'x'.repeat(64 * 1024);
+const TEXT = 'x'.repeat(64 * 1024);
 
 let app: TestApp;
 let tenant: Tenant;
@@ -37,7 +37,7 @@ beforeEach(() => {
   });
 });
 
-/** Revokes it in the database alone: no word of it is said. */
+/** Revokes a key in the database, without a notification. */
 const revokeSilently = (prefix: string) =>
   app.prisma.apiKey.updateMany({
     where: { accountId: tenant.accountId, prefix },
@@ -72,21 +72,21 @@ describe('when a key is revoked', () => {
     'its subscriptions over %s end',
     async (_way, reader) => {
       const secret = await tenant.key();
-      const { told, runId } = await readWhole(reader({ app, bot, secret }), () => revoke(secret));
-      expect(told).toEqual(['RunStarted', 'TextDelta', 'INVALID_API_KEY']);
+      const { items, runId } = await readWhole(reader({ app, bot, secret }), () => revoke(secret));
+      expect(items).toEqual(['RunStarted', 'TextDelta', 'INVALID_API_KEY']);
       await expect.poll(() => statusOf(runId)).toBe('CANCELLED');
     },
   );
 
   test('its WebSockets are closed with 4403', async () => {
     const secret = await tenant.key();
-    const told = overWebSocket({ app, bot, secret });
-    const read = await readWhole(told, () => revoke(secret));
-    expect(read.told).toEqual(['RunStarted', 'TextDelta', '4403 Forbidden']);
+    const items = overWebSocket({ app, bot, secret });
+    const read = await readWhole(items, () => revoke(secret));
+    expect(read.items).toEqual(['RunStarted', 'TextDelta', '4403 Forbidden']);
     await expect.poll(() => statusOf(read.runId)).toBe('CANCELLED');
   });
 
-  test('its reserved connections are closed, also where nothing is under way on them', async () => {
+  test('its reserved connections are closed, even without active operations', async () => {
     const key = await tenant.key();
     const url = `${app.url}/graphql/stream`;
     const authorization = `Bearer ${key}`;
@@ -101,40 +101,40 @@ describe('when a key is revoked', () => {
   });
 
   test.each(Object.entries(REST_READERS))(
-    'its streams by %s end, and their runs with them',
+    'its streams by %s end, and their runs are cancelled',
     async (_way, reader) => {
       const secret = await tenant.key();
-      const { told, runId } = await readWhole(reader({ app, bot, secret }), () => revoke(secret));
-      expect(told).toEqual(['delta', 'error invalid_api_key', 'done failed']);
+      const { items, runId } = await readWhole(reader({ app, bot, secret }), () => revoke(secret));
+      expect(items).toEqual(['delta', 'error invalid_api_key', 'done failed']);
       await expect.poll(() => statusOf(runId)).toBe('CANCELLED');
     },
   );
 
   test.each(Object.entries(REST_READERS))(
-    'runs by %s go on that were to go on without their client',
+    'runs by %s continue if they were to continue without their client',
     async (_way, reader) => {
       const secret = await tenant.key();
       const headers = { 'x-on-disconnect': 'continue' };
       const read = await readWhole(reader({ app, bot, secret, headers }), () => revoke(secret));
-      expect(read.told).toEqual(['delta', 'error invalid_api_key', 'done failed']);
+      expect(read.items).toEqual(['delta', 'error invalid_api_key', 'done failed']);
       expect(await statusOf(read.runId)).toBe('RUNNING');
       finish();
       await expect.poll(() => statusOf(read.runId)).toBe('COMPLETED');
     },
   );
 
-  test('the events that it follows end, and the run goes on for whoever else reads it', async () => {
+  test('its event streams end, and the run continues for its other readers', async () => {
     const secret = await tenant.key();
     const response = await post(tenant.apiKey, { message: 'Hi', stream: true });
     const runId = response.headers.get('x-run-id') ?? '';
     const read = await readWhole(eventsOf(runId)({ app, bot, secret }), () => revoke(secret));
-    expect(read.told).toEqual(['run_started', 'delta', 'error invalid_api_key', 'done failed']);
+    expect(read.items).toEqual(['run_started', 'delta', 'error invalid_api_key', 'done failed']);
     finish();
     expect((await Array.fromAsync(readFrames(response))).at(-1)).not.toHaveProperty('status');
     expect(await statusOf(runId)).toBe('COMPLETED');
   });
 
-  test('its stream says why, in the form of errors, and of which run', async () => {
+  test('its streams end with an error event and the run’s id', async () => {
     const key = await tenant.key();
     const response = await post(key, { message: 'Hi', stream: true }, { 'x-request-id': 'mine' });
     const events = readFrames(response);
@@ -161,7 +161,7 @@ describe('when a key is revoked', () => {
     [GRAPHQL_READERS['graphql-sse'], 'INVALID_API_KEY'],
     [overWebSocket, '4403 Forbidden'],
     [REST_READERS['POST chat'], 'status 401'],
-  ])('its messages that wait for their turn leave the line (%#)', async (reader, refusal) => {
+  ])('its queued messages leave the queue (%#)', async (reader, refusal) => {
     const sessionId = randomUUID();
     const message = { message: 'Hi', stream: true };
     const before = await post(tenant.apiKey, message, { 'x-session-id': sessionId });
@@ -169,13 +169,13 @@ describe('when a key is revoked', () => {
     const waits = readWhole(reader({ app, bot, secret, sessionId }), () => {});
     await expect.poll(app.waiting).toBe(1);
     await revoke(secret);
-    expect((await waits).told).toEqual([refusal]);
+    expect((await waits).items).toEqual([refusal]);
     await expect.poll(app.waiting).toBe(0);
     finish();
     await before.text();
   });
 
-  test('a definition that is still on its way is not deployed', async () => {
+  test('a definition whose upload is not complete is not deployed', async () => {
     const [own, secret] = [await tenant.bot(null), await tenant.key()];
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ agentlang: agent() });
@@ -191,12 +191,12 @@ describe('when a key is revoked', () => {
     expect(await app.prisma.deployment.count({ where: { botId: own } })).toBe(0);
   });
 
-  test('a stream that its client does not read ends there, not when it is read', async () => {
+  test('a stream that its client does not read ends', async () => {
     const closed = Promise.withResolvers<unknown>();
     app.upstream.script(async ({ response, say, closed: hungUp }) => {
       hungUp.then(closed.resolve);
       while (!response.destroyed) {
-        say(WORDS);
+        say(TEXT);
         if (response.writableNeedDrain) await Promise.race([once(response, 'drain'), hungUp]);
       }
     });
@@ -208,23 +208,23 @@ describe('when a key is revoked', () => {
     expect(whole.slice(-2)).toMatchObject([{ event: 'error' }, { event: 'done' }]);
   });
 
-  test('it is known also where the word of it is lost', async () => {
+  test('it is noticed even if the notification is lost', async () => {
     const secrets = [await tenant.key(), await tenant.key()] as const;
     const silently = (secret: string) => async () => {
       await revokeSilently(secret.slice(0, 14));
     };
     const overSse = GRAPHQL_READERS['graphql-sse']({ app, bot, secret: secrets[0] });
-    expect((await readWhole(overSse, silently(secrets[0]))).told.at(-1)).toBe('INVALID_API_KEY');
+    expect((await readWhole(overSse, silently(secrets[0]))).items.at(-1)).toBe('INVALID_API_KEY');
     const overRest = REST_READERS['POST chat']({ app, bot, secret: secrets[1] });
-    expect((await readWhole(overRest, silently(secrets[1]))).told.at(-1)).toBe('done failed');
+    expect((await readWhole(overRest, silently(secrets[1]))).items.at(-1)).toBe('done failed');
   });
 });
 
-describe('when a key is revoked that a subscription hangs on whose reader reads nothing', () => {
-  test.each(['/graphql', '/graphql/stream'])('its run is stopped: at %s', async (path) => {
-    const words = 'x'.repeat(256 * 1024);
+describe('when a key is revoked while its subscription has an unread stream', () => {
+  test.each(['/graphql', '/graphql/stream'])('its run is cancelled: at %s', async (path) => {
+    const text = 'x'.repeat(256 * 1024);
     app.upstream.script(({ say }) => {
-      for (let count = 0; count < 32; count += 1) say(words);
+      for (let count = 0; count < 32; count += 1) say(text);
     });
     const key = await tenant.key();
     const own = await tenant.bot();
@@ -234,7 +234,7 @@ describe('when a key is revoked that a subscription hangs on whose reader reads 
     });
     const [response] = await once(stream, 'response');
     response.pause();
-    const where = { botId: own, response: { contains: words } };
+    const where = { botId: own, response: { contains: text } };
     await expect.poll(() => app.prisma.run.count({ where })).toBe(1);
     await revoke(key);
     await expect.poll(app.upstream.openResponses).toBe(0);
@@ -243,7 +243,7 @@ describe('when a key is revoked that a subscription hangs on whose reader reads 
 });
 
 describe('a key', () => {
-  test('has at most 100 subscriptions open, and room again when one ends', async () => {
+  test('may have 100 subscriptions open, and another when one ends', async () => {
     const key = await tenant.key();
     const client = createClient({
       url: app.webSocketUrl,

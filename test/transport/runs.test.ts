@@ -13,14 +13,14 @@ const get = async (path: string, key = tenant.apiKey) => {
   const response = await fetch(`${app.url}/v1/bots/${path}`, {
     headers: { authorization: `Bearer ${key}` },
   });
-  // biome-ignore lint/suspicious/noExplicitAny: the tests know what they asked for
+  // biome-ignore lint/suspicious/noExplicitAny: the tests know the shape of the response
   return { status: response.status, body: (await response.json()) as any };
 };
 
 const MOMENT = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
 
 describe('GET /v1/bots/:id/runs/{run_id}', () => {
-  test('reads one run in the documented shape, with its trace', async () => {
+  test('returns a run in the documented form, with its trace', async () => {
     const bot = await tenant.bot();
     const chat = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 's' });
     const { run_id, latency_ms, tokens_used } = (await chat.json()) as Record<string, unknown>;
@@ -63,7 +63,7 @@ describe('GET /v1/bots/:id/runs/{run_id}', () => {
     }
   });
 
-  test('tells why a run failed', async () => {
+  test('returns why a run failed', async () => {
     const bot = await tenant.bot();
     app.upstream.script(({ response }) => void response.writeHead(400).end());
     const chat = await tenant.chat(bot, { message: 'Hi' });
@@ -75,7 +75,7 @@ describe('GET /v1/bots/:id/runs/{run_id}', () => {
     });
   });
 
-  test('finds no run of nobody, nor of another bot', async () => {
+  test('returns 404 for an unknown run and for a run of another bot', async () => {
     const [bot, other] = [await tenant.bot(null), await tenant.bot(null)];
     const [run] = await makeRuns(app, other, [{}]);
     for (const id of ['run_none', run?.id]) {
@@ -86,7 +86,7 @@ describe('GET /v1/bots/:id/runs/{run_id}', () => {
 });
 
 describe('GET /v1/bots/:id/runs', () => {
-  test('lists runs newest first, page by page, each as when it is read by itself', async () => {
+  test('lists runs newest first, in pages, each as when read alone', async () => {
     const bot = await tenant.bot();
     for (const message of ['One', 'Two', 'Three']) await tenant.chat(bot, { message });
     const first = await get(`${bot}/runs?limit=2`);
@@ -99,7 +99,7 @@ describe('GET /v1/bots/:id/runs', () => {
     }
   });
 
-  test('lists those that all parameters let through', async () => {
+  test('lists the runs that match all parameters', async () => {
     const bot = await tenant.bot(null);
     const createdAt = new Date('2026-03-01T10:00:00Z');
     const made = await makeRuns(app, bot, [
@@ -140,7 +140,7 @@ describe('GET /v1/bots/:id/runs', () => {
     '2026-03-01T11:00:00%2B0100',
     '2026-03-01T08:30:00.000-0130',
     '2026-02-28T22:00-1200',
-  ])('takes %s for the moment that it is', async (moment) => {
+  ])('accepts %s as the time that it denotes', async (moment) => {
     const bot = await tenant.bot(null);
     const made = await makeRuns(app, bot, [
       { createdAt: new Date('2026-03-01T09:59:59.999Z') },
@@ -186,7 +186,7 @@ describe('GET /v1/bots/:id/runs', () => {
     expect(body.error.details).toEqual([{ path, message: expect.stringContaining(message) }]);
   });
 
-  test('names all that is wrong at once', async () => {
+  test('reports every problem at once', async () => {
     const bot = await tenant.bot(null);
     const { body } = await get(`${bot}/runs?limit=x&status=x&date=x&colour=x`);
     expect(body.error.details.map(({ path }: { path: string }) => path).toSorted()).toEqual([
@@ -197,7 +197,7 @@ describe('GET /v1/bots/:id/runs', () => {
     ]);
   });
 
-  test('needs the scope runs', async () => {
+  test('requires the scope runs', async () => {
     const bot = await tenant.bot(null);
     const key = await tenant.key({ scopes: ['CHAT', 'DEPLOY', 'ADMIN'] });
     for (const path of ['runs', 'runs/run_none']) {
@@ -208,7 +208,7 @@ describe('GET /v1/bots/:id/runs', () => {
 });
 
 describe('POST /v1/bots/:id/runs/{run_id}/cancel', () => {
-  test('answers the whole run', async () => {
+  test('returns the whole run', async () => {
     const bot = await tenant.bot();
     const chat = await tenant.chat(bot, { message: 'Hi' });
     const id = chat.headers.get('x-run-id');
@@ -228,12 +228,12 @@ describe('an id that cannot be stored', () => {
       'mutation ($bad: ID!) { bad: cancelRun(id: $bad) { id } good: cancelRun(id: "run_none") { id } }',
     ],
     ['nodes', 'query ($bad: ID!) { bad: node(id: $bad) { id } good: node(id: "run_none") { id } }'],
-  ])('harms no other that is asked for in the same moment: %s', async (_field, query) => {
-    const asked = Array.from({ length: 4 }, () => tenant.graphql(query, { bad: 'run_\u0000' }));
+  ])('does not affect other requests in the same batch: %s', async (_field, query) => {
+    const requests = Array.from({ length: 4 }, () => tenant.graphql(query, { bad: 'run_\u0000' }));
     const others = Array.from({ length: 20 }, () =>
       tenant.graphql('{ run(id: "run_none") { id } }'),
     );
-    for (const { errors } of await Promise.all([...asked, ...others])) {
+    for (const { errors } of await Promise.all([...requests, ...others])) {
       for (const { extensions } of errors ?? []) {
         expect(extensions.code).toMatch(/^(INVALID_REQUEST|RUN_NOT_FOUND)$/);
       }

@@ -8,7 +8,7 @@ import { createReserved, type EventStream } from '../../src/transport/graphql/si
 const TOKEN = 'token';
 const caller = { account: { id: 'acc_1' } } as Caller;
 
-/** A stream that never has anything to send, and what becomes of it. */
+/** A stream without events, and how it ended. */
 function quietStream() {
   const ended = Promise.withResolvers<string>();
   const stream: EventStream = (async function* () {})();
@@ -19,15 +19,15 @@ function quietStream() {
   return { stream, ended: ended.promise };
 }
 
-/** Somebody who reads. */
+/** The response of a real HTTP request, as a reader. */
 async function reader(): Promise<ServerResponse> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
-  const asked = once(server, 'request') as unknown as Promise<[unknown, ServerResponse]>;
+  const requested = once(server, 'request') as unknown as Promise<[unknown, ServerResponse]>;
   fetch(`http://127.0.0.1:${port}`).catch(() => {});
-  const [, response] = await asked;
+  const [, response] = await requested;
   onTestFinished(() => {
     response.destroy();
     server.close();
@@ -51,13 +51,13 @@ function reserve() {
   const { stream, ended } = quietStream();
   reserved.add(TOKEN, caller, stream);
   const connection = reserved.find(TOKEN);
-  if (!connection) throw new Error('It was not added.');
+  if (!connection) throw new Error('The connection was not added.');
   return {
     connection,
     ended,
     reserved,
     endKey: () => endKey(),
-    isLeft: () => reserved.find(TOKEN) !== undefined || isWatched,
+    isRegistered: () => reserved.find(TOKEN) !== undefined || isWatched,
   };
 }
 
@@ -69,8 +69,8 @@ describe('a reserved connection', () => {
     vi.useRealTimers();
   });
 
-  test('that nobody opens within a minute ends, with its operations, and is forgotten', async () => {
-    const { connection, ended, isLeft } = reserve();
+  test('that is not opened within a minute ends, with its operations, and is removed', async () => {
+    const { connection, ended, isRegistered } = reserve();
     const operation = connection.operations.begin('one');
     vi.advanceTimersByTime(59_000);
     expect(operation.aborted).toBe(false);
@@ -78,11 +78,11 @@ describe('a reserved connection', () => {
     expect(await ended).toBe('ended');
     expect(operation.aborted).toBe(true);
     expect(await connection.opened).toBeUndefined();
-    expect(isLeft()).toBe(false);
+    expect(isRegistered()).toBe(false);
   });
 
-  test('that somebody reads outlasts that time, and ends with its reader', async () => {
-    const { connection, ended, isLeft } = reserve();
+  test('with a reader has no time limit, and ends with its reader', async () => {
+    const { connection, ended, isRegistered } = reserve();
     const response = await reader();
     const stream = createEventReader(response);
     connection.open(stream);
@@ -93,34 +93,34 @@ describe('a reserved connection', () => {
     response.destroy();
     expect(await ended).toBe('ended');
     expect(operation.aborted).toBe(true);
-    expect(isLeft()).toBe(false);
+    expect(isRegistered()).toBe(false);
   });
 
-  test('ends at once with a reader who has gone before it is opened', async () => {
-    const { connection, ended, isLeft } = reserve();
+  test('ends at once if its reader has already disconnected', async () => {
+    const { connection, ended, isRegistered } = reserve();
     const response = await reader();
     const closed = once(response, 'close');
     response.destroy();
     await closed;
     connection.open(createEventReader(response));
     expect(await ended).toBe('ended');
-    expect(isLeft()).toBe(false);
+    expect(isRegistered()).toBe(false);
   });
 
   test.each([
-    ['that nobody reads yet', false],
+    ['without a reader', false],
     ['with its reader', true],
-  ])('%s ends with its key', async (_which, isOpen) => {
-    const { connection, ended, endKey, isLeft } = reserve();
+  ])('%s ends when its key ends', async (_which, isOpen) => {
+    const { connection, ended, endKey, isRegistered } = reserve();
     const response = await reader();
     if (isOpen) connection.open(createEventReader(response));
     endKey();
     expect(await ended).toBe('ended');
     expect(response.destroyed).toBe(isOpen);
-    expect(isLeft()).toBe(false);
+    expect(isRegistered()).toBe(false);
   });
 
-  test('that is one too many for its account to wait is refused, until another is opened', async () => {
+  test('over the account’s limit of unopened ones is refused until another is opened', async () => {
     const { reserved, connection } = reserve();
     for (let count = 1; count < 100; count += 1) {
       reserved.add(`other ${count}`, caller, quietStream().stream);
@@ -130,8 +130,8 @@ describe('a reserved connection', () => {
       'unopened reserved connections',
     );
     expect(await refused.ended).toBe('ended');
-    const stranger = { account: { id: 'acc_2' } } as Caller;
-    reserved.add('stranger', stranger, quietStream().stream);
+    const otherCaller = { account: { id: 'acc_2' } } as Caller;
+    reserved.add('of another account', otherCaller, quietStream().stream);
     connection.open(createEventReader(await reader()));
     const granted = quietStream();
     reserved.add('late', caller, granted.stream);

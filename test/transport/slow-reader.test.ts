@@ -4,12 +4,12 @@ import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
-import { objectCounts, expectNoLeak } from '../helpers/leaks.ts';
+import { expectNoLeak, objectCounts } from '../helpers/leaks.ts';
 
 const MIB = 1024 * 1024;
-/** In characters, each of which JSON writes as six: 18 MiB for every client, of the 4 MiB that a run may say. */
+/** In characters. JSON writes each as six, so this is 18 MiB for every client; a run's limit is 4 MiB. */
 const FLOOD = 3 * MIB;
-const WORDS = '\u0001'.repeat(64 * 1024);
+const TEXT = '\u0001'.repeat(64 * 1024);
 
 let app: TestApp;
 let tenant: Tenant;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 const RUN_EVENTS =
   'subscription ($bot: ID!, $runId: ID!) { runEvents(botId: $bot, runId: $runId) { __typename ... on TextDelta { delta } } }';
 
-/** Asks for a stream, and reads nothing of it but so much as shows that it has begun. */
+/** Requests a stream, and reads only its first chunk. */
 async function neverRead(path: string, accept = '*/*'): Promise<{ socket: Socket; begun: string }> {
   const { hostname, port } = new URL(app.url);
   const socket = connect(Number(port), hostname);
@@ -36,22 +36,22 @@ async function neverRead(path: string, accept = '*/*'): Promise<{ socket: Socket
   return { socket, begun: String(begun) };
 }
 
-/** Reserves a connection for many operations, never reads its stream, and follows a run by it. */
+/** Reserves a connection, never reads its stream, and follows a run over it. */
 async function neverReadReserved(variables: object): Promise<{ socket: Socket }> {
   const url = `${app.url}/graphql/stream`;
   const reserved = await fetch(url, { method: 'PUT', headers: tenant.headers });
   const token = await reserved.text();
   const client = await neverRead(`/graphql/stream?token=${token}`, 'text/event-stream');
-  const asked = await fetch(`${url}?token=${token}`, {
+  const accepted = await fetch(`${url}?token=${token}`, {
     method: 'POST',
     headers: { ...tenant.headers, 'content-type': 'application/json' },
     body: JSON.stringify({ query: RUN_EVENTS, variables, extensions: { operationId: '1' } }),
   });
-  expect(asked.status).toBe(202);
+  expect(accepted.status).toBe(202);
   return client;
 }
 
-/** The answers that the server gives from now on. */
+/** The responses that the server begins from now on. */
 function watchAnswers() {
   const answers: ServerResponse[] = [];
   const port = new URL(app.url).port;
@@ -63,12 +63,12 @@ function watchAnswers() {
   return { answers, stop: () => unsubscribe('http.server.request.start', add) };
 }
 
-describe('clients that read nothing of what a model floods them with', () => {
-  test('make the server wait for them, and leave nothing behind when they go', async () => {
+describe('clients that do not read a flood of text', () => {
+  test('cause backpressure, and leak nothing when they disconnect', async () => {
     const flooded = Promise.withResolvers<void>();
     app.upstream.script(async ({ response, say, closed }) => {
-      for (let sent = 0; sent < FLOOD && !response.destroyed; sent += WORDS.length) {
-        say(WORDS);
+      for (let sent = 0; sent < FLOOD && !response.destroyed; sent += TEXT.length) {
+        say(TEXT);
         if (response.writableNeedDrain) await Promise.race([once(response, 'drain'), closed]);
       }
       flooded.resolve();
@@ -92,7 +92,7 @@ describe('clients that read nothing of what a model floods them with', () => {
     ];
     await flooded.promise;
     stop();
-    // Two more were to reserve a connection, and to ask by it.
+    // Two more responses reserved a connection and accepted its operation.
     expect(answers).toHaveLength(clients.length + 2);
     for (const { writableLength } of answers) expect(writableLength).toBeLessThan(MIB);
 
@@ -103,10 +103,10 @@ describe('clients that read nothing of what a model floods them with', () => {
     await expect.poll(status, { interval: 500 }).toBe('CANCELLED');
     answers.length = 0;
     await expectNoLeak(before, {
-      // One is the model's own, and one was the last on a connection that is kept.
+      // One is the model server's, and one was the last on a keep-alive connection.
       answers: 3,
       activeTimers: 6,
-      // The database's client keeps its last statement.
+      // The database client keeps its last statement.
       heapBytes: 24 * FLOOD,
     });
   });

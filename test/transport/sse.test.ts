@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A server that streams what the test gives it, with waits that a test can sit out, and notes the chunks. */
+/** A server that streams the test's events with short intervals, and records the chunks. */
 const serve = async (start: () => Promise<AsyncIterable<StreamedEvent>>, chunks: string[] = []) => {
   const app = Fastify({ forceCloseConnections: true });
   const results = async () => {
@@ -33,7 +33,7 @@ const serve = async (start: () => Promise<AsyncIterable<StreamedEvent>>, chunks:
 };
 
 describe('a stream of frames', () => {
-  test('sends its headers while its run still waits for the turn', async () => {
+  test('sends its headers while its run still waits for its turn', async () => {
     const turn = Promise.withResolvers<void>();
     const response = await serve(async () => {
       await turn.promise;
@@ -50,24 +50,24 @@ describe('a stream of frames', () => {
     );
   });
 
-  test('bridges silence with comments', async () => {
-    const speak = Promise.withResolvers<void>();
+  test('sends comments while there are no events', async () => {
+    const continueEvents = Promise.withResolvers<void>();
     const response = await serve(async () =>
       (async function* () {
         yield { type: 'TextDelta', delta: 'Well' } as const;
-        await speak.promise;
+        await continueEvents.promise;
         yield { type: 'ChatDone', latencyMs: 7 } as const;
       })(),
     );
     let text = '';
     for await (const chunk of response.body ?? []) {
       text += Buffer.from(chunk).toString();
-      if (text.split(': ping\n\n').length > 2) speak.resolve();
+      if (text.split(': ping\n\n').length > 2) continueEvents.resolve();
     }
     expect(text).toMatch(/^data: \{"delta":"Well"\}\n\n(: ping\n\n){2,}data: \{"event":"done"/);
   });
 
-  test('sends what is ready at the same moment in one chunk, unless it is much', async () => {
+  test('sends simultaneous events in one chunk, up to a size', async () => {
     const deltas = (...lengths: number[]) =>
       lengths.map((length) => ({ type: 'TextDelta', delta: 'x'.repeat(length) }) as const);
     const next = Promise.withResolvers<void>();
@@ -108,9 +108,9 @@ describe('a stream of frames', () => {
   });
 
   test.each([
-    ['is closed without a done frame where the database does not answer', true],
-    ['is closed without a done frame where its run has no known end', false],
-  ])('%s', async (_how, throws) => {
+    ['is closed without a done frame if the database does not respond', true],
+    ['is closed without a done frame if the end of its run is unknown', false],
+  ])('%s', async (_reason, throws) => {
     const response = await serve(async () =>
       (async function* () {
         yield { type: 'RunStarted', runId: 'run_1' } as const;
@@ -127,7 +127,7 @@ describe('a stream of frames', () => {
   });
 });
 
-test('a client that has hung up already is noticed', () => {
+test('a client that has already disconnected is noticed', () => {
   const raw = { destroyed: true, once: () => {} };
   expect(clientSignal({ raw } as never).aborted).toBe(true);
 });

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { watchStall } from '../../src/transport/graphql/stall.ts';
 
-/** A WebSocket with so many messages in its queue. */
+/** A WebSocket with a queue of unsent messages. */
 function stalling() {
   const socket = Object.assign(new EventEmitter(), { bufferedAmount: 0, terminate: vi.fn() });
   const stall = watchStall(socket as unknown as Parameters<typeof watchStall>[0], 30_000);
@@ -27,7 +27,7 @@ describe('a WebSocket', () => {
     vi.useRealTimers();
   });
 
-  test('of which nothing leaves for 30 s while something waits is cut', () => {
+  test('is terminated if no queued message is sent for 30 s', () => {
     const { socket, queue, send } = stalling();
     queue();
     queue();
@@ -40,7 +40,7 @@ describe('a WebSocket', () => {
     expect(socket.terminate).toHaveBeenCalledOnce();
   });
 
-  test('that takes everything, or has closed, is left alone', () => {
+  test('is not terminated if its queue is empty or it has closed', () => {
     const taken = stalling();
     taken.queue();
     taken.send();

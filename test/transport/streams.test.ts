@@ -19,7 +19,7 @@ describe('an account', () => {
     await app.close();
   });
 
-  test('has so many streams open, by whichever of its keys and transports', async () => {
+  test('has a limit of open streams across its keys and transports', async () => {
     const bot = await tenant.bot();
     const finish = Promise.withResolvers<void>();
     app.upstream.script(async ({ say, end }) => {

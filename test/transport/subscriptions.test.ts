@@ -6,7 +6,7 @@ import { createSubscribe } from '../../src/transport/graphql/subscriptions.ts';
 
 const Query = new GraphQLObjectType({ name: 'Query', fields: { any: { type: GraphQLString } } });
 
-/** Reads a subscription whose source waits until it is told to stop, and then fails over that. */
+/** Reads a subscription whose source waits for its abort and then fails. */
 async function readFailing(reader: AbortController) {
   const Subscription = new GraphQLObjectType<unknown, Context>({
     name: 'Subscription',
@@ -32,23 +32,23 @@ async function readFailing(reader: AbortController) {
     document: parse('subscription { any }'),
     contextValue: { caller: () => ({ key: { id: 'key_1' } }), keys, signal: reader.signal },
   });
-  if (!(Symbol.asyncIterator in results)) throw new Error('It did not begin.');
-  return { told: Array.fromAsync(results), endKey };
+  if (!(Symbol.asyncIterator in results)) throw new Error('The subscription did not begin.');
+  return { received: Array.fromAsync(results), endKey };
 }
 
-describe('a subscription that fails over its end', () => {
-  test('tells of its key where that is what has ended', async () => {
-    const { told, endKey } = await readFailing(new AbortController());
+describe('a subscription whose source fails at its end', () => {
+  test('returns the error of its key if the key has ended', async () => {
+    const { received, endKey } = await readFailing(new AbortController());
     endKey();
-    expect(await told).toMatchObject([
+    expect(await received).toMatchObject([
       { errors: [{ originalError: { code: 'invalid_api_key' } }] },
     ]);
   });
 
-  test('tells nothing where its reader has left', async () => {
+  test('returns nothing if its reader has disconnected', async () => {
     const reader = new AbortController();
-    const { told } = await readFailing(reader);
+    const { received } = await readFailing(reader);
     reader.abort();
-    expect(await told).toEqual([]);
+    expect(await received).toEqual([]);
   });
 });

@@ -8,8 +8,8 @@ const CANARY = 'canary-0815';
 let app: TestApp;
 let tenant: Tenant;
 /** A key of another account with every scope, and a bot of that account. */
-let stranger: { secret: string; bot: string };
-let theirs: Record<'bot' | 'deployment' | 'run' | 'session' | 'message' | 'key', string>;
+let otherAccount: { secret: string; bot: string };
+let foreignIds: Record<'bot' | 'deployment' | 'run' | 'session' | 'message' | 'key', string>;
 let cursors: Record<'bots' | 'runs' | 'deployments' | 'sessions', string>;
 
 const CURSORS = `query ($bot: ID!) {
@@ -36,7 +36,7 @@ beforeAll(async () => {
   );
   const { run } = data.chat;
   const message = await app.prisma.message.findFirstOrThrow({ where: { runId: run.id } });
-  theirs = {
+  foreignIds = {
     bot,
     run: run.id,
     deployment: run.deployment.id,
@@ -52,14 +52,14 @@ beforeAll(async () => {
     sessions: found.bot.sessions.pageInfo.endCursor,
   };
   const other = await app.tenant();
-  stranger = {
+  otherAccount = {
     secret: await other.key({ scopes: Object.values(KeyScope) }),
     bot: await other.bot(),
   };
 });
 
-const ask = (query: string, variables: object = {}) =>
-  app.graphql(stranger.secret, query, variables);
+const request = (query: string, variables: object = {}) =>
+  app.graphql(otherAccount.secret, query, variables);
 
 describe('ids of another account', () => {
   test.each<[string, string, string]>([
@@ -86,49 +86,57 @@ describe('ids of another account', () => {
       'mutation { createBot(input: { id: "BOT", name: "B" }) { id } }',
       'INVALID_REQUEST',
     ],
-  ])('are refused beside the own bot: %s', async (_field, query, code) => {
+  ])('are refused together with an own bot: %s', async (_field, query, code) => {
     const filled = query
-      .replace('OWN', stranger.bot)
-      .replace('DEPLOYMENT', theirs.deployment)
-      .replace('RUN', theirs.run)
-      .replace('"KEY"', `"${theirs.key}"`)
-      .replace('"BOT"', `"${theirs.bot}"`);
-    const { errors } = await ask(filled);
+      .replace('OWN', otherAccount.bot)
+      .replace('DEPLOYMENT', foreignIds.deployment)
+      .replace('RUN', foreignIds.run)
+      .replace('"KEY"', `"${foreignIds.key}"`)
+      .replace('"BOT"', `"${foreignIds.bot}"`);
+    const { errors } = await request(filled);
     expect(errors?.[0]?.extensions.code).toBe(code);
   });
 
-  test('are nothing, as nodes', async () => {
-    const { data } = await ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
-      ids: Object.values(theirs),
+  test('are null as nodes', async () => {
+    const { data } = await request('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+      ids: Object.values(foreignIds),
     });
-    expect(data.nodes).toEqual(Object.values(theirs).map(() => null));
+    expect(data.nodes).toEqual(Object.values(foreignIds).map(() => null));
   });
 
-  test('filter nothing out of the own runs that is not there', async () => {
-    const { data } = await ask(
+  test('match no own runs as a filter', async () => {
+    const { data } = await request(
       'query ($bot: ID!, $id: ID!) { runs(botId: $bot, filter: { deploymentId: $id }) { edges { cursor } } }',
-      { bot: stranger.bot, id: theirs.deployment },
+      { bot: otherAccount.bot, id: foreignIds.deployment },
     );
     expect(data.runs.edges).toEqual([]);
   });
 
   test.each([
-    ['of a run', () => `runEvents(runId: "${theirs.run}") { __typename }`, 'RUN_NOT_FOUND'],
     [
-      'of a run, beside the own bot',
-      () => `runEvents(runId: "${theirs.run}", botId: "${stranger.bot}") { __typename }`,
+      'the events of a run',
+      () => `runEvents(runId: "${foreignIds.run}") { __typename }`,
       'RUN_NOT_FOUND',
     ],
-    ['of a bot', () => `runChanged(botId: "${theirs.bot}") { id }`, 'BOT_ACCESS_DENIED'],
     [
-      'of its deployments',
-      () => `deploymentChanged(botId: "${theirs.bot}") { id }`,
+      'the events of a run, with an own bot',
+      () => `runEvents(runId: "${foreignIds.run}", botId: "${otherAccount.bot}") { __typename }`,
+      'RUN_NOT_FOUND',
+    ],
+    [
+      'the runs of a bot',
+      () => `runChanged(botId: "${foreignIds.bot}") { id }`,
       'BOT_ACCESS_DENIED',
     ],
-  ])('are not followed: %s', async (_what, field, code) => {
+    [
+      'the deployments of a bot',
+      () => `deploymentChanged(botId: "${foreignIds.bot}") { id }`,
+      'BOT_ACCESS_DENIED',
+    ],
+  ])('cannot be followed: %s', async (_what, field, code) => {
     const client = createClient({
       url: `${app.url}/graphql/stream`,
-      headers: { authorization: `Bearer ${stranger.secret}` },
+      headers: { authorization: `Bearer ${otherAccount.secret}` },
       retryAttempts: 0,
     });
     const results = await Array.fromAsync(client.iterate({ query: `subscription { ${field()} }` }));
@@ -138,9 +146,9 @@ describe('ids of another account', () => {
 });
 
 describe('cursors of the lists of another account', () => {
-  test('are places in the own lists, and show nothing of the others', async () => {
+  test('are positions in the own lists, and reveal nothing of the other account', async () => {
     for (const side of ['first: 10, after', 'last: 10, before']) {
-      const { data, errors } = await ask(
+      const { data, errors } = await request(
         `query ($bot: ID!, $bots: String!, $runs: String!, $deployments: String!, $sessions: String!) {
           bots(${side}: $bots) { edges { node { id } } }
           bot(id: $bot) {
@@ -149,11 +157,11 @@ describe('cursors of the lists of another account', () => {
             sessions(${side}: $sessions) { edges { node { id } } }
           }
         }`,
-        { bot: stranger.bot, ...cursors },
+        { bot: otherAccount.bot, ...cursors },
       );
       expect(errors).toBeUndefined();
       const text = JSON.stringify(data);
-      for (const id of Object.values(theirs)) expect(text).not.toContain(id);
+      for (const id of Object.values(foreignIds)) expect(text).not.toContain(id);
     }
   });
 });

@@ -7,7 +7,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 
-/** Opens a WebSocket, on which nothing is said yet. */
+/** Opens a WebSocket without sending a message. */
 async function open({ webSocketUrl }: TestApp) {
   const socket = new WebSocket(webSocketUrl, 'graphql-transport-ws');
   onTestFinished(() => socket.terminate());
@@ -16,7 +16,7 @@ async function open({ webSocketUrl }: TestApp) {
   return { socket, closed, send: (message: object) => socket.send(JSON.stringify(message)) };
 }
 
-/** Opens one, and says who asks. */
+/** Opens a WebSocket and authenticates. */
 async function connect(app: TestApp, { headers }: Pick<Tenant, 'headers'>) {
   const connection = await open(app);
   connection.send({ type: 'connection_init', payload: { Authorization: headers.authorization } });
@@ -38,13 +38,13 @@ describe('an operation', () => {
   });
 });
 
-/** The database, with looks at keys that are the test's own. */
+/** The database with replaced methods of its key model. */
 async function withKeys(
-  looks: (model: PrismaClient['apiKey']) => Record<string, (asked: never) => unknown>,
+  overrides: (model: PrismaClient['apiKey']) => Record<string, (argument: never) => unknown>,
 ): Promise<Database> {
   const database = await testDatabase();
   const { apiKey } = database.prisma;
-  const own = looks(apiKey);
+  const own = overrides(apiKey);
   const keys = new Proxy(apiKey, {
     get: (model, name) => own[String(name)] ?? Reflect.get(model, name),
   });
@@ -54,14 +54,14 @@ async function withKeys(
   return { ...database, prisma };
 }
 
-describe('a client that goes while its key is looked up', () => {
-  test('is not remembered', async () => {
-    const asked = Promise.withResolvers<void>();
+describe('a client that disconnects while its key is looked up', () => {
+  test('is not watched', async () => {
+    const lookupStarted = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
-    let looked = (_keys: number) => {};
+    let onPoll = (_keys: number) => {};
     const database = await withKeys((model) => ({
       findUnique: async (key: Prisma.ApiKeyFindUniqueArgs) => {
-        asked.resolve();
+        lookupStarted.resolve();
         await answer.promise;
         return model.findUnique(key);
       },
@@ -72,7 +72,7 @@ describe('a client that goes while its key is looked up', () => {
           ? Reflect.get(client, name)
           : (text: TemplateStringsArray, ...values: unknown[]) => {
               const watched = values.find((value) => Array.isArray(value));
-              if (text.join('?').includes('AS watched(hash)')) looked(watched?.length ?? 0);
+              if (text.join('?').includes('AS watched(hash)')) onPoll(watched?.length ?? 0);
               return client.$queryRaw(text, ...values);
             },
     });
@@ -80,41 +80,41 @@ describe('a client that goes while its key is looked up', () => {
     const tenant = await app.tenant();
     const { socket, send } = await open(app);
     send({ type: 'connection_init', payload: { Authorization: tenant.headers.authorization } });
-    await asked.promise;
+    await lookupStarted.promise;
     socket.terminate();
     await expect.poll(app.openSockets).toBe(0);
     answer.resolve();
     await connect(app, await app.tenant());
-    // All keys that anybody waits for are looked at together.
+    // All watched keys are polled in one statement.
     const next = Promise.withResolvers<number>();
-    looked = next.resolve;
+    onPoll = next.resolve;
     expect(await next.promise).toBe(1);
   });
 });
 
 describe('a key that cannot be looked up', () => {
-  test('has that operation refused, and the others of its WebSocket go on', async () => {
-    let isAway = false;
+  test('has its operation refused, and the other operations of its WebSocket continue', async () => {
+    let isDown = false;
     const database = await withKeys((model) => ({
-      findUnique: async (asked: Prisma.ApiKeyFindUniqueArgs) => {
-        if (isAway) throw new Error('canary');
-        return model.findUnique(asked);
+      findUnique: async (query: Prisma.ApiKeyFindUniqueArgs) => {
+        if (isDown) throw new Error('canary');
+        return model.findUnique(query);
       },
     }));
     const app = await startApp({ database });
     const printed = vi.spyOn(console, 'error');
     onTestFinished(() => printed.mockRestore());
     const { socket, closed, send } = await connect(app, await app.tenant());
-    const told: string[] = [];
-    socket.on('message', (data) => told.push(String(data)));
-    /** The code of the error of an operation, none where it is answered; or how the connection ended. */
+    const messages: string[] = [];
+    socket.on('message', (data) => messages.push(String(data)));
+    /** Runs an operation. @returns its error code, if any, or how the connection ended. */
     const ask = async () => {
       const id = randomUUID();
       const answered = new Promise<string>((resolve) => {
-        socket.on('message', function hear(data) {
-          const said = JSON.parse(String(data));
-          if (said.id !== id || said.type === 'complete') return;
-          socket.off('message', hear);
+        socket.on('message', function onMessage(data) {
+          const parsed = JSON.parse(String(data));
+          if (parsed.id !== id || parsed.type === 'complete') return;
+          socket.off('message', onMessage);
           resolve(String(data));
         });
       });
@@ -126,12 +126,12 @@ describe('a key that cannot be looked up', () => {
       return error?.extensions.code;
     };
     expect(await ask()).toBeUndefined();
-    isAway = true;
-    // A key is remembered for a second.
+    isDown = true;
+    // A key is cached for a second.
     await expect.poll(ask).toBe('INTERNAL_ERROR');
-    isAway = false;
+    isDown = false;
     expect(await ask()).toBeUndefined();
-    expect(told.join()).not.toContain('canary');
+    expect(messages.join()).not.toContain('canary');
     expect(printed).not.toHaveBeenCalled();
   });
 });
@@ -141,7 +141,7 @@ describe('a message that only servers send', () => {
     ['connection_ack', {}],
     ['next', {}],
     ['error', [{ message: 'No' }]],
-  ])('is none, without a key too: %s', async (type, payload) => {
+  ])('closes the connection, even without a key: %s', async (type, payload) => {
     const app = await startApp();
     const printed = vi.spyOn(console, 'error');
     onTestFinished(() => printed.mockRestore());
@@ -168,7 +168,7 @@ describe('a message', () => {
   const CLOSED = 'closed with 4400 Invalid message received';
 
   test.each([
-    ['that says who asks', { type: 'connection_init', payload: { Authorization: large } }],
+    ['that authenticates', { type: 'connection_init', payload: { Authorization: large } }],
     ['that is a ping', { type: 'ping', payload: { large } }],
     ['that begins an operation', { id: '1', type: 'subscribe', payload: { query: large } }],
   ])(
@@ -184,15 +184,15 @@ describe('a message', () => {
     ['a ping', { type: 'ping', payload: { large } }],
     ['a pong', { type: 'pong', payload: { large } }],
     ['the end of an operation', { type: 'complete', id: large }],
-    ['of no type', { large }],
-  ])('of more than 16 KiB is an operation, and not %s', async (_what, message) => {
+    ['a message without a type', { large }],
+  ])('of more than 16 KiB may be an operation, but not %s', async (_what, message) => {
     const app = await startApp();
     const { closed, send } = await connect(app, await app.tenant());
     send(message);
     expect(await closed).toBe(CLOSED);
   });
 
-  test('may be a long operation', async () => {
+  test('may contain a long operation', async () => {
     const app = await startApp();
     const { socket, send } = await connect(app, await app.tenant());
     const query = 'query ($source: String!) { checkDefinition(source: $source) { valid } }';
@@ -204,7 +204,7 @@ describe('a message', () => {
     });
   });
 
-  test('is read in little time before the connection is acknowledged', async () => {
+  test('is parsed in little time before the connection is acknowledged', async () => {
     const app = await startApp();
     const sockets = await Promise.all(Array.from({ length: 20 }, () => open(app)));
     const message = `{"type": "ping", "payload": [${'0,'.repeat(500_000)}0]}`;
@@ -212,11 +212,11 @@ describe('a message', () => {
     for (const { socket } of sockets) socket.send(message);
     await Promise.all(sockets.map(({ closed }) => closed));
     const { user, system } = process.cpuUsage(before);
-    // To read each number through a function takes 6 seconds of them.
+    // Parsing each number through a reviver function would take 6 seconds.
     expect(user + system).toBeLessThan(2_000_000);
   });
 
-  test('that its client does not read the answers of ends the connection', async () => {
+  test('whose responses the client does not read closes the connection', async () => {
     const app = await startApp();
     const { socket, send } = await connect(app, await app.tenant());
     socket.pause();

@@ -1,6 +1,6 @@
 import type { KeyScope } from '../../../src/generated/prisma/client.ts';
 
-/** The fields that want a scope, whichever way leads to them. */
+/** The fields that require a scope, on any path. */
 export const GUARDED: Record<string, KeyScope> = {
   'Account.apiKeys': 'ADMIN',
   'Account.auditLog': 'ADMIN',
@@ -31,17 +31,17 @@ export const GUARDED: Record<string, KeyScope> = {
   'Usage.tokensThisMonth': 'RUNS',
 };
 
-/** The nodes that want a scope where they are found by their id. */
+/** The types that require a scope when found by id as nodes. */
 export const GUARDED_NODES: Record<string, KeyScope> = {
   ApiKey: 'ADMIN',
   Run: 'RUNS',
   Session: 'RUNS',
 };
 
-/** The ways to a run that the operation itself has begun, which it may read whole. */
+/** The paths to a run that the operation itself began. Its caller may read the whole run. */
 export const OWN_RUNS = ['Mutation.chat ChatReply.run', 'Mutation.execute'];
 
-/** The fields that need no scope besides those of the way to their object. */
+/** The fields that require no scope beyond those of the path to their object. */
 const OPEN: Record<string, string> = {
   Account: 'id name plan requestsPerMinute requestsPerDay bots createdAt suspendedAt',
   ApiKey: 'id name prefix scopes bots createdAt lastUsedAt expiresAt revokedAt',
@@ -68,7 +68,7 @@ const OPEN: Record<string, string> = {
   Viewer: 'account apiKey rateLimit usage',
 };
 
-/** Types whose fields are all read together: parts of what holds them. */
+/** Types whose fields are all read together, as parts of their object. */
 export const PARTS = [
   ...['BotStats', 'DayStats', 'HourStats', 'DefinitionReport', 'Diagnostic', 'PageInfo'],
   ...['Dependency', 'RunError', 'Span', 'Trace'],
@@ -80,7 +80,7 @@ export const OPEN_FIELDS = Object.entries(OPEN).flatMap(([type, fields]) =>
   fields.split(' ').map((field) => `${type}.${field}`),
 );
 
-/** What a session token may ask for, of its own session alone. */
+/** The fields that a session token may read, of its own session only. */
 export const TOKEN_FIELDS = [
   ...['Query.bot', 'Mutation.chat', 'Mutation.cancelRun'],
   ...['Subscription.chat', 'Subscription.runEvents'],

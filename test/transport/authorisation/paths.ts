@@ -12,31 +12,31 @@ import { schema } from '../../../src/schema/index.ts';
 import { OWN_RUNS, PARTS } from './fields.ts';
 import { type Ids, TABLE } from './table.ts';
 
-/** One way through the schema, from a root field to all open fields of an object, or to one field. */
+/** One path through the schema, from a root field to all open fields of an object, or to one field. */
 export type Path = {
   /** Such as `Query.bot Bot.runs Run.input`. */
   name: string;
-  /** The document that goes this way, and no other. */
+  /** The document that selects only this path. */
   document: string;
-  /** The field that is closed, where the way ends at one. */
+  /** The closed field at the end of the path, if any. */
   closed?: string;
 };
 
 /** Whether a field may be read. */
 export type MayRead = (field: string, way: { isOwnRun: boolean }) => boolean;
 
-/** How many objects deep a way goes. */
+/** The maximum number of objects on a path. */
 const DEPTH = 5;
 
 type Selection = (inner: string) => string;
 
-/** The arguments of fields below the root that need some. */
+/** The required arguments of fields below the root. */
 const ARGUMENTS: Record<string, string> = {
   'Bot.session': '(id: "user-1")',
   'Bot.stats': '(from: "2020-01-01T00:00:00Z", to: "2020-01-02T00:00:00Z")',
 };
 
-/** What leads nowhere: enumerations, scalars and the types that are read whole. */
+/** Types without further paths: enumerations, scalars, and types that are read whole. */
 const isLeaf = (type: GraphQLNamedType) => !isObjectType(type) || PARTS.includes(type.name);
 
 /** All fields of a type that is read whole. */
@@ -48,7 +48,7 @@ function wholeOf(type: GraphQLNamedType): string {
   return ` { ${inner.join(' ')} }`;
 }
 
-/** The type that a field leads to, through the pages of a list; and how a document gets there. The oldest entries stay. */
+/** The type that a field leads to, through the edges of a list, and its selection. Pages start at the oldest entry. */
 function targetOf(field: GraphQLField<unknown, unknown>): {
   type: GraphQLNamedType;
   page: string;
@@ -67,7 +67,7 @@ function targetOf(field: GraphQLField<unknown, unknown>): {
   };
 }
 
-/** Every way below an object: no type comes twice on one, but for runs, of which the first may be the operation's own. */
+/** Every path below an object. No type repeats on a path, except a run: the first may be the operation's own. */
 function* below(
   type: GraphQLObjectType,
   steps: string[],
@@ -79,47 +79,47 @@ function* below(
   for (const field of Object.values(type.getFields())) {
     const name = `${type.name}.${field.name}`;
     const target = targetOf(field);
-    const asked = field.name + (ARGUMENTS[name] ?? target.page);
-    const leaf = isLeaf(target.type) ? asked + wholeOf(target.type) : undefined;
+    const selected = field.name + (ARGUMENTS[name] ?? target.page);
+    const leaf = isLeaf(target.type) ? selected + wholeOf(target.type) : undefined;
     if (!mayRead(name, { isOwnRun })) {
-      const closed = leaf ?? asked + target.select('__typename');
+      const closed = leaf ?? selected + target.select('__typename');
       yield { name: [...steps, name].join(' '), document: select(closed), closed: name };
     } else if (leaf !== undefined) {
       open.push(leaf);
     } else if (isObjectType(target.type)) {
       const visits = steps.filter((step) => step.startsWith(`${target.type.name}.`)).length;
       if (visits > (target.type.name === 'Run' ? 1 : 0) || steps.length >= DEPTH) continue;
-      const inner: Selection = (text) => select(asked + target.select(text));
+      const inner: Selection = (text) => select(selected + target.select(text));
       yield* below(target.type, [...steps, name], inner, mayRead);
     }
   }
   if (open.length > 0) yield { name: `${steps.join(' ')} *`, document: select(open.join(' ')) };
 }
 
-/** The root field of the table as a document that selects something else of it. */
-function rootOf(name: string, asked: string): Selection {
-  const operation = name.split('.', 1)[0]?.toLowerCase() ?? '';
-  const [definition] = parse(`${operation} { ${asked} }`).definitions;
-  if (definition?.kind !== 'OperationDefinition') throw new Error(`${name} is no operation.`);
+/** The root field of the table as a document with another selection. */
+function rootOf(name: string, rootField: string): Selection {
+  const type = name.split('.', 1)[0]?.toLowerCase() ?? '';
+  const [definition] = parse(`${type} { ${rootField} }`).definitions;
+  if (definition?.kind !== 'OperationDefinition') throw new Error(`${name} is not an operation.`);
   const [field] = definition.selectionSet.selections;
-  if (field?.kind !== 'Field') throw new Error(`${name} asks for no field.`);
+  if (field?.kind !== 'Field') throw new Error(`${name} has no field.`);
   const bare = print({ ...field, selectionSet: undefined });
-  return (inner) => `${operation} { ${bare} { ${inner} } }`;
+  return (inner) => `${type} { ${bare} { ${inner} } }`;
 }
 
 /**
- * Every way through the schema that begins at a root field which may be asked.
+ * Every path through the schema that begins at an allowed root field.
  *
  * @param nodes an id for each type that has nodes.
- * @param mayAsk whether a root field may be asked; `Query.node` also by the type of the node.
+ * @param mayCall whether a root field is allowed; for `Query.node`, also by the type of the node.
  */
 export function* pathsFrom(
   ids: Ids,
   nodes: Record<string, string>,
-  mayAsk: (root: string, node?: string) => boolean,
+  mayCall: (root: string, node?: string) => boolean,
   mayRead: MayRead,
 ): Generator<Path> {
-  for (const [root, { ask }] of Object.entries(TABLE)) {
+  for (const [root, { operation }] of Object.entries(TABLE)) {
     const [typeName = '', fieldName = ''] = root.split('.');
     const rootType = schema.getType(typeName);
     const field = isObjectType(rootType) ? rootType.getFields()[fieldName] : undefined;
@@ -127,15 +127,16 @@ export function* pathsFrom(
     const { type, select } = targetOf(field);
     if (isInterfaceType(type)) {
       for (const node of schema.getPossibleTypes(type)) {
-        if (!mayAsk(root, node.name)) continue;
+        if (!mayCall(root, node.name)) continue;
         const id = nodes[node.name];
-        const asked = fieldName === 'nodes' ? `nodes(ids: ["${id}"])` : `node(id: "${id}")`;
-        const inner: Selection = (text) => rootOf(root, asked)(`... on ${node.name} { ${text} }`);
+        const selected = fieldName === 'nodes' ? `nodes(ids: ["${id}"])` : `node(id: "${id}")`;
+        const inner: Selection = (text) =>
+          rootOf(root, selected)(`... on ${node.name} { ${text} }`);
         yield* below(node, [`${root}`], inner, mayRead);
       }
-    } else if (mayAsk(root) && isObjectType(type) && !isLeaf(type)) {
+    } else if (mayCall(root) && isObjectType(type) && !isLeaf(type)) {
       const inner: Selection = (text) =>
-        rootOf(root, ask(ids))(select(text).trim().slice(1, -1).trim());
+        rootOf(root, operation(ids))(select(text).trim().slice(1, -1).trim());
       yield* below(type, [root], inner, mayRead);
     }
   }

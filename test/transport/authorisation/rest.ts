@@ -2,8 +2,8 @@ import { parse } from 'graphql';
 import { routes } from '../../../src/transport/rest/routes.ts';
 import type { Ids, Row } from './table.ts';
 
-/** Each route with each root field that it asks, by the documents that it has the engine read. */
-export function askedByRoutes(): string[] {
+/** Each route with each of its root fields, from the documents that it prepares. */
+export function rootFieldsOfRoutes(): string[] {
   return routes.flatMap(({ id, prepare }) => {
     const fields = new Set<string>();
     prepare({
@@ -15,7 +15,7 @@ export function askedByRoutes(): string[] {
   });
 }
 
-/** What is sent to a route, below a server's address. */
+/** The request to a route, relative to a server's base URL. */
 export function requestOf(
   id: string,
   { query = '', body }: NonNullable<Row['rest']>[string],

@@ -1,6 +1,6 @@
 import type { KeyScope } from '../../../src/generated/prisma/client.ts';
 
-/** What the operations speak of: all of one account. */
+/** The ids in the operations. All belong to one account, except `otherAccount`. */
 export type Ids = {
   account: string;
   bot: string;
@@ -9,29 +9,29 @@ export type Ids = {
   /** A key that no operation revokes. */
   lastingKey: string;
   deployment: string;
-  /** Another account, for what an operator may not do to its own. */
+  /** Another account, for operations that an operator may not run on its own. */
   otherAccount: string;
 };
 
-/** What comes of an operation: data, nothing at all in its place, or an error's code. */
+/** The outcome of an operation: data, null, or an error's code. */
 export type Outcome = 'OK' | 'NULL' | string;
 
 export type Row = {
-  /** The field with its arguments and what is asked of it. */
-  ask: (ids: Ids) => string;
-  /** The scopes of which any will do; none: any key may ask. */
+  /** The field with its arguments and selection. */
+  operation: (ids: Ids) => string;
+  /** Any one of these scopes is enough. Without it, every key is allowed. */
   scopes?: KeyScope[];
-  /** For the key of another account, with every scope but OPERATOR. */
+  /** The outcome for the key of another account with every scope except OPERATOR. */
   other: Outcome;
-  /** For a key of the account that is limited to another bot, with the same scopes. */
+  /** The outcome for a key of the account that is restricted to another bot, with the same scopes. */
   restricted: Outcome;
-  /** Whether a session token of the bot may ask. */
+  /** Whether a session token of the bot is allowed. */
   forTokens?: true;
-  /** The routes that ask the same, by their names, each with what it is sent. */
+  /** The routes of the same operation by name, each with its query or body. */
   rest?: Record<string, { query?: string; body?: object }>;
 };
 
-/** Where a bot is named. */
+/** For operations with a bot's id. */
 const DENIED = { other: 'BOT_ACCESS_DENIED', restricted: 'BOT_ACCESS_DENIED' };
 const HIDDEN = { other: 'RUN_NOT_FOUND', restricted: 'RUN_NOT_FOUND' };
 const OPEN = { other: 'OK', restricted: 'OK' };
@@ -39,161 +39,164 @@ const OPERATOR = { other: 'INSUFFICIENT_SCOPE', restricted: 'INSUFFICIENT_SCOPE'
 
 /** Every root field of the schema. */
 export const TABLE: Record<string, Row> = {
-  'Query.viewer': { ask: () => 'viewer { account { id } }', ...OPEN },
+  'Query.viewer': { operation: () => 'viewer { account { id } }', ...OPEN },
   'Query.node': {
-    ask: ({ bot }) => `node(id: "${bot}") { id }`,
+    operation: ({ bot }) => `node(id: "${bot}") { id }`,
     other: 'NULL',
     restricted: 'NULL',
   },
   'Query.nodes': {
-    ask: ({ bot }) => `nodes(ids: ["${bot}"]) { id }`,
+    operation: ({ bot }) => `nodes(ids: ["${bot}"]) { id }`,
     other: 'NULL',
     restricted: 'NULL',
   },
   'Query.bot': {
-    ask: ({ bot }) => `bot(id: "${bot}") { id }`,
+    operation: ({ bot }) => `bot(id: "${bot}") { id }`,
     ...DENIED,
     rest: { listDeployments: {} },
   },
-  'Query.bots': { ask: () => 'bots { edges { cursor } }', ...OPEN },
+  'Query.bots': { operation: () => 'bots { edges { cursor } }', ...OPEN },
   'Query.run': {
-    ask: ({ run }) => `run(id: "${run}") { id }`,
+    operation: ({ run }) => `run(id: "${run}") { id }`,
     scopes: ['RUNS'],
     ...HIDDEN,
     rest: { readRun: {} },
   },
   'Query.runs': {
-    ask: ({ bot }) => `runs(botId: "${bot}") { edges { cursor } }`,
+    operation: ({ bot }) => `runs(botId: "${bot}") { edges { cursor } }`,
     scopes: ['RUNS'],
     ...DENIED,
     rest: { listRuns: {} },
   },
   'Query.accounts': {
-    ask: () => 'accounts { edges { cursor } }',
+    operation: () => 'accounts { edges { cursor } }',
     scopes: ['OPERATOR'],
     ...OPERATOR,
   },
-  'Query.server': { ask: () => 'server { version }', ...OPEN },
-  'Query.checkDefinition': { ask: () => 'checkDefinition(source: "") { valid }', ...OPEN },
+  'Query.server': { operation: () => 'server { version }', ...OPEN },
+  'Query.checkDefinition': { operation: () => 'checkDefinition(source: "") { valid }', ...OPEN },
   'Mutation.createAccount': {
-    ask: () => 'createAccount(input: { name: "A", plan: FREE }) { secret }',
+    operation: () => 'createAccount(input: { name: "A", plan: FREE }) { secret }',
     scopes: ['OPERATOR'],
     ...OPERATOR,
   },
   'Mutation.updateAccount': {
-    ask: ({ account }) => `updateAccount(id: "${account}", input: {}) { id }`,
+    operation: ({ account }) => `updateAccount(id: "${account}", input: {}) { id }`,
     scopes: ['OPERATOR'],
     ...OPERATOR,
   },
   'Mutation.suspendAccount': {
-    ask: ({ otherAccount }) => `suspendAccount(id: "${otherAccount}") { id }`,
+    operation: ({ otherAccount }) => `suspendAccount(id: "${otherAccount}") { id }`,
     scopes: ['OPERATOR'],
     ...OPERATOR,
   },
   'Mutation.resumeAccount': {
-    ask: ({ account }) => `resumeAccount(id: "${account}") { id }`,
+    operation: ({ account }) => `resumeAccount(id: "${account}") { id }`,
     scopes: ['OPERATOR'],
     ...OPERATOR,
   },
   'Mutation.deleteAccount': {
-    ask: ({ otherAccount }) => `deleteAccount(id: "${otherAccount}")`,
+    operation: ({ otherAccount }) => `deleteAccount(id: "${otherAccount}")`,
     scopes: ['OPERATOR'],
     ...OPERATOR,
   },
   'Mutation.createSessionToken': {
-    ask: ({ bot }) => `createSessionToken(input: { botId: "${bot}", sessionId: "u" }) { token }`,
+    operation: ({ bot }) =>
+      `createSessionToken(input: { botId: "${bot}", sessionId: "u" }) { token }`,
     scopes: ['CHAT'],
     ...DENIED,
   },
   'Mutation.createBot': {
-    ask: () => 'createBot(input: { name: "B" }) { id }',
+    operation: () => 'createBot(input: { name: "B" }) { id }',
     scopes: ['ADMIN'],
     other: 'OK',
     restricted: 'BOT_ACCESS_DENIED',
   },
   'Mutation.updateBot': {
-    ask: ({ bot }) => `updateBot(id: "${bot}", input: {}) { id }`,
+    operation: ({ bot }) => `updateBot(id: "${bot}", input: {}) { id }`,
     scopes: ['ADMIN'],
     ...DENIED,
   },
   'Mutation.deleteBot': {
-    ask: ({ bot }) => `deleteBot(id: "${bot}")`,
+    operation: ({ bot }) => `deleteBot(id: "${bot}")`,
     scopes: ['ADMIN'],
     ...DENIED,
   },
   'Mutation.createApiKey': {
-    ask: () => 'createApiKey(input: { name: "K", scopes: [RUNS] }) { secret }',
+    operation: () => 'createApiKey(input: { name: "K", scopes: [RUNS] }) { secret }',
     scopes: ['ADMIN'],
     ...OPEN,
   },
   'Mutation.revokeApiKey': {
-    ask: ({ key }) => `revokeApiKey(id: "${key}") { id }`,
+    operation: ({ key }) => `revokeApiKey(id: "${key}") { id }`,
     scopes: ['ADMIN'],
     other: 'NOT_FOUND',
     restricted: 'NOT_FOUND',
   },
   'Mutation.updateApiKey': {
-    ask: ({ lastingKey }) => `updateApiKey(id: "${lastingKey}", input: { name: "K" }) { id }`,
+    operation: ({ lastingKey }) => `updateApiKey(id: "${lastingKey}", input: { name: "K" }) { id }`,
     scopes: ['ADMIN'],
     other: 'NOT_FOUND',
     restricted: 'NOT_FOUND',
   },
   'Mutation.rotateApiKey': {
-    ask: ({ lastingKey }) => `rotateApiKey(id: "${lastingKey}", overlapHours: 24) { secret }`,
+    operation: ({ lastingKey }) => `rotateApiKey(id: "${lastingKey}", overlapHours: 24) { secret }`,
     scopes: ['ADMIN'],
     other: 'NOT_FOUND',
     restricted: 'NOT_FOUND',
   },
   'Mutation.deploy': {
-    ask: ({ bot }) => `deploy(botId: "${bot}", input: { source: "" }) { id }`,
+    operation: ({ bot }) => `deploy(botId: "${bot}", input: { source: "" }) { id }`,
     scopes: ['DEPLOY'],
     ...DENIED,
     rest: { deploy: { body: { agentlang: '' } } },
   },
   'Mutation.rollback': {
-    ask: ({ bot, deployment }) => `rollback(botId: "${bot}", deploymentId: "${deployment}") { id }`,
+    operation: ({ bot, deployment }) =>
+      `rollback(botId: "${bot}", deploymentId: "${deployment}") { id }`,
     scopes: ['DEPLOY'],
     ...DENIED,
     rest: { rollback: {} },
   },
   'Mutation.promote': {
-    ask: ({ bot, deployment }) => `promote(botId: "${bot}", deploymentId: "${deployment}") { id }`,
+    operation: ({ bot, deployment }) =>
+      `promote(botId: "${bot}", deploymentId: "${deployment}") { id }`,
     scopes: ['DEPLOY'],
     ...DENIED,
   },
   'Mutation.chat': {
-    ask: ({ bot }) => `chat(botId: "${bot}", input: { message: "Hi" }) { response }`,
+    operation: ({ bot }) => `chat(botId: "${bot}", input: { message: "Hi" }) { response }`,
     scopes: ['CHAT'],
     ...DENIED,
     forTokens: true,
     rest: { chat: { body: { message: 'Hi' } } },
   },
   'Mutation.execute': {
-    ask: ({ bot }) => `execute(botId: "${bot}", input: { prompt: "Hi" }) { id }`,
+    operation: ({ bot }) => `execute(botId: "${bot}", input: { prompt: "Hi" }) { id }`,
     scopes: ['CHAT'],
     ...DENIED,
     rest: { execute: { body: { prompt: 'Hi' } } },
   },
   'Mutation.cancelRun': {
-    ask: ({ run }) => `cancelRun(id: "${run}") { id }`,
+    operation: ({ run }) => `cancelRun(id: "${run}") { id }`,
     scopes: ['CHAT', 'RUNS'],
     ...HIDDEN,
     forTokens: true,
     rest: { cancelRun: {} },
   },
   'Mutation.setMemory': {
-    ask: ({ bot }) =>
+    operation: ({ bot }) =>
       `setMemory(botId: "${bot}", sessionId: "user-1", name: "a", value: "b") { id }`,
     scopes: ['CHAT'],
     ...DENIED,
   },
   'Mutation.forgetSession': {
-    ask: ({ bot }) => `forgetSession(botId: "${bot}", sessionId: "u")`,
+    operation: ({ bot }) => `forgetSession(botId: "${bot}", sessionId: "u")`,
     scopes: ['CHAT'],
     ...DENIED,
   },
   'Subscription.chat': {
-    ask: ({ bot }) => `chat(botId: "${bot}", input: { message: "Hi" }) { __typename }`,
+    operation: ({ bot }) => `chat(botId: "${bot}", input: { message: "Hi" }) { __typename }`,
     scopes: ['CHAT'],
     ...DENIED,
     forTokens: true,
@@ -204,32 +207,32 @@ export const TABLE: Record<string, Row> = {
     },
   },
   'Subscription.execute': {
-    ask: ({ bot }) => `execute(botId: "${bot}", input: { prompt: "Hi" }) { __typename }`,
+    operation: ({ bot }) => `execute(botId: "${bot}", input: { prompt: "Hi" }) { __typename }`,
     scopes: ['CHAT'],
     ...DENIED,
     rest: { execute: { body: { prompt: 'Hi', stream: true } } },
   },
   'Subscription.runEvents': {
-    ask: ({ run }) => `runEvents(runId: "${run}") { __typename }`,
+    operation: ({ run }) => `runEvents(runId: "${run}") { __typename }`,
     scopes: ['CHAT', 'RUNS'],
     ...HIDDEN,
     forTokens: true,
     rest: { followRun: {} },
   },
   'Subscription.runChanged': {
-    ask: ({ bot }) => `runChanged(botId: "${bot}") { id }`,
+    operation: ({ bot }) => `runChanged(botId: "${bot}") { id }`,
     scopes: ['RUNS'],
     ...DENIED,
   },
   'Subscription.deploymentChanged': {
-    ask: ({ bot }) => `deploymentChanged(botId: "${bot}") { id }`,
+    operation: ({ bot }) => `deploymentChanged(botId: "${bot}") { id }`,
     ...DENIED,
   },
 };
 
 const NO_TOKEN = 'INSUFFICIENT_SCOPE';
 
-/** What a session token meets: of its own session, and tokens of another session, environment and bot. */
+/** The outcomes for session tokens: of the session itself, and of another session, environment and bot. */
 const refused = (own: Outcome) => ({
   own,
   ofAnotherSession: 'INSUFFICIENT_SCOPE',
@@ -246,33 +249,34 @@ const hidden = {
 /** What session tokens read below a root field. */
 export const TOKEN_TABLE: Record<
   string,
-  { ask: (ids: Ids) => string; expected: Record<string, Outcome> }
+  { operation: (ids: Ids) => string; expected: Record<string, Outcome> }
 > = {
   'the messages of a session': {
-    ask: ({ bot }) =>
+    operation: ({ bot }) =>
       `query { bot(id: "${bot}") { session(id: "user-1") { messages { edges { node { role text } } } } } }`,
     expected: refused('OK'),
   },
   'the memory of a session': {
-    ask: ({ bot }) => `query { bot(id: "${bot}") { session(id: "user-1") { memory { value } } } }`,
+    operation: ({ bot }) =>
+      `query { bot(id: "${bot}") { session(id: "user-1") { memory { value } } } }`,
     expected: refused('INSUFFICIENT_SCOPE'),
   },
   'the runs of messages': {
-    ask: ({ bot }) =>
+    operation: ({ bot }) =>
       `query { bot(id: "${bot}") { session(id: "user-1") { messages { edges { node { run { id } } } } } } }`,
     expected: refused('INSUFFICIENT_SCOPE'),
   },
   'the events of a run': {
-    ask: ({ run }) => `subscription { runEvents(runId: "${run}") { __typename } }`,
+    operation: ({ run }) => `subscription { runEvents(runId: "${run}") { __typename } }`,
     expected: hidden,
   },
   'a run': {
-    ask: ({ run }) => `query { run(id: "${run}") { response } }`,
+    operation: ({ run }) => `query { run(id: "${run}") { response } }`,
     expected: refused('INSUFFICIENT_SCOPE'),
   },
 };
 
-/** What each credential is to meet. */
+/** The expected outcome for each credential. */
 export const expectedOf = ({
   other,
   restricted,
@@ -291,7 +295,7 @@ export const expectedOf = ({
   expiredToken: 'INVALID_API_KEY',
 });
 
-/** The same over REST, which takes no tokens, and whose paths name the bot. */
+/** The same over REST, which accepts no session tokens, and whose paths contain the bot's id. */
 export const expectedOverRest = (row: Row): Record<string, Outcome> =>
   Object.fromEntries(
     Object.entries({ ...expectedOf(row), ...DENIED }).map(([credential, outcome]) => [
