@@ -6,7 +6,7 @@ import { GRAPHQL_READERS, REST_READERS, readWhole } from '../helpers/readers.ts'
 import { linkRedis } from '../helpers/redis.ts';
 import { hello } from '../helpers/upstream.ts';
 
-const WHO = '{ viewer { account { id } } }';
+const VIEWER = '{ viewer { account { id } } }';
 
 let app: TestApp;
 let operator: string;
@@ -31,7 +31,7 @@ const mutate = (name: string, id: string, by = operator, on = app) =>
   );
 type Answer = Awaited<ReturnType<typeof mutate>>;
 const codeOf = ({ errors }: Answer) => errors?.[0]?.extensions.code;
-const codeWith = async (secret: string, on = app) => codeOf(await on.graphql(secret, WHO));
+const codeWith = async (secret: string, on = app) => codeOf(await on.graphql(secret, VIEWER));
 
 const tokenOf = async ({ graphql }: Tenant, bot: string) => {
   const { data } = await graphql(
@@ -46,8 +46,8 @@ const actionsOf = async (accountId: string, targetId: string) => {
   return entries.map(({ action }) => action);
 };
 
-/** Answers that begin, and end only with their connection. */
-const speakWithoutEnd = () =>
+/** Scripts replies that begin, and end only with their connection. */
+const replyWithoutEnd = () =>
   app.upstream.script(async ({ say, end, closed }) => {
     say('Hello');
     await closed;
@@ -78,7 +78,7 @@ describe('operators', () => {
     expect((await page(first.pageInfo.endCursor)).edges[0].node.id).toBe(tenant.accountId);
   });
 
-  test('alone list, suspend, resume and delete accounts', async () => {
+  test('are the only ones who list, suspend, resume and delete accounts', async () => {
     const other = await app.tenant();
     const { errors } = await tenant.graphql('{ accounts { edges { cursor } } }');
     expect(errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
@@ -96,7 +96,7 @@ describe('operators', () => {
     expect(await codeWith(operator)).toBeUndefined();
   });
 
-  test('who suspend each other at once do not lock everybody out', async () => {
+  test('that suspend each other at the same time do not both succeed', async () => {
     const keys = await Promise.all(
       [0, 1].map(async () => {
         const { accountId, key } = await app.tenant();
@@ -104,7 +104,7 @@ describe('operators', () => {
       }),
     );
     const [one, two] = keys;
-    if (!one || !two) throw new Error('There are two operators.');
+    if (!one || !two) throw new Error('Two operators are required.');
     const answers = await Promise.all([
       mutate('suspendAccount', two.accountId, one.secret),
       mutate('suspendAccount', one.accountId, two.secret),
@@ -114,7 +114,7 @@ describe('operators', () => {
 });
 
 describe('a suspended account', () => {
-  test('is refused at its very next request by every key and token, until it is resumed', async () => {
+  test('is refused at the next request of every key and token, until it is resumed', async () => {
     const bot = await tenant.bot();
     const token = await tokenOf(tenant, bot);
     const chat = `mutation { chat(botId: "${bot}", input: { message: "Hi" }) { runId } }`;
@@ -139,28 +139,34 @@ describe('a suspended account', () => {
     }
   });
 
-  test.each(Object.entries(GRAPHQL_READERS))('loses its streams over %s', async (_way, reader) => {
-    speakWithoutEnd();
-    const { apiKey: secret } = tenant;
-    const bot = await tenant.bot();
-    const { items } = await readWhole(reader({ app, bot, secret }), () =>
-      mutate('suspendAccount', tenant.accountId),
-    );
-    expect(['INVALID_API_KEY', 'ChatCancelled']).toContain(items.at(-1));
-  });
+  test.each(Object.entries(GRAPHQL_READERS))(
+    'has its streams closed over %s',
+    async (_way, reader) => {
+      replyWithoutEnd();
+      const { apiKey: secret } = tenant;
+      const bot = await tenant.bot();
+      const { items } = await readWhole(reader({ app, bot, secret }), () =>
+        mutate('suspendAccount', tenant.accountId),
+      );
+      expect(['INVALID_API_KEY', 'ChatCancelled']).toContain(items.at(-1));
+    },
+  );
 
-  test.each(Object.entries(REST_READERS))('loses its streams of REST: %s', async (_way, reader) => {
-    speakWithoutEnd();
-    const { apiKey: secret } = tenant;
-    const bot = await tenant.bot();
-    const { items } = await readWhole(reader({ app, bot, secret }), () =>
-      mutate('suspendAccount', tenant.accountId),
-    );
-    expect(items.length).toBeGreaterThan(1);
-  });
+  test.each(Object.entries(REST_READERS))(
+    'has its streams closed over REST: %s',
+    async (_way, reader) => {
+      replyWithoutEnd();
+      const { apiKey: secret } = tenant;
+      const bot = await tenant.bot();
+      const { items } = await readWhole(reader({ app, bot, secret }), () =>
+        mutate('suspendAccount', tenant.accountId),
+      );
+      expect(items.length).toBeGreaterThan(1);
+    },
+  );
 
-  test('has no run left in the queue or at work', async () => {
-    speakWithoutEnd();
+  test('has its queued and active runs cancelled', async () => {
+    replyWithoutEnd();
     const bot = await tenant.bot();
     await tenant.graphql(
       `mutation ($bot: ID!) {
@@ -176,7 +182,7 @@ describe('a suspended account', () => {
 });
 
 describe('a deleted account', () => {
-  test('is gone with everything that it owned, in batches', async () => {
+  test('is removed with all its data, in batches', async () => {
     const bot = await tenant.bot();
     await tenant.bot();
     const token = await tokenOf(tenant, bot);
@@ -210,7 +216,7 @@ describe('a deleted account', () => {
     expect((await mutate('deleteAccount', accountId)).data).toEqual({ deleteAccount: accountId });
     expect(Object.values(await left())).toEqual(Array(8).fill(0));
     expect(await codeWith(tenant.apiKey)).toBe('INVALID_API_KEY');
-    expect(codeOf(await app.graphql(token, WHO))).toBe('INVALID_API_KEY');
+    expect(codeOf(await app.graphql(token, VIEWER))).toBe('INVALID_API_KEY');
     expect(codeOf(await mutate('deleteAccount', accountId))).toBe('NOT_FOUND');
     expect(await actionsOf(operatorAccount, accountId)).toEqual([
       'SUSPEND_ACCOUNT',
@@ -221,8 +227,8 @@ describe('a deleted account', () => {
     expect(codeOf(await other.graphql(create))).toBe('INVALID_REQUEST');
   });
 
-  test('loses its streams', async () => {
-    speakWithoutEnd();
+  test('has its streams closed', async () => {
+    replyWithoutEnd();
     const bot = await tenant.bot();
     const [reader] = Object.values(GRAPHQL_READERS);
     if (!reader) throw new Error('There is no reader.');
@@ -232,7 +238,7 @@ describe('a deleted account', () => {
     expect(['INVALID_API_KEY', 'ChatCancelled', 'RUN_NOT_FOUND']).toContain(items.at(-1));
   });
 
-  test('stays suspended where its deletion broke off, and is deleted by a repeat', async () => {
+  test('stays suspended if its deletion is interrupted, and is deleted by a repeated request', async () => {
     const { accountId } = tenant;
     const now = new Date();
     const data = { suspendedAt: now, deletedAt: now };
@@ -245,7 +251,7 @@ describe('a deleted account', () => {
 });
 
 describe.skipIf(!inject('redisUrl'))('replicas', () => {
-  test('refuse a suspended or deleted account at its very next request', async () => {
+  test('refuse a suspended or deleted account at the next request', async () => {
     const replica = async () => startApp({ redis: (await linkRedis()).redis });
     const [here, there] = await Promise.all([replica(), replica()]);
     for (const end of ['suspendAccount', 'deleteAccount', 'suspendAccount', 'deleteAccount']) {

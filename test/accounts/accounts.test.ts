@@ -9,7 +9,7 @@ const CREATE_ACCOUNT = `mutation ($input: CreateAccountInput!) {
 const CREATE_KEY = `mutation ($input: CreateApiKeyInput!) {
   createApiKey(input: $input) { secret apiKey { id name prefix scopes bots { id } expiresAt } }
 }`;
-const WHO = '{ viewer { account { id } apiKey { id } } }';
+const VIEWER = '{ viewer { account { id } apiKey { id } } }';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ const as = (apiKey: string, query: string, variables = {}) => app.graphql(apiKey
 describe('accounts', () => {
   const operator = async () => (await app.tenant()).key({ scopes: Object.values(KeyScope) });
 
-  test('are made by an operator, with a key for everything but operating', async () => {
+  test('are created by an operator, with a key that has every scope except OPERATOR', async () => {
     const { data } = await as(await operator(), CREATE_ACCOUNT, {
       input: { name: '  ACME  ', plan: 'FREE' },
     });
@@ -30,11 +30,11 @@ describe('accounts', () => {
       account: { id: expect.stringMatching(/^acc_/), name: 'ACME', plan: 'FREE' },
       apiKey: { scopes: ['CHAT', 'DEPLOY', 'RUNS', 'ADMIN'], bots: null },
     });
-    const viewer = await as(data.createAccount.secret, WHO);
+    const viewer = await as(data.createAccount.secret, VIEWER);
     expect(viewer.data.viewer.account.id).toBe(data.createAccount.account.id);
   });
 
-  test('are told whole when they are made', async () => {
+  test('are returned completely when they are created', async () => {
     const { data, errors } = await as(
       await operator(),
       'mutation { createAccount(input: { name: "A", plan: FREE }) { apiKey { id } account { apiKeys { id } bots { edges { cursor } } } } }',
@@ -44,7 +44,7 @@ describe('accounts', () => {
     expect(account).toEqual({ apiKeys: [apiKey], bots: { edges: [] } });
   });
 
-  test('are not made without the scope OPERATOR', async () => {
+  test('are not created without the scope OPERATOR', async () => {
     const { apiKey } = await app.tenant();
     const { errors } = await as(apiKey, CREATE_ACCOUNT, { input: { name: 'A', plan: 'FREE' } });
     expect(errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
@@ -56,7 +56,7 @@ describe('accounts', () => {
     [{ plan: 'PRO', requestsPerDay: 5 }, ['input.requestsPerDay']],
     [{ plan: 'FREE', name: ' ' }, ['input.name']],
     [{ plan: 'ENTERPRISE', requestsPerMinute: 0, requestsPerDay: 5 }, ['input.requestsPerMinute']],
-  ])('refuse %j, with every problem', async (input, paths) => {
+  ])('refuse %j and report every problem', async (input, paths) => {
     const { errors } = await as(await operator(), CREATE_ACCOUNT, {
       input: { name: 'A', ...input },
     });
@@ -65,7 +65,7 @@ describe('accounts', () => {
     expect(details.map(({ path }) => path)).toEqual(paths);
   });
 
-  test('of the plan ENTERPRISE have limits of their own', async () => {
+  test('with the plan ENTERPRISE have their own limits', async () => {
     const { data } = await as(await operator(), CREATE_ACCOUNT, {
       input: { name: 'Big', plan: 'ENTERPRISE', requestsPerMinute: 7, requestsPerDay: 9 },
     });
@@ -84,7 +84,7 @@ describe('changing an account', () => {
   }`;
   const LIMITS = '{ viewer { account { name plan } rateLimit { perMinute perDay } } }';
 
-  test('is known to its very next request', async () => {
+  test('takes effect at the next request', async () => {
     const key = await operator();
     const { accountId, apiKey } = await app.tenant({ plan: 'FREE' });
     const limits = async () => (await as(apiKey, LIMITS)).data.viewer;
@@ -111,7 +111,7 @@ describe('changing an account', () => {
     [{ requestsPerDay: 5 }, ['input.requestsPerDay']],
     [{ plan: 'ENTERPRISE', requestsPerMinute: 0, requestsPerDay: 1 }, ['input.requestsPerMinute']],
     [{ name: '' }, ['input.name']],
-  ])('refuses %j, and leaves it as it was', async (input, paths) => {
+  ])('refuses %j and changes nothing', async (input, paths) => {
     const { accountId } = await app.tenant({ plan: 'PRO' });
     const { errors } = await as(await operator(), UPDATE, { id: accountId, input });
     expect(errors?.[0]?.extensions.code).toBe('INVALID_REQUEST');
@@ -121,7 +121,7 @@ describe('changing an account', () => {
     expect(stored).toMatchObject({ name: 'Tenant', plan: 'PRO', requestsPerDay: null });
   });
 
-  test('is for operators alone, and for accounts that there are', async () => {
+  test('requires the scope OPERATOR and an existing account', async () => {
     const { accountId, apiKey } = await app.tenant();
     const code = async (key: string, id: string) =>
       (await as(key, UPDATE, { id, input: {} })).errors?.[0]?.extensions.code;
@@ -136,9 +136,9 @@ describe('API keys', () => {
     tenant = await app.tenant();
   });
 
-  const code = async (apiKey: string) => (await as(apiKey, WHO)).errors?.[0]?.extensions.code;
+  const code = async (apiKey: string) => (await as(apiKey, VIEWER)).errors?.[0]?.extensions.code;
 
-  test('are issued with the least scope, shown once, and stored as a hash', async () => {
+  test('are issued with only the scope CHAT by default, shown once, and stored as a hash', async () => {
     const { data } = await as(tenant.apiKey, CREATE_KEY, { input: { name: 'Web' } });
     const { secret, apiKey } = data.createApiKey;
     expect(apiKey).toMatchObject({
@@ -148,13 +148,13 @@ describe('API keys', () => {
       expiresAt: null,
       prefix: secret.slice(0, 14),
     });
-    expect((await as(secret, WHO)).data.viewer.apiKey.id).toBe(apiKey.id);
+    expect((await as(secret, VIEWER)).data.viewer.apiKey.id).toBe(apiKey.id);
     const read = () => app.prisma.apiKey.findUniqueOrThrow({ where: { id: apiKey.id } });
     expect(JSON.stringify(await read())).not.toContain(secret);
     await expect.poll(async () => (await read()).lastUsedAt).not.toBeNull();
   });
 
-  test('never grant what the key that issues them lacks', async () => {
+  test('never grant more than the key that issues them has', async () => {
     const bot = await tenant.bot();
     const other = await tenant.bot();
     const soon = new Date(Date.now() + 60_000);
@@ -176,7 +176,7 @@ describe('API keys', () => {
     });
   });
 
-  test('need the scope ADMIN to issue, to list and to revoke', async () => {
+  test('require the scope ADMIN for issuing, listing and revoking', async () => {
     const key = await tenant.key({ scopes: ['CHAT', 'DEPLOY', 'RUNS'] });
     for (const operation of [
       'mutation { createApiKey(input: { name: "X" }) { secret } }',
@@ -187,21 +187,21 @@ describe('API keys', () => {
     }
   });
 
-  test('are limited to bots that there are, of the own account', async () => {
-    const theirs = await (await app.tenant()).bot();
+  test('can be restricted only to existing bots of the account', async () => {
+    const foreignBot = await (await app.tenant()).bot();
     const refusal = async (botIds: string[]) => {
       const { errors } = await as(tenant.apiKey, CREATE_KEY, { input: { name: 'X', botIds } });
       return errors?.[0]?.extensions.code;
     };
     expect(await refusal(['nobody'])).toBe('BOT_NOT_FOUND');
-    expect(await refusal([theirs])).toBe('BOT_ACCESS_DENIED');
+    expect(await refusal([foreignBot])).toBe('BOT_ACCESS_DENIED');
   });
 
-  test('that can do less neither see nor revoke those that can do more', async () => {
+  test('with fewer rights neither see nor revoke keys with more', async () => {
     const owner = await app.tenant();
     const bot = await owner.bot();
     const limited = await owner.key({ scopes: ['ADMIN'], botIds: [bot] });
-    const { data } = await as(owner.apiKey, WHO);
+    const { data } = await as(owner.apiKey, VIEWER);
     const { id } = data.viewer.apiKey;
     const revoked = await as(limited, `mutation { revokeApiKey(id: "${id}") { id } }`);
     expect(revoked.errors?.[0]?.extensions.code).toBe('NOT_FOUND');
@@ -210,7 +210,7 @@ describe('API keys', () => {
     expect(await code(owner.apiKey)).toBeUndefined();
   });
 
-  test('stop working when they are revoked, at the very next request', async () => {
+  test('stop working at the next request after they are revoked', async () => {
     const { data } = await as(tenant.apiKey, CREATE_KEY, { input: { name: 'Short-lived' } });
     const { secret, apiKey } = data.createApiKey;
     expect(await code(secret)).toBeUndefined();
@@ -227,7 +227,7 @@ describe('API keys', () => {
     );
   });
 
-  test('must not expire in the past', async () => {
+  test('cannot be issued with an expiry in the past', async () => {
     const { errors } = await as(tenant.apiKey, CREATE_KEY, {
       input: { name: 'Late', expiresAt: '2020-01-01T00:00:00Z' },
     });
@@ -237,23 +237,23 @@ describe('API keys', () => {
   });
 
   test.each([
-    ['nothing', undefined, 'MISSING_API_KEY'],
+    ['a missing header', undefined, 'MISSING_API_KEY'],
     ['another scheme', 'Basic abc', 'MISSING_API_KEY'],
     ['an empty token', 'Bearer ', 'MISSING_API_KEY'],
-    ['no key', 'Bearer abc', 'INVALID_API_KEY'],
-    ['a key that nobody issued', `Bearer ${makeApiKey()}`, 'INVALID_API_KEY'],
-  ])('are wanted: %s is refused', async (_what, authorization, expected) => {
+    ['a malformed key', 'Bearer abc', 'INVALID_API_KEY'],
+    ['an unknown key', `Bearer ${makeApiKey()}`, 'INVALID_API_KEY'],
+  ])('are required: %s is refused', async (_what, authorization, expected) => {
     const response = await fetch(`${app.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
-      body: JSON.stringify({ query: WHO }),
+      body: JSON.stringify({ query: VIEWER }),
     });
     expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: expected } }] });
   });
 
-  test('of another account cannot be seen or revoked, nor can the account', async () => {
+  test('of another account cannot be seen or revoked, and the account cannot be seen', async () => {
     const other = await app.tenant();
-    const { data } = await as(other.apiKey, WHO);
+    const { data } = await as(other.apiKey, VIEWER);
     const { errors } = await as(
       tenant.apiKey,
       `mutation { revokeApiKey(id: "${data.viewer.apiKey.id}") { id } }`,

@@ -45,7 +45,7 @@ const CHANGES = `mutation ($bot: ID!, $source: String!) {
 }`;
 
 describe('the audit log', () => {
-  test('names who did what to which object, newest first, and holds no values', async () => {
+  test('names the key, the action and the object, newest first, and contains no values', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const keyId = await keyIdOf(tenant.apiKey);
@@ -82,7 +82,7 @@ describe('the audit log', () => {
     expect(stored).not.toContain(data.createApiKey.secret.slice(10, 20));
   });
 
-  test('records what REST does, once for a repeated request, and failed deployments too', async () => {
+  test('records changes over REST, once for a repeated request, and includes failed deployments', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const keyId = await keyIdOf(tenant.apiKey);
@@ -121,7 +121,7 @@ describe('the audit log', () => {
     expect(await logOf(key)).toEqual(entries(await keyIdOf(key)));
   });
 
-  test('records every key that is revoked with its creator, but no key twice', async () => {
+  test('records every key that is revoked with its creator, each once', async () => {
     const tenant = await app.tenant();
     const scopes = ['ADMIN', 'CHAT'];
     const create = (apiKey: string) =>
@@ -141,7 +141,7 @@ describe('the audit log', () => {
     );
   });
 
-  test('is written with the change or not at all', async () => {
+  test('is written in the transaction of the change', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const staging = await tenant.bot();
@@ -184,7 +184,7 @@ describe('the audit log', () => {
     expect(await logOf(tenant.apiKey)).toEqual([]);
   });
 
-  test('has no entry for what is refused', async () => {
+  test('has no entry for refused requests', async () => {
     const tenant = await app.tenant();
     const { errors } = await tenant.graphql(`mutation {
       deleteBot(id: "nobody") revokeApiKey(id: "nobody") { id }
@@ -250,7 +250,7 @@ describe('reading the audit log', () => {
     expect(errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
   });
 
-  test('shows a restricted key the entries of its bots alone, whatever it filters', async () => {
+  test('shows a restricted key only the entries of its bots, with any filter', async () => {
     const key = await tenant.key({ scopes: ['ADMIN'], botIds: bots.slice(0, 1) });
     expect(await found({}, key)).toEqual([2, 0]);
     expect(await found({ botId: bots[1] }, key)).toEqual([]);

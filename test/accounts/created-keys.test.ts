@@ -25,14 +25,14 @@ beforeAll(async () => {
   tenant = await app.tenant();
 });
 
-type Made = { secret: string; id: string };
+type CreatedKey = { secret: string; id: string };
 
 const idOf = async (secret: string) => {
   const where = { hash: hashApiKey(secret) };
   return (await app.prisma.apiKey.findUniqueOrThrow({ where })).id;
 };
 
-const make = async (by: string, name: string, input: object = {}): Promise<Made> => {
+const createKey = async (by: string, name: string, input: object = {}): Promise<CreatedKey> => {
   const { data, errors } = await app.graphql(by, CREATE, {
     input: { name, scopes: ['ADMIN', 'CHAT'], ...input },
   });
@@ -45,16 +45,16 @@ const make = async (by: string, name: string, input: object = {}): Promise<Made>
 const works = async (secret: string) =>
   (await app.graphql(secret, '{ viewer { apiKey { id } } }')).errors === undefined;
 
-/** A key, one that it made, and one that that one made. */
+/** A key, a key that it created, and a key that the second one created. */
 const chain = async () => {
-  const first = await make(tenant.apiKey, 'First');
-  const second = await make(first.secret, 'Second');
-  const third = await make(second.secret, 'Third');
+  const first = await createKey(tenant.apiKey, 'First');
+  const second = await createKey(first.secret, 'Second');
+  const third = await createKey(second.secret, 'Third');
   return { first, second, third, secrets: [first, second, third].map(({ secret }) => secret) };
 };
 
-describe('a key that made others', () => {
-  test('is known as the one that made them', async () => {
+describe('a key that created other keys', () => {
+  test('is returned as their creator', async () => {
     const { first, second } = await chain();
     const { data } = await tenant.graphql(
       `{ node(id: "${second.id}") { ... on ApiKey { createdBy { id createdKeys { edges { node { id } } } } } } }`,
@@ -65,7 +65,7 @@ describe('a key that made others', () => {
     });
   });
 
-  test('names them when it is revoked, and they go on', async () => {
+  test('lists them when it is revoked, and they stay valid', async () => {
     const { first, secrets } = await chain();
     const { data } = await tenant.graphql(REVOKE, { id: first.id });
     expect(data.revokeApiKey.createdKeys.edges).toEqual([
@@ -80,24 +80,24 @@ describe('a key that made others', () => {
     expect(await Promise.all(secrets.map(works))).toEqual([false, true, true]);
   });
 
-  test('takes them with it where that is asked, however they came from it, and no others', async () => {
+  test('revokes all keys below it on request, and no others', async () => {
     const { first, second, third, secrets } = await chain();
-    const other = await make(tenant.apiKey, 'Other');
+    const other = await createKey(tenant.apiKey, 'Other');
     await tenant.graphql(REVOKE, { id: second.id });
     const { data } = await tenant.graphql(REVOKE, { id: first.id, withCreated: true });
     const [made] = data.revokeApiKey.createdKeys.edges;
     expect(made.node.createdKeys.edges[0].node.revokedAt).toMatch(/Z$/);
     const tried = [...secrets, other.secret, tenant.apiKey];
     expect(await Promise.all(tried.map(works))).toEqual([false, false, false, true, true]);
-    // Once more changes nothing.
+    // A repeated request changes nothing.
     const again = await tenant.graphql(REVOKE, { id: first.id, withCreated: true });
     expect(again.data).toEqual(data);
     expect(await app.prisma.apiKey.count({ where: { id: third.id, revokedAt: null } })).toBe(0);
   });
 
-  test('is not shown to one that can do less, though that made it', async () => {
+  test('is hidden from a created key with fewer rights', async () => {
     const bot = await tenant.bot();
-    const limited = await make(tenant.apiKey, 'Limited', { botIds: [bot] });
+    const limited = await createKey(tenant.apiKey, 'Limited', { botIds: [bot] });
     const { data } = await app.graphql(
       limited.secret,
       '{ viewer { apiKey { createdBy { id } } } }',
@@ -105,8 +105,8 @@ describe('a key that made others', () => {
     expect(data.viewer.apiKey.createdBy).toBeNull();
   });
 
-  test('leaves none behind that it makes while it is revoked', async () => {
-    const issuer = await make(tenant.apiKey, 'Issuer');
+  test('leaves no valid key that it creates during its own revocation', async () => {
+    const issuer = await createKey(tenant.apiKey, 'Issuer');
     await app.graphql(issuer.secret, '{ viewer { apiKey { id } } }');
     const [{ errors }] = await Promise.all([
       tenant.graphql(REVOKE, { id: issuer.id, withCreated: true }),
@@ -119,12 +119,12 @@ describe('a key that made others', () => {
     expect(await app.prisma.apiKey.count({ where })).toBe(0);
   });
 
-  test('names to a limited key those alone that can do nothing more', async () => {
+  test('lists to a restricted key only keys without more rights', async () => {
     const [bot, other] = [await tenant.bot(), await tenant.bot()];
-    const issuer = await make(tenant.apiKey, 'Issuer');
-    await make(issuer.secret, 'Of the bot', { botIds: [bot] });
-    await make(issuer.secret, 'Of another', { botIds: [bot, other] });
-    await make(issuer.secret, 'Of all');
+    const issuer = await createKey(tenant.apiKey, 'Issuer');
+    await createKey(issuer.secret, 'Of the bot', { botIds: [bot] });
+    await createKey(issuer.secret, 'Of another', { botIds: [bot, other] });
+    await createKey(issuer.secret, 'Of all');
     const { id } = issuer;
     const limited = await tenant.key({ scopes: ['ADMIN', 'CHAT'], botIds: [bot] });
     await app.prisma.apiKey.update({
@@ -142,7 +142,7 @@ describe('a key that made others', () => {
     expect(await names(tenant.apiKey)).toEqual(['Of all', 'Of another', 'Of the bot']);
   });
 
-  test('is not asked for in wide circles', async () => {
+  test('is protected against wide nested queries', async () => {
     const { errors } = await tenant.graphql(
       '{ viewer { account { apiKeys { createdBy { createdKeys(first: 100) { edges { cursor } } } } } } }',
     );
@@ -151,7 +151,7 @@ describe('a key that made others', () => {
 });
 
 describe('an account', () => {
-  test(`has at most ${MAX_KEYS} keys that work, and forgets those first that have ended`, async () => {
+  test(`has at most ${MAX_KEYS} valid keys, and deletes ended keys first`, async () => {
     const full = await app.tenant();
     const { accountId } = full;
     const row = () => newApiKey(accountId, makeApiKey(), { name: 'One of many' });
@@ -181,11 +181,11 @@ describe('an account', () => {
     expect(left).toHaveLength(MAX_KEYS);
     const ids = left.map(({ id }) => id);
     expect([ended?.id, later?.id].map((id) => ids.includes(id ?? ''))).toEqual([false, true]);
-    // What it made counts as made by its own maker.
+    // The keys that it created now belong to its own creator.
     expect(left.find(({ id }) => id === made)?.createdById).toBe(creator);
   });
 
-  test(`has at most ${MAX_BOTS} bots, though several are made at once`, async () => {
+  test(`has at most ${MAX_BOTS} bots, even if several are created at the same time`, async () => {
     const full = await app.tenant();
     const { accountId } = full;
     const data = Array.from({ length: MAX_BOTS - 1 }, (_, index) => ({

@@ -11,7 +11,7 @@ const UPDATE = `mutation ($id: ID!, $input: UpdateApiKeyInput!) {
 const ROTATE = `mutation ($id: ID!, $hours: Int) {
   rotateApiKey(id: $id, overlapHours: $hours) { secret apiKey { id name scopes bots { id } expiresAt createdBy { id } } }
 }`;
-const WHO = '{ viewer { apiKey { id } } }';
+const VIEWER = '{ viewer { apiKey { id } } }';
 const BOTS = '{ bots { edges { node { id } } } }';
 const HOUR_MS = 60 * 60 * 1_000;
 
@@ -36,10 +36,10 @@ const update = async (by: string, secret: string, input: object, on = app) =>
 const rotate = async (by: string, secret: string, hours?: number, on = app) =>
   on.graphql(by, ROTATE, { id: await idOf(secret), hours });
 const works = async (secret: string, on = app) =>
-  codeOf(await on.graphql(secret, WHO)) !== 'INVALID_API_KEY';
+  codeOf(await on.graphql(secret, VIEWER)) !== 'INVALID_API_KEY';
 
 describe('updating a key', () => {
-  test('changes what is given, and keeps the rest and the secret', async () => {
+  test('changes the given fields, and keeps the others and the secret', async () => {
     const [one, two] = [await tenant.bot(null), await tenant.bot(null)];
     const secret = await tenant.key({ scopes: ['CHAT'] });
     const { id } = await rowOf(secret);
@@ -66,9 +66,9 @@ describe('updating a key', () => {
     expect((await changed({ expiresAt: null })).expiresAt).toBeNull();
   });
 
-  test('gives no right that the caller lacks, to itself neither', async () => {
+  test('gives a key no right that the caller lacks, even the caller’s own key', async () => {
     const [bot, other] = [await tenant.bot(null), await tenant.bot(null)];
-    const theirs = await (await app.tenant()).bot(null);
+    const foreignBot = await (await app.tenant()).bot(null);
     const expiresAt = new Date(Date.now() + HOUR_MS);
     const issuer = await tenant.key({ scopes: ['ADMIN', 'CHAT'], botIds: [bot], expiresAt });
     const weak = await tenant.key({ scopes: ['CHAT'], botIds: [bot] });
@@ -82,14 +82,14 @@ describe('updating a key', () => {
       const later = new Date(expiresAt.getTime() + 1).toISOString();
       expect(await refusal({ expiresAt: later })).toBe('INVALID_REQUEST');
     }
-    expect(codeOf(await update(tenant.apiKey, weak, { botIds: [theirs] }))).toBe(
+    expect(codeOf(await update(tenant.apiKey, weak, { botIds: [foreignBot] }))).toBe(
       'BOT_ACCESS_DENIED',
     );
     expect(codeOf(await update(tenant.apiKey, weak, { botIds: ['nobody'] }))).toBe('BOT_NOT_FOUND');
     expect(await rowOf(weak)).toMatchObject({ scopes: ['CHAT'], botIds: [bot], expiresAt: null });
   });
 
-  test('reaches no key with more rights, of another account, or that has ended', async () => {
+  test('cannot change a key with more rights, of another account, or that has ended', async () => {
     const limited = await tenant.key({ scopes: ['ADMIN'], botIds: [await tenant.bot(null)] });
     const other = await app.tenant();
     const revoked = await tenant.key({ revokedAt: new Date() });
@@ -117,7 +117,7 @@ describe('updating a key', () => {
 });
 
 describe('rotating a key', () => {
-  test('makes another one with the same rights, and revokes the old one at once', async () => {
+  test('creates a key with the same rights, and revokes the old one at once', async () => {
     const bot = await tenant.bot(null);
     const expiresAt = new Date(Date.now() + HOUR_MS);
     const secret = await tenant.key({ scopes: ['CHAT', 'RUNS'], botIds: [bot], expiresAt });
@@ -135,7 +135,7 @@ describe('rotating a key', () => {
     expect([await works(secret), await works(next)]).toEqual([false, true]);
   });
 
-  test('leaves the old one valid for the overlap, but never longer than it was', async () => {
+  test('leaves the old one valid for the overlap, but not beyond its own expiry', async () => {
     const [soon, never] = [
       await tenant.key({ expiresAt: new Date(Date.now() + HOUR_MS) }),
       await tenant.key(),
@@ -149,7 +149,7 @@ describe('rotating a key', () => {
     expect([await works(soon), await works(never)]).toEqual([true, true]);
   });
 
-  test('gives a key that expires no way to outlive itself', async () => {
+  test('does not extend the expiry of an expiring key', async () => {
     const { data } = await rotate(tenant.apiKey, tenant.apiKey, 1);
     const next = data.rotateApiKey.secret;
     expect(await works(tenant.apiKey)).toBe(true);
@@ -172,7 +172,7 @@ describe('rotating a key', () => {
   });
 });
 
-describe('the last key that can manage the keys of an account', () => {
+describe('the last key that can manage an account’s keys', () => {
   const lastRefusal = (answer: Answer) => {
     expect(answer.errors?.[0]?.message).toContain('last unrestricted API key with the scope');
     return codeOf(answer);
@@ -182,7 +182,7 @@ describe('the last key that can manage the keys of an account', () => {
       id: await idOf(secret),
     });
 
-  test('is not revoked, narrowed or given a near end', async () => {
+  test('cannot be revoked, restricted or set to expire soon', async () => {
     const { apiKey } = tenant;
     // Neither a restricted key nor one that ends soon counts.
     await tenant.key({ botIds: [await tenant.bot(null)] });
@@ -198,7 +198,7 @@ describe('the last key that can manage the keys of an account', () => {
     expect(codeOf(await rotate(apiKey, apiKey))).toBeUndefined();
   });
 
-  test('is not revoked where two are revoked at once', async () => {
+  test('is kept if two keys revoke each other at the same time', async () => {
     const second = await tenant.key();
     const answers = await Promise.all([
       revoke(tenant.apiKey, second),
@@ -211,7 +211,7 @@ describe('the last key that can manage the keys of an account', () => {
     expect(answers.filter(({ errors }) => errors)).toHaveLength(1);
   });
 
-  test('is kept for operators too', async () => {
+  test('is kept for the scope OPERATOR too', async () => {
     const operator = await tenant.key({ scopes: Object.values(KeyScope) });
     const scopes = ['ADMIN', 'CHAT'];
     expect(lastRefusal(await update(operator, operator, { scopes }))).toBe('INVALID_REQUEST');
@@ -220,25 +220,28 @@ describe('the last key that can manage the keys of an account', () => {
   });
 });
 
-describe('a key that loses a right', () => {
-  test.each(Object.entries(GRAPHQL_READERS))('loses its streams over %s', async (_way, reader) => {
-    const bot = await tenant.bot();
-    app.upstream.script(async ({ say, end, closed }) => {
-      say('Hello');
-      await closed;
-      end();
-    });
-    const secret = await tenant.key({ scopes: ['CHAT', 'RUNS'] });
-    const { items } = await readWhole(reader({ app, bot, secret }), () =>
-      update(tenant.apiKey, secret, { scopes: ['RUNS'] }),
-    );
-    expect(items).toEqual(['RunStarted', 'TextDelta', 'INVALID_API_KEY']);
-    expect(await works(secret)).toBe(true);
-  });
+describe('a key that loses a scope', () => {
+  test.each(Object.entries(GRAPHQL_READERS))(
+    'has its streams closed over %s',
+    async (_way, reader) => {
+      const bot = await tenant.bot();
+      app.upstream.script(async ({ say, end, closed }) => {
+        say('Hello');
+        await closed;
+        end();
+      });
+      const secret = await tenant.key({ scopes: ['CHAT', 'RUNS'] });
+      const { items } = await readWhole(reader({ app, bot, secret }), () =>
+        update(tenant.apiKey, secret, { scopes: ['RUNS'] }),
+      );
+      expect(items).toEqual(['RunStarted', 'TextDelta', 'INVALID_API_KEY']);
+      expect(await works(secret)).toBe(true);
+    },
+  );
 });
 
 describe.skipIf(!inject('redisUrl'))('replicas', () => {
-  test('know a changed or rotated key at the very next request', async () => {
+  test('use a changed or rotated key at the next request', async () => {
     const replica = async () => startApp({ redis: (await linkRedis()).redis });
     const [here, there] = await Promise.all([replica(), replica()]);
     const scopeRefusal = async (secret: string) =>

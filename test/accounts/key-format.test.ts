@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { apiKeyPrefix, hashApiKey, isApiKey, makeApiKey } from '../../src/accounts/key-format.ts';
 
 const ZEROS = '0'.repeat(43);
-/** Worked out apart from the code, by Python: zlib.crc32(b"0" * 43) is 2018072207. */
+/** Calculated independently with Python: zlib.crc32(b"0" * 43) is 2018072207. */
 const CHECKSUM_OF_ZEROS = '2CZclj';
 
 describe('an API key', () => {
-  test('is parley_sk_, 43 base62 characters and 6 of checksum', () => {
+  test('consists of parley_sk_, 43 base62 characters and a 6-character checksum', () => {
     const key = makeApiKey();
     expect(key).toMatch(/^parley_sk_[0-9A-Za-z]{49}$/);
     expect(isApiKey(key)).toBe(true);
@@ -17,7 +17,7 @@ describe('an API key', () => {
     expect(isApiKey(`parley_sk_${ZEROS}${CHECKSUM_OF_ZEROS}`)).toBe(true);
   });
 
-  test('with one character mistyped is refused without a look-up', () => {
+  test('with one wrong character is refused without a lookup', () => {
     const key = makeApiKey();
     for (let place = 'parley_sk_'.length; place < key.length; place += 1) {
       const typed = key[place] === 'x' ? 'y' : 'x';
@@ -32,7 +32,7 @@ describe('an API key', () => {
     },
   );
 
-  test('is stored as its SHA-256 and shown by its first characters', () => {
+  test('is stored as its SHA-256 hash and shown by its first characters', () => {
     const key = `parley_sk_${ZEROS}${CHECKSUM_OF_ZEROS}`;
     expect(hashApiKey(key)).toMatch(/^[0-9a-f]{64}$/);
     expect(hashApiKey(key)).not.toBe(hashApiKey(makeApiKey()));

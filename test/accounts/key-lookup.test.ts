@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createKeyLookup } from '../../src/accounts/key-lookup.ts';
 
-/** Look-ups of keys of which only "known" has a row, and the keys of each statement. */
+/** Lookups of keys, of which only "known" has a row, and the keys of each statement. */
 function lookups() {
   const statements: string[][] = [];
   const single: string[] = [];
@@ -22,7 +22,7 @@ function lookups() {
   return { find: findFrom(true), findUnspent: findFrom(false), single, statements, answered };
 }
 
-describe('the look-ups of keys from an address beyond its limit', () => {
+describe('key lookups from an address over its limit', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
   });
@@ -44,7 +44,7 @@ describe('the look-ups of keys from an address beyond its limit', () => {
     expect(statements).toHaveLength(3);
   });
 
-  test('ask for 1,000 keys at a time', async () => {
+  test('look up 1,000 keys in one statement', async () => {
     const { find, statements } = lookups();
     await find('first');
     const many = Array.from({ length: 2_500 }, (_, index) => find(String(index)));
@@ -53,7 +53,7 @@ describe('the look-ups of keys from an address beyond its limit', () => {
     expect(statements.map(({ length }) => length)).toEqual([1, 1_000, 1_000, 500]);
   });
 
-  test('tell each why its statement failed, and go on', async () => {
+  test('reject with the error of their statement, and continue', async () => {
     let fails = true;
     const find = createKeyLookup({
       findOne: async () => null,
@@ -70,7 +70,7 @@ describe('the look-ups of keys from an address beyond its limit', () => {
     expect(await found).toBe('row');
   });
 
-  test('have a bound before the address is known to be spent', async () => {
+  test('are limited before the address is known to be over its limit', async () => {
     const { findUnspent, single, statements, answered } = lookups();
     const found = Array.from({ length: 100 }, (_, index) => findUnspent(String(index)));
     found.push(findUnspent('known'));

@@ -14,7 +14,7 @@ beforeEach(() => {
   atTheEnd(() => vi.useRealTimers());
 });
 
-/** A key that somebody waits for. */
+/** A key with a watcher. */
 async function watchedKey(expiresAt?: Date) {
   const accountId = makeId('acc');
   await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
@@ -34,29 +34,29 @@ async function watchedKey(expiresAt?: Date) {
   return { key, clock, watchers, ended: ended.promise };
 }
 
-describe('the end of a key that somebody waits for is known within a second', () => {
-  test('where it is revoked, and the word of it is lost', async () => {
+describe('a watched key is reported as ended within a second', () => {
+  test('when it is revoked and the notification is lost', async () => {
     const { key, ended } = await watchedKey();
     await prisma.apiKey.update({ where: { id: key.id }, data: { revokedAt: new Date() } });
     vi.advanceTimersByTime(1_000);
     await ended;
   });
 
-  test('where it is deleted', async () => {
+  test('when it is deleted', async () => {
     const { key, ended } = await watchedKey();
     await prisma.account.delete({ where: { id: key.accountId } });
     vi.advanceTimersByTime(1_000);
     await ended;
   });
 
-  test('where it is given a nearer end', async () => {
+  test('when its expiry is moved to the past', async () => {
     const { key, ended } = await watchedKey(new Date(Date.now() + 60_000));
     await prisma.apiKey.update({ where: { id: key.id }, data: { expiresAt: new Date() } });
     vi.advanceTimersByTime(1_000);
     await ended;
   });
 
-  test('where it loses a right, but not where it gets another name', async () => {
+  test('when it loses a right, but not when it is renamed', async () => {
     const { key, watchers, ended } = await watchedKey();
     const { prefix, hash, ...rest } = key;
     const renamed = { ...rest, prefix, id: makeId('key'), hash: `${hash}2` };
@@ -70,7 +70,7 @@ describe('the end of a key that somebody waits for is known within a second', ()
     expect(endedToo).not.toHaveBeenCalled();
   });
 
-  test('where it expires', async () => {
+  test('when it expires', async () => {
     const expiresAt = new Date(Date.now() + 60_000);
     const { clock, ended } = await watchedKey(expiresAt);
     clock.mockReturnValue(expiresAt.getTime());

@@ -13,7 +13,7 @@ const NOON = Date.UTC(2026, 10, 20, 12) / 1_000;
 const MIDNIGHT = Date.UTC(2026, 10, 21) / 1_000;
 const silent = { warn: () => {}, error: () => {} };
 
-/** Limits in memory, at a time that the test sets, in Unix seconds. */
+/** In-memory limits at a time that the test sets, in Unix seconds. */
 function limitsAt(seconds: number) {
   let now = seconds;
   const windows = () => createMemoryWindows(() => now * 1_000);
@@ -55,7 +55,7 @@ describe('plans', () => {
     ['FREE', 10],
     ['PRO', 60],
     ['BUSINESS', 300],
-  ] as const)('let %s through %i times in a minute, and then no more', async (plan, perMinute) => {
+  ] as const)('allow an account on %s %i requests a minute', async (plan, perMinute) => {
     const { takeForAccount } = limitsAt(NOON);
     const tenant = account(plan);
     for (let left = perMinute - 1; left >= 0; left -= 1) {
@@ -70,7 +70,7 @@ describe('plans', () => {
     });
   });
 
-  test('of an enterprise are its own two numbers', async () => {
+  test('of the type ENTERPRISE have their own two numbers', async () => {
     const { takeForAccount } = limitsAt(NOON);
     expect(await takeForAccount(enterprise(7, 9), 1)).toMatchObject({
       perMinute: 7,
@@ -82,7 +82,7 @@ describe('plans', () => {
 });
 
 describe('windows', () => {
-  test('are UTC minutes: the last second still counts, the next one begins anew', async () => {
+  test('are UTC minutes, which end exactly at the full minute', async () => {
     const { takeForAccount, setTime } = limitsAt(NOON + 59);
     const tenant = account('FREE');
     await takeForAccount(tenant, 10);
@@ -95,7 +95,7 @@ describe('windows', () => {
     });
   });
 
-  test('are UTC days too: a spent one binds until midnight, whatever the minute has left', async () => {
+  test('are UTC days too, and an exhausted day lasts until midnight', async () => {
     const { takeForAccount, setTime } = limitsAt(MIDNIGHT - 61);
     const tenant = enterprise(10, 12);
     await takeForAccount(tenant, 10);
@@ -116,7 +116,7 @@ describe('windows', () => {
     expect(await takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: 9 });
   });
 
-  test('are filled all or nothing, and a refusal costs nothing', async () => {
+  test('count a request completely or not at all, and refusals cost nothing', async () => {
     const { takeForAccount } = limitsAt(NOON);
     const tenant = account('FREE');
     await takeForAccount(tenant, 8);
@@ -125,7 +125,7 @@ describe('windows', () => {
     expect(await takeForAccount(tenant, 0)).toMatchObject({ allowed: true, remaining: 0 });
   });
 
-  test('of one account are no other’s', async () => {
+  test('are separate for each account', async () => {
     const { takeForAccount } = limitsAt(NOON);
     await takeForAccount(account('FREE'), 10);
     expect(await takeForAccount(account('FREE'), 1)).toMatchObject({ allowed: true });
@@ -133,7 +133,7 @@ describe('windows', () => {
 });
 
 describe('an address without a key', () => {
-  test('has 30 a minute, whatever the day', async () => {
+  test('has 30 requests a minute, without a daily limit', async () => {
     const { takeForAddress, setTime } = limitsAt(NOON);
     expect(ADDRESS_LIMIT.perMinute).toBe(30);
     expect(await takeForAddress('192.0.2.1', 30)).toMatchObject({ allowed: true, remaining: 0 });
@@ -170,15 +170,15 @@ describe('an address without a key', () => {
   });
 });
 
-describe.skipIf(!inject('redisUrl'))('on Redis', () => {
+describe.skipIf(!inject('redisUrl'))('limits in Redis', () => {
   const shared = async () => {
     const link = await linkRedis();
     return { ...link, ...limitsOf(createSharedWindows(link.redis, silent)) };
   };
 
-  test('two replicas let through exactly as many as one', async () => {
+  test('are shared exactly by two replicas', async () => {
     const replicas = await Promise.all([shared(), shared()]);
-    // The day's window, so that no turn of a minute comes between.
+    // The daily limit, so that no change of minute interferes.
     const tenant = enterprise(1_000, 10);
     const quotas = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
@@ -189,7 +189,7 @@ describe.skipIf(!inject('redisUrl'))('on Redis', () => {
     expect(await replicas[0].takeForAccount(tenant, 0)).toMatchObject({ remaining: 0 });
   });
 
-  test('a new minute and a new day begin anew, and the counts do not stay for ever', async () => {
+  test('restart with a new minute and a new day, and expire', async () => {
     const { redis, takeForAccount } = await shared();
     const tenant = enterprise(10, 20);
     const { reset } = await takeForAccount(tenant, 10);
@@ -204,7 +204,7 @@ describe.skipIf(!inject('redisUrl'))('on Redis', () => {
     expect(await takeForAccount(tenant, 1)).toMatchObject({ remainingMinute: 9, remainingDay: 19 });
   });
 
-  test('a replica that has lost it counts by itself, and with the others again afterwards', async () => {
+  test('are counted in a replica’s own memory while its connection is lost', async () => {
     const [one, other] = await Promise.all([shared(), shared()]);
     const tenant = enterprise(1_000, 10);
     await other.takeForAccount(tenant, 9);
@@ -217,7 +217,7 @@ describe.skipIf(!inject('redisUrl'))('on Redis', () => {
     expect(await other.takeForAccount(tenant, 1)).toMatchObject({ allowed: false });
   });
 
-  test('what it refuses to count is said once, and counted here', async () => {
+  test('are counted in memory if Redis rejects the command, which is logged once', async () => {
     const { redis } = await linkRedis();
     const lines: string[] = [];
     const log = { warn: () => {}, error: (_fields: object, line: string) => lines.push(line) };

@@ -11,8 +11,8 @@ const UPDATE = `mutation ($id: ID!, $input: UpdateAccountInput!) {
 }`;
 const LIMIT = '{ viewer { rateLimit { perMinute } } }';
 
-/** The limit a minute that the very next request meets, by REST, GraphQL, and a WebSocket that was there before. */
-const ways = async (app: TestApp, { apiKey, headers }: Tenant, bot: string) => {
+/** Reads the limit per minute that the next request gets, over REST, GraphQL, and an existing WebSocket. */
+const limitReaders = async (app: TestApp, { apiKey, headers }: Tenant, bot: string) => {
   const client = createClient({
     url: app.webSocketUrl,
     connectionParams: { Authorization: `Bearer ${apiKey}` },
@@ -27,7 +27,7 @@ const ways = async (app: TestApp, { apiKey, headers }: Tenant, bot: string) => {
   await bySocket();
   return {
     dispose: () => client.dispose(),
-    ask: [
+    readers: [
       async () => {
         const response = await fetch(`${app.url}/v1/bots/${bot}/deployments`, { headers });
         return Number(response.headers.get('x-ratelimit-limit'));
@@ -41,8 +41,8 @@ const ways = async (app: TestApp, { apiKey, headers }: Tenant, bot: string) => {
 const operator = async (app: TestApp) =>
   (await app.tenant()).key({ scopes: Object.values(KeyScope) });
 
-describe('a caller whose account has changed', () => {
-  test('is read once for all requests of that moment', async () => {
+describe('a caller with a changed account', () => {
+  test('is read once for all simultaneous requests', async () => {
     const app = await startApp();
     const secret = await (await app.tenant()).key();
     let reads = 0;
@@ -65,7 +65,7 @@ describe('a caller whose account has changed', () => {
     expect(reads).toBe(2);
   });
 
-  test('ends at once where its key was revoked', async () => {
+  test('is refused at once if its key was revoked', async () => {
     const app = await startApp();
     const secret = await (await app.tenant()).key();
     const keys = makeKeys({ prisma: app.prisma, pubsub: createPubSub() });
@@ -77,31 +77,31 @@ describe('a caller whose account has changed', () => {
   });
 });
 
-describe.skipIf(!inject('redisUrl'))('two replicas on one Redis', () => {
+describe.skipIf(!inject('redisUrl'))('two replicas with one Redis', () => {
   const replica = async () => {
     const { redis } = await linkRedis();
     return startApp({ redis });
   };
 
-  test('go by a changed account from the very next request on', async () => {
+  test('use a changed account from the next request on', async () => {
     const [here, there] = await Promise.all([replica(), replica()]);
     const tenant = await here.tenant({ requestsPerMinute: 1_000 });
     const bot = await tenant.bot();
     const key = await operator(here);
-    const { ask, dispose } = await ways(there, tenant, bot);
+    const { readers, dispose } = await limitReaders(there, tenant, bot);
     for (let round = 1; round <= 20; round += 1) {
       const perMinute = 1_000 + round;
       const input = { requestsPerMinute: perMinute };
       await here.graphql(key, UPDATE, { id: tenant.accountId, input });
-      const next = ask[round % ask.length];
+      const next = readers[round % readers.length];
       expect(await next?.()).toBe(perMinute);
-      // What was remembered before the change is there again, to be out of date at the next one.
-      await Promise.all(ask.map((again) => again()));
+      // Fill the caches with the changed account, so that they are stale in the next round.
+      await Promise.all(readers.map((read) => read()));
     }
     await dispose();
   });
 
-  test('count a request that finds its account changed once', async () => {
+  test('count a request once if its account has changed', async () => {
     const [here, there] = await Promise.all([replica(), replica()]);
     const tenant = await here.tenant({ requestsPerDay: 100 });
     const bot = await tenant.bot();
@@ -117,7 +117,7 @@ describe.skipIf(!inject('redisUrl'))('two replicas on one Redis', () => {
     expect(await remaining()).toBe(47);
   });
 
-  test('refuse a revoked key, and its tokens, from the very next request on', async () => {
+  test('refuse a revoked key and its tokens from the next request on', async () => {
     const [here, there] = await Promise.all([replica(), replica()]);
     const tenant = await here.tenant();
     const bot = await tenant.bot();

@@ -37,7 +37,7 @@ const chat = (token: string, botId = bot, input: object = {}) =>
 const codeOf = ({ errors }: Awaited<ReturnType<typeof chat>>) => errors?.[0]?.extensions.code;
 
 describe('a session token', () => {
-  test('chats in its session, which it need not name', async () => {
+  test('chats in its session without naming it', async () => {
     const token = await tokenFor();
     const { data } = await chat(token);
     expect(data.chat).toMatchObject({
@@ -47,22 +47,24 @@ describe('a session token', () => {
     expect((await chat(token, bot, { sessionId: 'user-1' })).errors).toBeUndefined();
   });
 
-  test('streams, follows and stops what happens in its session', async () => {
+  test('streams, follows and cancels runs of its session', async () => {
     const token = await tokenFor({ sessionId: 'user-2' });
     const client = createClient({
       url: app.webSocketUrl,
       connectionParams: { Authorization: `Bearer ${token}` },
     });
-    const told = async (query: string) =>
+    const eventsOf = async (query: string) =>
       Array.fromAsync(
         client.iterate<Record<string, { __typename: string; runId: string }>>({ query }),
       );
-    const events = await told(
+    const events = await eventsOf(
       `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename ... on ChatDone { runId } } }`,
     );
     const done = events.at(-1)?.data?.chat;
     expect(done?.__typename).toBe('ChatDone');
-    const again = await told(`subscription { runEvents(runId: "${done?.runId}") { __typename } }`);
+    const again = await eventsOf(
+      `subscription { runEvents(runId: "${done?.runId}") { __typename } }`,
+    );
     expect(again).toHaveLength(events.length);
     const { data } = await app.graphql(
       token,
@@ -72,14 +74,14 @@ describe('a session token', () => {
     await client.dispose();
   });
 
-  test('knows nothing of other sessions, environments and bots', async () => {
+  test('has no access to other sessions, environments and bots', async () => {
     const token = await tokenFor();
     const other = await tenant.bot();
     expect(codeOf(await chat(token, bot, { sessionId: 'user-9' }))).toBe('INSUFFICIENT_SCOPE');
     expect(codeOf(await chat(token, bot, { environment: 'STAGING' }))).toBe('INSUFFICIENT_SCOPE');
     expect(codeOf(await chat(token, other))).toBe('BOT_ACCESS_DENIED');
-    const theirs = await chat(tenant.apiKey, bot, { sessionId: 'user-9' });
-    const { runId } = theirs.data.chat;
+    const otherRun = await chat(tenant.apiKey, bot, { sessionId: 'user-9' });
+    const { runId } = otherRun.data.chat;
     const cancel = await app.graphql(token, `mutation { cancelRun(id: "${runId}") { id } }`);
     expect(codeOf(cancel)).toBe('RUN_NOT_FOUND');
     const staging = await tokenFor({ sessionId: 'user-9', environment: 'STAGING' });
@@ -102,7 +104,7 @@ describe('a session token', () => {
     'mutation { chat(botId: "BOT", input: { message: "x" }) { run { bot { id } } } }',
     'mutation { chat(botId: "BOT", input: { message: "x" }) { run { ...on Node { ...f } } } } fragment f on Run { trace { traceId } }',
     'mutation { chat(botId: "BOT", input: { message: "x" }) { run { deployment { source } } } }',
-  ])('may not ask %s', async (query) => {
+  ])('cannot run %s', async (query) => {
     const { data, errors } = await app.graphql(await tokenFor(), query.replace('BOT', bot));
     expect(data).toBeUndefined();
     expect(errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
@@ -117,7 +119,7 @@ describe('a session token', () => {
     }
   }`;
 
-  test('reads what was said in its session, but not what tools answered', async () => {
+  test('reads the messages of its session, except tool results', async () => {
     const id = 'user-3';
     const token = await tokenFor({ sessionId: id });
     const { data } = await chat(token);
@@ -152,7 +154,7 @@ describe('a session token', () => {
   test.each([
     ['another session', { id: 'user-9' }],
     ['its session in another environment', { environment: 'STAGING' }],
-  ])('reads nothing of %s', async (_what, other) => {
+  ])('cannot read %s', async (_what, other) => {
     await chat(tenant.apiKey, bot, { sessionId: 'user-9' });
     const token = await tokenFor({ sessionId: 'user-3' });
     const read = await app.graphql(token, MESSAGES, { botId: bot, id: 'user-3', ...other });
@@ -160,7 +162,7 @@ describe('a session token', () => {
     expect(read.data?.bot?.session).toBeFalsy();
   });
 
-  test('reads nothing of what a bot keeps of its user', async () => {
+  test('cannot read the memory of its session', async () => {
     const query = `{ bot(id: "${bot}") { session(id: "user-1") { memory { value } } } }`;
     const { data, errors } = await app.graphql(await tokenFor(), query);
     expect(data).toBeUndefined();
@@ -175,7 +177,7 @@ describe('a session token', () => {
     expect(answers.map(codeOf)).toEqual([undefined, undefined, 'RATE_LIMIT_EXCEEDED']);
   });
 
-  test('is no key for the REST interface', async () => {
+  test('is not accepted over REST', async () => {
     const response = await fetch(`${app.url}/v1/bots/${bot}/chat`, {
       method: 'POST',
       headers: {
@@ -188,7 +190,7 @@ describe('a session token', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'invalid_api_key' } });
   });
 
-  test('ends with the key that made it', async () => {
+  test('ends with the key that created it', async () => {
     const key = await tenant.key({ scopes: ['CHAT'] });
     const token = await tokenFor({}, key);
     expect((await chat(token)).errors).toBeUndefined();
@@ -197,7 +199,7 @@ describe('a session token', () => {
     expect(codeOf(await chat(token))).toBe('INVALID_API_KEY');
   });
 
-  test('never outlives the key that made it', async () => {
+  test('never outlives the key that created it', async () => {
     const expiresAt = new Date(Date.now() + 60_000);
     const { data } = await app.graphql(await tenant.key({ expiresAt }), CREATE, {
       input: { botId: bot, sessionId: 'user-1' },
@@ -212,20 +214,20 @@ describe('a session token', () => {
     [{ expiresIn: 0 }, 'INVALID_REQUEST'],
     [{ sessionId: 'two words' }, 'INVALID_REQUEST'],
     [{ botId: 'nobody' }, 'BOT_NOT_FOUND'],
-  ])('is not made of %j', async (input, code) => {
+  ])('cannot be created with %j', async (input, code) => {
     const answer = await tenant.graphql(CREATE, {
       input: { botId: bot, sessionId: 'user-1', ...input },
     });
     expect(answer.errors?.[0]?.extensions.code).toBe(code);
   });
 
-  test('is not made by a key that may not chat', async () => {
+  test('cannot be created by a key without the scope CHAT', async () => {
     const key = await tenant.key({ scopes: ['RUNS', 'ADMIN'] });
     const answer = await app.graphql(key, CREATE, { input: { botId: bot, sessionId: 'u' } });
     expect(answer.errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
   });
 
-  test('is refused when it is changed, or made under another key', async () => {
+  test('is refused if it was altered, or encrypted with another key', async () => {
     const token = await tokenFor();
     const [header = '', key = '', vector = '', text = '', tag = ''] = token.split('.');
     const flipped = (part: string) => (part.startsWith('A') ? 'B' : 'A') + part.slice(1);
@@ -256,14 +258,14 @@ describe('a session token', () => {
 
 describe('the context of a session token', () => {
   /** The context of a run. */
-  const toldOf = async (runId: string) =>
+  const contextOf = async (runId: string) =>
     (await app.prisma.run.findUniqueOrThrow({ where: { id: runId } })).context;
   const signed = { customer_id: 'c-1', plan: { name: 'gold' } };
 
-  test('goes with every message, and its page can neither send nor read any', async () => {
+  test('is added to every message, and its page can neither send nor read one', async () => {
     const token = await tokenFor({ context: signed });
     const { data } = await chat(token);
-    expect(await toldOf(data.chat.runId)).toEqual(signed);
+    expect(await contextOf(data.chat.runId)).toEqual(signed);
     const parts = token.split('.').map((part) => Buffer.from(part, 'base64url').toString());
     expect(parts.join()).not.toMatch(/customer_id|user-1/);
     const sent = await chat(token, bot, { context: { customer_id: 'c-2' } });
@@ -273,26 +275,26 @@ describe('the context of a session token', () => {
     });
   });
 
-  test('is the only one where none was given', async () => {
+  test('cannot be sent by the page if the token has none', async () => {
     const token = await tokenFor();
     expect(codeOf(await chat(token, bot, { context: { customer_id: 'c-2' } }))).toBe(
       'INVALID_REQUEST',
     );
     const { data } = await chat(token, bot, { context: null });
-    expect(await toldOf(data.chat.runId)).toBeNull();
+    expect(await contextOf(data.chat.runId)).toBeNull();
   });
 
-  test('wins over what its page sends where that is allowed', async () => {
+  test('overrides the page’s context if that is allowed', async () => {
     const token = await tokenFor({ context: signed, allowContext: true });
     const context = { customer_id: 'c-2', plan: { name: 'none', trial: true }, page: '/cart' };
     const { data } = await chat(token, bot, { context });
-    expect(await toldOf(data.chat.runId)).toEqual({ ...signed, page: '/cart' });
+    expect(await contextOf(data.chat.runId)).toEqual({ ...signed, page: '/cart' });
     const open = await tokenFor({ allowContext: true });
     const other = await chat(open, bot, { context: { page: '/cart' } });
-    expect(await toldOf(other.data.chat.runId)).toEqual({ page: '/cart' });
+    expect(await contextOf(other.data.chat.runId)).toEqual({ page: '/cart' });
   });
 
-  test('reaches the model in place of the page’s', async () => {
+  test('reaches the model instead of the page’s', async () => {
     const templated = await tenant.bot('prompt "Customer {{context.customer_id}}."');
     const token = await tokenFor({ botId: templated, context: signed, allowContext: true });
     await chat(token, templated, { context: { customer_id: 'c-2' } });
@@ -328,7 +330,7 @@ describe('session tokens', () => {
     return { account, key: { ...key, expiresAt: null } };
   };
 
-  test('hold on when the secret key is rotated, until the old one is taken away', async () => {
+  test('stay valid while the secret key is rotated, until the old one is removed', async () => {
     const issuer = await issuerOf();
     const keys = { find: async () => issuer };
     const old = createSessionTokens({ secretKeys: [first], keys });

@@ -10,7 +10,7 @@ describe('the latest messages of a channel', () => {
     return { ...pubsub, messages, leave: () => reader.abort() };
   };
 
-  test('reach a slow reader once each, the last change last', async () => {
+  test('reach a slow reader once each, with the latest change last', async () => {
     const { publish, messages, leave } = open();
     const first = messages.next();
     for (const message of ['a', 'b', 'a', 'c', 'a', 'b']) publish('news', message);
@@ -20,14 +20,14 @@ describe('the latest messages of a channel', () => {
     expect((await messages.next()).done).toBe(true);
   });
 
-  test('are kept for a reader who stands still, but not without end', async () => {
+  test('are kept for a stalled reader up to a limit', async () => {
     const { publish, messages } = open();
     const first = messages.next();
     for (let count = 0; count < 5_000; count += 1) publish('news', `m${count}`);
     expect((await first).value).toBe('m4000');
   });
 
-  test('end at once for a reader who leaves while nothing comes', async () => {
+  test('end at once for a reader that leaves while waiting', async () => {
     const { messages, leave } = open();
     const next = messages.next();
     leave();

@@ -6,32 +6,32 @@ import { linkRedis } from '../helpers/redis.ts';
 
 const redisUrl = inject('redisUrl');
 
-/** Publishes until the word arrives: a new subscription takes a moment to get to the server. */
+/** Publishes until the message arrives, because a new subscription takes a moment to reach the server. */
 async function reaches(from: PubSub, to: PubSub, channel: string): Promise<string> {
-  const heard = Promise.withResolvers<string>();
-  const end = to.subscribe(channel, heard.resolve);
+  const received = Promise.withResolvers<string>();
+  const end = to.subscribe(channel, received.resolve);
   const again = setInterval(() => from.publish(channel, 'hello there'), 5);
-  return heard.promise.finally(() => {
+  return received.promise.finally(() => {
     clearInterval(again);
     end();
   });
 }
 
-describe('words within one process', () => {
-  test('reach those who listen to the channel, until they no longer do', () => {
+describe('messages within one process', () => {
+  test('reach the subscribers of their channel until these unsubscribe', () => {
     const pubsub = createPubSub();
-    const heard: string[] = [];
-    const end = pubsub.subscribe('a', (message) => heard.push(message));
+    const received: string[] = [];
+    const end = pubsub.subscribe('a', (message) => received.push(message));
     pubsub.publish('a', 'one');
     pubsub.publish('b', 'not for us');
     end();
     pubsub.publish('a', 'too late');
-    expect(heard).toEqual(['one']);
+    expect(received).toEqual(['one']);
   });
 });
 
 describe('Redis', () => {
-  test('that is not there stops the start, and no password is repeated', async () => {
+  test('that is unavailable prevents the start, and its password is not logged', async () => {
     const opening = openRedis('redis://:hunter2@127.0.0.1:1/0', 'parley:test:');
     await expect(opening).rejects.toThrow(
       /^REDIS_URL: cannot use the server at 127\.0\.0\.1:1: .*ECONNREFUSED/,
@@ -39,14 +39,14 @@ describe('Redis', () => {
     await expect(opening).rejects.not.toThrow(/hunter2/);
   });
 
-  test.skipIf(!redisUrl)('that does not let us in stops the start', async () => {
+  test.skipIf(!redisUrl)('that refuses the credentials prevents the start', async () => {
     const url = Object.assign(new URL(redisUrl), { username: 'nobody', password: 'hunter2' });
     const opening = openRedis(url.href, 'parley:test:');
     await expect(opening).rejects.toThrow(/^REDIS_URL: .*WRONGPASS/);
     await expect(opening).rejects.not.toThrow(/hunter2/);
   });
 
-  test.skipIf(!redisUrl)('is missed and welcomed back on the log, once each', async () => {
+  test.skipIf(!redisUrl)('outages and reconnections are logged, once each', async () => {
     const { redis, cut, restore } = await linkRedis();
     const lines: string[] = [];
     const log = (_fields: object, message: string) => lines.push(message);
@@ -65,31 +65,31 @@ describe('Redis', () => {
   });
 });
 
-describe.skipIf(!redisUrl)('words between replicas', () => {
-  test('reach the other one, and its own listeners once', async () => {
+describe.skipIf(!redisUrl)('messages between replicas', () => {
+  test('reach the other replica, and local subscribers once', async () => {
     const [one, other] = await Promise.all([linkRedis(), linkRedis()]);
     const [near, far] = [createRedisPubSub(one.redis), createRedisPubSub(other.redis)];
     expect(await reaches(near, far, 'greeting')).toBe('hello there');
 
-    const heard: string[] = [];
-    near.subscribe('greeting', (message) => heard.push(message));
+    const received: string[] = [];
+    near.subscribe('greeting', (message) => received.push(message));
     near.publish('greeting', 'mine');
-    expect(heard).toEqual(['mine']);
-    // By the time that a later word comes back from the other replica, an echo would have arrived.
+    expect(received).toEqual(['mine']);
+    // An echo would have arrived before a later message of the other replica.
     const answered = Promise.withResolvers<string>();
     near.subscribe('greeting', (message) => message === 'yours' && answered.resolve(message));
     await reaches(far, near, 'any');
     far.publish('greeting', 'yours');
     await answered.promise;
-    expect(heard).toEqual(['mine', 'yours']);
+    expect(received).toEqual(['mine', 'yours']);
   });
 
-  test('reach the other one also where this process ends right after them', async () => {
+  test('reach the other replica even if this process exits right after them', async () => {
     const [one, other] = await Promise.all([linkRedis(), linkRedis()]);
     const [near, far] = [createRedisPubSub(one.redis), createRedisPubSub(other.redis)];
     await reaches(near, far, 'any');
-    const heard: string[] = [];
-    far.subscribe('last', (message) => heard.push(message));
+    const received: string[] = [];
+    far.subscribe('last', (message) => received.push(message));
     const ended = Promise.withResolvers<string>();
     far.subscribe('end', ended.resolve);
     await reaches(near, far, 'later');
@@ -97,17 +97,17 @@ describe.skipIf(!redisUrl)('words between replicas', () => {
     await near.flush();
     await one.redis.close();
     const third = await linkRedis();
-    const witness = createRedisPubSub(third.redis);
-    witness.publish('end', 'of it');
+    const later = createRedisPubSub(third.redis);
+    later.publish('end', 'of it');
     await ended.promise;
-    expect(heard).toEqual(['word']);
+    expect(received).toEqual(['word']);
   });
 
-  test('leave nothing behind', async () => {
+  test('leak no memory', async () => {
     const { redis } = await linkRedis();
     const pubsub = createRedisPubSub(redis);
-    const send = async (words: number) => {
-      for (let sent = 0; sent < words; sent += 1) {
+    const send = async (count: number) => {
+      for (let sent = 0; sent < count; sent += 1) {
         pubsub.publish('many', 'word');
         await pubsub.flush();
       }
@@ -116,21 +116,21 @@ describe.skipIf(!redisUrl)('words between replicas', () => {
     const before = await objectCounts();
     await send(2_000);
     const after = await objectCounts();
-    // A message that stays behind holds more than 100 bytes.
+    // A message that leaks takes more than 100 bytes.
     expect(after.heapBytes - before.heapBytes).toBeLessThan(100_000);
   });
 
-  test('reach listeners of this process also while Redis is away', async () => {
+  test('reach local subscribers while Redis is down', async () => {
     const { redis, cut } = await linkRedis();
     const pubsub = createRedisPubSub(redis);
     await cut();
-    const heard: string[] = [];
-    pubsub.subscribe('greeting', (message) => heard.push(message));
+    const received: string[] = [];
+    pubsub.subscribe('greeting', (message) => received.push(message));
     pubsub.publish('greeting', 'alone');
-    expect(heard).toEqual(['alone']);
+    expect(received).toEqual(['alone']);
   });
 
-  test('are heard again after an outage, also by who began to listen during it', async () => {
+  test('arrive again after an outage, also on channels subscribed during it', async () => {
     const [one, other] = await Promise.all([linkRedis(), linkRedis()]);
     const [near, far] = [createRedisPubSub(one.redis), createRedisPubSub(other.redis)];
     const before = Promise.withResolvers<string>();
@@ -147,18 +147,18 @@ describe.skipIf(!redisUrl)('words between replicas', () => {
     clearInterval(again);
   });
 
-  test('end with their last listener', async () => {
+  test('are no longer received after the last unsubscribe', async () => {
     const [one, other] = await Promise.all([linkRedis(), linkRedis()]);
     const [near, far] = [createRedisPubSub(one.redis), createRedisPubSub(other.redis)];
-    const heard: string[] = [];
-    const end = far.subscribe('quiet', (message) => heard.push(message));
+    const received: string[] = [];
+    const end = far.subscribe('quiet', (message) => received.push(message));
     await reaches(near, far, 'quiet');
     end();
     end();
-    heard.length = 0;
-    near.publish('quiet', 'nobody listens');
+    received.length = 0;
+    near.publish('quiet', 'no subscriber');
     await reaches(near, far, 'later');
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     expect(await one.redis.client.pubsub('NUMSUB', `${one.redis.prefix}quiet`)).toEqual([
       `${one.redis.prefix}quiet`,
       0,

@@ -16,24 +16,24 @@ const log = { warn: () => {}, error: () => {} };
 const ids = async () => (await prisma.owner.findMany()).map(({ id }) => id);
 
 describe('a process that owns runs and turns', () => {
-  test('is among the owners until it leaves', async () => {
+  test('is registered until it leaves', async () => {
     const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
     expect(await ids()).toContain(owner.id());
     await owner.close();
     expect(await ids()).not.toContain(owner.id());
   });
 
-  test('ends also where the database is away, and is taken for dead then', async () => {
+  test('can shut down while the database is down, and then counts as dead', async () => {
     const deleteMany = () => Promise.reject(new Error('connect ECONNREFUSED'));
-    const away = { owner: { deleteMany } } as unknown as typeof prisma;
+    const broken = { owner: { deleteMany } } as unknown as typeof prisma;
     const error = vi.fn();
-    const own = await startOwner({ prisma: away, sql, log: { ...log, error }, onLost: () => {} });
+    const own = await startOwner({ prisma: broken, sql, log: { ...log, error }, onLost: () => {} });
     await own.close();
     expect(error).toHaveBeenCalledOnce();
   });
 
-  // The embedded database has the clock of its process.
-  test.skipIf(!inject('databaseUrl'))('lives by the database’s clock, not by its own', async () => {
+  // PGlite uses the clock of its process.
+  test.skipIf(!inject('databaseUrl'))('uses the database’s clock, not its own', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
     const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
     vi.useRealTimers();
@@ -42,12 +42,12 @@ describe('a process that owns runs and turns', () => {
     await owner.close();
   });
 
-  test('takes out nobody where the clock of the database has made a step', async () => {
+  test('evicts no one when the database’s clock was stepped', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    let asked = 0;
+    let sent = 0;
     let answered = 0;
     const counted: Sql = async (statement, values) => {
-      asked += 1;
+      sent += 1;
       const rows = await sql<never>(statement, values);
       answered += 1;
       return rows;
@@ -59,13 +59,13 @@ describe('a process that owns runs and turns', () => {
     const where = { id: { in: [first.id(), second.id()] } };
     const stepped = new Date(Date.now() - 3_600_000);
     await prisma.owner.updateMany({ where, data: { heartbeatAt: stepped } });
-    // One after the other is heard, and takes out whoever it takes for dead.
-    for (const [milliseconds, heard] of [
+    // One after the other sends a heartbeat, and evicts owners that it considers dead.
+    for (const [milliseconds, heartbeats] of [
       [1_500, 3],
       [500, 4],
     ] as const) {
       vi.advanceTimersByTime(milliseconds);
-      await expect.poll(() => asked >= heard && asked === answered).toBe(true);
+      await expect.poll(() => sent >= heartbeats && sent === answered).toBe(true);
     }
     await first.close();
     await second.close();
@@ -73,7 +73,7 @@ describe('a process that owns runs and turns', () => {
     expect(lost).not.toHaveBeenCalled();
   });
 
-  test('takes out those whose heart has stopped', async () => {
+  test('evicts owners without a heartbeat', async () => {
     const id = makeId('own');
     await prisma.owner.create({ data: { id, heartbeatAt: new Date(Date.now() - 9_000) } });
     const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
@@ -82,7 +82,7 @@ describe('a process that owns runs and turns', () => {
     await owner.close();
   });
 
-  test('stops its runs and goes on as somebody new when it was taken for dead', async () => {
+  test('stops its runs and continues with a new id after it was evicted', async () => {
     const lost = Promise.withResolvers<void>();
     const owner = await startOwner({ prisma, sql, log, onLost: lost.resolve });
     const id = owner.id();
@@ -93,14 +93,14 @@ describe('a process that owns runs and turns', () => {
     await owner.close();
   });
 
-  test('is kept by the others after an outage that silenced all of them', async () => {
+  test('is not evicted after an outage that stopped all heartbeats', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
-    let isAway = false;
-    let asked = 0;
+    let isDown = false;
+    let sent = 0;
     let answered = 0;
     const reached: Sql = async (statement, values) => {
-      if (isAway) throw new Error('connect ECONNREFUSED');
-      asked += 1;
+      if (isDown) throw new Error('connect ECONNREFUSED');
+      sent += 1;
       try {
         return await sql(statement, values);
       } finally {
@@ -115,27 +115,27 @@ describe('a process that owns runs and turns', () => {
       await vi.advanceTimersByTimeAsync(500);
     }
     const where = { id: { in: owners.map((owner) => owner.id()) } };
-    isAway = true;
+    isDown = true;
     await vi.advanceTimersByTimeAsync(10_000);
     const silentSince = new Date(Date.now() - 10_000);
     await prisma.owner.updateMany({ where, data: { heartbeatAt: silentSince } });
-    isAway = false;
-    asked = 0;
+    isDown = false;
+    sent = 0;
     answered = 0;
-    // One after the other is heard again, and takes out whoever it takes for dead.
-    for (const heard of [1, 2, 3]) {
+    // One after the other sends a heartbeat again, and evicts owners that it considers dead.
+    for (const heartbeats of [1, 2, 3]) {
       await vi.advanceTimersByTimeAsync(500);
-      await expect.poll(() => asked >= heard && asked === answered).toBe(true);
+      await expect.poll(() => sent >= heartbeats && sent === answered).toBe(true);
     }
-    const heard = { ...where, heartbeatAt: { gt: silentSince } };
-    await expect.poll(() => prisma.owner.count({ where: heard })).toBe(3);
+    const heartbeats = { ...where, heartbeatAt: { gt: silentSince } };
+    await expect.poll(() => prisma.owner.count({ where: heartbeats })).toBe(3);
     for (const owner of owners) await owner.close();
     vi.useRealTimers();
     expect(lost).toEqual([]);
   });
 
   test.skipIf(!inject('databaseUrl'))(
-    'is heard while dashboards have all of Prisma’s connections',
+    'sends heartbeats while queries use all of Prisma’s connections',
     async () => {
       const [{ name = '' } = {}] = await prisma.$queryRaw<{ name: string }[]>`
       SELECT current_database() AS name`;
@@ -150,21 +150,21 @@ describe('a process that owns runs and turns', () => {
         prisma,
         (tx) => tx.$queryRaw`SELECT pg_advisory_xact_lock(${key})::text`,
       );
-      const questions = Array.from(
+      const queries = Array.from(
         { length: 10 },
         async () => busy.prisma.$queryRaw`SELECT pg_advisory_xact_lock_shared(${key})::text`,
       );
       await untilWaiting(prisma, 10);
       await expect.poll(beats).toBeGreaterThan(joined);
       await free();
-      await Promise.all(questions);
+      await Promise.all(queries);
       await owner.close();
       await busy.close();
     },
   );
 });
 
-/** Makes a bot of an account of its own. */
+/** Creates a bot in a new account. */
 async function makeBot() {
   const accountId = makeId('acc');
   const botId = makeId('bot');
@@ -173,7 +173,7 @@ async function makeBot() {
   return botId;
 }
 
-describe('a run whose beginning was stored, though the answer that said so was lost', () => {
+describe('a run whose creation was stored, though the response was lost', () => {
   test('is ended as interrupted', async () => {
     const loser: Sql = async (statement, values) => {
       await sql(statement, values);
@@ -201,8 +201,8 @@ describe('a run whose beginning was stored, though the answer that said so was l
   });
 });
 
-describe('a run whose process has died', () => {
-  test('is ended as interrupted, and no other', async () => {
+describe('a run of a dead process', () => {
+  test('is ended as interrupted, unlike others', async () => {
     const botId = await makeBot();
     const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
     const run = (ownerId: string) =>
@@ -235,31 +235,34 @@ describe('a run whose process has died', () => {
     await owner.close();
   });
 
-  test.skipIf(!inject('databaseUrl'))('is left to whoever has taken it up meanwhile', async () => {
-    const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
-    const lose = async (input: string) => {
-      const botId = await makeBot();
-      const { accountId } = await prisma.bot.findUniqueOrThrow({ where: { id: botId } });
-      const what = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API' } as const;
-      const begun = { status: 'RUNNING', ownerId: makeId('own'), background: true } as const;
-      const whose = { id: makeId('run'), botId, accountId };
-      return prisma.run.create({ data: { ...whose, input, ...what, ...begun } });
-    };
-    const [slow, other] = [await lose('slow'), await lose('other')];
-    const goOn = await holdUp(prisma, { before: 'UPDATE', of: 'runs', id: slow.id });
-    const [pubsub, notify] = [createPubSub(), () => {}];
-    const first = startRecovery({ prisma, pubsub, notify, log });
-    await untilWaiting(prisma, 1);
-    const second = startRecovery({ prisma, pubsub, notify, log });
-    const queue = createQueue({ prisma, sql, owner, pubsub, notify, log });
-    const take = async () => (await queue.take())?.begun.id;
-    await expect.poll(take).toBe(other.id);
-    await goOn();
-    await expect.poll(take).toBe(slow.id);
-    for (const recovery of [first, second]) await recovery[Symbol.asyncDispose]();
-    const row = await prisma.run.findUniqueOrThrow({ where: { id: other.id } });
-    expect(row).toMatchObject({ status: 'RUNNING', ownerId: owner.id() });
-    expect(await take()).toBeUndefined();
-    await owner.close();
-  });
+  test.skipIf(!inject('databaseUrl'))(
+    'is not ended again after another worker took it',
+    async () => {
+      const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
+      const createOrphan = async (input: string) => {
+        const botId = await makeBot();
+        const { accountId } = await prisma.bot.findUniqueOrThrow({ where: { id: botId } });
+        const what = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API' } as const;
+        const begun = { status: 'RUNNING', ownerId: makeId('own'), background: true } as const;
+        const base = { id: makeId('run'), botId, accountId };
+        return prisma.run.create({ data: { ...base, input, ...what, ...begun } });
+      };
+      const [slow, other] = [await createOrphan('slow'), await createOrphan('other')];
+      const unblock = await holdUp(prisma, { before: 'UPDATE', of: 'runs', id: slow.id });
+      const [pubsub, notify] = [createPubSub(), () => {}];
+      const first = startRecovery({ prisma, pubsub, notify, log });
+      await untilWaiting(prisma, 1);
+      const second = startRecovery({ prisma, pubsub, notify, log });
+      const queue = createQueue({ prisma, sql, owner, pubsub, notify, log });
+      const take = async () => (await queue.take())?.begun.id;
+      await expect.poll(take).toBe(other.id);
+      await unblock();
+      await expect.poll(take).toBe(slow.id);
+      for (const recovery of [first, second]) await recovery[Symbol.asyncDispose]();
+      const row = await prisma.run.findUniqueOrThrow({ where: { id: other.id } });
+      expect(row).toMatchObject({ status: 'RUNNING', ownerId: owner.id() });
+      expect(await take()).toBeUndefined();
+      await owner.close();
+    },
+  );
 });

@@ -23,7 +23,7 @@ const deployments = (botId: string) => app.prisma.deployment.count({ where: { bo
 const SECRET = 'a-secret-value-of-a-deploy';
 
 describe('a deploy with an idempotency key', () => {
-  test('happens once, though twenty are sent at once', async () => {
+  test('runs once if twenty are sent at the same time', async () => {
     const bot = await tenant.bot(null);
     const key = randomUUID();
     const body = { agentlang: agent(), env_vars: { TOKEN: SECRET } };
@@ -43,7 +43,7 @@ describe('a deploy with an idempotency key', () => {
     expect(fingerprint).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('is one of its own at each bot', async () => {
+  test('is separate for each bot', async () => {
     const [one, other] = [await tenant.bot(null), await tenant.bot(null)];
     const key = randomUUID();
     const deployed = await Promise.all(
@@ -78,7 +78,7 @@ describe('a deploy with an idempotency key', () => {
     expect(await deployments(bot)).toBe(1);
   });
 
-  test('answers a failed attempt again, and leaves the key free where it was refused', async () => {
+  test('returns a failed deployment again, but releases the key of a refused request', async () => {
     const bot = await tenant.bot(null);
     const key = randomUUID();
     const first = await post(`${bot}/deploy`, { agentlang: 'agentlang 4' }, key);
@@ -89,7 +89,7 @@ describe('a deploy with an idempotency key', () => {
     expect((await post(`${bot}/deploy`, { agentlang: agent() }, other)).status).toBe(200);
   });
 
-  test('is the same for rolling back and promoting', async () => {
+  test('works the same for rollbacks and promotions', async () => {
     const bot = await tenant.bot('', 'STAGING');
     const { id } = await app.prisma.deployment.findFirstOrThrow({ where: { botId: bot } });
     const key = randomUUID();

@@ -40,19 +40,19 @@ const refusal: Script = ({ response }) => {
   response.writeHead(400).end();
 };
 
-/** A session that is busy with a message until that is finished: others wait in line. */
+/** Makes a session busy until `finish` is called: other messages wait in its queue. */
 async function busySession({ url, upstream }: TestApp) {
   const session = { 'x-session-id': randomUUID() };
-  const asked = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   const finished = Promise.withResolvers<void>();
   upstream.script(async ({ say, end }) => {
-    asked.resolve();
+    started.resolve();
     await finished.promise;
     say('Hello.');
     end();
   });
   const answer = post(url, 'chat', { message: 'Work' }, session);
-  await Promise.race([asked.promise, answer]);
+  await Promise.race([started.promise, answer]);
   return { session, finish: finished.resolve };
 }
 
@@ -63,7 +63,7 @@ describe('a request with an idempotency key', () => {
   test.each([
     ['chat', { message: 'Hi' }],
     ['execute', { prompt: 'Hi' }],
-  ])('%s is answered by the first one, word for word', async (path, body) => {
+  ])('%s gets exactly the first response', async (path, body) => {
     const key = randomUUID();
     const first = await post(app.url, path, body, withKey(key));
     expect(first.headers.get('idempotency-replayed')).toBeNull();
@@ -78,7 +78,7 @@ describe('a request with an idempotency key', () => {
     expect(await runs()).toBe(before);
   });
 
-  test('begins one run, though twenty are sent at once to two replicas', async () => {
+  test('begins one run if twenty are sent to two replicas at the same time', async () => {
     const key = randomUUID();
     const before = await runs();
     const answers = await Promise.all(
@@ -92,7 +92,7 @@ describe('a request with an idempotency key', () => {
     expect(await runs()).toBe(before + 1);
   });
 
-  test('joins the stream of a run under way from its first event', async () => {
+  test('joins the stream of an active run from its first event', async () => {
     const key = randomUUID();
     const finish = Promise.withResolvers<void>();
     app.upstream.script(async ({ say, end }) => {
@@ -119,12 +119,12 @@ describe('a request with an idempotency key', () => {
     app.upstream.script(hello);
   });
 
-  test('goes on without its client, who finds it done', async () => {
+  test('continues after its client disconnects, and a repeat gets the result', async () => {
     const key = randomUUID();
     const finish = Promise.withResolvers<void>();
-    const asked = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
     app.upstream.script(async ({ say, end }) => {
-      asked.resolve();
+      started.resolve();
       await finish.promise;
       say('Done.');
       end();
@@ -136,7 +136,7 @@ describe('a request with an idempotency key', () => {
       headers: { ...tenant.headers, 'content-type': 'application/json', ...withKey(key) },
       body: '{"message":"Work"}',
     }).catch(() => 'gone');
-    await asked.promise;
+    await started.promise;
     client.abort();
     expect(await gone).toBe('gone');
     finish.resolve();
@@ -145,7 +145,7 @@ describe('a request with an idempotency key', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
-  test('begins one run, though twenty are sent again at once when it has failed', async () => {
+  test('begins one run if twenty are repeated at the same time after a failure', async () => {
     const key = randomUUID();
     app.upstream.script(refusal);
     expect((await post(app.url, 'chat', { message: 'Hi' }, withKey(key))).status).toBe(500);
@@ -174,7 +174,7 @@ describe('a request with an idempotency key', () => {
     expect(await refused.json()).toMatchObject({ error: { code: 'idempotency_conflict' } });
   });
 
-  test('is the same in whatever order its JSON has the members of objects, and in no other of lists', async () => {
+  test('is equal with another order of object members, but not of list items', async () => {
     const key = randomUUID();
     const send = (context: object, metadata: object) =>
       post(app.url, 'execute', { prompt: 'Go', context, metadata }, withKey(key));
@@ -192,7 +192,7 @@ describe('a request with an idempotency key', () => {
     }
   });
 
-  test('is free again when its run failed, or was refused before it began', async () => {
+  test('can be repeated after its run failed or was refused', async () => {
     const key = randomUUID();
     app.upstream.script(refusal);
     expect((await post(app.url, 'chat', { message: 'Hi' }, withKey(key))).status).toBe(500);
@@ -210,7 +210,7 @@ describe('a request with an idempotency key', () => {
     expect((await chat(bot)).status).toBe(200);
   });
 
-  test('is free again when the process that was to begin it has died', async () => {
+  test('can be repeated after its process died before the run began', async () => {
     const key = randomUUID();
     const first = await post(app.url, 'chat', { message: 'Hi' }, withKey(key));
     expect(first.status).toBe(200);
@@ -224,7 +224,7 @@ describe('a request with an idempotency key', () => {
     expect(again.headers.get('idempotency-replayed')).toBeNull();
   });
 
-  /** A run at work on a process that is none of ours, under a key. */
+  /** Moves a run with a key to another process's ownership. */
   const elsewhere = async (key: string, heartbeatAt: Date) => {
     const { prisma } = app;
     app.upstream.script(hello);
@@ -239,7 +239,7 @@ describe('a request with an idempotency key', () => {
   };
 
   test.each([false, true])(
-    'begins anew when all processes have died, streamed: %s',
+    'begins a new run if all processes have died, streamed: %s',
     async (stream) => {
       const key = randomUUID();
       const { id, die } = await elsewhere(key, new Date(Date.now() - 5_000));
@@ -253,20 +253,20 @@ describe('a request with an idempotency key', () => {
     },
   );
 
-  test('begins anew when the process dies whose run it has joined', async () => {
+  test('begins a new run if the process of the joined run dies', async () => {
     const key = randomUUID();
     const { id, die } = await elsewhere(key, new Date(Date.now() + 60_000));
-    const looked = vi.spyOn(app.prisma.run, 'findUnique');
+    const polled = vi.spyOn(app.prisma.run, 'findUnique');
     const answer = post(app.url, 'chat', { message: 'Hi' }, withKey(key));
-    await expect.poll(() => looked.mock.calls.length).toBeGreaterThan(0);
-    looked.mockRestore();
+    await expect.poll(() => polled.mock.calls.length).toBeGreaterThan(0);
+    polled.mockRestore();
     await die();
     const { status, headers } = await answer;
     expect([status, headers.get('idempotency-replayed')]).toEqual([200, null]);
     expect(headers.get('x-run-id')).not.toBe(id);
   });
 
-  test('is free again when its claim was taken by a statement that came too late', async () => {
+  test('can be repeated if its key was claimed by a delayed statement', async () => {
     const key = randomUUID();
     const { id: ownerId } = await app.prisma.owner.findFirstOrThrow();
     await app.prisma.idempotencyRecord.create({
@@ -285,7 +285,7 @@ describe('a request with an idempotency key', () => {
     expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
   });
 
-  test('begins its run though the answer is lost that gave it its key', async () => {
+  test('begins its run if the response to its claim is lost', async () => {
     let lost = 0;
     const database = withSql(await testDatabase(), async ({ statement, run }) => {
       const rows = await run();
@@ -299,7 +299,7 @@ describe('a request with an idempotency key', () => {
     expect(answer.headers.get('idempotency-replayed')).toBeNull();
   });
 
-  test('is answered for 24 hours by a run that took its key over', async () => {
+  test('keeps its result for 24 hours if its run reclaimed the key', async () => {
     const key = randomUUID();
     app.upstream.script(refusal);
     expect((await post(app.url, 'chat', { message: 'Hi' }, withKey(key))).status).toBe(500);
@@ -319,7 +319,7 @@ describe('a request with an idempotency key', () => {
   test.each([
     ['for the first time', false],
     ['after a run that failed', true],
-  ])('is free again when the answer is lost that gave it its key %s', async (_which, hasFailed) => {
+  ])('can be repeated if the response to its claim is lost %s', async (_which, hasFailed) => {
     const database = withSql(await testDatabase(), async ({ statement, run }) => {
       const rows = await run();
       if (statement === BEGIN) throw LOST;
@@ -336,7 +336,7 @@ describe('a request with an idempotency key', () => {
     expect(again.headers.get('idempotency-replayed')).toBeNull();
   });
 
-  test('begins one run, though its key is given back twice for one that was refused', async () => {
+  test('begins one run if the key of a refused request is released twice', async () => {
     const { prisma } = app;
     const { idempotencyRecord } = prisma;
     let returns = 0;
@@ -367,7 +367,7 @@ describe('a request with an idempotency key', () => {
     expect(new Set(answers.map(({ headers }) => headers.get('x-run-id'))).size).toBe(1);
   });
 
-  test('begins no run when its process was taken for dead and another has its key', async () => {
+  test('begins no run if its process was evicted and another request has its key', async () => {
     const { session, finish } = await busySession(app);
     const key = randomUUID();
     const send = () => post(app.url, 'chat', { message: 'Hi' }, withKey(key, session));
@@ -388,12 +388,16 @@ describe('a request with an idempotency key', () => {
     expect(await runs()).toBe(before + 1);
   });
 
-  test('means nothing in another account, nor after its day', async () => {
+  test('is separate for each account, and expires after a day', async () => {
     const key = randomUUID();
     await post(app.url, 'chat', { message: 'Hi' }, withKey(key));
-    const stranger = await app.tenant();
-    const theirs = await stranger.chat(await stranger.bot(), { message: 'Other' }, withKey(key));
-    expect(theirs.status).toBe(200);
+    const otherTenant = await app.tenant();
+    const otherAnswer = await otherTenant.chat(
+      await otherTenant.bot(),
+      { message: 'Other' },
+      withKey(key),
+    );
+    expect(otherAnswer.status).toBe(200);
     await app.prisma.idempotencyRecord.update({
       where: {
         accountId_namespace_key: { accountId: tenant.accountId, namespace: `key:${bot}`, key },
@@ -407,7 +411,7 @@ describe('a request with an idempotency key', () => {
   const CHAT =
     'mutation ($bot: ID!, $input: ChatInput!) { chat(botId: $bot, input: $input) { runId } }';
 
-  test('is one of its own at each bot', async () => {
+  test('is separate for each bot', async () => {
     const key = randomUUID();
     const first = await tenant.chat(bot, { message: 'Hi' }, withKey(key));
     const other = await tenant.chat(await tenant.bot(), { message: 'Other' }, withKey(key));
@@ -415,7 +419,7 @@ describe('a request with an idempotency key', () => {
     expect(other.headers.get('idempotency-replayed')).toBeNull();
   });
 
-  test('of a page neither takes nor probes the keys of its backend, nor those of another session', async () => {
+  test('from a session token has keys separate from those of the backend and of other sessions', async () => {
     const tokenOf = async (sessionId: string) => {
       const { data } = await tenant.graphql(
         'mutation ($input: CreateSessionTokenInput!) { createSessionToken(input: $input) { token } }',
@@ -423,11 +427,11 @@ describe('a request with an idempotency key', () => {
       );
       return data.createSessionToken.token as string;
     };
-    const [mine, theirs] = [randomUUID(), randomUUID()];
-    const [page, again, stranger] = [
+    const [mine, otherSession] = [randomUUID(), randomUUID()];
+    const [page, again, otherPage] = [
       await tokenOf(mine),
       await tokenOf(mine),
-      await tokenOf(theirs),
+      await tokenOf(otherSession),
     ];
     const send = async (credential: string, idempotencyKey: string, message: string) => {
       const input = { message, idempotencyKey };
@@ -439,7 +443,7 @@ describe('a request with an idempotency key', () => {
     expect(await send(tenant.apiKey, taken, 'From the backend')).toMatch(/^run_/);
     expect(await send(tenant.apiKey, probed, 'A secret question')).toMatch(/^run_/);
     expect(await send(page, probed, 'A guess')).toMatch(/^run_/);
-    expect(await send(stranger, taken, 'Of another session')).toMatch(/^run_/);
+    expect(await send(otherPage, taken, 'Of another session')).toMatch(/^run_/);
     // A renewed token of the session still finds its run.
     expect(await send(again, taken, 'From the page')).toBe(ofPage);
     expect(await send(again, taken, 'Another')).toBe('IDEMPOTENCY_CONFLICT');

@@ -25,7 +25,7 @@ beforeAll(async () => {
 const log = { warn: () => {}, error: () => {} };
 const signal = new AbortController().signal;
 
-/** A process of its own: it hears of the others only where they share a `pubsub`. */
+/** A replica. Replicas notify each other only if they share a `pubsub`. */
 async function replica({ pubsub = createPubSub(), maxWaitMs = 10_000 } = {}) {
   const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
   return { owner, turns: createTurns({ prisma, sql, owner, pubsub, log, maxWaitMs }) };
@@ -40,25 +40,25 @@ const newSession = (sessionId: string = randomUUID()): NewSession => ({
 
 const waiting = ({ key }: SessionState) => prisma.turnWaiter.count({ where: { sessionKey: key } });
 
-/** Locks a session's row. @returns ends that. */
+/** Locks a session's row. @returns a function that unlocks it. */
 const lock = ({ sessionId }: NewSession) =>
   hold(
     prisma,
     (tx) => tx.$queryRaw`SELECT id FROM sessions WHERE session_id = ${sessionId} FOR UPDATE`,
   );
 
-/** As when its process is killed: nothing of it runs any more, and the others take it out. */
+/** Evicts a process, as the others do after it was killed. */
 const kill = (owner: Owner) => prisma.owner.delete({ where: { id: owner.id() } });
 
 describe('the turns of a session', () => {
-  test('go one at a time in arrival order, over all processes', async () => {
+  test('are given one at a time in arrival order, across all processes', async () => {
     const pubsub = createPubSub();
     const replicas = [await replica({ pubsub }), await replica({ pubsub }), await replica()];
     const session = newSession();
     const order: number[] = [];
     const [first] = replicas;
     const held = await first?.turns.take(session, { signal });
-    if (!held || !first) throw new Error('It is free.');
+    if (!held || !first) throw new Error('The turn must be free.');
     const taken: Promise<void>[] = [];
     for (const number of [0, 1, 2, 3, 4, 5]) {
       const { turns } = replicas[number % replicas.length] ?? first;
@@ -79,7 +79,7 @@ describe('the turns of a session', () => {
     for (const { owner } of replicas) await owner.close();
   });
 
-  test('are free again where the answer of the database that gave one was lost', async () => {
+  test('are released if the response that granted one was lost', async () => {
     const loser: Sql = async (statement, values) => {
       await sql(statement, values);
       throw new Error('The connection was cut.');
@@ -94,7 +94,7 @@ describe('the turns of a session', () => {
     await owner.close();
   });
 
-  test('are free again also where the statement that took one was late', async () => {
+  test('are released even if the statement that granted one is delayed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     const { owner, turns } = await replica();
     let arrive = async () => {};
@@ -117,7 +117,7 @@ describe('the turns of a session', () => {
     await owner.close();
   });
 
-  test('go in the order in which one process was asked, though it is asked at once', async () => {
+  test('are given in request order within one process', async () => {
     const { owner, turns } = await replica();
     const session = newSession();
     const order: number[] = [];
@@ -132,7 +132,7 @@ describe('the turns of a session', () => {
     await owner.close();
   });
 
-  test('do not wait for those of other sessions, bots and environments', async () => {
+  test('are separate for other sessions, bots and environments', async () => {
     const { owner, turns } = await replica();
     const session = newSession();
     const held = [
@@ -144,7 +144,7 @@ describe('the turns of a session', () => {
     await owner.close();
   });
 
-  test('are not waited for by who does not want to', async () => {
+  test('are refused at once for a caller that rejects waiting', async () => {
     const { owner, turns } = await replica();
     const session = newSession();
     const held = await turns.take(session, { signal, onBusy: 'REJECT' });
@@ -155,7 +155,7 @@ describe('the turns of a session', () => {
     await owner.close();
   });
 
-  test('are given back once, however often that is said', async () => {
+  test('are released once, even if released repeatedly', async () => {
     const { owner, turns } = await replica();
     const session = newSession();
     const held = await turns.take(session, { signal });
@@ -171,12 +171,12 @@ describe('the turns of a session', () => {
     await owner.close();
   });
 
-  test('are waited for by 16 at most', async () => {
+  test('have at most 16 waiters', async () => {
     const [one, other] = [await replica(), await replica()];
     const session = newSession();
     const held = await one.turns.take(session, { signal });
     const leaving = new AbortController();
-    const line = Array.from({ length: 16 }, (_, number) =>
+    const waiters = Array.from({ length: 16 }, (_, number) =>
       (number % 2 ? one : other).turns.take(session, { signal: leaving.signal }),
     );
     await expect.poll(() => waiting(held)).toBe(16);
@@ -185,13 +185,13 @@ describe('the turns of a session', () => {
       message: 'The session is busy with another message: 16 messages wait already.',
     });
     leaving.abort();
-    await Promise.allSettled(line);
+    await Promise.allSettled(waiters);
     expect(await waiting(held)).toBe(0);
     await one.owner.close();
     await other.owner.close();
   });
 
-  test('are waited for so long and no longer', async () => {
+  test('have a maximum waiting time', async () => {
     const { owner, turns } = await replica({ maxWaitMs: 50 });
     const session = newSession();
     const held = await turns.take(session, { signal });
@@ -202,7 +202,7 @@ describe('the turns of a session', () => {
     await owner.close();
   });
 
-  test('pass by those who have left', async () => {
+  test('skip waiters that have left', async () => {
     const { owner, turns } = await replica();
     const session = newSession();
     const held = await turns.take(session, { signal });
@@ -219,7 +219,7 @@ describe('the turns of a session', () => {
     await owner.close();
   });
 
-  test('go on when their holder and the first who waits have died', async () => {
+  test('continue after their holder and the first waiter died', async () => {
     const [dead, alive] = [await replica(), await replica()];
     const session = newSession();
     const held = await dead.turns.take(session, { signal });
@@ -236,7 +236,7 @@ describe('the turns of a session', () => {
     await dead.owner.close();
   });
 
-  test('begin anew where the session was forgotten meanwhile', async () => {
+  test('begin with a new session if the old one was forgotten', async () => {
     const { owner, turns } = await replica();
     const session = newSession();
     const held = await turns.take(session, { signal });
@@ -250,7 +250,7 @@ describe('the turns of a session', () => {
 });
 
 describe('a turn that becomes free', () => {
-  test.skipIf(!inject('databaseUrl'))('is never taken by two', async () => {
+  test.skipIf(!inject('databaseUrl'))('is never taken twice', async () => {
     const [a, b, c] = [await replica(), await replica(), await replica()];
     // Sessions in the order of their ids; the one in the middle is held by A.
     const name = randomUUID();
@@ -260,13 +260,13 @@ describe('a turn that becomes free', () => {
       await a.turns.release(await a.turns.take(session, { signal }));
     const held = await a.turns.take(second, { signal });
     const [freeFirst, freeThird] = [await lock(first), await lock(third)];
-    // B asks for all three in one statement, which waits at the first one.
+    // B requests all three in one statement, which blocks on the first row.
     const byB = [first, second, third].map((session) => b.turns.take(session, { signal }));
     await untilWaiting(prisma, 1);
     const byC = c.turns.take({ ...second, key: makeId('ses') }, { signal });
     await expect.poll(() => waiting(held)).toBe(1);
     await a.turns.release(held);
-    // B takes the first two and waits at the third; C looks meanwhile, and waits for what B does with the second.
+    // B takes the first two and blocks on the third. C polls meanwhile, and blocks on B's lock of the second.
     await freeFirst();
     await untilWaiting(prisma, 2);
     await freeThird();
@@ -279,14 +279,14 @@ describe('a turn that becomes free', () => {
   });
 });
 
-describe('a message to a session, while the database is silent,', () => {
-  test('waits no longer than it may for the statements of those before it', async () => {
+describe('a message to a session while the database does not respond', () => {
+  test('waits for statements of earlier messages no longer than its limit', async () => {
     const { owner } = await replica();
-    const silences: PromiseWithResolvers<never>[] = [];
+    const pending: PromiseWithResolvers<never>[] = [];
     const silent: Sql = () => {
-      const silence = Promise.withResolvers<never>();
-      silences.push(silence);
-      return silence.promise;
+      const deferred = Promise.withResolvers<never>();
+      pending.push(deferred);
+      return deferred.promise;
     };
     const maxWaitMs = 100;
     const pubsub = createPubSub();
@@ -296,15 +296,15 @@ describe('a message to a session, while the database is silent,', () => {
     const first = turns.take(session, { signal }).catch(String);
     const aborted = turns.take(session, { signal: gone.signal }).catch(String);
     const late = turns.take(session, { signal }).catch(String);
-    gone.abort(new Error('It has left.'));
+    gone.abort(new Error('The client left.'));
     const startedAt = performance.now();
-    await expect.poll(() => performance.now() - startedAt > maxWaitMs && silences.length).toBe(1);
-    silences[0]?.reject(new Error('No answer.'));
+    await expect.poll(() => performance.now() - startedAt > maxWaitMs && pending.length).toBe(1);
+    pending[0]?.reject(new Error('No answer.'));
     expect(await Promise.all([first, aborted, late])).toEqual([
       'Error: No answer.',
-      'Error: It has left.',
+      'Error: The client left.',
       expect.stringContaining('it was not free within 0.1 seconds'),
     ]);
-    expect(silences).toHaveLength(1);
+    expect(pending).toHaveLength(1);
   });
 });

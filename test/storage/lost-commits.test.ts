@@ -10,14 +10,14 @@ import { linkPostgres } from '../helpers/postgres.ts';
 
 let app: TestApp;
 let tenant: Tenant;
-/** How many answers of the database are lost next, of transactions or of a statement with some text. */
+/** The number of responses to lose next, and of which statement; an empty text means transactions. */
 let losing = { left: 0, of: '' };
 const lose = (of = '') => {
   losing = { left: 1, of };
 };
 
-/** The database, which does what it is asked and whose answers are lost when the test says so. */
-function forgetful(database: Database): Database {
+/** A database that runs each statement, and loses the responses that `losing` selects. */
+function lossy(database: Database): Database {
   const { prisma } = database;
   const lost = <T>(answer: T): T => {
     losing.left -= 1;
@@ -30,8 +30,8 @@ function forgetful(database: Database): Database {
   };
   const queryRaw = async (...statement: Parameters<PrismaClient['$queryRaw']>) => {
     const answer = await prisma.$queryRaw(...statement);
-    const isMeant = losing.of !== '' && String(statement).includes(losing.of);
-    return isMeant ? lost(answer) : answer;
+    const isSelected = losing.of !== '' && String(statement).includes(losing.of);
+    return isSelected ? lost(answer) : answer;
   };
   const members: [keyof PrismaClient, unknown][] = [
     ['$transaction', transaction],
@@ -45,7 +45,7 @@ function forgetful(database: Database): Database {
 }
 
 beforeAll(async () => {
-  app = await startApp({ database: forgetful(await testDatabase()) });
+  app = await startApp({ database: lossy(await testDatabase()) });
   tenant = await app.tenant();
 });
 
@@ -59,11 +59,11 @@ const deploymentsOf = (botId: string) =>
   app.prisma.deployment.findMany({ where: { botId }, orderBy: { id: 'asc' } });
 const runsOf = (botId: string) => app.prisma.run.findMany({ where: { botId } });
 
-describe('a deploy that is stored though the answer was lost', () => {
+describe('a deployment that was stored, though the response was lost', () => {
   test.each([
     ['without a key', {}],
     ['with a key', { 'idempotency-key': randomUUID() }],
-  ])('is answered as it is stored, once: %s', async (_which, headers) => {
+  ])('is returned as stored, once: %s', async (_which, headers) => {
     const bot = await tenant.bot(null);
     lose();
     const answer = await post(bot, 'deploy', { agentlang: agent() }, headers);
@@ -77,7 +77,7 @@ describe('a deploy that is stored though the answer was lost', () => {
     });
   });
 
-  test('is so where it rolls back, and where it promotes', async () => {
+  test('is returned as stored for a rollback and a promotion', async () => {
     const bot = await tenant.bot('', 'STAGING');
     const [first] = await deploymentsOf(bot);
     lose();
@@ -93,23 +93,26 @@ describe('a deploy that is stored though the answer was lost', () => {
     expect(data.promote).toEqual({ id: stored[2]?.id, status: 'DEPLOYED' });
   });
 
-  test.skipIf(!inject('databaseUrl'))('is so where the network cuts the answer', async () => {
-    const link = await linkPostgres();
-    const linked = await startApp({ database: link.database });
-    const bot = await tenant.bot(null);
-    const lost = link.loseAnswers('COMMIT', 1);
-    const answer = await fetch(`${linked.url}/v1/bots/${bot}/deploy`, {
-      method: 'POST',
-      headers: { ...tenant.headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ agentlang: agent() }),
-    });
-    expect([answer.status, lost()]).toEqual([200, 1]);
-    expect(await deploymentsOf(bot)).toHaveLength(1);
-  });
+  test.skipIf(!inject('databaseUrl'))(
+    'is returned as stored if the network loses the response',
+    async () => {
+      const link = await linkPostgres();
+      const linked = await startApp({ database: link.database });
+      const bot = await tenant.bot(null);
+      const lost = link.loseAnswers('COMMIT', 1);
+      const answer = await fetch(`${linked.url}/v1/bots/${bot}/deploy`, {
+        method: 'POST',
+        headers: { ...tenant.headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ agentlang: agent() }),
+      });
+      expect([answer.status, lost()]).toEqual([200, 1]);
+      expect(await deploymentsOf(bot)).toHaveLength(1);
+    },
+  );
 });
 
-describe('what is stored though the answer was lost', () => {
-  test('is one run, where it waits in the queue', async () => {
+describe('a change that was stored, though the response was lost', () => {
+  test('is one queued run', async () => {
     const bot = await tenant.bot();
     lose(BEGIN.text);
     const answer = await post(bot, 'execute', { prompt: 'Hi', background: true });
@@ -118,33 +121,30 @@ describe('what is stored though the answer was lost', () => {
     await expect.poll(() => runsOf(bot)).toMatchObject([{ id, status: 'COMPLETED', attempt: 1 }]);
   });
 
-  test.each(['chat', 'execute'])(
-    'is one run, where it has an idempotency key: %s',
-    async (path) => {
-      const bot = await tenant.bot();
-      lose(BEGIN.text);
-      const key = { 'idempotency-key': randomUUID() };
-      const body = path === 'chat' ? { message: 'Hi' } : { prompt: 'Hi' };
-      const answer = await post(bot, path, body, key);
-      expect([answer.status, losing.left < 1]).toEqual([200, true]);
-      const again = await post(bot, path, body, key);
-      expect(again.headers.get('idempotency-replayed')).toBe('true');
-      expect(await again.json()).toEqual(await answer.json());
-      expect(await runsOf(bot)).toMatchObject([{ status: 'COMPLETED' }]);
-    },
-  );
-
-  test('is a run that is cancelled', async () => {
+  test.each(['chat', 'execute'])('is one run with its idempotency key: %s', async (path) => {
     const bot = await tenant.bot();
-    const asked = Promise.withResolvers<void>();
+    lose(BEGIN.text);
+    const key = { 'idempotency-key': randomUUID() };
+    const body = path === 'chat' ? { message: 'Hi' } : { prompt: 'Hi' };
+    const answer = await post(bot, path, body, key);
+    expect([answer.status, losing.left < 1]).toEqual([200, true]);
+    const again = await post(bot, path, body, key);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await again.json()).toEqual(await answer.json());
+    expect(await runsOf(bot)).toMatchObject([{ status: 'COMPLETED' }]);
+  });
+
+  test('is a cancelled run', async () => {
+    const bot = await tenant.bot();
+    const started = Promise.withResolvers<void>();
     app.upstream.script(async ({ say, closed }) => {
       say('Well');
-      asked.resolve();
+      started.resolve();
       await closed;
     });
     const body = { message: 'Hi', stream: true };
     const chat = await post(bot, 'chat', body, { accept: 'text/event-stream' });
-    await asked.promise;
+    await started.promise;
     lose('cancel_requested');
     const answer = await post(bot, `runs/${chat.headers.get('x-run-id')}/cancel`, {});
     expect([answer.status, losing.left < 1]).toEqual([200, true]);
@@ -156,7 +156,7 @@ describe('what is stored though the answer was lost', () => {
     });
   });
 
-  test('is a fact that a bot keeps', async () => {
+  test('is a fact in a session’s memory', async () => {
     const bot = await tenant.bot();
     lose();
     const { data } = await tenant.graphql(`mutation {
@@ -166,7 +166,7 @@ describe('what is stored though the answer was lost', () => {
     expect(data.setMemory.memory).toEqual([{ name: 'name', value: 'Ada' }]);
   });
 
-  test('is a session that is forgotten', async () => {
+  test('is a forgotten session', async () => {
     const bot = await tenant.bot();
     const session = { 'x-session-id': 'forgotten' };
     expect((await post(bot, 'chat', { message: 'Hi' }, session)).status).toBe(200);

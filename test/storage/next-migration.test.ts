@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { nextMigration } from '../../src/storage/schema-engine.ts';
 
-test('the migrations lead to the data model; when this fails, run: npm run migration -- NAME', async () => {
+test('the migrations produce the data model; if this fails, run: npm run migration -- NAME', async () => {
   expect(await nextMigration()).toBe('');
 });

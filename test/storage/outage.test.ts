@@ -11,7 +11,7 @@ const databaseUrl = inject('databaseUrl');
 const CHATS = 50;
 const TURNS = 4;
 
-/** Cuts all connections of this worker's database but its own, again and again, until it is stopped. */
+/** Repeatedly cuts the connections of this worker's database, except its own, until it is stopped. */
 async function cutConnections(database: string, pause: () => number) {
   const killer = new pg.Client({ connectionString: databaseUrl });
   await killer.connect();
@@ -35,8 +35,8 @@ async function cutConnections(database: string, pause: () => number) {
   };
 }
 
-describe.skipIf(!databaseUrl)('a database that cuts its connections at any moment', () => {
-  test('costs some answers, but no client and no run hangs, and nothing is stored twice', async () => {
+describe.skipIf(!databaseUrl)('a database that cuts its connections at random', () => {
+  test('fails some requests, but no client or run hangs, and nothing is stored twice', async () => {
     const random = testRandom();
     const app = await startApp();
     const tenant = await app.tenant();
@@ -104,13 +104,13 @@ describe.skipIf(!databaseUrl)('a database that cuts its connections at any momen
   });
 });
 
-describe.skipIf(!databaseUrl)('an error of the database', () => {
-  test('is an outage when the connection broke, and none when the statement is wrong', async () => {
+describe.skipIf(!databaseUrl)('a database error', () => {
+  test('counts as an outage if the connection broke, but not if the statement is wrong', async () => {
     const link = await linkPostgres();
     const { prisma, sql } = link.database;
-    const ask = statement('SELECT 1 AS one FROM json_to_record($1) AS asked (key text)');
-    const asked = (): PromiseLike<unknown>[] => [
-      sql(ask, ['{}']),
+    const SELECT_ONE = statement('SELECT 1 AS one FROM json_to_record($1) AS asked (key text)');
+    const runEach = (): PromiseLike<unknown>[] => [
+      sql(SELECT_ONE, ['{}']),
       prisma.owner.findMany(),
       prisma.$queryRaw`SELECT 1`,
       prisma.$transaction(async (tx) => tx.owner.findMany()),
@@ -120,15 +120,15 @@ describe.skipIf(!databaseUrl)('an error of the database', () => {
       return settled.map((answer) => answer.status === 'rejected' && isOutage(answer.reason));
     };
     link.loseAnswers('');
-    expect(await verdicts(asked())).toEqual([true, true, true, true]);
+    expect(await verdicts(runEach())).toEqual([true, true, true, true]);
     link.restore();
     link.cut();
-    expect(await verdicts(asked())).toEqual([true, true, true, true]);
+    expect(await verdicts(runEach())).toEqual([true, true, true, true]);
     link.restore();
     const terminate = prisma.$queryRaw`SELECT pg_terminate_backend(pg_backend_pid())`;
     expect(await verdicts([terminate])).toEqual([true]);
     const wrong = [
-      sql(ask, ['{']),
+      sql(SELECT_ONE, ['{']),
       prisma.owner.findUnique({ where: { id: 'a\u0000' } }),
       prisma.bot.create({ data: { id: 'b', accountId: 'none', name: 'Bot' } }),
       prisma.$queryRaw`SELECT nothing`,

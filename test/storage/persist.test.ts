@@ -3,34 +3,34 @@ import { compensateOnUnknown, persist } from '../../src/storage/persist.ts';
 
 afterEach(() => vi.useRealTimers());
 
-test('what must not be lost is tried again for as long as an outage lasts', async () => {
+test('a required write is retried for as long as an outage lasts', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   const log = { warn: () => {}, error: () => {} };
-  let tries = 0;
-  let isAway = true;
+  let attempts = 0;
+  let isDown = true;
   const work = async () => {
-    tries += 1;
-    if (isAway) throw new Error('connect ECONNREFUSED');
+    attempts += 1;
+    if (isDown) throw new Error('connect ECONNREFUSED');
   };
   await persist(work, { log, what: 'The end of a run' });
   await vi.advanceTimersByTimeAsync(10 * 60_000);
-  expect(tries).toBeGreaterThan(590);
+  expect(attempts).toBeGreaterThan(590);
   await vi.advanceTimersByTimeAsync(60 * 60_000);
-  isAway = false;
+  isDown = false;
   await vi.advanceTimersByTimeAsync(60_000);
-  const needed = tries;
+  const needed = attempts;
   expect(needed).toBeGreaterThan(650);
   await vi.advanceTimersByTimeAsync(60 * 60_000);
-  expect(tries).toBe(needed);
+  expect(attempts).toBe(needed);
 });
 
-test('what is taken back is so once more when the statement that it undoes can no longer come', async () => {
+test('a compensation runs again when the unknown statement can no longer arrive', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   const log = { warn: () => {}, error: () => {} };
-  let isAway = true;
+  let isDown = true;
   let undone = 0;
   const work = async () => {
-    if (isAway) throw new Error('connect ECONNREFUSED');
+    if (isDown) throw new Error('connect ECONNREFUSED');
     undone += 1;
   };
   const failing = Promise.reject(new Error('No answer.'));
@@ -39,10 +39,10 @@ test('what is taken back is so once more when the statement that it undoes can n
   await vi.advanceTimersByTimeAsync(60_000);
   await failed;
   expect(undone).toBe(0);
-  isAway = false;
+  isDown = false;
   await vi.advanceTimersByTimeAsync(1_000);
   expect(undone).toBe(1);
-  // As long as PostgreSQL may work on a statement, and some more.
+  // The longest time for which PostgreSQL may still run a statement, with a margin.
   await vi.advanceTimersByTimeAsync(30_000);
   expect(undone).toBe(1);
   await vi.advanceTimersByTimeAsync(30_000);

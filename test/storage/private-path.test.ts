@@ -10,7 +10,7 @@ const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 const isRoot = process.getuid?.() === 0;
 
 describe('a data directory', () => {
-  test.each([0o755, 0o777, 0o750, 0o700])('of mode %o is closed to other users', async (mode) => {
+  test.each([0o755, 0o777, 0o750, 0o700])('of mode %o is made private', async (mode) => {
     const directory = await temporaryDirectory();
     await chmod(directory, mode);
     await makePrivate(directory, 0o700);
@@ -33,7 +33,7 @@ describe('a data directory', () => {
     );
   });
 
-  test('and what a server writes into it are closed to other users', async () => {
+  test('and the files that a server writes into it are private', async () => {
     const directory = await dataDirectoryInUse();
     await chmod(directory, 0o755);
     await rm(join(directory, 'lock'), { force: true });
@@ -46,7 +46,7 @@ describe('a data directory', () => {
 });
 
 describe('a secret key', () => {
-  test.each([0o644, 0o666, 0o640])('of mode %o is closed to other users', async (mode) => {
+  test.each([0o644, 0o666, 0o640])('of mode %o is made private', async (mode) => {
     const directory = await temporaryDirectory();
     const key = await generatedSecretKey(directory);
     const path = join(directory, 'secret.key');

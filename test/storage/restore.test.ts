@@ -18,11 +18,11 @@ const run = promisify(execFile);
 const databaseUrl = inject('databaseUrl');
 const apiKey = makeApiKey();
 const MODEL_KEY = 'key-of-the-definition';
-/** Two servers start one after the other, each with a database of its own. */
+/** Two servers start in sequence, each with its own database. */
 const TIME_LIMIT_MS = 300_000;
 const SESSIONS = ['ada', 'bob', 'eve'];
 
-/** A definition with an encrypted variable: without the secret key, no chat of it works. */
+/** A definition with an encrypted variable. Without the secret key, it cannot chat. */
 const definition = (baseUrl: string) => `agentlang 5
 agent "Restored" {
   description "A test."
@@ -38,7 +38,7 @@ agent "Restored" {
 let upstream: Upstream;
 beforeAll(async () => {
   upstream = await startUpstream();
-  // Answers how many messages of the user it got.
+  // Replies with the number of user messages that it received.
   upstream.script(({ request, say, end }) => {
     say(String(request.body.messages.filter(({ role }) => role === 'user').length));
     end();
@@ -62,28 +62,28 @@ async function post({ url }: ServerProcess, path: string, body: object, session 
 const chat = async (server: ServerProcess, session: string) =>
   Number((await post(server, 'chat', { message: 'Hi' }, session)).response);
 
-/** Chats in every session until it is stopped. A chat that the end of the server cuts does not count. */
+/** Chats in every session until it is stopped. A chat that the server's exit interrupts does not count. */
 function load(server: ServerProcess) {
   const answered = new Map(SESSIONS.map((session) => [session, 0]));
   const stopped = new AbortController();
-  const talk = async (session: string) => {
+  const chatRepeatedly = async (session: string) => {
     while (!stopped.signal.aborted) {
       const count = await chat(server, session).catch(() => Number.NaN);
       if (Number.isNaN(count)) return;
       answered.set(session, count);
     }
   };
-  const talking = Promise.all(SESSIONS.map(talk));
+  const chatting = Promise.all(SESSIONS.map(chatRepeatedly));
   return {
     answered,
     async stop() {
       stopped.abort();
-      await talking;
+      await chatting;
     },
   };
 }
 
-/** An installation, and how its operator backs it up under load and restores the backup elsewhere. */
+/** An installation, with functions that back it up under load and restore the backup elsewhere. */
 type Installation = {
   start(): Promise<ServerProcess>;
   backUp(server: ServerProcess): Promise<void>;
@@ -122,7 +122,7 @@ async function embedded(env: Record<string, string>): Promise<Installation> {
 }
 
 test(
-  'a backup that is made under load restores elsewhere, where every conversation continues',
+  'a backup that was made under load can be restored elsewhere, and every conversation continues',
   async () => {
     const env = {
       PARLEY_BOOTSTRAP_KEY: apiKey,

@@ -5,30 +5,34 @@ import { startApp } from '../helpers/app.ts';
 import { hold, untilWaiting } from '../helpers/locks.ts';
 import { linkPostgres } from '../helpers/postgres.ts';
 
-const ASK = statement('SELECT 1 AS one FROM json_to_record($1) AS asked (key text)');
+const SELECT_ONE = statement('SELECT 1 AS one FROM json_to_record($1) AS asked (key text)');
 const LOCKED = statement(
   'SELECT pg_advisory_xact_lock(815)::text FROM json_to_record($1) AS asked (key text)',
 );
-/** Far sooner than the limit of statements, which a test does not wait for. */
+/** Far shorter than the statement limit, which a test cannot wait for. */
 const options = { checkEveryMs: 20 };
 
 describe.skipIf(!inject('databaseUrl'))('PostgreSQL', () => {
-  test('that falls silent is waited for no longer, and used again when it is back', async () => {
+  test('that stops responding is abandoned, and used again after it recovers', async () => {
     const link = await linkPostgres(options);
     const { prisma, sql } = link.database;
-    const ask = () => [sql(ASK, ['{}']), prisma.owner.count(), prisma.$queryRaw`SELECT 1`];
-    await Promise.all(ask());
+    const runEach = () => [
+      sql(SELECT_ONE, ['{}']),
+      prisma.owner.count(),
+      prisma.$queryRaw`SELECT 1`,
+    ];
+    await Promise.all(runEach());
     link.stall();
-    for (const answer of await Promise.allSettled(ask())) {
+    for (const answer of await Promise.allSettled(runEach())) {
       const reason = answer.status === 'rejected' ? answer.reason : undefined;
       expect(isOutage(reason)).toBe(true);
       expect(reason).not.toMatchObject({ message: 'Query read timeout' });
     }
     link.restore();
-    await Promise.all(ask());
+    await Promise.all(runEach());
   });
 
-  test('that is only slow is waited for', async () => {
+  test('that is only slow is not abandoned', async () => {
     const link = await linkPostgres(options);
     const { prisma, sql } = link.database;
     const free = await hold(prisma, (tx) => tx.$executeRaw`SELECT pg_advisory_xact_lock(815)`);
@@ -40,7 +44,7 @@ describe.skipIf(!inject('databaseUrl'))('PostgreSQL', () => {
     expect(await slow).toHaveLength(1);
   });
 
-  test('that falls silent leads to a clear error', async () => {
+  test('that stops responding leads to a clear error', async () => {
     const link = await linkPostgres(options);
     const app = await startApp({ database: link.database });
     const tenant = await app.tenant();

@@ -41,37 +41,40 @@ describe('the migrations', () => {
     expect(new Set(rows.map(({ migration_name }) => migration_name)).size).toBe(rows.length);
   });
 
-  test.skipIf(!databaseUrl)('are applied once by two processes that start together', async () => {
-    const url = await freshDatabase(databaseUrl, 'together');
-    const databases = await Promise.all([openPostgres(url), openPostgres(url)]);
-    const [first] = databases;
-    const rows = await first.prisma.$queryRaw<unknown[]>`SELECT 1 FROM _prisma_migrations`;
-    expect(rows).toHaveLength(await countMigrations());
-    await Promise.all(databases.map((database) => database.close()));
-  });
+  test.skipIf(!databaseUrl)(
+    'are applied once by two processes that start at the same time',
+    async () => {
+      const url = await freshDatabase(databaseUrl, 'together');
+      const databases = await Promise.all([openPostgres(url), openPostgres(url)]);
+      const [first] = databases;
+      const rows = await first.prisma.$queryRaw<unknown[]>`SELECT 1 FROM _prisma_migrations`;
+      expect(rows).toHaveLength(await countMigrations());
+      await Promise.all(databases.map((database) => database.close()));
+    },
+  );
 });
 
 describe('a migration', () => {
-  /** An empty database, and what is asked of it directly. */
+  /** An empty database, with functions that query it directly. */
   const open = async () => {
     const adapter = databaseUrl
       ? new PrismaPg({ connectionString: await freshDatabase(databaseUrl, 'migration') })
       : new PrismaPGlite(new PGlite());
     const connection = await adapter.connect();
-    const ask = async (sql: string) =>
+    const query = async (sql: string) =>
       (await connection.queryRaw({ sql, args: [], argTypes: [] })).rows.flat();
     return {
       adapter,
-      ask,
-      tables: () => ask("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"),
+      query,
+      tables: () => query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"),
       unfinished: () =>
-        ask('SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NULL'),
+        query('SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NULL'),
       close: () => connection.dispose(),
     };
   };
   type Execute = SqlDriverAdapter['executeRaw'];
 
-  /** The same adapter with another way to have the database do something. */
+  /** The same adapter with another `executeRaw`. */
   const altered = (
     adapter: SqlDriverAdapterFactory,
     run: (query: SqlQuery, execute: Execute) => Promise<number>,
@@ -83,16 +86,18 @@ describe('a migration', () => {
       return Object.assign(connection, { executeRaw: (query: SqlQuery) => run(query, execute) });
     },
   });
-  const MIDST = 'CREATE TABLE "messages"';
+  const LATER_STATEMENT = 'CREATE TABLE "messages"';
 
   test.each([
     ['fails', 'SELECT 1 / 0'],
     // PGlite has no connection that could be cut.
-    ...(databaseUrl ? [['is cut off', 'SELECT pg_terminate_backend(pg_backend_pid())']] : []),
-  ])('that %s leaves nothing behind, and the next start goes on', async (_how, statement) => {
+    ...(databaseUrl
+      ? [['loses its connection', 'SELECT pg_terminate_backend(pg_backend_pid())']]
+      : []),
+  ])('that %s changes nothing, and the next start repeats it', async (_how, statement) => {
     const { adapter, tables, unfinished, close } = await open();
     const broken = altered(adapter, ({ sql, ...query }, execute) =>
-      execute({ ...query, sql: sql.replace(MIDST, `${statement}; ${MIDST}`) }),
+      execute({ ...query, sql: sql.replace(LATER_STATEMENT, `${statement}; ${LATER_STATEMENT}`) }),
     );
     await expect(applyMigrations(broken)).rejects.toThrow(/^the migration \w+_foundation cannot/);
     expect(await tables()).toEqual(['_prisma_migrations']);
@@ -113,11 +118,11 @@ describe('a migration', () => {
     await close();
   });
 
-  test('is recorded with what it does, so that a start that ends just then is no harm', async () => {
+  test('is recorded in its own transaction, so that a lost response does not matter', async () => {
     const { adapter, close } = await open();
     const silent = altered(adapter, async (query, execute) => {
       const answer = await execute(query);
-      if (query.sql.includes(MIDST)) throw new Error('The answer is lost.');
+      if (query.sql.includes(LATER_STATEMENT)) throw new Error('The answer is lost.');
       return answer;
     });
     await expect(applyMigrations(silent)).rejects.toThrow('The answer is lost.');
@@ -125,17 +130,17 @@ describe('a migration', () => {
     await close();
   });
 
-  test('keeps the background runs of an earlier version, which pg-boss had in its queue', async () => {
-    const { adapter, ask, close } = await open();
+  test('keeps the background runs of an earlier version, which used pg-boss', async () => {
+    const { adapter, query, close } = await open();
     const stopped = altered(adapter, ({ sql, ...query }, execute) =>
       execute({ ...query, sql: sql.replace('DROP SCHEMA IF EXISTS "pgboss"', 'SELECT 1 / 0') }),
     );
     await expect(applyMigrations(stopped)).rejects.toThrow(/_queue_in_runs cannot be applied/);
-    await ask('CREATE SCHEMA pgboss');
-    await ask('CREATE TABLE pgboss.job (id int)');
-    await ask(`INSERT INTO accounts (id, name, plan) VALUES ('acc_1', 'Tenant', 'FREE')`);
-    await ask(`INSERT INTO bots (id, account_id, name) VALUES ('bot_1', 'acc_1', 'Bot')`);
-    await ask(`
+    await query('CREATE SCHEMA pgboss');
+    await query('CREATE TABLE pgboss.job (id int)');
+    await query(`INSERT INTO accounts (id, name, plan) VALUES ('acc_1', 'Tenant', 'FREE')`);
+    await query(`INSERT INTO bots (id, account_id, name) VALUES ('bot_1', 'acc_1', 'Bot')`);
+    await query(`
       INSERT INTO runs (id, bot_id, environment, kind, channel, input, status, background, attempt)
       SELECT id, 'bot_1', 'PRODUCTION', 'EXECUTE', 'API', 'Hi', status::"RunStatus", background, attempt
       FROM (VALUES
@@ -144,7 +149,7 @@ describe('a migration', () => {
       ) AS earlier (id, status, background, attempt)`);
     expect(await applyMigrations(adapter)).toContainEqual(expect.stringMatching(/_queue_in_runs$/));
     expect(
-      await ask(`
+      await query(`
         SELECT id || ' ' || COALESCE(account_id, 'none') || ' ' || COALESCE((available_at <= now())::text, 'at once')
         FROM runs ORDER BY id`),
     ).toEqual([
@@ -153,13 +158,13 @@ describe('a migration', () => {
       'run_3 acc_1 true',
       'run_4 none at once',
     ]);
-    expect(await ask(`SELECT 1 FROM pg_namespace WHERE nspname = 'pgboss'`)).toEqual([]);
+    expect(await query(`SELECT 1 FROM pg_namespace WHERE nspname = 'pgboss'`)).toEqual([]);
     await close();
   });
 
-  test('that an earlier version left in the midst is refused, with the database’s own words', async () => {
-    const { adapter, ask, tables, unfinished, close } = await open();
-    await ask(`CREATE TYPE "Plan" AS ENUM ('FREE')`);
+  test('that an earlier version left incomplete is refused with the database’s error', async () => {
+    const { adapter, query, tables, unfinished, close } = await open();
+    await query(`CREATE TYPE "Plan" AS ENUM ('FREE')`);
     for (let start = 0; start < 2; start += 1) {
       await expect(applyMigrations(adapter)).rejects.toThrow(
         /^the migration \w+_foundation cannot be applied: type "Plan" already exists$/,
@@ -171,28 +176,31 @@ describe('a migration', () => {
   });
 });
 
-describe('a moment', () => {
-  test.skipIf(!databaseUrl)('is the same to all on a database of another time zone', async () => {
-    const url = await freshDatabase(databaseUrl, 'zone');
-    const name = new URL(url).pathname.slice(1);
-    const first = await openPostgres(url);
-    await first.prisma.$executeRawUnsafe(`ALTER DATABASE ${name} SET timezone = 'Asia/Kolkata'`);
-    await first.close();
-    const { prisma, close } = await openPostgres(url);
-    const createdAt = new Date('2026-03-01T10:00:00.123Z');
-    const account = await prisma.account.create({
-      data: { id: 'acc_x', name: 'x', plan: 'FREE', createdAt },
-    });
-    const rows = await prisma.$queryRaw`
+describe('a time', () => {
+  test.skipIf(!databaseUrl)(
+    'is the same for all clients of a database in another time zone',
+    async () => {
+      const url = await freshDatabase(databaseUrl, 'zone');
+      const name = new URL(url).pathname.slice(1);
+      const first = await openPostgres(url);
+      await first.prisma.$executeRawUnsafe(`ALTER DATABASE ${name} SET timezone = 'Asia/Kolkata'`);
+      await first.close();
+      const { prisma, close } = await openPostgres(url);
+      const createdAt = new Date('2026-03-01T10:00:00.123Z');
+      const account = await prisma.account.create({
+        data: { id: 'acc_x', name: 'x', plan: 'FREE', createdAt },
+      });
+      const rows = await prisma.$queryRaw`
       SELECT (extract(epoch FROM created_at) * 1000)::float8 AS at FROM accounts`;
-    expect(rows).toEqual([{ at: createdAt.getTime() }]);
-    expect(account.createdAt).toEqual(createdAt);
-    await close();
-  });
+      expect(rows).toEqual([{ at: createdAt.getTime() }]);
+      expect(account.createdAt).toEqual(createdAt);
+      await close();
+    },
+  );
 });
 
-describe('the address of the database', () => {
-  test.skipIf(!databaseUrl)('may have options of its own', async () => {
+describe('the database URL', () => {
+  test.skipIf(!databaseUrl)('may contain options', async () => {
     const url = new URL(await freshDatabase(databaseUrl, 'options'));
     url.searchParams.set('options', '-c work_mem=16MB');
     const database = await openPostgres(url.href);
@@ -203,18 +211,23 @@ describe('the address of the database', () => {
     await database.close();
   });
 
-  test.skipIf(!databaseUrl)('lets no process that hangs keep its locks', async () => {
-    const { prisma, sql, close } = await openPostgres(await freshDatabase(databaseUrl, 'hanging'));
-    const limit = [{ idle_in_transaction_session_timeout: '5s' }];
-    const show = 'SHOW idle_in_transaction_session_timeout';
-    expect(await sql(statement(show), [])).toEqual(limit);
-    expect(await prisma.$queryRawUnsafe(show)).toEqual(limit);
-    await close();
-  });
+  test.skipIf(!databaseUrl)(
+    'limits idle transactions, so that a hanging process releases its locks',
+    async () => {
+      const { prisma, sql, close } = await openPostgres(
+        await freshDatabase(databaseUrl, 'hanging'),
+      );
+      const limit = [{ idle_in_transaction_session_timeout: '5s' }];
+      const show = 'SHOW idle_in_transaction_session_timeout';
+      expect(await sql(statement(show), [])).toEqual(limit);
+      expect(await prisma.$queryRawUnsafe(show)).toEqual(limit);
+      await close();
+    },
+  );
 });
 
 describe('the first start', () => {
-  test('makes the operator’s account, its key and the demo bot, once', async () => {
+  test('creates the operator’s account, its key and the demo bot, once', async () => {
     const database = await migratedDatabase('seed');
     const key = makeApiKey();
     const answers = await Promise.all([
@@ -237,7 +250,7 @@ describe('the first start', () => {
 });
 
 describe('a lock', () => {
-  test('is had by one at a time, and can be had again when it is given back', async () => {
+  test('is held by one process at a time, and can be taken again after its release', async () => {
     const path = join(await temporaryDirectory(), 'lock');
     const lock = takeLock(path);
     expect(lock).not.toBeNull();
@@ -257,7 +270,7 @@ describe('the secret key', () => {
     expect(await generatedSecretKey(directory)).toEqual(key);
   });
 
-  test('that is damaged is named, and left as it is', async () => {
+  test('that is damaged is reported, and not replaced', async () => {
     const directory = await temporaryDirectory();
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, 'secret.key'), 'damaged');
@@ -265,7 +278,7 @@ describe('the secret key', () => {
     expect(await readFile(join(directory, 'secret.key'), 'utf8')).toBe('damaged');
   });
 
-  test('is told from a wrong one', async () => {
+  test('is distinguished from a wrong one', async () => {
     const { prisma } = await testDatabase();
     const [right, wrong] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     await prisma.installation.deleteMany();
