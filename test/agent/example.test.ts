@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
-import { type McpSite, textResult, startMcp, tool } from '../helpers/mcp.ts';
+import { type McpSite, startMcp, textResult, tool } from '../helpers/mcp.ts';
 import { type Site, startSite } from '../helpers/site.ts';
 
 const ORDERS_KEY = 'orders-key-0123456789';
@@ -15,7 +15,7 @@ let tenant: Tenant;
 let bot: string;
 let warnings: string[];
 
-/** Deploys the example as it is in the manual's repository, but for its two hosts. */
+/** Deploys the example of the manual, with other hosts. */
 beforeAll(async () => {
   [shop, mcp] = await Promise.all([startSite(), startMcp()]);
   shop.handle(({ method, url, headers }, response) => {
@@ -27,7 +27,9 @@ beforeAll(async () => {
     tool('delete_repository', 'name'),
     tool('get_issue', 'number'),
   ]);
-  mcp.handle(({ name, input }) => textResult(`${name}: 2 issues of "${input.query}"`, GITHUB_TOKEN));
+  mcp.handle(({ name, input }) =>
+    textResult(`${name}: 2 issues of "${input.query}"`, GITHUB_TOKEN),
+  );
   app = await startApp({ allowedHosts: [shop.host, mcp.host] });
   tenant = await app.tenant();
   bot = await tenant.bot(null);
@@ -55,8 +57,8 @@ beforeEach(() => {
 
 type Call = [name: string, input: unknown];
 
-/** One message, for which the model wishes for these calls, one round after another, and then answers. */
-const ask = async (message: string, rounds: Call[][], session: string, context?: object) => {
+/** Sends one message, for which the model makes these rounds of tool calls and then replies. */
+const send = async (message: string, rounds: Call[][], session: string, context?: object) => {
   const left = [...rounds];
   app.upstream.script(({ call, say, end }) => {
     const calls = left.shift();
@@ -68,8 +70,8 @@ const ask = async (message: string, rounds: Call[][], session: string, context?:
   expect(response.status).toBe(200);
   const reply = (await response.json()) as { response: string; tools_called: string[] };
   const bodies = app.upstream.requests.map(({ body }) => body);
-  const told = bodies.at(-1)?.messages.filter(({ role }) => role === 'tool') ?? [];
-  return { reply, bodies, told: told.map(({ content }) => content) };
+  const results = bodies.at(-1)?.messages.filter(({ role }) => role === 'tool') ?? [];
+  return { reply, bodies, results: results.map(({ content }) => content) };
 };
 
 const promptWith = (plan: string, name: string) =>
@@ -85,8 +87,8 @@ describe('the order desk', () => {
     ]);
   });
 
-  test('tells the model what it is, what it knows and what it can do', async () => {
-    const { bodies } = await ask('Hi', [], 'prompt', { plan: 'gold' });
+  test('gives the model its instructions, its context and its tools', async () => {
+    const { bodies } = await send('Hi', [], 'prompt', { plan: 'gold' });
     expect(bodies).toHaveLength(1);
     expect(bodies[0]).toMatchObject({ model: 'gpt-4o-mini', temperature: 0.2, max_tokens: 800 });
     expect(bodies[0]?.messages).toEqual([
@@ -116,8 +118,8 @@ describe('the order desk', () => {
     });
   });
 
-  test('looks up, refunds, searches, knows the time and keeps a name, with secrets that the model never sees', async () => {
-    const { reply, told, bodies } = await ask(
+  test('uses all of its tools, with secrets that the model never gets', async () => {
+    const { reply, results, bodies } = await send(
       'Where is A-1042? I am Ada.',
       [
         [
@@ -140,7 +142,7 @@ describe('the order desk', () => {
         'orders.refund',
       ],
     });
-    expect(told).toEqual([
+    expect(results).toEqual([
       '{"order":"/orders/A-1042?expand=true","state":"late","asked":"Bearer [env.ORDERS_KEY]"}',
       'search_issues: 2 issues of "late orders"\n[env.GITHUB_TOKEN]',
       expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
@@ -169,10 +171,10 @@ describe('the order desk', () => {
     expect(JSON.stringify(bodies)).not.toMatch(/(orders-key|github-token)-/);
   });
 
-  test('knows the name and what was said in the next turn, of this user alone', async () => {
-    await ask('I am Ada.', [[['memory_save', { name: 'name', value: 'Ada' }]]], 'ada');
+  test('remembers the name and the messages in the next turn of the same user only', async () => {
+    await send('I am Ada.', [[['memory_save', { name: 'name', value: 'Ada' }]]], 'ada');
     app.upstream.requests.length = 0;
-    const { bodies } = await ask('And now?', [], 'ada');
+    const { bodies } = await send('And now?', [], 'ada');
     expect(bodies[0]?.messages).toMatchObject([
       {
         role: 'system',
@@ -185,42 +187,42 @@ describe('the order desk', () => {
       { role: 'user', content: 'And now?' },
     ]);
     app.upstream.requests.length = 0;
-    const other = await ask('And now?', [], 'bob');
+    const other = await send('And now?', [], 'bob');
     expect(other.bodies[0]?.messages).toEqual([
       { role: 'system', content: promptWith('free', 'unknown') },
       { role: 'user', content: 'And now?' },
     ]);
   });
 
-  test('makes 8 calls in one run, and answers without more', async () => {
+  test('makes 8 calls in one run, and then replies without tools', async () => {
     const round = Array.from({ length: 5 }, (): Call => ['time_now', {}]);
-    const { reply, told, bodies } = await ask('What time is it?', [round, round], 'limits');
-    expect(told.map((text) => /^\d{4}-/.test(text))).toEqual([
+    const { reply, results, bodies } = await send('What time is it?', [round, round], 'limits');
+    expect(results.map((text) => /^\d{4}-/.test(text))).toEqual([
       ...Array.from({ length: 8 }, () => true),
       false,
       false,
     ]);
-    expect(told.at(-1)).toBe('Error: No more tool calls are allowed. Answer without them.');
+    expect(results.at(-1)).toBe('Error: No more tool calls are allowed. Answer without them.');
     expect(bodies.map(({ tools }) => tools?.length ?? 0)).toEqual([7, 7, 0]);
     expect(reply).toMatchObject({ response: 'Done.', tools_called: ['time.now'] });
   });
 
-  test('goes on where GitHub has been restarted, and without it where it is away', async () => {
+  test('continues after a restart of GitHub’s server, and without it during its outage', async () => {
     const search: Call = ['github_search_issues', { query: 'x' }];
-    await ask('Search.', [[search]], 'restart');
+    await send('Search.', [[search]], 'restart');
     await mcp.restart();
-    const { told } = await ask('Search.', [[search]], 'restart');
-    expect(told.at(-1)).toMatch(/^search_issues: 2 issues/);
+    const { results } = await send('Search.', [[search]], 'restart');
+    expect(results.at(-1)).toMatch(/^search_issues: 2 issues/);
     await mcp.stop();
     await mcp.restart();
     app.upstream.requests.length = 0;
     await expect
       .poll(async () => {
-        const { bodies } = await ask('Hi', [], 'away');
+        const { bodies } = await send('Hi', [], 'away');
         return bodies.at(-1)?.tools?.map((one) => one.function.name);
       })
       .not.toContain('github_search_issues');
-    const { reply } = await ask(
+    const { reply } = await send(
       'Where is A-1?',
       [[['orders_lookup', { order_id: 'A-1' }]]],
       'away',

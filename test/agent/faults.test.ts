@@ -9,19 +9,19 @@ beforeAll(async () => {
   tenant = await app.tenant();
 });
 
-/** Longer than the wait before a second try. */
+/** Longer than the delay before a second attempt. */
 const TIMEOUT_MS = 1_000;
 
 type Ending = { status: number; code?: string; response?: string };
 
-/** A way in which a model's server fails, and what becomes of the run. */
+/** A fault of a model server, and how it ends the run. */
 type Fault = { what: string; script: (call: number) => Script; ends: Ending };
 
 const always =
   (script: Script): Fault['script'] =>
   () =>
     script;
-/** Fails at the first call, and says "Done." at the second. */
+/** Fails at the first call, and replies "Done." at the second. */
 const atFirst =
   (script: Script): Fault['script'] =>
   (call) =>
@@ -35,13 +35,13 @@ const answers =
   (status: number, headers: Record<string, string> = {}, body = ''): Script =>
   ({ response }) =>
     void response.writeHead(status, headers).end(body);
-const saysAndThen =
+const sendTextAndThen =
   (then: (exchange: Exchange) => unknown): Script =>
   async (exchange) => {
     exchange.say('Well');
     await then(exchange);
   };
-const drip: Script = async ({ response, closed }) => {
+const sendComments: Script = async ({ response, closed }) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const timer = setInterval(() => response.write(': wait\n\n'), 20);
   await closed;
@@ -50,29 +50,29 @@ const drip: Script = async ({ response, closed }) => {
 
 const EVENTS = { 'content-type': 'text/event-stream' };
 const failed = { status: 500, code: 'model_error' };
-const late = { status: 500, code: 'model_timeout' };
-const fine = { status: 200, response: 'Done.' };
+const timedOut = { status: 500, code: 'model_timeout' };
+const completed = { status: 200, response: 'Done.' };
 
 const FAULTS: Fault[] = [
   {
     what: 'is busy once',
     script: atFirst(answers(429, { 'retry-after-ms': '50' })),
-    ends: fine,
+    ends: completed,
   },
   {
     what: 'is busy',
     script: always(answers(429, { 'retry-after': '2' })),
-    ends: late,
+    ends: timedOut,
   },
   {
-    what: 'is busy for a moment, twice',
+    what: 'is busy twice',
     script: always(answers(429, { 'retry-after-ms': '5' })),
     ends: failed,
   },
   {
     what: 'fails once',
     script: atFirst(answers(500, { 'retry-after-ms': '5' })),
-    ends: fine,
+    ends: completed,
   },
   {
     what: 'fails',
@@ -85,73 +85,73 @@ const FAULTS: Fault[] = [
     ends: failed,
   },
   {
-    what: 'never answers',
+    what: 'never responds',
     script: always(async ({ closed }) => void (await closed)),
-    ends: late,
+    ends: timedOut,
   },
   {
-    what: 'falls silent',
-    script: always(saysAndThen(({ closed }) => closed)),
-    ends: late,
+    what: 'stops responding',
+    script: always(sendTextAndThen(({ closed }) => closed)),
+    ends: timedOut,
   },
-  { what: 'drips without a word', script: always(drip), ends: late },
-  { what: 'breaks off', script: always(saysAndThen(({ cut }) => cut())), ends: failed },
+  { what: 'sends only comments', script: always(sendComments), ends: timedOut },
+  { what: 'breaks off', script: always(sendTextAndThen(({ cut }) => cut())), ends: failed },
   {
-    what: 'hangs up',
-    script: always(saysAndThen(({ response }) => response.destroy())),
+    what: 'disconnects',
+    script: always(sendTextAndThen(({ response }) => response.destroy())),
     ends: failed,
   },
   {
-    what: 'ends without an end',
-    script: always(saysAndThen(({ response }) => response.end())),
+    what: 'ends without a finish reason',
+    script: always(sendTextAndThen(({ response }) => response.end())),
     ends: failed,
   },
   {
-    what: 'says what is no JSON',
-    script: always(saysAndThen(({ response }) => response.end('data: {"canary\n\n'))),
+    what: 'sends invalid JSON',
+    script: always(sendTextAndThen(({ response }) => response.end('data: {"canary\n\n'))),
     ends: failed,
   },
   {
-    what: 'says what is no chunk',
-    script: always(saysAndThen(({ response }) => response.end('data: 7\n\ndata: [1]\n\n'))),
+    what: 'sends invalid chunks',
+    script: always(sendTextAndThen(({ response }) => response.end('data: 7\n\ndata: [1]\n\n'))),
     ends: failed,
   },
   {
-    what: 'says an error',
+    what: 'sends an error',
     script: always(
-      saysAndThen(({ response }) => response.end('data: {"error":{"message":"canary"}}\n\n')),
+      sendTextAndThen(({ response }) => response.end('data: {"error":{"message":"canary"}}\n\n')),
     ),
     ends: failed,
   },
   {
-    what: 'answers a page',
+    what: 'returns an HTML page',
     script: always(answers(200, { 'content-type': 'text/html' }, '<h1>canary</h1>')),
     ends: failed,
   },
   {
-    what: 'answers JSON',
+    what: 'returns JSON',
     script: always(answers(200, { 'content-type': 'application/json' }, '{"canary":1}')),
     ends: failed,
   },
   {
-    what: 'answers nothing',
+    what: 'returns an empty stream',
     script: always(answers(200, EVENTS)),
     ends: failed,
   },
   {
-    what: 'calls a tool with what is no JSON',
+    what: 'calls a tool with invalid JSON',
     script: atFirst(({ call }) => call(['time_now', '{"a'])),
-    ends: fine,
+    ends: completed,
   },
   {
-    what: 'calls a tool with no object',
+    what: 'calls a tool with a number',
     script: atFirst(({ call }) => call(['time_now', '7'])),
-    ends: fine,
+    ends: completed,
   },
   {
-    what: 'calls a tool that there is not',
+    what: 'calls an unknown tool',
     script: atFirst(({ call }) => call(['nothing', {}])),
-    ends: fine,
+    ends: completed,
   },
 ];
 
@@ -171,9 +171,9 @@ const RUN = `query ($id: ID!) {
   }
 }`;
 
-describe('a model’s server that', () => {
+describe('a model server that', () => {
   test.each(FAULTS)(
-    '$what ends the run as documented, with its whole trace',
+    '$what ends the run as documented, with a complete trace',
     async ({ script, ends }) => {
       const bot = await tenant.bot(`tools time\n  model "scripted" { timeout ${TIMEOUT_MS}ms }`);
       let call = 0;
@@ -184,8 +184,8 @@ describe('a model’s server that', () => {
       });
       const response = await tenant.chat(bot, { message: 'Hi' });
       const text = await response.text();
-      const { response: said, error } = JSON.parse(text);
-      expect({ status: response.status, code: error?.code, response: said }).toEqual({
+      const { response: reply, error } = JSON.parse(text);
+      expect({ status: response.status, code: error?.code, response: reply }).toEqual({
         code: undefined,
         response: undefined,
         ...ends,

@@ -11,7 +11,7 @@ beforeAll(async () => {
   tenant = await app.tenant();
 });
 
-/** Answers the model's calls one after another, the last script for all that follow. */
+/** Sets the scripts of the model's calls in order. The last one serves all further calls. */
 const scripts = (...list: Script[]) => {
   let call = 0;
   app.upstream.script((exchange) => {
@@ -25,7 +25,7 @@ const finish: Script = ({ say, end }) => {
   end();
 };
 
-/** Streams deltas as they are. */
+/** Streams these deltas unchanged. */
 const streams =
   (...deltas: object[]): Script =>
   ({ response }) => {
@@ -44,7 +44,7 @@ const chat = async (bot: string, sessionId = 's') => {
   return { body: await response.json(), run: await app.prisma.run.findUnique({ where: { id } }) };
 };
 
-/** Makes a bot whose variable SECRET has this value. */
+/** Creates a bot whose variable SECRET has this value. */
 const botWith = async (members: string, value: string) => {
   const botId = await tenant.bot(null);
   await createDeployments({ prisma: app.prisma, cipher: testCipher }).deploy({
@@ -58,15 +58,15 @@ const botWith = async (members: string, value: string) => {
 };
 const SECRET = 'hunter2-hunter2';
 
-describe('a model that calls tools without number', () => {
+describe('a model that makes too many tool calls', () => {
   const refusal = {
     error: { code: 'model_error', message: "The model's answer has more than 128 tool calls." },
   };
 
   test.each([
     ['in one chunk', streams({ tool_calls: calls(10_000) })],
-    ['in many', streams(...calls(129).map((call) => ({ tool_calls: [call] })))],
-  ])('%s fails the run, without an event or a span for them', async (_how, script) => {
+    ['in many chunks', streams(...calls(129).map((call) => ({ tool_calls: [call] })))],
+  ])('%s fails the run, without events or spans for them', async (_how, script) => {
     const bot = await tenant.bot('tools time\n  limits { tool_calls 64 }');
     scripts(script);
     const { body, run } = await chat(bot);
@@ -75,7 +75,7 @@ describe('a model that calls tools without number', () => {
     expect(JSON.stringify(run?.spans)).not.toContain('execute_tool');
   });
 
-  test('gets an answer to each of 128, of which only those within the limit are events', async () => {
+  test('gets a result for each of 128, but only those within the limit are events', async () => {
     const bot = await tenant.bot('tools time\n  limits { tool_calls 20 }');
     scripts(streams({ tool_calls: calls(128) }), finish);
     const events = await streamChat(app, tenant, bot, { message: 'Hi' });
@@ -88,8 +88,8 @@ describe('a model that calls tools without number', () => {
   });
 });
 
-describe('a model that says too much', () => {
-  test('in all answers of a run together fails the run', async () => {
+describe('a model that sends too much text', () => {
+  test('in all replies of a run together fails the run', async () => {
     const bot = await tenant.bot('tools time');
     const text = 'x'.repeat(900 * 1024);
     scripts(streams({ content: text }, { tool_calls: calls(1) }));
@@ -98,7 +98,7 @@ describe('a model that says too much', () => {
     expect(run?.response?.length).toBe(4 * text.length);
   });
 
-  test('in small pieces has its later ones coalesced, and loses nothing', async () => {
+  test('in small pieces has later pieces coalesced, without loss', async () => {
     const bot = await tenant.bot();
     const pieces = Array.from({ length: 40_000 }, (_, index) => ({ content: `${index} ` }));
     scripts(streams(...pieces));
@@ -111,8 +111,8 @@ describe('a model that says too much', () => {
 
   test.each([
     ['texts that are numbers', { content: 7 }],
-    ['calls that are a text', { tool_calls: 'x'.repeat(1_000) }],
-    ['calls of lists', { tool_calls: [{ index: [], id: {}, function: { name: 1 } }] }],
+    ['tool calls that are a string', { tool_calls: 'x'.repeat(1_000) }],
+    ['tool calls with wrong types', { tool_calls: [{ index: [], id: {}, function: { name: 1 } }] }],
   ])('in %s ends its run', async (_what, delta) => {
     const bot = await tenant.bot('tools time');
     scripts(streams(delta), finish);
@@ -121,19 +121,19 @@ describe('a model that says too much', () => {
   });
 });
 
-describe('a call of a tool', () => {
-  test('with arguments over 64 KiB is refused unparsed, and not kept', async () => {
+describe('a tool call', () => {
+  test('with arguments over 64 KiB is refused unparsed, and its arguments are not stored', async () => {
     const bot = await tenant.bot('tools time');
     const text = JSON.stringify({ a: 'x'.repeat(64 * 1024) });
     scripts(({ call }) => call(['time_now', text]), finish);
     await chat(bot);
-    const [asked, answered] = app.upstream.requests.at(-1)?.body.messages.slice(-2) ?? [];
-    expect(answered?.content).toBe('Error: The arguments are larger than 64 KiB.');
-    expect(asked?.tool_calls?.[0]?.function.arguments).toBe('{}');
+    const [toolCall, toolResult] = app.upstream.requests.at(-1)?.body.messages.slice(-2) ?? [];
+    expect(toolResult?.content).toBe('Error: The arguments are larger than 64 KiB.');
+    expect(toolCall?.tool_calls?.[0]?.function.arguments).toBe('{}');
   });
 
   test.each([
-    ['a list of 1,001', { a: Array(1_001).fill(0) }, 'a list or an object of more than 1000'],
+    ['a list of 1,001 items', { a: Array(1_001).fill(0) }, 'a list or an object of more than 1000'],
     ['33 levels', JSON.parse(`${'{"a":'.repeat(33)}[]${'}'.repeat(33)}`), 'nested deeper than 32'],
   ])('with %s is refused', async (_what, input, message) => {
     const bot = await tenant.bot('tools time');
@@ -143,11 +143,11 @@ describe('a call of a tool', () => {
   });
 
   test.each([
-    ['holds a secret', `find ${SECRET}`, 'find\\u0020[env.SECRET]'],
-    ['is markup', '<b>\n"x"', '\\u003cb\\u003e\\u000a\\u0022x\\u0022'],
+    ['contains a secret', `find ${SECRET}`, 'find\\u0020[env.SECRET]'],
+    ['contains markup', '<b>\n"x"', '\\u003cb\\u003e\\u000a\\u0022x\\u0022'],
     ['is long', 'n'.repeat(5_000), `${'n'.repeat(64)}...`],
-    ['has a secret where it is cut', `${'n'.repeat(60)}${SECRET}`, `${'n'.repeat(60)}...`],
-  ])('under a name that %s shows it redacted, cut and escaped', async (_what, name, shown) => {
+    ['has a secret at the length limit', `${'n'.repeat(60)}${SECRET}`, `${'n'.repeat(60)}...`],
+  ])('with a name that %s shows it redacted, truncated and escaped', async (_what, name, shown) => {
     const bot = await botWith('tools time', SECRET);
     scripts(({ call }) => call([name, {}]), finish);
     const events = await streamChat(app, tenant, bot, { message: 'Hi', sessionId: 's' });
@@ -159,7 +159,7 @@ describe('a call of a tool', () => {
     expect(session[1]?.toolCalls).toMatchObject([{ name: shown }]);
   });
 
-  test('has its id and its arguments redacted, and its id cut where it is an event', async () => {
+  test('has its id and arguments redacted, and its id truncated in events', async () => {
     const bot = await botWith('tools time', SECRET);
     const id = `${SECRET}${'i'.repeat(300)}`;
     const call = { index: 0, id, function: { name: 'time_now', arguments: `{"${SECRET}":1}` } };
@@ -167,12 +167,12 @@ describe('a call of a tool', () => {
     const events = await streamChat(app, tenant, bot, { message: 'Hi', sessionId: 's' });
     expect(JSON.stringify(events)).not.toContain(SECRET);
     expect(events[1]).toMatchObject({ callId: expect.stringMatching(/^\[env\.SECRET\]i{244}$/) });
-    const asked = app.upstream.requests.at(-1)?.body.messages.slice(-2);
-    expect(JSON.stringify(asked)).not.toContain(SECRET);
-    expect(asked?.[1]?.content).toContain('[env.SECRET]');
+    const sent = app.upstream.requests.at(-1)?.body.messages.slice(-2);
+    expect(JSON.stringify(sent)).not.toContain(SECRET);
+    expect(sent?.[1]?.content).toContain('[env.SECRET]');
   });
 
-  test('keeps no secret in the memory', async () => {
+  test('stores no secret in the memory', async () => {
     const bot = await botWith('memory { note }', SECRET);
     scripts(
       ({ call }) => call(['memory_save', { name: 'note', value: `It is ${SECRET}.` }]),
@@ -184,7 +184,7 @@ describe('a call of a tool', () => {
   });
 });
 
-test('what a model’s server says of itself is cut to 256 characters in the trace', async () => {
+test('the trace truncates a model server’s own values to 256 characters', async () => {
   const bot = await tenant.bot();
   app.upstream.script(({ response }) => {
     const long = 'l'.repeat(100_000);

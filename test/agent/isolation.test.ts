@@ -14,11 +14,11 @@ beforeAll(async () => {
 const USERS = 50;
 const MESSAGES = 3;
 
-/** A word that only this user says. */
+/** A word that only this user sends. */
 const wordOf = (user: number) => `word-${String(user).padStart(2, '0')}-end`;
 const wordsIn = (text: string) => new Set(text.match(/word-\d\d-end/g));
 
-/** Every message of every user, each user's own in order, and how long the model thinks about it. */
+/** Every message of every user, in order for each user, and pauses of the model. */
 const conversations = fc.record({
   order: fc.shuffledSubarray(
     Array.from({ length: USERS * MESSAGES }, (_, index) => index % USERS),
@@ -27,19 +27,19 @@ const conversations = fc.record({
   pauses: fc.array(fc.nat(20), { minLength: 16, maxLength: 16 }),
 });
 
-describe('fifty users of one bot', () => {
-  test('never see a word of each other, however their messages fall', async () => {
+describe('fifty concurrent users of one bot', () => {
+  test('never get each other’s data, in any order of messages', async () => {
     await fc.assert(
       fc.asyncProperty(conversations, async ({ order, pauses }) => {
         const bot = await tenant.bot('memory { word "What the user says" }');
-        let asked = 0;
+        let calls = 0;
         const mixed: string[] = [];
         app.upstream.script(async ({ request, call, say, end }) => {
           const { messages } = request.body;
           const words = wordsIn(JSON.stringify(messages));
           if (words.size !== 1) mixed.push(JSON.stringify(messages));
-          asked += 1;
-          for (let pause = pauses[asked % pauses.length] ?? 0; pause > 0; pause -= 1) {
+          calls += 1;
+          for (let pause = pauses[calls % pauses.length] ?? 0; pause > 0; pause -= 1) {
             await setImmediate();
           }
           const [word = ''] = words;
@@ -51,7 +51,7 @@ describe('fifty users of one bot', () => {
           end();
         });
         const send = async (user: number, previous?: Promise<Response>) => {
-          // A message that waits too long for its session's turn is refused.
+          // A message that waits too long for its session's turn would be refused.
           await previous;
           const headers = { 'x-session-id': `user-${user}` };
           return tenant.chat(bot, { message: `I say ${wordOf(user)}` }, headers);

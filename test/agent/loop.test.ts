@@ -15,7 +15,7 @@ beforeEach(() => {
 
 type Reply = { response: string; run_id: string; tokens_used: number; tools_called: string[] };
 
-/** Answers the model's calls one after another, the last script for all that follow. */
+/** Sets the scripts of the model's calls in order. The last one serves all further calls. */
 const scripts = (...list: Script[]) => {
   let call = 0;
   app.upstream.script((exchange) => {
@@ -35,13 +35,13 @@ const finish: Script = ({ say, end }) => {
   end();
 };
 const lastMessages = () => app.upstream.requests.at(-1)?.body.messages ?? [];
-const toolAnswers = () =>
+const toolResults = () =>
   lastMessages()
     .filter(({ role }) => role === 'tool')
     .map(({ content }) => content);
 
 describe('an agent with tools', () => {
-  test('calls what the model wishes for, tells it the answer, and says what it says then', async () => {
+  test('runs the model’s tool calls, returns their results to it, and replies with all of its text', async () => {
     const bot = await tenant.bot('tools time');
     scripts(({ say, call }) => {
       say('Let me look. ');
@@ -80,7 +80,7 @@ describe('an agent with tools', () => {
     ]);
   });
 
-  test('tells of every call in its events, and keeps the whole turn for the next one', async () => {
+  test('emits events for every call, and keeps the whole turn as history', async () => {
     const bot = await tenant.bot('tools time');
     scripts(({ call }) => call(['time_now', {}]), finish);
     const events = await streamChat(app, tenant, bot, { message: 'Hi', sessionId: 's' });
@@ -104,7 +104,7 @@ describe('an agent with tools', () => {
     expect(lastMessages()[2]?.tool_calls?.[0]?.function.name).toBe('time_now');
   });
 
-  test('sends no answer of a tool without its call, however short the history', async () => {
+  test('never sends a tool result without its call, even with a short history', async () => {
     const bot = await tenant.bot('tools time\n  history last 2 messages');
     scripts(({ call }) => call(['time_now', {}]), finish);
     await chat(bot);
@@ -113,7 +113,7 @@ describe('an agent with tools', () => {
     expect(lastMessages().map(({ role }) => role)).toEqual(['system', 'user']);
   });
 
-  test('calls several at once, and names each once', async () => {
+  test('runs several calls, and lists each tool once', async () => {
     const bot = await tenant.bot('tools time\n  memory { name }');
     scripts(
       ({ call }) =>
@@ -121,7 +121,7 @@ describe('an agent with tools', () => {
       finish,
     );
     expect((await chat(bot)).tools_called).toEqual(['time.now', 'memory.save']);
-    expect(toolAnswers()).toEqual([
+    expect(toolResults()).toEqual([
       expect.stringMatching(/Z$/),
       'Kept.',
       expect.stringMatching(/Z$/),
@@ -129,28 +129,28 @@ describe('an agent with tools', () => {
   });
 
   test.each<[string, [string, unknown], string]>([
-    ['a tool that there is not', ['shop_find', {}], 'Error: There is no tool "shop_find".'],
+    ['an unknown tool', ['shop_find', {}], 'Error: There is no tool "shop_find".'],
     ['broken arguments', ['time_now', '{"a": '], 'Error: The arguments are not valid JSON.'],
-    ['arguments of the wrong kind', ['time_now', []], 'Error: The input is not valid.'],
-    ['arguments that it does not take', ['time_now', { a: 1 }], 'Error: The input is not valid.'],
-  ])('tells the model of %s, and goes on', async (_what, call, error) => {
+    ['arguments of the wrong type', ['time_now', []], 'Error: The input is not valid.'],
+    ['unexpected arguments', ['time_now', { a: 1 }], 'Error: The input is not valid.'],
+  ])('reports %s to the model, and continues', async (_what, call, error) => {
     const bot = await tenant.bot('tools time');
     scripts((exchange) => exchange.call(call), finish);
     expect((await chat(bot)).response).toBe('Done.');
-    expect(toolAnswers()[0]).toContain(error);
+    expect(toolResults()[0]).toContain(error);
   });
 
-  test('stores a turn in which the model calls what cannot be stored, and names only tools that there are', async () => {
+  test('stores a turn with calls that cannot be stored verbatim, and lists only existing tools', async () => {
     const bot = await tenant.bot('tools time');
     scripts(({ call }) => call(['no\u0000thing', {}], ['time_now', {}]), finish);
     const { run_id: id, tools_called } = await chat(bot);
     expect(tools_called).toEqual(['time.now']);
     const run = await app.prisma.run.findUniqueOrThrow({ where: { id } });
     expect(run).toMatchObject({ status: 'COMPLETED', toolsCalled: ['time.now'] });
-    expect(toolAnswers()[0]).toBe('Error: There is no tool "no\\ufffdthing".');
+    expect(toolResults()[0]).toBe('Error: There is no tool "no\\ufffdthing".');
   });
 
-  test('calls no more than the definition allows, and then asks the model to do without', async () => {
+  test('runs only as many calls as allowed, and then asks the model to answer without tools', async () => {
     const bot = await tenant.bot('tools time\n  limits { tool_calls 2 }');
     scripts(({ request, call, say, end }) => {
       if (request.body.tools) return call(['time_now', {}], ['time_now', {}], ['time_now', {}]);
@@ -158,7 +158,7 @@ describe('an agent with tools', () => {
       end();
     });
     expect((await chat(bot)).response).toBe('Enough.');
-    expect(toolAnswers().map((text) => text.startsWith('Error: No more tool calls'))).toEqual([
+    expect(toolResults().map((text) => text.startsWith('Error: No more tool calls'))).toEqual([
       false,
       false,
       true,
@@ -166,7 +166,7 @@ describe('an agent with tools', () => {
     expect(app.upstream.requests).toHaveLength(2);
   });
 
-  test('does not go on with a model that wishes for tools without being told of any', async () => {
+  test('ends the run if the model calls tools although none were offered', async () => {
     const bot = await tenant.bot();
     scripts(({ say, call }) => {
       say('Well.');
@@ -178,14 +178,14 @@ describe('an agent with tools', () => {
     expect(lastMessages().some(({ tool_calls }) => tool_calls)).toBe(false);
   });
 
-  test('without calls allowed is not told of its tools', async () => {
+  test('offers no tools if no calls are allowed', async () => {
     const bot = await tenant.bot('tools time\n  limits { tool_calls 0 }');
     scripts(finish);
     await chat(bot);
     expect(app.upstream.requests[0]?.body.tools).toBeUndefined();
   });
 
-  test('ends when its time for a run is over', async () => {
+  test('fails when its run time is over', async () => {
     const bot = await tenant.bot('limits { run_time 60ms }');
     app.upstream.script(async ({ say, closed }) => {
       say('Well');
@@ -198,7 +198,7 @@ describe('an agent with tools', () => {
     });
   });
 
-  test('estimates its tokens where the model’s server reports none, and says so', async () => {
+  test('estimates tokens if the model server reports none, and marks the estimate', async () => {
     const bot = await tenant.bot();
     app.upstream.script(({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -213,14 +213,14 @@ describe('an agent with tools', () => {
 });
 
 describe('the memory tools', () => {
-  test('keep and forget the declared facts of this user, for later conversations', async () => {
+  test('store and delete the declared facts of this user for later conversations', async () => {
     const bot = await tenant.bot('memory {\n    name "What to call them"\n    city\n  }');
     scripts(({ call }) => call(['memory_save', { name: 'name', value: 'Ada' }]), finish);
     await chat(bot);
     scripts(finish);
     await chat(bot);
     expect(lastMessages()[0]?.content).toContain('<memory>\n{"name":"Ada"}\n</memory>');
-    await chat(bot, 'Hi', 'somebody-else');
+    await chat(bot, 'Hi', 'another-user');
     expect(lastMessages()[0]?.content).not.toContain('Ada');
     scripts(({ call }) => call(['memory_forget', { name: 'name' }]), finish);
     await chat(bot);
@@ -229,7 +229,7 @@ describe('the memory tools', () => {
     expect(lastMessages()[0]?.content).toBe('You are a test.');
   });
 
-  test('know the declared facts and no others', async () => {
+  test('accept only declared facts', async () => {
     const bot = await tenant.bot('memory { name "What to call them" }');
     scripts(
       ({ call }) =>
@@ -241,7 +241,7 @@ describe('the memory tools', () => {
       finish,
     );
     await chat(bot);
-    for (const answer of toolAnswers()) expect(answer).toMatch(/^Error: The input is not valid\./);
+    for (const answer of toolResults()) expect(answer).toMatch(/^Error: The input is not valid\./);
     const [save] = app.upstream.requests[0]?.body.tools ?? [];
     expect(save?.function.parameters).toMatchObject({
       properties: { name: { enum: ['name'], description: 'name: What to call them' } },
@@ -249,7 +249,7 @@ describe('the memory tools', () => {
     });
   });
 
-  test('are not offered where nothing is declared', async () => {
+  test('are not offered if no facts are declared', async () => {
     const bot = await tenant.bot();
     scripts(finish);
     await chat(bot);

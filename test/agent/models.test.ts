@@ -3,15 +3,15 @@ import { createDeployments } from '../../src/deployments/deployments.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
 import { startUpstream, type Upstream } from '../helpers/upstream.ts';
 
-let own: Upstream;
+let botUpstream: Upstream;
 let app: TestApp;
 let tenant: Tenant;
 beforeAll(async () => {
-  own = await startUpstream();
-  app = await startApp({ allowedHosts: [new URL(own.baseUrl).host] });
+  botUpstream = await startUpstream();
+  app = await startApp({ allowedHosts: [new URL(botUpstream.baseUrl).host] });
   tenant = await app.tenant();
 });
-afterAll(() => own.close());
+afterAll(() => botUpstream.close());
 afterEach(() => vi.unstubAllEnvs());
 
 const deploy = async (members: string, envVars: Record<string, string> = {}) => {
@@ -27,15 +27,15 @@ const deploy = async (members: string, envVars: Record<string, string> = {}) => 
   return botId;
 };
 
-describe('a bot with a model server of its own', () => {
-  test('is answered by it, with the key of its variables, and its run names the model', async () => {
+describe('a bot with its own model server', () => {
+  test('uses it with the key from its variables, and the run has the model’s name', async () => {
     const bot = await deploy('model "large-1" { base_url env.MODEL_URL api_key env.MODEL_KEY }', {
-      MODEL_URL: own.baseUrl,
+      MODEL_URL: botUpstream.baseUrl,
       MODEL_KEY: 'sk-of-the-bot',
     });
     const response = await tenant.chat(bot, { message: 'Hi' });
     expect(await response.json()).toMatchObject({ response: 'Hello there.' });
-    expect(own.requests.at(-1)).toMatchObject({
+    expect(botUpstream.requests.at(-1)).toMatchObject({
       headers: { authorization: 'Bearer sk-of-the-bot' },
       body: { model: 'large-1' },
     });
@@ -47,57 +47,66 @@ describe('a bot with a model server of its own', () => {
   test.each([
     ['its own key', 'api_key env.MODEL_KEY', 'Bearer sk-of-the-bot'],
     ['no key', '', 'Bearer none'],
-  ])('gets %s, and none of the operator’s headers, keys and settings', async (_what, key, sent) => {
-    vi.stubEnv('OPENAI_API_KEY', 'sk-operator');
-    vi.stubEnv('OPENAI_ADMIN_KEY', 'sk-admin');
-    vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:1/v1');
-    vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'X-Gateway: secret\nAuthorization: Bearer sk-operator');
-    vi.stubEnv('OPENAI_LOG', 'debug');
-    vi.stubEnv('OPENAI_ORG_ID', 'org-operator');
-    vi.stubEnv('OPENAI_PROJECT_ID', 'proj-operator');
-    vi.stubEnv('OPENAI_WEBHOOK_SECRET', 'whsec-operator');
-    const bot = await deploy(`model "m" { base_url env.MODEL_URL ${key} }`, {
-      MODEL_URL: own.baseUrl,
-      MODEL_KEY: 'sk-of-the-bot',
-    });
-    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    const response = await tenant.chat(bot, { message: 'Hi' }, { traceparent });
-    expect(response.status).toBe(200);
-    const {
-      host,
-      connection,
-      'content-length': length,
-      ...headers
-    } = own.requests.at(-1)?.headers ?? {};
-    expect(headers).toEqual({
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      authorization: sent,
-      'content-type': 'application/json',
-      'user-agent': expect.stringMatching(/^parley\/\d+\.\d+\.\d+$/),
-    });
-  });
+  ])(
+    'sends it %s, and none of the operator’s headers, keys and settings',
+    async (_what, key, sent) => {
+      vi.stubEnv('OPENAI_API_KEY', 'sk-operator');
+      vi.stubEnv('OPENAI_ADMIN_KEY', 'sk-admin');
+      vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:1/v1');
+      vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'X-Gateway: secret\nAuthorization: Bearer sk-operator');
+      vi.stubEnv('OPENAI_LOG', 'debug');
+      vi.stubEnv('OPENAI_ORG_ID', 'org-operator');
+      vi.stubEnv('OPENAI_PROJECT_ID', 'proj-operator');
+      vi.stubEnv('OPENAI_WEBHOOK_SECRET', 'whsec-operator');
+      const bot = await deploy(`model "m" { base_url env.MODEL_URL ${key} }`, {
+        MODEL_URL: botUpstream.baseUrl,
+        MODEL_KEY: 'sk-of-the-bot',
+      });
+      const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+      const response = await tenant.chat(bot, { message: 'Hi' }, { traceparent });
+      expect(response.status).toBe(200);
+      const {
+        host,
+        connection,
+        'content-length': length,
+        ...headers
+      } = botUpstream.requests.at(-1)?.headers ?? {};
+      expect(headers).toEqual({
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        authorization: sent,
+        'content-type': 'application/json',
+        'user-agent': expect.stringMatching(/^parley\/\d+\.\d+\.\d+$/),
+      });
+    },
+  );
 
-  test.each(['sk-a\nb', ' '])('is not asked with a key that no header carries: %j', async (K) => {
-    const bot = await deploy('model "m" { base_url env.URL api_key env.K }', {
-      URL: own.baseUrl,
-      K,
-    });
-    const response = await tenant.chat(bot, { message: 'Hi' });
-    expect(await response.json()).toMatchObject({
-      error: {
-        code: 'model_error',
-        message: 'The variable K of the model does not hold a valid API key.',
+  test.each(['sk-a\nb', ' '])(
+    'fails before the request if the key is no valid header value: %j',
+    async (K) => {
+      const bot = await deploy('model "m" { base_url env.URL api_key env.K }', {
+        URL: botUpstream.baseUrl,
+        K,
+      });
+      const response = await tenant.chat(bot, { message: 'Hi' });
+      expect(await response.json()).toMatchObject({
+        error: {
+          code: 'model_error',
+          message: 'The variable K of the model does not hold a valid API key.',
+        },
+      });
+    },
+  );
+
+  test('streams from it, and disconnects from it when its client disconnects', async () => {
+    const bot = await deploy(
+      `model "large-1" { base_url "${botUpstream.baseUrl}" api_key env.K }`,
+      {
+        K: 'sk-x',
       },
-    });
-  });
-
-  test('streams from it, and hangs up on it', async () => {
-    const bot = await deploy(`model "large-1" { base_url "${own.baseUrl}" api_key env.K }`, {
-      K: 'sk-x',
-    });
+    );
     const hungUp = Promise.withResolvers<void>();
-    own.script(async ({ say, closed }) => {
+    botUpstream.script(async ({ say, closed }) => {
       say('Well');
       await closed;
       hungUp.resolve();
@@ -112,12 +121,15 @@ describe('a bot with a model server of its own', () => {
     await hungUp.promise;
   });
 
-  test('is answered at once where it refuses without end', async () => {
-    const bot = await deploy(`model "large-1" { base_url "${own.baseUrl}" api_key env.K }`, {
-      K: 'sk-x',
-    });
+  test('fails at once if the server’s error response never ends', async () => {
+    const bot = await deploy(
+      `model "large-1" { base_url "${botUpstream.baseUrl}" api_key env.K }`,
+      {
+        K: 'sk-x',
+      },
+    );
     const hungUp = Promise.withResolvers<void>();
-    own.script(async ({ response, closed }) => {
+    botUpstream.script(async ({ response, closed }) => {
       response.writeHead(401).write('No');
       await closed;
       hungUp.resolve();
@@ -132,8 +144,8 @@ describe('a bot with a model server of its own', () => {
   test.each([
     ['in a private network', 'http://10.0.0.1/v1'],
     ['on this machine', 'http://127.0.0.1:1/v1'],
-    ['of the cloud’s own', 'http://169.254.169.254/v1'],
-  ])('is not answered by a server %s', async (_what, url) => {
+    ['of cloud metadata', 'http://169.254.169.254/v1'],
+  ])('cannot use a server %s', async (_what, url) => {
     const bot = await deploy('model "m" { base_url env.URL api_key env.K }', {
       URL: url,
       K: 'sk-x',
@@ -145,7 +157,7 @@ describe('a bot with a model server of its own', () => {
     });
   });
 
-  test('fails clearly where its variable is not set', async () => {
+  test('fails with a clear error if its variable is not set', async () => {
     const bot = await deploy('model "m" { api_key env.MISSING }');
     const response = await tenant.chat(bot, { message: 'Hi' });
     expect(await response.json()).toMatchObject({

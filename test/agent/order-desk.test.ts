@@ -7,12 +7,12 @@ import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpe
 
 const KEY = 'orders-key-0123456789';
 
-/** A shop's API, which echoes the key that it is called with. */
-const asked: { method?: string; url?: string; authorization?: string; body: string }[] = [];
+/** A shop's API, which echoes the key of each request. */
+const requests: { method?: string; url?: string; authorization?: string; body: string }[] = [];
 const shop = createServer(async (request: IncomingMessage, response) => {
   const { method, url, headers } = request;
   const body = (await Array.fromAsync<Buffer>(request)).join('');
-  asked.push({ method, url, authorization: headers.authorization, body });
+  requests.push({ method, url, authorization: headers.authorization, body });
   if (url?.includes('A-404')) response.writeHead(404).end('No such order');
   else response.end(JSON.stringify({ order: 'A-1042', seen: headers.authorization }));
 });
@@ -61,7 +61,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** One message, in which the model wishes for one call. @returns what the model was told. */
+/** Sends one message, for which the model makes one tool call. @returns the reply and the tool result. */
 const callOnce = async (name: string, input: unknown) => {
   let isFirst = true;
   app.upstream.script(({ call, say, end }) => {
@@ -75,19 +75,19 @@ const callOnce = async (name: string, input: unknown) => {
   const response = await tenant.chat(bot, { message: 'Hi' });
   expect(response.status).toBe(200);
   const reply = (await response.json()) as { response: string; tools_called: string[] };
-  return { reply, told: app.upstream.requests.at(-1)?.body.messages.at(-1)?.content };
+  return { reply, result: app.upstream.requests.at(-1)?.body.messages.at(-1)?.content };
 };
 
 describe('an agent with HTTP tools', () => {
-  test('calls them with its secrets, which the model never sees', async () => {
-    const { reply, told } = await callOnce('orders_lookup', { order_id: 'A 1042', expand: true });
-    expect(asked.at(-1)).toEqual({
+  test('calls them with secrets that the model never gets', async () => {
+    const { reply, result } = await callOnce('orders_lookup', { order_id: 'A 1042', expand: true });
+    expect(requests.at(-1)).toEqual({
       method: 'GET',
       url: '/orders/A%201042?expand=true',
       authorization: `Bearer ${KEY}`,
       body: '',
     });
-    expect(JSON.parse(told ?? '')).toEqual({ order: 'A-1042', seen: 'Bearer [env.ORDERS_KEY]' });
+    expect(JSON.parse(result ?? '')).toEqual({ order: 'A-1042', seen: 'Bearer [env.ORDERS_KEY]' });
     expect(reply).toMatchObject({ response: 'Done.', tools_called: ['orders.lookup'] });
     expect(JSON.stringify(app.upstream.requests)).not.toContain(KEY);
     expect(
@@ -95,9 +95,9 @@ describe('an agent with HTTP tools', () => {
     ).not.toContain(KEY);
   });
 
-  test('sends the input as JSON where the capability posts', async () => {
+  test('sends the input as JSON if the capability posts', async () => {
     await callOnce('orders_refund', { order_id: 'A-1042', reason: 'late' });
-    expect(asked.at(-1)).toMatchObject({
+    expect(requests.at(-1)).toMatchObject({
       method: 'POST',
       url: '/refunds',
       body: '{"order_id":"A-1042","reason":"late"}',
@@ -112,22 +112,22 @@ describe('an agent with HTTP tools', () => {
       'Error: HTTP 404: No such order',
     ],
     [
-      'input that is not as declared',
+      'invalid input',
       'orders_refund',
       { order_id: 1, reason: 'none' },
       'Error: The input is not valid. order_id: must be a string; reason: must be one of "damaged", "late", "other"',
     ],
     [
-      'an address that it must not reach',
+      'a blocked address',
       'orders_inward',
       { port: 80 },
       'Error: Private and local addresses cannot be called.',
     ],
-  ])('tells the model of %s', async (_what, name, input, error) => {
-    const before = asked.length;
-    const { reply, told } = await callOnce(name, input);
-    expect(told).toBe(error);
+  ])('reports %s to the model', async (_what, name, input, error) => {
+    const before = requests.length;
+    const { reply, result } = await callOnce(name, input);
+    expect(result).toBe(error);
     expect(reply.response).toBe('Done.');
-    expect(asked.length).toBe(error.includes('404') ? before + 1 : before);
+    expect(requests.length).toBe(error.includes('404') ? before + 1 : before);
   });
 });

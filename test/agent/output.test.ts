@@ -37,7 +37,7 @@ const answer =
     end();
   };
 
-/** Answers the model's calls one after another. */
+/** Sets the scripts of the model's calls in order. */
 const scripts = (...list: Script[]) => {
   const next = list.values();
   app.upstream.script((exchange) => next.next().value?.(exchange));
@@ -53,7 +53,7 @@ const formats = () => app.upstream.requests.map(({ body }) => body.response_form
 const lastMessages = () => app.upstream.requests.at(-1)?.body.messages ?? [];
 
 describe('an agent with an output', () => {
-  test('asks the model for JSON, and answers the object and its text', async () => {
+  test('requests JSON from the model, and returns the object and its text', async () => {
     scripts(answer('{"city": "Oslo"}'));
     const response = await post('chat', { message: 'Where?' });
     expect(await response.json()).toMatchObject({
@@ -68,7 +68,7 @@ describe('an agent with an output', () => {
     expect(await run.json()).toMatchObject({ output: { city: 'Oslo' } });
   });
 
-  test('answers the object over GraphQL, of the reply and of its run', async () => {
+  test('returns the object over GraphQL, in the reply and in its run', async () => {
     scripts(answer('```json\n{"city": "Oslo", "size": 5}\n```'));
     const { data } = await tenant.graphql(
       'mutation ($bot: ID!) { chat(botId: $bot, input: { message: "Hi" }) { response output run { output } } }',
@@ -82,7 +82,7 @@ describe('an agent with an output', () => {
     });
   });
 
-  test('lets the model repair an answer once, and stores only the right one', async () => {
+  test('lets the model repair an invalid answer once, and stores only the valid one', async () => {
     scripts(answer('It is Oslo.'), answer('{"city": "Oslo"}'), answer('{"city": "Bergen"}'));
     const headers = { 'x-session-id': 'repair' };
     expect(await (await post('chat', { message: 'Where?' }, headers)).json()).toMatchObject({
@@ -103,10 +103,10 @@ describe('an agent with an output', () => {
   });
 
   test.each([
-    ['is no JSON', 'Oslo', 'must be JSON'],
-    ['is no object', '["Oslo"]', 'must be an object'],
+    ['is not JSON', 'Oslo', 'must be JSON'],
+    ['is not an object', '["Oslo"]', 'must be an object'],
     ['lacks a field', '{}', 'city: is required'],
-    ['has a field too many', '{"city": "Oslo", "x": 1}', 'Unrecognized key: "x"'],
+    ['has an unknown field', '{"city": "Oslo", "x": 1}', 'Unrecognized key: "x"'],
   ])('fails the run if the second answer %s, too', async (_what, text, problem) => {
     scripts(answer(text), answer(text));
     const response = await post('chat', { message: 'Where?' });
@@ -122,7 +122,7 @@ describe('an agent with an output', () => {
     expect(run).toMatchObject({ status: 'FAILED', response: '', output: null });
   });
 
-  test('calls tools before it answers, and streams the object alone', async () => {
+  test('calls tools before its answer, and streams only the object', async () => {
     scripts(({ say, call }) => {
       say('Let me look.');
       call(['time_now', {}]);
@@ -134,7 +134,7 @@ describe('an agent with an output', () => {
     expect(rest).toEqual([expect.objectContaining({ event: 'done' })]);
   });
 
-  test('asks again without response_format where the server refuses it', async () => {
+  test('repeats the request without response_format if the server refuses it', async () => {
     const refuse: Script = ({ response }) => {
       response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{}}');
     };
@@ -148,14 +148,14 @@ describe('an agent with an output', () => {
 describe('an execute call with an output schema', () => {
   const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
 
-  test('takes the place of the output of the definition', async () => {
+  test('overrides the output of the definition', async () => {
     scripts(answer('{"ok": true}'));
     const response = await post('execute', { prompt: 'Well?', output_schema: schema });
     expect(await response.json()).toMatchObject({ output: { ok: true } });
     expect(formats()).toEqual([{ type: 'json_schema', json_schema: { name: 'output', schema } }]);
   });
 
-  test('holds for a background run', async () => {
+  test('applies to a background run', async () => {
     scripts(answer('{"ok": false}'));
     const { data } = await tenant.graphql(
       `mutation ($bot: ID!, $schema: JSON!) {
@@ -170,7 +170,7 @@ describe('an execute call with an output schema', () => {
       .toEqual({ ok: false });
   });
 
-  test('is another request under the same idempotency key', async () => {
+  test('is part of the request that an idempotency key identifies', async () => {
     app.upstream.script(answer('{"ok": true, "city": "Oslo"}'));
     const headers = { 'idempotency-key': 'schema' };
     const body = { prompt: 'Well?', output_schema: schema };
@@ -181,8 +181,8 @@ describe('an execute call with an output schema', () => {
   });
 
   test.each([
-    ['is no object', 5, 'must be an object'],
-    ['is not that of an object', { type: 'string' }, 'must be the schema of an object'],
+    ['is not an object', 5, 'must be an object'],
+    ['is not the schema of an object', { type: 'string' }, 'must be the schema of an object'],
     [
       'is over 16 KiB',
       { type: 'object', description: 'x'.repeat(16_384) },
@@ -198,7 +198,7 @@ describe('an execute call with an output schema', () => {
   });
 });
 
-test('a reply without an output has no such field', async () => {
+test('a reply without an output has no output field', async () => {
   app.upstream.script(answer('Hello.'));
   const plain = await tenant.bot('channel web');
   const response = await tenant.chat(plain, { message: 'Hi' });

@@ -14,7 +14,7 @@ beforeAll(async () => {
   tenant = await app.tenant();
 });
 
-/** A prompt that places the context as often as one may. */
+/** A prompt with as many templates as allowed, each of which inserts the context. */
 const BOMB = `prompt "${'{{context}}'.repeat(1_000)}"`;
 const context = { text: 'x'.repeat(2_000) };
 
@@ -25,18 +25,18 @@ const post = (path: string, body: object, headers = {}) =>
     body: JSON.stringify(body),
   });
 
-/** What the model was asked since. */
-const asked = () => {
+/** Returns a function that returns the model requests since now. */
+const watchRequests = () => {
   const before = app.upstream.requests.length;
   return () => app.upstream.requests.slice(before).map(({ body }) => body.messages);
 };
 
 const findRun = (id: string) => app.prisma.run.findUniqueOrThrow({ where: { id } });
 
-describe('a prompt that is over 1 MiB with its values in place', () => {
-  test('is refused with its bound, before a model is asked, and the conversation goes on', async () => {
+describe('a prompt over 1 MiB with its values', () => {
+  test('is refused before the model call, and the conversation continues', async () => {
     const bot = await tenant.bot(BOMB);
-    const requests = asked();
+    const requests = watchRequests();
     const headers = { 'x-session-id': 's' };
     const response = await tenant.chat(bot, { message: 'Hi', context }, headers);
     expect(response.status).toBe(400);
@@ -53,7 +53,7 @@ describe('a prompt that is over 1 MiB with its values in place', () => {
     expect(requests()[0]?.map(({ role }) => role)).toEqual(['system', 'user']);
   });
 
-  test('is refused the same way in streams and in GraphQL', async () => {
+  test('is refused in the same way in streams and over GraphQL', async () => {
     const bot = await tenant.bot(BOMB);
     const streamed = await post(
       `${bot}/chat`,
@@ -77,9 +77,9 @@ describe('a prompt that is over 1 MiB with its values in place', () => {
     });
   });
 
-  test('fails a background run once, and the queue does not take it again', async () => {
+  test('fails a background run without further attempts', async () => {
     const bot = await tenant.bot(BOMB);
-    const requests = asked();
+    const requests = watchRequests();
     const response = await post(`${bot}/execute`, { prompt: 'Hi', context, background: true });
     expect(response.status).toBe(202);
     const { run_id: id } = (await response.json()) as { run_id: string };
@@ -92,7 +92,7 @@ describe('a prompt that is over 1 MiB with its values in place', () => {
     expect(requests()).toEqual([]);
   });
 
-  test('is not deployed with more templates than a text may have', async () => {
+  test('cannot be deployed with too many templates', async () => {
     const source = agent(`prompt "${'{{context}}'.repeat(18_000)}"`);
     const bot = await tenant.bot(null);
     const response = await post(`${bot}/deploy`, { agentlang: source });
@@ -104,7 +104,7 @@ describe('a prompt that is over 1 MiB with its values in place', () => {
     });
   });
 
-  test('of an older deployment with more is refused, and names the problem', async () => {
+  test('of an older deployment with too many templates is refused with the problem', async () => {
     const bot = await tenant.bot('');
     const id = makeId('dep');
     const source = agent(`prompt "${'{{context}}'.repeat(18_000)}"`);
@@ -132,13 +132,13 @@ describe('a prompt that is over 1 MiB with its values in place', () => {
   });
 });
 
-describe('all that the model gets', () => {
+describe('the whole input of the model', () => {
   const size = (messages: { content: string }[]) =>
     messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
 
-  test('is refused where the prompt alone is over 4 MiB', async () => {
+  test('is refused if the prompt alone is over 4 MiB', async () => {
     const bot = await tenant.bot('');
-    const requests = asked();
+    const requests = watchRequests();
     const response = await tenant.chat(bot, {
       message: 'Hi',
       context: { text: '<'.repeat(1_000_000) },
@@ -153,21 +153,21 @@ describe('all that the model gets', () => {
     expect(requests()).toEqual([]);
   });
 
-  test('has the latest history that fits in 4 MiB, from a user’s message on', async () => {
+  test('has the latest history that fits in 4 MiB, starting with a user’s message', async () => {
     const bot = await tenant.bot('history last 500 messages');
-    const requests = asked();
+    const requests = watchRequests();
     const headers = { 'x-session-id': 's' };
     for (const letter of 'abcdef') {
       const message = letter.repeat(900_000);
       expect((await tenant.chat(bot, { message }, headers)).status).toBe(200);
     }
     const sent = requests().map((messages) => messages.map(({ content }) => content[0]).join(''));
-    // The prompt, what was said and its answers ("Hello there."), and the message.
+    // The first letters of the prompt, of the past messages and replies ("Hello there."), and of the new message.
     expect(sent).toEqual(['Ya', 'YaHb', 'YaHbHc', 'YaHbHcHd', 'YbHcHdHe', 'YcHdHeHf']);
     for (const messages of requests()) expect(size(messages)).toBeLessThanOrEqual(MAX_PROMPT_BYTES);
   });
 
-  test('leaves the first 20 paths without a value in the trace', async () => {
+  test('records the first 20 missing paths in the trace', async () => {
     const paths = Array.from({ length: 30 }, (_, index) => `context.missing_${index}`);
     const bot = await tenant.bot(`prompt "${paths.map((path) => `{{${path}}}`).join('')}"`);
     const response = await tenant.chat(bot, { message: 'Hi' });

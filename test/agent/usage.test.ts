@@ -8,8 +8,8 @@ beforeAll(async () => {
   tenant = await app.tenant();
 });
 
-describe('a model’s server that reports absurd numbers of tokens', () => {
-  test('spoils neither the run, nor its session, nor the list that it stands in', async () => {
+describe('a model server that reports absurd token counts', () => {
+  test('breaks neither the run, nor its session, nor the list of runs', async () => {
     const bot = await tenant.bot('tools time');
     let calls = 0;
     app.upstream.script(({ response, say, end }) => {

@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createMcpFetch } from '../../../src/agent/mcp/fetch.ts';
 
-/** A network that gives each request this answer. */
+/** A network that returns this response to each request. */
 const networkWith = (
   body: string | (() => ReadableStream<Uint8Array>),
   type = 'text/event-stream',
-  onSilence = () => {},
+  onStreamEnd = () => {},
 ) => {
   const signals: (AbortSignal | undefined | null)[] = [];
   const egress = {
@@ -16,7 +16,7 @@ const networkWith = (
       return new Response(content, { headers: { 'content-type': type } });
     },
   };
-  return { fetch: createMcpFetch(egress, onSilence), signals };
+  return { fetch: createMcpFetch(egress, onStreamEnd), signals };
 };
 const post = (message: object, signal?: AbortSignal) => ({
   method: 'POST',
@@ -26,25 +26,25 @@ const post = (message: object, signal?: AbortSignal) => ({
 const request = post({ id: 7, method: 'tools/call', params: {} });
 const URL = 'https://mcp.example/';
 
-const LAST_WORDS =
+const CONNECTION_CLOSED =
   '\n\ndata: {"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"Connection closed"}}\n\n';
 
-describe('the network of an MCP client', () => {
-  test('answers a request itself where its stream ends, after all that came', async () => {
+describe('the fetch function of an MCP client', () => {
+  test('appends an error response if the stream of a request ends', async () => {
     const { fetch } = networkWith('data: {}\n\n');
-    expect(await (await fetch(URL, request)).text()).toBe(`data: {}\n\n${LAST_WORDS}`);
+    expect(await (await fetch(URL, request)).text()).toBe(`data: {}\n\n${CONNECTION_CLOSED}`);
   });
 
-  test('answers it where its stream breaks, too', async () => {
+  test('appends an error response if the stream breaks', async () => {
     const broken = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error('Reset.')),
     });
     const { fetch } = networkWith(() => broken);
-    expect(await (await fetch(URL, request)).text()).toBe(LAST_WORDS);
+    expect(await (await fetch(URL, request)).text()).toBe(CONNECTION_CLOSED);
   });
 
   test.each(['id: 1\ndata: \n\n', ': hello\r\nid:1\r\n\r\n'])(
-    'leaves a stream that can be resumed to the client: %j',
+    'appends nothing to a stream that can be resumed: %j',
     async (text) => {
       const { fetch } = networkWith(text);
       const normalized = text.replaceAll('\r\n', '\n');
@@ -60,7 +60,7 @@ describe('the network of an MCP client', () => {
     },
   );
 
-  test('adds nothing to JSON, and nothing to what is no request', async () => {
+  test('appends nothing to JSON, and nothing to responses to notifications', async () => {
     const json = networkWith('{}', 'application/json');
     expect(await (await json.fetch(URL, request)).text()).toBe('{}');
     const { fetch } = networkWith('data: {}\n\n');
@@ -71,10 +71,10 @@ describe('the network of an MCP client', () => {
   test.each<[string, number, Parameters<ReturnType<typeof networkWith>['fetch']>[1]]>([
     ['a call', 4 * 1024, request],
     ['a listing', 1024, post({ id: 8, method: 'tools/list', params: {} })],
-    ['a greeting', 64, post({ id: 9, method: 'initialize', params: {} })],
+    ['an initialization', 64, post({ id: 9, method: 'initialize', params: {} })],
     ['a resumed stream', 1024, { method: 'GET', headers: { 'last-event-id': '1' } }],
-    ['a stream unasked', 256, { method: 'GET' }],
-  ])('breaks off the answer to %s beyond %d KiB', async (_what, kib, init) => {
+    ['a notification stream', 256, { method: 'GET' }],
+  ])('cancels the response to %s beyond %d KiB', async (_what, kib, init) => {
     const whole = networkWith('x'.repeat(kib * 1024), 'application/json');
     expect((await (await whole.fetch(URL, init)).text()).length).toBe(kib * 1024);
     const longer = networkWith('x'.repeat(kib * 1024 + 1), 'application/json');
@@ -82,7 +82,7 @@ describe('the network of an MCP client', () => {
     await expect(response.text()).rejects.toMatchObject({ code: 'broken-answer' });
   });
 
-  test('breaks off a listing whose pages together hold more than 1 MiB', async () => {
+  test('cancels a listing whose pages together exceed 1 MiB', async () => {
     const { fetch } = networkWith('x'.repeat(600 * 1024), 'application/json');
     const page = (cursor?: string) =>
       fetch(URL, post({ id: 1, method: 'tools/list', params: { cursor } }));
@@ -93,13 +93,13 @@ describe('the network of an MCP client', () => {
     await (await page()).text();
   });
 
-  test('refuses a batch of messages, for none was sent', async () => {
+  test('refuses a batch of messages, because it sent none', async () => {
     const { fetch } = networkWith(' [{}, {}]', 'application/json');
     const response = await fetch(URL, request);
     await expect(response.text()).rejects.toMatchObject({ code: 'broken-answer' });
   });
 
-  test('has at most 8 answers to the server’s own requests under way', async () => {
+  test('sends at most 8 concurrent responses to the server’s own requests', async () => {
     const never = { fetch: () => new Promise<Response>(() => {}) };
     const fetch = createMcpFetch(never, () => {});
     const reply = (id: number) => fetch(URL, post({ id, result: {} }));
@@ -107,7 +107,7 @@ describe('the network of an MCP client', () => {
     await expect(outcomes[8]).rejects.toMatchObject({ code: 'broken-answer' });
   });
 
-  test('hangs up on a request that the client cancels, and on no other', async () => {
+  test('aborts a request that the client cancels, and no other', async () => {
     const { fetch, signals } = networkWith(() => new ReadableStream());
     const cancel = (requestId: number) =>
       fetch(URL, post({ method: 'notifications/cancelled', params: { requestId } }));
@@ -118,18 +118,18 @@ describe('the network of an MCP client', () => {
     expect(signals[0]?.aborted).toBe(true);
   });
 
-  test('says when the stream ends on which the server speaks unasked', async () => {
-    let silences = 0;
+  test('reports the end of the notification stream', async () => {
+    let streamEnds = 0;
     const { fetch } = networkWith('data: {}\n\n', 'text/event-stream', () => {
-      silences += 1;
+      streamEnds += 1;
     });
     await (await fetch(URL, request)).text();
-    expect(silences).toBe(0);
+    expect(streamEnds).toBe(0);
     expect(await (await fetch(URL, { method: 'GET' })).text()).toBe('data: {}\n\n');
-    expect(silences).toBe(1);
+    expect(streamEnds).toBe(1);
   });
 
-  test('does not listen anew at once to a server that hangs up', async () => {
+  test('does not reopen the notification stream at once after the server closed it', async () => {
     const { fetch, signals } = networkWith('');
     const client = new AbortController();
     await fetch(URL, { method: 'GET', signal: client.signal });

@@ -7,7 +7,7 @@ import {
 } from '../../../src/agent/mcp/servers.ts';
 import { createRedactor } from '../../../src/deployments/redact.ts';
 import { createEgress, type Egress } from '../../../src/egress/egress.ts';
-import { type McpSite, textResult, startMcp, tool } from '../../helpers/mcp.ts';
+import { type McpSite, startMcp, textResult, tool } from '../../helpers/mcp.ts';
 
 let mcp: McpSite;
 let egress: Egress;
@@ -24,9 +24,9 @@ afterEach(async () => {
 });
 
 const start = (limits: Partial<McpServersLimits>) => {
-  // No test reaches these time limits, however slow the machine is.
-  const patient = { away: 0, connect: 240_000, call: 240_000 };
-  servers = createMcpServers({ egress, limits: { ...patient, ...limits } });
+  // No test reaches these limits, even on a slow machine.
+  const longLimits = { away: 0, connect: 240_000, call: 240_000 };
+  servers = createMcpServers({ egress, limits: { ...longLimits, ...limits } });
 };
 const target = (key: string, accountId = 'acc_1'): McpTarget => ({
   key,
@@ -40,7 +40,7 @@ const list = (key: string, accountId?: string) => servers.list(target(key, accou
 const call = (key: string, accountId?: string) =>
   servers.call(target(key, accountId), { name: 'search', input: {}, isRepeatable: false }, signal);
 
-/** Makes every call wait. @returns settles once that many have come, and lets them go. */
+/** Makes every call wait until `release`. `arrived` waits for a number of calls. */
 const holdCalls = () => {
   const held = Promise.withResolvers<void>();
   mcp.handle(async () => {
@@ -57,23 +57,20 @@ describe('the sessions with MCP servers', () => {
   test.each<[string, Partial<McpServersLimits>, string]>([
     ['of one account', { accountConnections: 2 }, 'acc_1'],
     ['of the process', { connections: 2 }, 'acc_2'],
-  ])(
-    '%s are bounded: a new one closes the one that is idle longest',
-    async (_of, limits, other) => {
-      start(limits);
-      await list('a');
-      await list('b');
-      await list('a');
-      await list('c', other);
-      await expect.poll(() => mcp.sessions()).toBe(2);
-      await list('a');
-      expect(mcp.count('initialize')).toBe(3);
-      await list('b');
-      expect(mcp.count('initialize')).toBe(4);
-    },
-  );
+  ])('%s are limited: a new one closes the one idle for longest', async (_of, limits, other) => {
+    start(limits);
+    await list('a');
+    await list('b');
+    await list('a');
+    await list('c', other);
+    await expect.poll(() => mcp.sessions()).toBe(2);
+    await list('a');
+    expect(mcp.count('initialize')).toBe(3);
+    await list('b');
+    expect(mcp.count('initialize')).toBe(4);
+  });
 
-  test('of one account close none of another’s', async () => {
+  test('of one account do not close those of another', async () => {
     start({ accountConnections: 2 });
     await list('a', 'acc_2');
     for (const key of ['b', 'c', 'd', 'e']) await list(key);
@@ -81,7 +78,7 @@ describe('the sessions with MCP servers', () => {
     expect(mcp.count('initialize')).toBe(5);
   });
 
-  test('are not closed in mid-call: where all are in use, a new one fails clearly', async () => {
+  test('are not closed during a call: if all are in use, a new one fails with a clear error', async () => {
     start({ accountConnections: 2 });
     const { arrived, release } = holdCalls();
     const calls = Promise.all([call('a'), call('b')]);
@@ -99,12 +96,12 @@ describe('the sessions with MCP servers', () => {
 describe('the listing of an MCP server', () => {
   test.each<[string, unknown[], number]>([
     ['of 5,000 tools keeps 128', Array.from({ length: 5_000 }, (_, n) => tool(`t${n}`)), 128],
-    ['of 10,000 broken ones keeps none', Array(10_000).fill(0), 0],
+    ['of 10,000 invalid tools keeps none', Array(10_000).fill(0), 0],
   ])('%s, and counts the others', async (_what, tools, kept) => {
     start({});
     mcp.intercept(({ rpc }, response) => {
       if (rpc !== 'tools/list') return false;
-      // The request's ids count from 0: the first is the greeting's.
+      // Request ids count from 0. The first one is that of the initialization.
       const answer = { jsonrpc: '2.0', id: 1, result: { tools } };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
       return true;

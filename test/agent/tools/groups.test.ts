@@ -30,7 +30,7 @@ const botWith = async (members: string) => {
   return botId;
 };
 
-/** One message, for which the model wishes for one call, if any. @returns the spans of the run. */
+/** Sends one message, for which the model first makes these tool calls, if any. @returns the spans of the run. */
 const spansOf = async (botId: string, ...calls: [name: string, input: unknown][]) => {
   let isFirst = true;
   app.upstream.script(({ call, say, end }) => {
@@ -66,7 +66,7 @@ describe('the trace of a run with an MCP server', () => {
     expect(named(spans, 'execute_tool github.search')?.status).toBe('UNSET');
   });
 
-  test('says what is missing: a tool, a whole server, a value for a header', async () => {
+  test('lists missing tools, servers and header values', async () => {
     const bot = await botWith(`tools github mcp env.URL {
     header "X-User" "{{ context.user }}"
     only   search, list
@@ -79,7 +79,7 @@ describe('the trace of a run with an MCP server', () => {
     });
   });
 
-  test('says in a word why a call failed', async () => {
+  test('has the type of a call’s error', async () => {
     const bot = await botWith('tools github mcp env.URL');
     const search: [string, unknown] = ['github_search', { query: 'x' }];
     const typeOf = async (call = search) => {
@@ -106,7 +106,7 @@ describe('the trace of a run with an MCP server', () => {
     expect(await typeOf()).toBe('protocol_error');
   });
 
-  test('has no such span where no server is named', async () => {
+  test('has no such span without a server', async () => {
     const spans = await spansOf(await botWith('tools time'));
     expect(named(spans, 'connect_tools')).toBeUndefined();
   });

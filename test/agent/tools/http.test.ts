@@ -79,7 +79,7 @@ const problem = async (request: Partial<HttpRequest>, given: unknown = {}): Prom
 };
 
 describe('an HTTP tool', () => {
-  test('is told to the model under the name of its group and its own', () => {
+  test('is offered to the model with the name of its group and its own', () => {
     expect(toolFor({})).toMatchObject({
       name: 'orders.lookup',
       description: 'Find one order',
@@ -88,7 +88,7 @@ describe('an HTTP tool', () => {
   });
 
   test.each(['GET', 'DELETE'] as const)(
-    'sends with %s what the URL does not place in the query',
+    'sends input outside the URL’s path in the query with %s',
     async (method) => {
       const url = [`${site.origin}/orders/`, { path: ['input', 'order_id'] }, '?flag&q=%20#top'];
       const given = { order_id: 'A/1?', items: ['a b', 'c&d'], a_b: 'ü' };
@@ -104,7 +104,7 @@ describe('an HTTP tool', () => {
   );
 
   test.each(['POST', 'PUT', 'PATCH'] as const)(
-    'sends with %s the input as JSON',
+    'sends the input as JSON with %s',
     async (method) => {
       const given = { order_id: 'A-1', items: ['a', 'b'] };
       await call({ method }, given);
@@ -114,7 +114,7 @@ describe('an HTTP tool', () => {
     },
   );
 
-  test('places values of the run and variables into the URL and the headers', async () => {
+  test('inserts values of the run and variables into the URL and headers', async () => {
     const headers = [
       { name: 'Authorization', value: ['Bearer ', { path: ['env', 'PLAIN_KEY'] }] },
       { name: 'X-Plan', value: [{ path: ['context', 'plan'] }] },
@@ -134,7 +134,7 @@ describe('an HTTP tool', () => {
     });
   });
 
-  test('checks the input before anything is sent, and names every problem', async () => {
+  test('validates the input before the request, and reports every problem', async () => {
     expect(await problem({}, { order_id: 1, items: 'a' })).toBe(
       'The input is not valid. order_id: must be a string; items: must be a list',
     );
@@ -144,16 +144,16 @@ describe('an HTTP tool', () => {
     expect(site.requests).toEqual([]);
   });
 
-  test('sends no header of two lines, and none that HTTP cannot carry', async () => {
+  test('refuses headers with several lines or characters outside Latin-1', async () => {
     const header = (path: string[]) => ({ headers: [{ name: 'X-Note', value: [{ path }] }] });
-    const words = 'The value of the header "X-Note" must be a single line of Latin-1 characters.';
-    expect(await problem(header(['env', 'LINES']))).toBe(words);
-    expect(await problem(header(['input', 'a_b']), { a_b: 'a\nb: c' })).toBe(words);
-    expect(await problem(header(['input', 'a_b']), { a_b: '数' })).toBe(words);
+    const MESSAGE = 'The value of the header "X-Note" must be a single line of Latin-1 characters.';
+    expect(await problem(header(['env', 'LINES']))).toBe(MESSAGE);
+    expect(await problem(header(['input', 'a_b']), { a_b: 'a\nb: c' })).toBe(MESSAGE);
+    expect(await problem(header(['input', 'a_b']), { a_b: '数' })).toBe(MESSAGE);
     expect(site.requests).toEqual([]);
   });
 
-  test('needs an address', async () => {
+  test('requires a valid URL', async () => {
     const lack = 'The request URL is not valid.';
     const host = { path: ['env', 'HOST'] };
     expect(await problem({ url: ['https://', host, '/a'] })).toBe(
@@ -164,20 +164,20 @@ describe('an HTTP tool', () => {
   });
 });
 
-describe('the answer of an HTTP tool', () => {
+describe('the result of an HTTP tool', () => {
   const answer =
     (status: number, body: string): SiteHandler =>
     (_request, response) =>
       response.writeHead(status).end(body);
 
-  test('comes back as it is', async () => {
+  test('is the response body', async () => {
     site.handle(answer(200, ' {"a": "é",\n"b": 1} '));
     expect(await call({})).toBe(' {"a": "é",\n"b": 1} ');
     site.handle(answer(204, ''));
     expect(await call({})).toBe('');
   });
 
-  test('is cut at 64 KiB, visibly', async () => {
+  test('is truncated at 64 KiB, with a note', async () => {
     site.handle(answer(200, 'é'.repeat(512 * 1024)));
     const text = await call({});
     expect(text).toMatch(/^é+\n\[The answer was longer and is cut here\.\]$/);
@@ -185,14 +185,14 @@ describe('the answer of an HTTP tool', () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(64 * 1024);
   });
 
-  test('is no longer than 64 KiB either where its replacements are longer', async () => {
+  test('is truncated at 64 KiB after invalid bytes were replaced', async () => {
     site.handle((_request, response) => response.end(Buffer.alloc(60_000, 0xff)));
     const text = await call({});
     expect(text).toMatch(/^\uFFFD+\n\[The answer was longer and is cut here\.\]$/);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(64 * 1024);
   });
 
-  test('is an error from status 400 on, with 2 KiB of what was said', async () => {
+  test('is an error from status 400 on, with up to 2 KiB of the body', async () => {
     site.handle(answer(404, 'No such order.'));
     expect(await problem({})).toBe('HTTP 404: No such order.');
     site.handle(answer(400, ''));
@@ -206,7 +206,7 @@ describe('the answer of an HTTP tool', () => {
     ['percent-encoded', encodeURIComponent(KEY), '[env.ORDERS_KEY]'],
     ['in base64', Buffer.from(KEY).toString('base64'), '[env.ORDERS_KEY]'],
     ['after a name in base64', Buffer.from(`me:${KEY}`).toString('base64'), '[env.ORDERS_KEY]'],
-  ])('holds no value of a variable, %s', async (_what, form, name) => {
+  ])('contains no value of a variable, %s', async (_what, form, name) => {
     for (const status of [200, 403]) {
       site.handle(answer(status, `You sent ${form} to us.`));
       const text = status === 200 ? await call({}) : await problem({});
@@ -215,7 +215,7 @@ describe('the answer of an HTTP tool', () => {
     }
   });
 
-  test('holds no beginning of a value where it is cut', async () => {
+  test('contains no part of a value where it is truncated', async () => {
     site.handle(answer(200, 'a'.repeat(64 * 1024 - 150) + variables.LONG_KEY));
     expect(await call({})).toMatch(/^a+\n\[The answer was longer and is cut here\.\]$/);
     site.handle(answer(500, 'a'.repeat(2 * 1024 - 8) + variables.PLAIN_KEY));
@@ -223,7 +223,7 @@ describe('the answer of an HTTP tool', () => {
   });
 });
 
-describe('the bounds of a request', () => {
+describe('the limits of a request', () => {
   const url = (...more: string[]) => [`${site.origin}/`, ...more];
   const long = { values: { context: { text: 'x'.repeat(100_000) } } };
   const callLong = (request: Partial<HttpRequest>) =>
@@ -232,14 +232,14 @@ describe('the bounds of a request', () => {
       .catch((error) => error.message);
   const place = { path: ['context', 'text'] };
 
-  test('an address of over 16,384 characters is refused, as the definition places its values', async () => {
+  test('refuse a URL over 16,384 characters with its values', async () => {
     expect(await callLong({ url: [`${site.origin}/`, place] })).toBe(
       'The URL is longer than 16384 characters with its values in place.',
     );
     expect(await problem({ url: url('x'.repeat(16_384)) })).toMatch(/^The URL is longer/);
   });
 
-  test('and with the query that the input makes', async () => {
+  test('refuse a URL over 16,384 characters with its query', async () => {
     const given = { a_b: 'é'.repeat(2_800) };
     expect(await problem({ url: url() }, given)).toBe(
       'The URL with its query is longer than 16384 characters.',
@@ -247,7 +247,7 @@ describe('the bounds of a request', () => {
     expect(await call({ url: url() }, { a_b: 'é'.repeat(2_700) })).toBe('{"ok":true}');
   });
 
-  test('headers of over 65,536 characters together are refused', async () => {
+  test('refuse headers over 65,536 characters', async () => {
     const headers = (count: number, length: number) =>
       Array.from({ length: count }, (_, index) => ({
         name: `X-${index}`,
@@ -264,7 +264,7 @@ describe('the bounds of a request', () => {
     expect(site.requests[0]?.headers['x-3']).toHaveLength(2_000);
   });
 
-  test('a body of over 256 KiB is refused', async () => {
+  test('refuse a body over 256 KiB', async () => {
     const request = { method: 'POST', url: url() } as const;
     const given = (length: number) => ({ a_b: 'x'.repeat(length - '{"a_b":""}'.length) });
     expect(await call(request, given(262_144))).toBe('{"ok":true}');
@@ -272,8 +272,8 @@ describe('the bounds of a request', () => {
   });
 });
 
-describe('an HTTP tool without an answer', () => {
-  test('tells the model why, and nothing of the address', async () => {
+describe('an HTTP tool without a response', () => {
+  test('reports the reason to the model, without the address', async () => {
     expect(await problem({ url: ['http://127.0.0.1:1/'] })).toBe(
       'Private and local addresses cannot be called.',
     );
@@ -283,7 +283,7 @@ describe('an HTTP tool without an answer', () => {
     expect(await problem({ timeout: 50 })).toBe('The server did not answer in time.');
   });
 
-  test('tells nothing once the run has ended', async () => {
+  test('rejects with the abort reason once the run has ended', async () => {
     const controller = new AbortController();
     const reason = new Error('The run ended.');
     site.handle(() => controller.abort(reason));

@@ -44,7 +44,7 @@ describe('the input of a capability', () => {
     });
   });
 
-  test('is described also where there is none', () => {
+  test('has a schema even without fields', () => {
     const none = schemaOfFields([]);
     expect(none).toEqual({
       type: 'object',
@@ -65,7 +65,7 @@ describe('the input of a capability', () => {
       express: false,
     },
     { order_id: 'A-1', reason: 'late', items: [] },
-  ])('passes as it is where it is as declared: %j', (input) => {
+  ])('is accepted unchanged if it is as declared: %j', (input) => {
     expect(checkAgainst(schema, input)).toEqual(input);
   });
 
@@ -82,20 +82,20 @@ describe('the input of a capability', () => {
     ]);
   });
 
-  test.each([undefined, null, [], 'A-1', 1])('is refused where it is no object: %j', (input) => {
+  test.each([undefined, null, [], 'A-1', 1])('is refused if it is not an object: %j', (input) => {
     expect(problemsOf(input)).toEqual(['must be an object']);
   });
 
   test.each([
-    ['null for what is optional', { items: null }, 'items: must be a list'],
+    ['null for an optional field', { items: null }, 'items: must be a list'],
     ['a value for a list', { items: 'a' }, 'items: must be a list'],
-    ['a number without end', { amount: Infinity }, 'amount: must be a number'],
-    ['a whole number that is not exact', { count: 2 ** 53 }, 'count: must be a whole number'],
+    ['an infinite number', { amount: Infinity }, 'amount: must be a number'],
+    ['an inexact integer', { count: 2 ** 53 }, 'count: must be a whole number'],
   ])('is refused with %s', (_what, input, problem) => {
     expect(problemsOf({ order_id: 'A-1', reason: 'late', ...input })).toEqual([problem]);
   });
 
-  test('may have names that objects inherit', () => {
+  test('may have field names that objects inherit', () => {
     const names = ['constructor', 'toString', 'hasOwnProperty'];
     const oddSchema = (optional: boolean) =>
       schemaOfFields(names.map((name) => ({ name, type: scalar('string'), optional })));

@@ -6,14 +6,14 @@ import { ToolError } from '../../../src/agent/tools/tool.ts';
 import { createRedactor } from '../../../src/deployments/redact.ts';
 import { createEgress, type Egress } from '../../../src/egress/egress.ts';
 import type { McpGroup } from '../../../src/language/definition.ts';
-import { type McpSite, textResult, startMcp, tool } from '../../helpers/mcp.ts';
+import { type McpSite, startMcp, textResult, tool } from '../../helpers/mcp.ts';
 import { type Site, startSite } from '../../helpers/site.ts';
 
 const variables = { TOKEN: 'token-0123456789', SHORT: 'abc' };
 const redactor = createRedactor(variables);
 
-/** No test that waits for an answer reaches these, however slow the machine is. */
-const PATIENT = { away: 0, connect: 240_000, call: 240_000 };
+/** No test that waits for a response reaches these limits, even on a slow machine. */
+const LONG_LIMITS = { away: 0, connect: 240_000, call: 240_000 };
 
 let mcp: McpSite;
 let egress: Egress;
@@ -22,7 +22,7 @@ beforeEach(async () => {
   mcp = await startMcp();
   mcp.offer([tool('search', 'query'), tool('read', 'id'), tool('delete', 'id')]);
   egress = createEgress({ allowedHosts: [mcp.host] });
-  servers = createMcpServers({ egress, limits: PATIENT });
+  servers = createMcpServers({ egress, limits: LONG_LIMITS });
 });
 afterEach(async () => {
   await servers.close();
@@ -67,7 +67,7 @@ const problem = async (work: Promise<unknown>): Promise<string> => {
 const header = (name: string, ...value: McpGroup['headers'][number]['value']) => ({ name, value });
 
 describe('the tools of an MCP server', () => {
-  test('are told to the model under the name of their group, from every page', async () => {
+  test('are offered to the model with the name of their group, from every page', async () => {
     mcp.offer([tool('a'), tool('b'), tool('c', 'id'), tool('d'), tool('e')], 2);
     const { tools, notes } = await find();
     expect(tools.map(({ name }) => name)).toEqual(
@@ -81,13 +81,13 @@ describe('the tools of an MCP server', () => {
     expect(mcp.count('tools/list')).toBe(3);
   });
 
-  test('are those that "only" names, in its order, and a note names what is missing', async () => {
+  test('are those that "only" lists, in its order, with a note about missing ones', async () => {
     const { tools, notes } = await find({ only: ['delete', 'serach', 'search'] });
     expect(tools.map(({ name }) => name)).toEqual(['github.delete', 'github.search']);
     expect(notes).toEqual(['github has no tool "serach".']);
   });
 
-  test('are at most 128, of at most 10 pages', async () => {
+  test('are limited to 128, from at most 10 pages', async () => {
     const many = Array.from({ length: 300 }, (_, index) => tool(`t${index}`));
     mcp.offer(many);
     const { tools, notes, leftOut } = await find();
@@ -103,7 +103,7 @@ describe('the tools of an MCP server', () => {
     expect((await find({}, { deployment })).tools).toHaveLength(20);
   });
 
-  test('are left out where they are broken, and the others stay', async () => {
+  test('are omitted if invalid, without affecting others', async () => {
     const deep = (levels: number): object => (levels ? { items: deep(levels - 1) } : {});
     const schema = { type: 'object' };
     mcp.offer([
@@ -123,7 +123,7 @@ describe('the tools of an MCP server', () => {
     ]);
   });
 
-  test('are told without secrets, in a text that can be stored', async () => {
+  test('have secrets redacted and unstorable characters replaced', async () => {
     mcp.offer([
       {
         name: 'search',
@@ -139,7 +139,7 @@ describe('the tools of an MCP server', () => {
     ]);
   });
 
-  test('are listed once, and again once the server says that they changed', async () => {
+  test('are cached until the server reports a change', async () => {
     await names();
     await names();
     expect(mcp.count('tools/list')).toBe(1);
@@ -150,7 +150,7 @@ describe('the tools of an MCP server', () => {
     expect(mcp.count('initialize')).toBe(1);
   });
 
-  test('are listed again once the server may have changed them unheard', async () => {
+  test('are listed again after the notification stream was interrupted', async () => {
     const stream = Promise.withResolvers<ServerResponse>();
     mcp.intercept(({ method }, response) => {
       if (method !== 'GET') return false;
@@ -165,7 +165,7 @@ describe('the tools of an MCP server', () => {
     expect(mcp.count('initialize')).toBe(1);
   });
 
-  test('are there from a server that answers every GET with 405', async () => {
+  test('are available from a server that refuses every GET with 405', async () => {
     mcp.intercept(({ method }, response) => {
       if (method === 'GET') response.writeHead(405).end();
       return method === 'GET';
@@ -174,20 +174,20 @@ describe('the tools of an MCP server', () => {
     expect(await call('search', { query: 'x' })).toBe('search was called.');
   });
 
-  test('are none where the server has none', async () => {
+  test('are none if the server has none', async () => {
     mcp.offer([]);
     expect(await find()).toEqual({ tools: [], notes: [], missing: [], unset: [] });
   });
 });
 
 describe('a call of an MCP tool', () => {
-  test('sends the input and brings the texts back', async () => {
+  test('sends the input and returns the texts', async () => {
     mcp.handle(({ input }) => textResult(`You sent ${input.query}.`, 'That is all.'));
     expect(await call('search', { query: 'bugs' })).toBe('You sent bugs.\nThat is all.');
     expect(mcp.calls).toMatchObject([{ name: 'search', input: { query: 'bugs' } }]);
   });
 
-  test('runs beside others in one session, each with its own answer', async () => {
+  test('runs concurrently with others in one session, each with its own result', async () => {
     const first = Promise.withResolvers<void>();
     mcp.handle(async ({ input: { query } }) => {
       if (query === 'a') await first.promise;
@@ -199,7 +199,7 @@ describe('a call of an MCP tool', () => {
     expect(mcp.sessions()).toBe(1);
   });
 
-  test('shows other content for what it is', async () => {
+  test('describes other types of content', async () => {
     mcp.handle(() => ({
       content: [
         { type: 'text', text: 'Look:' },
@@ -223,23 +223,23 @@ describe('a call of an MCP tool', () => {
     );
   });
 
-  test('brings structured content back as JSON where there is no text', async () => {
+  test('returns structured content as JSON if there is no text', async () => {
     mcp.handle(() => ({ content: [], structuredContent: { found: [1, 2] } }));
     expect(await call('search', { query: 'x' })).toBe('{"found":[1,2]}');
   });
 
   test.each<[string, string, string]>([
     [
-      'pieces without number',
+      'very many items',
       JSON.stringify({ content: Array(300).fill({ type: 'text', text: 'x' }) }),
       'x\n[More content was omitted.]',
     ],
     [
-      'structure without end',
+      'very deep structures',
       `{"content":[],"structuredContent":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`,
       '[content that is nested too deeply]',
     ],
-  ])('reads the beginning of %s', async (_what, result, end) => {
+  ])('truncates %s', async (_what, result, end) => {
     mcp.intercept(({ rpc }, response) => {
       if (rpc !== 'tools/call') return false;
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -249,21 +249,21 @@ describe('a call of an MCP tool', () => {
     expect((await call('search', { query: 'x' })).endsWith(end)).toBe(true);
   });
 
-  test('cuts an answer at 64 KiB, visibly', async () => {
+  test('truncates a result at 64 KiB, with a note', async () => {
     mcp.handle(() => textResult('é'.repeat(512 * 1024)));
     const text = await call('search', { query: 'x' });
     expect(text).toMatch(/^é+\n\[The answer was longer and is cut here\.\]$/);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(64 * 1024);
   });
 
-  test('gives up on an answer of more than 4 MiB', async () => {
+  test('fails if a response is over 4 MiB', async () => {
     mcp.handle(() => textResult('a'.repeat(5 * 1024 * 1024)));
     expect(await problem(call('search', { query: 'x' }))).toBe(
       "The server's response is incomplete or invalid.",
     );
   });
 
-  test('is an error where the server says so, with 2 KiB of what it said', async () => {
+  test('fails if the server reports an error, with up to 2 KiB of its text', async () => {
     mcp.handle(() => ({ ...textResult('No such repository.'), isError: true }));
     expect(await problem(call('search', { query: 'x' }))).toBe('No such repository.');
     mcp.handle(() => ({ ...textResult('é'.repeat(5000)), isError: true }));
@@ -272,14 +272,14 @@ describe('a call of an MCP tool', () => {
     expect(await problem(call('search', { query: 'x' }))).toBe('The tool failed.');
   });
 
-  test('is an error where the tool throws, without secrets', async () => {
+  test('fails if the tool throws, with secrets redacted', async () => {
     mcp.handle(() => {
       throw new Error(`The key ${variables.TOKEN} is not valid.`);
     });
     expect(await problem(call('search', { query: 'x' }))).toBe('The key [env.TOKEN] is not valid.');
   });
 
-  test('checks the input before anything is sent', async () => {
+  test('validates the input before the request', async () => {
     expect(await problem(call('search', { query: 7 }))).toMatch(
       /^The input is not valid\. query: .*string/,
     );
@@ -288,7 +288,7 @@ describe('a call of an MCP tool', () => {
     expect(mcp.calls).toEqual([]);
   });
 
-  test('leaves to the server what cannot be checked safely, and never changes the input', async () => {
+  test('leaves schemas that are unsafe to check to the server, and never changes the input', async () => {
     const inputSchema = {
       $defs: { word: { type: 'string' } },
       type: 'object',
@@ -316,9 +316,9 @@ describe('a call of an MCP tool', () => {
     expect(await problem(call('grep', { pattern: 7 }))).toMatch(/pattern: /);
   });
 
-  test('ends by its time limit, also at the server', async () => {
+  test('is cancelled at its time limit, also at the server', async () => {
     const callLimit = 54_321;
-    servers = createMcpServers({ egress, limits: { ...PATIENT, call: callLimit } });
+    servers = createMcpServers({ egress, limits: { ...LONG_LIMITS, call: callLimit } });
     const timers = vi.spyOn(globalThis, 'setTimeout');
     onTestFinished(() => timers.mockRestore());
     const cancelled = Promise.withResolvers<void>();
@@ -337,7 +337,7 @@ describe('a call of an MCP tool', () => {
     expect(mcp.count('initialize')).toBe(1);
   });
 
-  test('ends with the run, also at the server', async () => {
+  test('is cancelled with its run, also at the server', async () => {
     const run = new AbortController();
     const reason = new Error('The run ended.');
     const cancelled = Promise.withResolvers<void>();
@@ -350,7 +350,7 @@ describe('a call of an MCP tool', () => {
     await cancelled.promise;
   });
 
-  test('holds no value of a variable, which its headers carry', async () => {
+  test('returns no value of a variable from its headers', async () => {
     const headers = [header('Authorization', 'Bearer ', { path: ['env', 'TOKEN'] })];
     mcp.handle(() => textResult(`You are ${mcp.requests.at(-1)?.headers.authorization}.`));
     const { tools } = await find({ headers });
@@ -363,7 +363,7 @@ describe('a call of an MCP tool', () => {
 });
 
 describe('the session with an MCP server', () => {
-  test('is begun anew, and the call made, where the server has been restarted', async () => {
+  test('is renewed, and the call repeated, if the server was restarted', async () => {
     const { tools } = await find();
     await mcp.restart();
     expect(await tools[0]?.call({ query: 'x' }, context())).toBe('search was called.');
@@ -374,7 +374,7 @@ describe('the session with an MCP server', () => {
     expect(mcp.calls).toHaveLength(4);
   });
 
-  test('is shared where the headers are alike, by the same deployment', async () => {
+  test('is shared by calls with equal headers of the same deployment', async () => {
     const headers = [header('X-Key', { path: ['env', 'SHORT'] })];
     const as = (id: string, deploymentId = 'dep_1') =>
       find(
@@ -391,7 +391,7 @@ describe('the session with an MCP server', () => {
   });
 
   test.each(['context', 'memory', 'session'])(
-    'is never shared by two users where the headers place %s',
+    'is never shared by two users if the headers contain values of %s',
     async (root) => {
       const headers = [header('X-User', { path: [root, 'none'] })];
       const as = (id: string) => find({ headers }, { context: context({ session: { id } }) });
@@ -401,15 +401,15 @@ describe('the session with an MCP server', () => {
     },
   );
 
-  test('is ended at the server when the application ends', async () => {
-    servers = createMcpServers({ egress, limits: { ...PATIENT, close: 240_000 } });
+  test('is closed at the server when the application shuts down', async () => {
+    servers = createMcpServers({ egress, limits: { ...LONG_LIMITS, close: 240_000 } });
     await find();
     expect(mcp.sessions()).toBe(1);
     await servers.close();
     expect(mcp.sessions()).toBe(0);
   });
 
-  test('breaks off in the middle of a call, which is not made twice unless it may be', async () => {
+  test('repeats an interrupted call only if the tool is read-only', async () => {
     const annotations = { readOnlyHint: true };
     mcp.offer([tool('delete', 'id'), { ...tool('read', 'id'), annotations }]);
     let isFirst = true;
@@ -431,10 +431,10 @@ describe('the session with an MCP server', () => {
 
   test.each<[string, number, string, string]>([
     ['broken JSON', 200, 'application/json', '{"jsonrpc":'],
-    ['JSON of something else', 200, 'application/json', '[1, 2]'],
+    ['JSON of another type', 200, 'application/json', '[1, 2]'],
     ['a web page', 200, 'text/html', '<p>Hello</p>'],
-    ['a stream without the answer', 200, 'text/event-stream', 'data: {"a": 1}\n\ndata: x'],
-  ])('tells the model when %s comes in the place of an answer', async (_what, ...answer) => {
+    ['a stream without a result', 200, 'text/event-stream', 'data: {"a": 1}\n\ndata: x'],
+  ])('reports %s to the model as an invalid response', async (_what, ...answer) => {
     const [status, type, body] = answer;
     mcp.intercept(({ rpc }, response) => {
       if (rpc === 'tools/call') response.writeHead(status, { 'content-type': type }).end(body);
@@ -445,7 +445,7 @@ describe('the session with an MCP server', () => {
     );
   });
 
-  test('tells the model the status of a refusal, and nothing that came with it', async () => {
+  test('reports the status of a refusal to the model, without its body', async () => {
     mcp.intercept(({ rpc }, response) => {
       if (rpc === 'tools/call') response.writeHead(403).end('at 127.0.0.1');
       return rpc === 'tools/call';
@@ -459,7 +459,7 @@ describe('the session with an MCP server', () => {
 describe('an MCP server that cannot be reached', () => {
   const left = 'The tools of github are unavailable. ';
 
-  test('has no tools, and a note says why', async () => {
+  test('has no tools, and a note has the reason', async () => {
     await mcp.stop();
     expect(await find()).toEqual({
       tools: [],
@@ -479,23 +479,23 @@ describe('an MCP server that cannot be reached', () => {
     expect(notes[0]).toMatch(/The value of the header "X-Note" must be a single line/);
   });
 
-  test('is given up on by a time limit, and not waited for again right away', async () => {
+  test('fails at the time limit, and is not contacted again for a while', async () => {
     servers = createMcpServers({ egress, limits: { connect: 50, away: 60_000 } });
     mcp.intercept(() => true);
     const late = [`${left}The server did not answer in time.`];
     expect((await find()).notes).toEqual(late);
-    // Another attempt would find that nothing listens.
+    // Another attempt would fail with another error, because no server listens.
     await mcp.stop();
     expect((await find()).notes).toEqual(late);
   });
 
-  test('is given up on where it never ends its list', async () => {
+  test('fails if its listing never ends', async () => {
     servers = createMcpServers({ egress, limits: { connect: 200, away: 0 } });
     mcp.intercept(({ rpc }) => rpc === 'tools/list');
     expect((await find()).notes).toEqual([`${left}The server did not answer in time.`]);
   });
 
-  test('keeps no run waiting that has ended', async () => {
+  test('does not delay a run that has ended', async () => {
     const run = new AbortController();
     mcp.intercept(() => {
       run.abort();
@@ -505,7 +505,7 @@ describe('an MCP server that cannot be reached', () => {
     expect(found).toEqual({ tools: [], notes: [], missing: [], unset: [] });
   });
 
-  test('is back as soon as it answers again, and gone in mid-run it is an error', async () => {
+  test('is used again as soon as it responds, and its absence during a run is a tool error', async () => {
     const { tools } = await find();
     mcp.intercept((_request, response) => {
       response.destroy();
@@ -519,7 +519,7 @@ describe('an MCP server that cannot be reached', () => {
     expect(await names()).toHaveLength(3);
   });
 
-  test('refuses a key by its status', async () => {
+  test('is reported with its status if it refuses the key', async () => {
     mcp.intercept((_request, response) => {
       response.writeHead(401).end(variables.TOKEN);
       return true;
@@ -529,7 +529,7 @@ describe('an MCP server that cannot be reached', () => {
 });
 
 describe('headers that are too long', () => {
-  test('leave the tools of their server out, with a note that says why', async () => {
+  test('omit the tools of their server, with a note about the reason', async () => {
     const values = { context: { text: 'x'.repeat(100_000) } };
     const found = await find(
       { headers: [header('X-Text', { path: ['context', 'text'] })] },
@@ -545,14 +545,14 @@ describe('headers that are too long', () => {
   });
 });
 
-describe('the guard of outgoing calls', () => {
+describe('the egress guard', () => {
   let inside: Site;
   beforeEach(async () => {
     inside = await startSite();
   });
   afterEach(() => inside.close());
 
-  test('lets no MCP server be at a private address', async () => {
+  test('blocks an MCP server at a private address', async () => {
     const { notes } = await find({ url: `${inside.origin}/mcp` });
     expect(notes).toEqual([
       'The tools of github are unavailable. Private and local addresses cannot be called.',
@@ -560,7 +560,7 @@ describe('the guard of outgoing calls', () => {
     expect(inside.connections()).toBe(0);
   });
 
-  test('lets no MCP server redirect to one', async () => {
+  test('blocks a redirect of an MCP server to a private address', async () => {
     mcp.intercept((_request, response) => {
       response.writeHead(307, { location: `${inside.origin}/mcp` }).end();
       return true;

@@ -18,7 +18,7 @@ const of = (value: JsonObject, required: string[] = []): JsonObject => ({
   required,
 });
 
-/** Counts how often a schema is read while it checks. */
+/** A schema that counts the reads of its members. */
 const counted = (schema: JsonObject) => {
   let reads = 0;
   const wrap = (value: JsonValue): JsonValue => {
@@ -43,44 +43,54 @@ const counted = (schema: JsonObject) => {
 
 describe('the check of input against a JSON Schema', () => {
   test.each<[string, JsonObject, JsonValue, string[]]>([
-    ['a text', { type: 'string' }, 7, ['value: must be a string']],
+    ['a string', { type: 'string' }, 7, ['value: must be a string']],
     ['one of two types', { type: ['string', 'null'] }, 7, ['value: must be a string or null']],
     ['a choice', { enum: ['a', 1] }, 'b', ['value: must be one of "a", 1']],
     ['a constant', { const: 'a' }, 'b', ['value: must be one of "a"']],
-    ['a short text', { maxLength: 2 }, '😀😀😀', ['value: must have at most 2 characters']],
-    ['a long text', { minLength: 3 }, '😀😀', ['value: must have at least 3 characters']],
+    ['a short string', { maxLength: 2 }, '😀😀😀', ['value: must have at most 2 characters']],
+    ['a long string', { minLength: 3 }, '😀😀', ['value: must have at least 3 characters']],
     ['a small number', { maximum: 2 }, 3, ['value: must be at most 2']],
-    ['a number above', { exclusiveMinimum: 2 }, 2, ['value: must be above 2']],
+    ['a number above a bound', { exclusiveMinimum: 2 }, 2, ['value: must be above 2']],
     ['a short list', { maxItems: 1 }, [1, 2], ['value: must have at most 1 elements']],
-    ['a list of texts', { items: { type: 'string' } }, ['a', 1], ['value.1: must be a string']],
-    ['members', { required: ['a'] }, {}, ['value.a: is required']],
-    ['no others', { additionalProperties: false }, { a: 1 }, ['value: Unrecognized key: "a"']],
-    ['others', { additionalProperties: { const: 1 } }, { a: 2 }, ['value.a: must be one of 1']],
+    ['a list of strings', { items: { type: 'string' } }, ['a', 1], ['value.1: must be a string']],
+    ['an object with required members', { required: ['a'] }, {}, ['value.a: is required']],
     [
-      'all forms',
+      'an object without other members',
+      { additionalProperties: false },
+      { a: 1 },
+      ['value: Unrecognized key: "a"'],
+    ],
+    [
+      'an object with other members by schema',
+      { additionalProperties: { const: 1 } },
+      { a: 2 },
+      ['value.a: must be one of 1'],
+    ],
+    [
+      'all of the schemas',
       { allOf: [{ minimum: 3 }, { maximum: 1 }] },
       2,
       ['value: must be at least 3', 'value: must be at most 1'],
     ],
     [
-      'any form',
+      'any of the schemas',
       { anyOf: [{ type: 'null' }, { minimum: 3 }] },
       2,
       ['value: matches none of the allowed schemas'],
     ],
-  ])('refuses what is not %s', (_what, schema, value, problems) => {
+  ])('reports a value that is not %s', (_what, schema, value, problems) => {
     expect(problemsOf(of(schema), { value })).toEqual(problems);
   });
 
   test.each<[string, JsonObject, JsonValue]>([
-    ['a type that there is not', { type: 'date' }, 7],
+    ['an unknown type', { type: 'date' }, 7],
     ['a pattern', { pattern: '^(a+)+$' }, `${'a'.repeat(1_000)}!`],
     ['a reference', { $ref: 'https://schemas.example/1' }, 7],
     ['a choice of objects', { enum: [{ a: 1 }] }, { a: 2 }],
-    ['keywords of the wrong kind', { minimum: 'x', enum: 1, properties: [], items: 7 }, [1]],
-    ['any of its forms', { oneOf: [{ type: 'string' }, { type: 'number' }] }, 7],
-    ['names by pattern', { patternProperties: { a: {} }, additionalProperties: false }, { a: 1 }],
-  ])('leaves %s to the server', (_what, schema, value) => {
+    ['keywords of the wrong type', { minimum: 'x', enum: 1, properties: [], items: 7 }, [1]],
+    ['oneOf', { oneOf: [{ type: 'string' }, { type: 'number' }] }, 7],
+    ['patternProperties', { patternProperties: { a: {} }, additionalProperties: false }, { a: 1 }],
+  ])('does not check %s', (_what, schema, value) => {
     expect(problemsOf(of(schema), { value })).toEqual([]);
   });
 
@@ -94,21 +104,21 @@ describe('the check of input against a JSON Schema', () => {
 
   test.each<[string, JsonObject, JsonValue]>([
     [
-      'a list of many forms',
+      'a list with many schemas',
       { items: { anyOf: Array.from({ length: 300 }, (_, index) => ({ const: index })) } },
       Array(10_000).fill(-1),
     ],
     [
-      'objects of many members',
+      'objects with many members',
       { items: { required: Array.from({ length: 1_000 }, (_, index) => `n${index}`) } },
       Array(10_000).fill({}),
     ],
     [
-      'a long text of many rules',
+      'a long string with many rules',
       { allOf: Array.from({ length: 500 }, () => ({ minLength: 1 })) },
       'x'.repeat(64 * 1024),
     ],
-  ])('ends with %s after 50,000 steps, whatever there is to check', (_what, schema, value) => {
+  ])('stops after 50,000 steps with %s', (_what, schema, value) => {
     const { schema: watched, reads } = counted(of(schema));
     problemsOf(watched, { value });
     expect(reads()).toBeLessThan(1_000_000);
