@@ -11,7 +11,7 @@ beforeAll(async () => {
 const CREATE = 'mutation ($input: CreateBotInput!) { createBot(input: $input) { id name } }';
 
 describe('bots', () => {
-  test('are made under an id of choice, or one that is made up', async () => {
+  test('are created with a chosen id or a generated one', async () => {
     const id = `desk-${tenant.accountId.slice(-8)}`;
     const chosen = await tenant.graphql(CREATE, { input: { id, name: 'Desk' } });
     expect(chosen.data.createBot).toEqual({ id, name: 'Desk' });
@@ -19,7 +19,7 @@ describe('bots', () => {
     expect(made.data.createBot.id).toMatch(/^bot_[0-9a-z]{26}$/);
   });
 
-  test('have an id of their own', async () => {
+  test('have unique ids', async () => {
     const id = await tenant.bot();
     const { errors } = await (await app.tenant()).graphql(CREATE, { input: { id, name: 'Twin' } });
     expect(errors?.[0]?.extensions).toMatchObject({
@@ -29,7 +29,7 @@ describe('bots', () => {
   });
 
   test.each(['', 'a b', 'ü', 'x'.repeat(65), 'run_1', 'acc_me', 'a/b'])(
-    'are not called %j',
+    'cannot have the id %j',
     async (id) => {
       const { errors } = await tenant.graphql(CREATE, { input: { id, name: 'Bot' } });
       expect(errors?.[0]?.extensions).toMatchObject({
@@ -39,7 +39,7 @@ describe('bots', () => {
     },
   );
 
-  test('are renamed, and keep their name where none is given', async () => {
+  test('are renamed, and keep their name if none is given', async () => {
     const id = await tenant.bot(null);
     const update = async (input: object) => {
       const query =
@@ -53,7 +53,7 @@ describe('bots', () => {
     expect(entries.map(({ action }) => action)).toEqual(['UPDATE_BOT', 'UPDATE_BOT']);
   });
 
-  test('are listed newest first, page by page, and only those that the key may use', async () => {
+  test('are listed newest first, in pages, and only those that the key may access', async () => {
     const owner = await app.tenant();
     const ids = [await owner.bot(), await owner.bot(), await owner.bot()];
     const page = async (after: string | null) => {
@@ -81,7 +81,7 @@ describe('bots', () => {
     });
   });
 
-  test('are listed on behind one that is deleted', async () => {
+  test('are listed after a cursor whose bot was deleted', async () => {
     const owner = await app.tenant();
     const ids = [await owner.bot(null), await owner.bot(null), await owner.bot(null)];
     const page = async (args: string) => {
@@ -103,26 +103,26 @@ describe('bots', () => {
     ['first: 101', 'must not be more than 100'],
     [`after: "${btoa('GPC:N:1')}"`, 'ursor'],
     ['after: "nonsense"', 'ursor'],
-  ])('are not listed by %s', async (argument, message) => {
+  ])('are refused for %s', async (argument, message) => {
     const { errors } = await tenant.graphql(`{ bots(${argument}) { edges { cursor } } }`);
     expect(errors?.[0]?.extensions.code).toBe('INVALID_REQUEST');
     expect(errors?.[0]?.message).toContain(message);
   });
 
-  test('are read by id: another account’s is denied, nobody’s is not found', async () => {
+  test('are returned by id, with errors for other accounts’ bots and unknown ids', async () => {
     const mine = await tenant.bot();
-    const theirs = await (await app.tenant()).bot();
+    const foreignBot = await (await app.tenant()).bot();
     const read = (id: string) => tenant.graphql('query ($id: ID!) { bot(id: $id) { id } }', { id });
     expect((await read(mine)).data).toEqual({ bot: { id: mine } });
-    expect((await read(theirs)).errors?.[0]?.extensions.code).toBe('BOT_ACCESS_DENIED');
+    expect((await read(foreignBot)).errors?.[0]?.extensions.code).toBe('BOT_ACCESS_DENIED');
     expect((await read('nobody')).errors?.[0]?.extensions.code).toBe('BOT_NOT_FOUND');
     const nodes = await tenant.graphql('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
-      ids: [theirs, mine, 'nobody'],
+      ids: [foreignBot, mine, 'nobody'],
     });
     expect(nodes.data).toEqual({ nodes: [null, { id: mine }, null] });
   });
 
-  test('are deleted with all that they had, also from the keys that were limited to them', async () => {
+  test('are deleted with all of their data, and removed from the keys restricted to them', async () => {
     const id = await tenant.bot();
     await tenant.key({ botIds: [id] });
     await tenant.chat(id, { message: 'Hello!' });
@@ -137,7 +137,7 @@ describe('bots', () => {
     expect(row.botIds).toEqual([]);
   });
 
-  test('leave their ids to no other bot: whoever still has one in hand would meet a stranger', async () => {
+  test('keep their ids after deletion, so that no other bot gets them', async () => {
     const id = await tenant.bot();
     await tenant.graphql(`mutation { deleteBot(id: "${id}") }`);
     for (const account of [tenant, await app.tenant()]) {
@@ -150,7 +150,7 @@ describe('bots', () => {
     expect(await app.prisma.bot.count({ where: { id } })).toBe(0);
   });
 
-  test('are not made or deleted without the scope ADMIN, nor made by a limited key', async () => {
+  test('are created and deleted only with the scope ADMIN, and not created by a restricted key', async () => {
     const id = await tenant.bot();
     const run = async (apiKey: string, query: string) =>
       (await app.graphql(apiKey, query)).errors?.[0]?.extensions.code;

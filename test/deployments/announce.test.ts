@@ -25,7 +25,7 @@ const deploy = async (at: TestApp, bot: string, prompt: string) => {
   expect(await answer.json()).toMatchObject({ status: 'deployed' });
 };
 
-/** Chats with a bot. @returns the prompt that its model was given. */
+/** Chats with a bot. @returns the prompt that its model received. */
 const promptOf = async (at: TestApp, bot: string) => {
   const answer = await fetch(`${at.url}/v1/bots/${bot}/chat`, {
     method: 'POST',
@@ -36,29 +36,29 @@ const promptOf = async (at: TestApp, bot: string) => {
   return at.upstream.requests.at(-1)?.body.messages[0]?.content;
 };
 
-describe('what a bot runs', () => {
-  test('is asked once while its version stays, and each time where that is not known', async () => {
+describe('the active deployment of a bot', () => {
+  test('is read once while its version is unchanged, and each time if the version is unknown', async () => {
     const bot = await tenant.bot();
-    let asked = 0;
+    let reads = 0;
     const prisma = new Proxy(app.prisma, {
       get: (target, name, receiver) => {
-        if (name === 'activeDeployment') asked += 1;
+        if (name === 'activeDeployment') reads += 1;
         return Reflect.get(target, name, receiver);
       },
     });
     const { find } = createActiveDeployments({ prisma, cipher: testCipher });
     const first = await find(bot, 'PRODUCTION', '1');
     expect(await find(bot, 'PRODUCTION', '1')).toBe(first);
-    expect(asked).toBe(1);
+    expect(reads).toBe(1);
     await find(bot, 'PRODUCTION', '2');
-    expect(asked).toBe(2);
+    expect(reads).toBe(2);
     await find(bot, 'PRODUCTION');
     await find(bot, 'PRODUCTION');
-    expect(asked).toBe(4);
+    expect(reads).toBe(4);
     await expect(find(bot, 'STAGING', '2')).rejects.toMatchObject({ code: 'bot_not_deployed' });
   });
 
-  test('is the new definition from the very next request on', async () => {
+  test('is the new definition from the next request on', async () => {
     const bot = await tenant.bot('prompt "Number 0."');
     expect(await promptOf(app, bot)).toBe('Number 0.');
     for (let number = 1; number <= 5; number += 1) {
@@ -68,11 +68,11 @@ describe('what a bot runs', () => {
   });
 });
 
-describe('what one replica says', () => {
-  test('of a revoked key, the others know', async () => {
+describe('a notification from another replica', () => {
+  test('about a revoked key is applied', async () => {
     const pubsub = createPubSub();
     const [one, other] = [0, 1].map(() => makeKeys({ prisma: app.prisma, pubsub }));
-    if (!one || !other) throw new Error('There are two.');
+    if (!one || !other) throw new Error('Two replicas are required.');
     const caller = await one.verify(await tenant.key());
     const secret = await tenant.key();
     const { key } = await other.verify(secret);
@@ -80,7 +80,7 @@ describe('what one replica says', () => {
     await expect(other.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' });
   });
 
-  test('of a deleted bot, the others know', async () => {
+  test('about a deleted bot is applied', async () => {
     const parts = { prisma: app.prisma, pubsub: createPubSub(), versions: createMemoryVersions() };
     const [one, other] = [createBots(parts), createBots(parts)];
     const bot = await tenant.bot();
@@ -90,24 +90,24 @@ describe('what one replica says', () => {
     await expect(other.authorize(caller, bot)).rejects.toMatchObject({ code: 'bot_not_found' });
   });
 
-  test('of a key reaches also who is being let in with it: nobody gets an error of ours', async () => {
+  test('about a key during its own verification causes no internal error', async () => {
     const pubsub = createPubSub();
     const keys = makeKeys({ prisma: app.prisma, pubsub });
     const caller = await keys.verify(tenant.apiKey);
     const secret = await tenant.key();
-    const entering = keys.verify(secret);
+    const verifying = keys.verify(secret);
     pubsub.publish('keys:revoked', hashApiKey(secret));
-    expect((await entering).account).toEqual(caller.account);
+    expect((await verifying).account).toEqual(caller.account);
   });
 });
 
-describe.skipIf(!inject('redisUrl'))('two replicas on one Redis', () => {
+describe.skipIf(!inject('redisUrl'))('two replicas with one Redis', () => {
   const replica = async () => {
     const link = await linkRedis();
     return { ...link, app: await startApp({ redis: link.redis }) };
   };
 
-  test('run the new definition from the very next request on, wherever it was deployed', async () => {
+  test('use a new definition from the next request on, on whichever replica it was deployed', async () => {
     const [one, other] = await Promise.all([replica(), replica()]);
     const bot = await tenant.bot('prompt "Number 0."');
     expect(await promptOf(other.app, bot)).toBe('Number 0.');
@@ -119,7 +119,7 @@ describe.skipIf(!inject('redisUrl'))('two replicas on one Redis', () => {
     }
   });
 
-  test('do so also where the one that deploys has lost Redis, and where the other has', async () => {
+  test('use a new definition even if either of them has lost Redis', async () => {
     const [one, other] = await Promise.all([replica(), replica()]);
     const bot = await tenant.bot('prompt "Old."');
     await promptOf(other.app, bot);

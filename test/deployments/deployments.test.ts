@@ -46,14 +46,14 @@ const again =
 const rollback = again('rollback');
 const promote = again('promote');
 
-/** What the model is told by the definition that runs. */
+/** The prompt of the active definition, as the model receives it. */
 const promptOf = async (botId: string, environment = 'production') => {
   const response = await tenant.chat(botId, { message: 'Hi', environment });
   expect(response.status).toBe(200);
   return app.upstream.requests.at(-1)?.body.messages[0]?.content;
 };
 
-/** The variables that the running definition has, as only the gateway itself can read them. */
+/** The decrypted variables of a deployment. */
 const variablesOf = async (deploymentId: string) => {
   const { envVars } = await app.prisma.deployment.findUniqueOrThrow({
     where: { id: deploymentId },
@@ -61,13 +61,16 @@ const variablesOf = async (deploymentId: string) => {
   return envVars && testCipher.decrypt(deploymentId, envVars);
 };
 
-const textResult = (text: string) => agent(`prompt "${text}"`);
+const definitionWith = (text: string) => agent(`prompt "${text}"`);
 
 describe('a deploy', () => {
-  test('runs from the very next request on', async () => {
+  test('is active from the next request on', async () => {
     const bot = await tenant.bot(null);
     for (const text of ['One.', 'Two.']) {
-      const deployment = await deploy(bot, { source: textResult(text), message: `Say ${text}` });
+      const deployment = await deploy(bot, {
+        source: definitionWith(text),
+        message: `Say ${text}`,
+      });
       expect(deployment).toEqual({
         id: expect.stringMatching(/^dep_/),
         status: 'DEPLOYED',
@@ -85,7 +88,7 @@ describe('a deploy', () => {
     }
   });
 
-  test('of a source with errors changes nothing, and names every mistake with its place', async () => {
+  test('of a source with errors changes nothing, and reports every error with its position', async () => {
     const bot = await tenant.bot('prompt "As before."');
     const failed = await deploy(bot, {
       source:
@@ -102,7 +105,7 @@ describe('a deploy', () => {
     expect(await promptOf(bot)).toBe('As before.');
   });
 
-  test('tells the channels that are connected, and warns of those that are not', async () => {
+  test('reports connected channels, and warns about unavailable ones', async () => {
     const bot = await tenant.bot(null);
     const deployment = await deploy(bot, {
       source: agent('channel web\n  channel telegram { token env.TELEGRAM_TOKEN }'),
@@ -114,14 +117,14 @@ describe('a deploy', () => {
     ]);
   });
 
-  test('keeps staging and production apart', async () => {
+  test('keeps staging and production separate', async () => {
     const bot = await tenant.bot('prompt "Production."');
-    await deploy(bot, { source: textResult('Staging.'), environment: 'STAGING' });
+    await deploy(bot, { source: definitionWith('Staging.'), environment: 'STAGING' });
     expect(await promptOf(bot)).toBe('Production.');
     expect(await promptOf(bot, 'staging')).toBe('Staging.');
   });
 
-  test('leaves a running chat on the deployment that it began with, and every run names its own', async () => {
+  test('does not affect an active chat, and every run has its own deployment', async () => {
     const bot = await tenant.bot('prompt "Old."');
     const finish = Promise.withResolvers<void>();
     app.upstream.script(async ({ say, end }) => {
@@ -131,7 +134,7 @@ describe('a deploy', () => {
     });
     const running = tenant.chat(bot, { message: 'Hi' });
     await expect.poll(() => app.upstream.requests.at(-1)?.body.messages[0]?.content).toBe('Old.');
-    const { id } = await deploy(bot, { source: textResult('New.') });
+    const { id } = await deploy(bot, { source: definitionWith('New.') });
     app.upstream.script(({ end }) => end());
     expect(await promptOf(bot)).toBe('New.');
     finish.resolve();
@@ -140,11 +143,11 @@ describe('a deploy', () => {
       'query ($id: ID!) { run(id: $id) { deployment { id active source } } }',
       { id: old.run_id },
     );
-    expect(data.run.deployment).toMatchObject({ active: false, source: textResult('Old.') });
+    expect(data.run.deployment).toMatchObject({ active: false, source: definitionWith('Old.') });
     expect(data.run.deployment.id).not.toBe(id);
   });
 
-  test('that breaks half way leaves what runs as it was, and no entry', async () => {
+  test('that throws leaves the active deployment unchanged and creates no entry', async () => {
     const bot = await tenant.bot('prompt "Safe."');
     const broken = createDeployments({
       prisma: app.prisma,
@@ -161,17 +164,19 @@ describe('a deploy', () => {
       envVars: {},
       unsetEnvVars: [],
     };
-    await expect(broken.deploy({ ...request, source: textResult('Half.') })).rejects.toThrow('entropy');
+    await expect(broken.deploy({ ...request, source: definitionWith('Half.') })).rejects.toThrow(
+      'entropy',
+    );
     expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(1);
     expect(await promptOf(bot)).toBe('Safe.');
   });
 
-  test('twenty at once end in one that runs, the last of the list, and twenty entries', async () => {
+  test('that is sent twenty times at the same time creates twenty entries, the last of which is active', async () => {
     const bot = await tenant.bot(null);
     const made = await Promise.all(
       Array.from({ length: 20 }, (_, number) =>
         deploy(bot, {
-          source: textResult(`Number ${number}.`),
+          source: definitionWith(`Number ${number}.`),
           envVars: [{ name: `V${number}`, value: String(number) }],
         }),
       ),
@@ -187,14 +192,14 @@ describe('a deploy', () => {
     expect(nodes.filter(({ active }: Deployment) => active)).toEqual([
       { id: activeDeployment.id, active: true, status: 'DEPLOYED' },
     ]);
-    // Each took over the variables of the one before it: the one that runs has them all.
+    // Each deployment carried over the variables of the previous one, so the active one has them all.
     expect(activeDeployment.envNames).toHaveLength(20);
-    expect(textResult((await promptOf(bot)) ?? '')).toBe(activeDeployment.source);
+    expect(definitionWith((await promptOf(bot)) ?? '')).toBe(activeDeployment.source);
     const active = await app.prisma.activeDeployment.findMany({ where: { botId: bot } });
     expect(active).toMatchObject([{ deploymentId: activeDeployment.id, version: 20 }]);
   });
 
-  test('needs the scope DEPLOY, and so does reading a source', async () => {
+  test('requires the scope DEPLOY, as does reading a source', async () => {
     const bot = await tenant.bot();
     const chatting = await tenant.key({ scopes: ['CHAT', 'RUNS', 'ADMIN'] });
     const ask = (query: string) => app.graphql(chatting, query);
@@ -213,7 +218,7 @@ describe('a deploy', () => {
 });
 
 describe('the source of a deployment', () => {
-  test('is read once by a deploy, a promotion and a rollback, before their transaction', async () => {
+  test('is parsed once by a deploy, a promotion and a rollback, before their transaction', async () => {
     const { prisma } = app;
     const botId = await tenant.bot(null);
     const sources: string[] = [];
@@ -225,7 +230,7 @@ describe('the source of a deployment', () => {
         return readSource(source);
       },
     });
-    const source = textResult('{{ context.a }}');
+    const source = definitionWith('{{ context.a }}');
     const { id } = await deployments.deploy({
       botId,
       environment: 'STAGING',
@@ -242,7 +247,7 @@ describe('the source of a deployment', () => {
 });
 
 describe('the variables of a bot', () => {
-  test('are carried over, laid over and taken out, a whole set for each deployment', async () => {
+  test('are carried over, overridden and deleted, as a whole set for each deployment', async () => {
     const bot = await tenant.bot(null);
     const source = agent();
     const one = await deploy(bot, {
@@ -264,7 +269,7 @@ describe('the variables of a bot', () => {
     ]);
   });
 
-  test('are not carried over from a deployment that failed, nor from the other environment', async () => {
+  test('are not carried over from a failed deployment or the other environment', async () => {
     const bot = await tenant.bot(null);
     await deploy(bot, { source: agent(), envVars: [{ name: 'A', value: '1' }] });
     await deploy(bot, { source: 'broken', envVars: [{ name: 'B', value: '2' }] });
@@ -272,7 +277,7 @@ describe('the variables of a bot', () => {
     expect((await deploy(bot, { source: agent(), environment: 'STAGING' })).envNames).toEqual([]);
   });
 
-  test('are in no reply, whole or streamed, and in no run, even where the model says them', async () => {
+  test('are redacted in replies, streams and runs, even if the model returns them', async () => {
     const value = 'hunter2-hunter2';
     const bot = await tenant.bot(null);
     await deploy(bot, { source: agent(), envVars: [{ name: 'PASSWORD', value }] });
@@ -293,7 +298,7 @@ describe('the variables of a bot', () => {
     app.upstream.script(({ end }) => end());
   });
 
-  test('that a definition needs and has not, or has and needs not, are warned of', async () => {
+  test('cause a warning if they are used but not set, or set but not used', async () => {
     const bot = await tenant.bot(null);
     const source = agent(
       'tools shop { capability find "Find" { get "https://shop.example/" { header "Authorization" "Bearer {{ env.SHOP_KEY }}" } } }',
@@ -342,7 +347,7 @@ describe('the variables of a bot', () => {
     [{ unsetEnvVars: ['a b'] }, ['input.unsetEnvVars.0']],
     [{ message: 'x'.repeat(1_001) }, ['input.message']],
     [{ source: 'agentlang 5\u0000' }, ['input.source']],
-  ])('are refused where they are none: %.60j', async (input, paths) => {
+  ])('are refused if invalid: %.60j', async (input, paths) => {
     const bot = await tenant.bot(null);
     const { errors } = await tenant.graphql(
       'mutation ($botId: ID!, $input: DeployInput!) { deploy(botId: $botId, input: $input) { id } }',
@@ -354,7 +359,7 @@ describe('the variables of a bot', () => {
     expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(0);
   });
 
-  test('may be as large as 32 KiB', async () => {
+  test('may have up to 32 KiB', async () => {
     const bot = await tenant.bot(null);
     const value = 'é'.repeat(16 * 1024);
     const { id } = await deploy(bot, { source: agent(), envVars: [{ name: 'A', value }] });
@@ -370,7 +375,7 @@ describe('the variables of a deployment', () => {
       { botId, input: { source: agent(), ...input } },
     );
 
-  test('hold 64 KiB together at most, those that are carried over included', async () => {
+  test('have at most 64 KiB together, including carried-over ones', async () => {
     const bot = await tenant.bot(null);
     const source = agent();
     await deploy(bot, { source, envVars: [large('A'), large('B')] });
@@ -388,7 +393,7 @@ describe('the variables of a deployment', () => {
     expect(response.status).toBe(200);
   });
 
-  test('are 200 at most, those that are carried over included', async () => {
+  test('are at most 200, including carried-over ones', async () => {
     const bot = await tenant.bot(null);
     const many = (prefix: string, count: number) =>
       Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}`, value: '' }));
@@ -405,7 +410,7 @@ describe('the variables of a deployment', () => {
     );
   });
 
-  test('may be as large and as strange as they like: every chat still answers', async () => {
+  test('may be large and have any characters without breaking chats', async () => {
     const bot = await tenant.bot(null);
     const signs = '(?<a>[^]*+{9,}$\\\n\u2028ключ 🔑|'.repeat(700);
     await deploy(bot, {
@@ -426,11 +431,14 @@ describe('the variables of a deployment', () => {
 });
 
 describe('a rollback', () => {
-  test('makes a new deployment with the source and the variables of the old one', async () => {
+  test('creates a new deployment with the source and the variables of the old one', async () => {
     const bot = await tenant.bot(null);
-    const one = await deploy(bot, { source: textResult('One.'), envVars: [{ name: 'A', value: '1' }] });
+    const one = await deploy(bot, {
+      source: definitionWith('One.'),
+      envVars: [{ name: 'A', value: '1' }],
+    });
     await deploy(bot, {
-      source: textResult('Two.'),
+      source: definitionWith('Two.'),
       envVars: [
         { name: 'A', value: '2' },
         { name: 'B', value: '3' },
@@ -441,11 +449,11 @@ describe('a rollback', () => {
     expect(back.id).not.toBe(one.id);
     expect(await variablesOf(back.id)).toEqual({ A: '1' });
     expect(await promptOf(bot)).toBe('One.');
-    // What is deployed next builds on what the rollback restored.
-    expect((await deploy(bot, { source: textResult('Three.') })).envNames).toEqual(['A']);
+    // The next deployment carries over what the rollback restored.
+    expect((await deploy(bot, { source: definitionWith('Three.') })).envNames).toEqual(['A']);
   });
 
-  test('to what runs already is allowed, and makes a new entry', async () => {
+  test('to the active deployment is allowed, and creates a new entry', async () => {
     const bot = await tenant.bot(null);
     const { id } = await deploy(bot, { source: agent() });
     expect((await rollback(bot, id)).id).not.toBe(id);
@@ -454,14 +462,17 @@ describe('a rollback', () => {
 
   test('stays in the environment of its target', async () => {
     const bot = await tenant.bot('prompt "Production."');
-    const staged = await deploy(bot, { source: textResult('Staging.'), environment: 'STAGING' });
-    await deploy(bot, { source: textResult('Worse.'), environment: 'STAGING' });
+    const staged = await deploy(bot, {
+      source: definitionWith('Staging.'),
+      environment: 'STAGING',
+    });
+    await deploy(bot, { source: definitionWith('Worse.'), environment: 'STAGING' });
     expect(await rollback(bot, staged.id)).toMatchObject({ environment: 'STAGING' });
     expect(await promptOf(bot, 'staging')).toBe('Staging.');
     expect(await promptOf(bot)).toBe('Production.');
   });
 
-  test('is refused to what never ran, to nothing, and to what is another bot’s', async () => {
+  test('is refused for failed, unknown and other bots’ deployments', async () => {
     const bot = await tenant.bot(null);
     const failed = await deploy(bot, { source: 'broken' });
     const other = await deploy(await tenant.bot(null), { source: agent() });
@@ -476,9 +487,12 @@ describe('a rollback', () => {
 describe('a promotion', () => {
   test('runs staging’s source in production, with production’s variables', async () => {
     const bot = await tenant.bot(null);
-    await deploy(bot, { source: textResult('Old.'), envVars: [{ name: 'KEY', value: 'production' }] });
+    await deploy(bot, {
+      source: definitionWith('Old.'),
+      envVars: [{ name: 'KEY', value: 'production' }],
+    });
     const staged = await deploy(bot, {
-      source: textResult('New.'),
+      source: definitionWith('New.'),
       environment: 'STAGING',
       envVars: [
         { name: 'KEY', value: 'staging' },
@@ -492,7 +506,7 @@ describe('a promotion', () => {
     expect(await promptOf(bot, 'staging')).toBe('New.');
   });
 
-  test('is refused to what is not of staging, or never ran', async () => {
+  test('is refused for deployments of production and failed ones', async () => {
     const bot = await tenant.bot(null);
     const { id } = await deploy(bot, { source: agent() });
     const failed = await deploy(bot, { source: 'broken', environment: 'STAGING' });
@@ -503,7 +517,7 @@ describe('a promotion', () => {
 });
 
 describe('the deployments of a bot', () => {
-  test('are listed newest first, by environment and status, and read as nodes by those who may', async () => {
+  test('are listed newest first, by environment and status, and are nodes of their account', async () => {
     const bot = await tenant.bot(null);
     const one = await deploy(bot, { source: agent() });
     const two = await deploy(bot, { source: 'broken' });
@@ -547,7 +561,7 @@ describe('checkDefinition', () => {
     return data.checkDefinition;
   };
 
-  test('says everything of a definition, and deploys nothing', async () => {
+  test('returns a full report on a definition, and deploys nothing', async () => {
     const before = await app.prisma.deployment.count();
     const source = agent('tools time\n  channel web\n  channel telegram { token env.T }');
     expect(await check(source, [])).toEqual({
@@ -588,7 +602,7 @@ describe('checkDefinition', () => {
     expect(await report('http://shop.example:8080/mcp')).toEqual(warned);
   });
 
-  test('names every mistake of one that is broken', async () => {
+  test('reports every error of an invalid definition', async () => {
     const report = await check('agentlang 4');
     expect(report).toMatchObject({ valid: false, tools: [], channels: [] });
     expect(report.diagnostics[0]).toEqual({
@@ -601,7 +615,7 @@ describe('checkDefinition', () => {
     });
   });
 
-  test('refuses a list of over 200 variables without looking at each', async () => {
+  test('refuses a list of over 200 variables without validating each', async () => {
     const envNames = Array.from({ length: 999 }, () => 'no name');
     const { errors } = await tenant.graphql(
       'query ($envNames: [String!]) { checkDefinition(source: "", envNames: $envNames) { valid } }',

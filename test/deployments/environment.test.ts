@@ -14,18 +14,18 @@ const variables = { TOKEN: 'hunter2-hunter2', EMPTY: '', UNICODE: 'ключ 🔑
 describe('the variables of a deployment', () => {
   const cipher = createEnvironmentCipher(first);
 
-  test('are unreadable, and read back whole', () => {
+  test('are encrypted, and decrypted completely', () => {
     const encrypted = cipher.encrypt('dep_1', variables);
     expect(Buffer.from(encrypted).toString('latin1')).not.toContain('hunter2');
     expect(cipher.decrypt('dep_1', encrypted)).toEqual(variables);
     expect(cipher.encrypt('dep_1', variables)).not.toEqual(encrypted);
   });
 
-  test('cannot be passed off as those of another deployment', () => {
+  test('cannot be decrypted as those of another deployment', () => {
     expect(() => cipher.decrypt('dep_2', cipher.encrypt('dep_1', variables))).toThrow();
   });
 
-  test('cannot be changed, wherever that is', () => {
+  test('cannot be altered at any position', () => {
     const encrypted = cipher.encrypt('dep_1', variables);
     for (let place = 0; place < encrypted.length; place += 1) {
       const changed = encrypted.map((byte, index) => (index === place ? byte ^ 1 : byte));
@@ -33,7 +33,7 @@ describe('the variables of a deployment', () => {
     }
   });
 
-  test('are read under a previous key, and written under the present one', () => {
+  test('are decrypted with a previous key, and encrypted with the current one', () => {
     const old = cipher.encrypt('dep_1', variables);
     const rotated = createEnvironmentCipher(second, [first]);
     expect(rotated.decrypt('dep_1', old)).toEqual(variables);
@@ -54,7 +54,7 @@ describe('a new secret key', () => {
     return envVars ?? new Uint8Array();
   };
 
-  test('takes over all that is encrypted, after which the old one is needed no more', async () => {
+  test('is used for all stored variables, after which the old one is not needed', async () => {
     const botId = makeId('bot');
     await prisma.account.create({
       data: {
@@ -84,7 +84,7 @@ describe('a new secret key', () => {
     await rotateSecretKey(prisma, both, second, log);
     expect(await encrypted(made.id)).toEqual(rotated);
 
-    // By a replica whose turn to be restarted had not come.
+    // Written by a replica that still had the old key.
     const late = await deployments.deploy({ ...request, envVars: variables });
     await rotateSecretKey(prisma, both, second, log);
     expect(createEnvironmentCipher(second).decrypt(late.id, await encrypted(late.id))).toEqual(

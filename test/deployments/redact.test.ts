@@ -17,7 +17,7 @@ const variables = {
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const redactor = createRedactor(variables);
 
-/** The same text in pieces, cut at some places. */
+/** The same text in pieces, split at some positions. */
 function inPieces({ stream }: Redactor, text: string, cuts: number[]): string {
   const { push, end } = stream();
   let out = '';
@@ -30,38 +30,55 @@ function inPieces({ stream }: Redactor, text: string, cuts: number[]): string {
 }
 
 const cuts = fc.array(fc.nat(9), { maxLength: 60 });
-/** Text without a value, and with what may begin an escape. */
-const around = fc.string({ unit: fc.constantFrom(...'.,:;= %\\&+#xu"<>{}/n4'), maxLength: 8 });
+/** Text without a value, but with the first characters of escapes. */
+const surroundingText = fc.string({
+  unit: fc.constantFrom(...'.,:;= %\\&+#xu"<>{}/n4'),
+  maxLength: 8,
+});
 
 describe('the values of variables', () => {
-  test.each(Object.entries(ENCODERS))('are replaced exactly, however cut: %s', (_name, encode) => {
+  test.each(Object.entries(ENCODERS))('are replaced exactly, at any split: %s', (_name, encode) => {
     fc.assert(
-      fc.property(value, choices, around, around, cuts, (secret, how, before, after, where) => {
-        const one = createRedactor({ SECRET: secret });
-        const text = `${before} ${encode(secret, how)} ${after}`;
-        expect(one.redact(text)).toBe(`${before} [env.SECRET] ${after}`);
-        expect(inPieces(one, text, where)).toBe(`${before} [env.SECRET] ${after}`);
-      }),
+      fc.property(
+        value,
+        choices,
+        surroundingText,
+        surroundingText,
+        cuts,
+        (secret, how, before, after, where) => {
+          const one = createRedactor({ SECRET: secret });
+          const text = `${before} ${encode(secret, how)} ${after}`;
+          expect(one.redact(text)).toBe(`${before} [env.SECRET] ${after}`);
+          expect(inPieces(one, text, where)).toBe(`${before} [env.SECRET] ${after}`);
+        },
+      ),
       { numRuns: rounds(50, 1_000) },
     );
   });
 
   test.each(['base64', 'base64url'] as const)(
-    'are replaced exactly in %s, wherever in what was encoded, and however cut',
+    'are replaced exactly in %s, at any offset and any split',
     (encoding) => {
       const bytes = fc.uint8Array({ maxLength: 7 });
       fc.assert(
-        fc.property(value, bytes, bytes, around, cuts, (secret, first, last, before, where) => {
-          const one = createRedactor({ SECRET: secret });
-          const encoded = Buffer.concat([first, Buffer.from(secret), last]).toString(encoding);
-          // Characters that hold bits of the value alone, or bits of it and of a neighbour.
-          const from = Math.floor((first.length * 8) / 6);
-          const to = Math.ceil(((first.length + Buffer.byteLength(secret)) * 8) / 6);
-          const text = `${before} ${encoded} .`;
-          const clean = `${before} ${encoded.slice(0, from)}[env.SECRET]${encoded.slice(to)} .`;
-          expect(one.redact(text)).toBe(clean);
-          expect(inPieces(one, text, where)).toBe(clean);
-        }),
+        fc.property(
+          value,
+          bytes,
+          bytes,
+          surroundingText,
+          cuts,
+          (secret, first, last, before, where) => {
+            const one = createRedactor({ SECRET: secret });
+            const encoded = Buffer.concat([first, Buffer.from(secret), last]).toString(encoding);
+            // Characters that encode only bits of the value, or bits of it and of neighbouring bytes.
+            const from = Math.floor((first.length * 8) / 6);
+            const to = Math.ceil(((first.length + Buffer.byteLength(secret)) * 8) / 6);
+            const text = `${before} ${encoded} .`;
+            const clean = `${before} ${encoded.slice(0, from)}[env.SECRET]${encoded.slice(to)} .`;
+            expect(one.redact(text)).toBe(clean);
+            expect(inPieces(one, text, where)).toBe(clean);
+          },
+        ),
         runsOf(100),
       );
     },
@@ -72,7 +89,7 @@ describe('the values of variables', () => {
     ['in base64 within JSON', base64(variables.SIGNS).replaceAll('/', '\\/')],
     ['in base64 within a query', encodeURIComponent(base64(variables.SIGNS))],
     ['in base64 of JSON', base64(JSON.stringify({ a: QUOTED }))],
-    ['as programs print it', '\\x68unter2\\x2Dhunter2'],
+    ['as escape sequences', '\\x68unter2\\x2Dhunter2'],
     ['with an apostrophe', encodeURIComponent(variables.APOSTROPHE).replaceAll("'", '%27')],
   ])('are replaced %s', (_what, text) => {
     const clean = redactor.redact(text);
@@ -86,12 +103,12 @@ describe('the values of variables', () => {
     expect(Buffer.from(text.slice(6), 'base64').toString()).not.toContain('hunter2');
   });
 
-  test('are left where they are shorter than 8 characters', () => {
+  test('are not replaced if they have fewer than 8 characters', () => {
     expect(redactor.redact('A short text about hunters.')).toBe('A short text about hunters.');
     expect(createRedactor({}).redact('Anything.')).toBe('Anything.');
   });
 
-  test('leave other text as it is, however it is cut', () => {
+  test('leave other text unchanged, at any split', () => {
     const units = fc.constantFrom(...Object.values(variables).join(''), ...'%2&;#x\\u0aAZ=');
     fc.assert(
       fc.property(fc.string({ unit: units, maxLength: 60 }), cuts, (text, where) => {
@@ -102,7 +119,7 @@ describe('the values of variables', () => {
     );
   });
 
-  test('are replaced the same way in any pieces where they overlap and repeat', () => {
+  test('are replaced equally in any pieces if they overlap and repeat', () => {
     const values = { A: 'aaaaaaaa', B: 'aaaaaaaabaaaaaaa', C: 'baaaaaaaa%61', D: 'abababab' };
     const one = createRedactor(values);
     const part = fc.constantFrom(
@@ -119,13 +136,13 @@ describe('the values of variables', () => {
     );
   });
 
-  test('that touch keep their own names, and of those that overlap the longest does', () => {
+  test('keep their own names if adjacent, and the longest wins if they overlap', () => {
     const one = createRedactor({ A: '12345678', B: '87654321', LONG: '0012345678' });
     expect(one.redact('1234567887654321')).toBe('[env.A][env.B]');
     expect(one.redact('x0012345678x')).toBe('x[env.LONG]x');
   });
 
-  test('hold nothing back of text that is not theirs', () => {
+  test('do not delay other text', () => {
     const stream = createRedactor({ PASSWORD: variables.PASSWORD }).stream();
     expect(stream.push('Hey,')).toBe('Hey,');
     expect(stream.push(' hunter')).toBe(' ');
@@ -135,19 +152,19 @@ describe('the values of variables', () => {
     expect(stream.end()).toBe('hunter2-');
   });
 
-  test('hold back no more than a value, however long the text', () => {
+  test('delay no more text than the length of a value', () => {
     const one = createRedactor({ A: 'x'.repeat(40), B: `${'ab'.repeat(20)}c` });
     const stream = one.stream();
     const sent = (text: string) => stream.push(text).length;
     expect(sent('ab'.repeat(50_000))).toBeGreaterThanOrEqual(100_000 - 40);
     expect(sent('YWJh'.repeat(50_000))).toBeGreaterThanOrEqual(200_000 - 60);
     expect(sent('%'.repeat(50_000))).toBeGreaterThanOrEqual(50_000 - 60);
-    // A value without end is replaced once.
+    // A repeated value without end is replaced once.
     stream.push('x'.repeat(100_000));
     expect(stream.push('.')).toBe('[env.A].');
   });
 
-  test('cost time that is linear in the text, also the most hostile values', () => {
+  test('take linear time in the length of the text, even with adversarial values', () => {
     const values = Object.fromEntries(
       Array.from({ length: 100 }, (_, index) => [`V${index}`, 'a'.repeat(310) + index]),
     );
@@ -158,7 +175,7 @@ describe('the values of variables', () => {
     const before = process.cpuUsage();
     for (const one of text) hostile.redact(one);
     const { user, system } = process.cpuUsage(before);
-    // Where each position is compared with each value, it takes minutes.
+    // Comparing each position with each value would take minutes.
     expect((user + system) / 1e6).toBeLessThan(20);
   });
 });

@@ -43,7 +43,7 @@ const refuse = () =>
   });
 
 describe('a deploy of a definition with MCP servers', () => {
-  test('warns of nothing where they are there and have what it takes', async () => {
+  test('has no warnings if all servers and tools are available', async () => {
     const bot = await tenant.bot(null);
     const members = `prompt "Hi"\n  tools github mcp "${mcp.url}" { only read, search }`;
     const { status, warnings } = await deploy(bot, members);
@@ -53,7 +53,7 @@ describe('a deploy of a definition with MCP servers', () => {
     await expect.poll(() => mcp.sessions(), { interval: 1 }).toBe(0);
   });
 
-  test('warns of each one that cannot be reached, at its place, and deploys all the same', async () => {
+  test('has a warning at each server that cannot be reached, and deploys', async () => {
     const bot = await tenant.bot(null);
     const { status, warnings } = await deploy(
       bot,
@@ -70,7 +70,7 @@ describe('a deploy of a definition with MCP servers', () => {
     ]);
   });
 
-  test('warns of a tool that the server does not have, and says which was meant', async () => {
+  test('has a warning about a tool that the server does not have, with a suggestion', async () => {
     const bot = await tenant.bot(null);
     const { warnings } = await deploy(
       bot,
@@ -82,7 +82,7 @@ describe('a deploy of a definition with MCP servers', () => {
     ]);
   });
 
-  test('asks with the variables that it will have, and shows none of them', async () => {
+  test('connects with its own variables, and reveals none of them', async () => {
     const bot = await tenant.bot(null);
     const members =
       'prompt "Hi"\n  tools g mcp env.URL { header "Authorization" "Bearer {{ env.KEY }}" }';
@@ -100,7 +100,7 @@ describe('a deploy of a definition with MCP servers', () => {
     ]);
   });
 
-  test('says nothing of a server that may let users in, though it refuses the deploy', async () => {
+  test('has no warning about a server with per-user headers that refuses the deploy', async () => {
     const bot = await tenant.bot(null);
     const members = 'prompt "Hi"\n  tools g mcp env.URL { header "X-User" "{{ context.token }}" }';
     refuse();
@@ -109,24 +109,24 @@ describe('a deploy of a definition with MCP servers', () => {
     expect(mcp.requests).toHaveLength(1);
   });
 
-  test('does not ask for a source with errors', async () => {
+  test('does not connect to servers if the source has errors', async () => {
     const bot = await tenant.bot(null);
     const { parse_errors } = await deploy(bot, `tools g mcp "${mcp.url}"\n  histroy none`);
     expect(parse_errors).toHaveLength(1);
     expect(mcp.requests).toEqual([]);
   });
 
-  test('keeps no other deploy of the bot waiting while a server is slow', async () => {
+  test('does not block other deploys of the bot while a server is slow', async () => {
     const bot = await tenant.bot(null);
-    const asked = Promise.withResolvers<() => void>();
+    const received = Promise.withResolvers<() => void>();
     mcp.intercept((_request, response) => {
-      asked.resolve(() => response.writeHead(401).end());
+      received.resolve(() => response.writeHead(401).end());
       return true;
     });
     const slow = deploy(bot, 'prompt "Slow."\n  tools g mcp env.URL', {
       env_vars: { URL: mcp.url },
     });
-    const answer = await asked.promise;
+    const answer = await received.promise;
     expect(await deploy(bot, 'prompt "Quick."')).toMatchObject({ status: 'deployed' });
     answer();
     expect((await slow).warnings).toEqual([
@@ -134,7 +134,7 @@ describe('a deploy of a definition with MCP servers', () => {
     ]);
   });
 
-  test('asks again for a rollback and for a promotion', async () => {
+  test('connects again for a rollback and for a promotion', async () => {
     const bot = await tenant.bot(null);
     const members = 'prompt "Hi"\n  tools g mcp env.URL';
     const variables = { env_vars: { URL: mcp.url } };
@@ -156,7 +156,7 @@ describe('a deploy of a definition with MCP servers', () => {
   });
 });
 
-test('a probe of servers that never answer ends by its time limit, all at once', async () => {
+test('a probe of servers that never respond ends at its time limit, for all servers at the same time', async () => {
   const egress = createEgress({ allowedHosts: [mcp.host] });
   const servers = createMcpServers({ egress, limits: { connect: 50 } });
   const group = (name: string): McpGroup => ({ type: 'mcp', name, url: mcp.url, headers: [] });

@@ -20,7 +20,7 @@ afterEach(() => egress.close());
 const MEBIBYTE = 1024 * 1024;
 const hello: SiteHandler = (_request, response) => response.end('Hello there.');
 
-const ask = (options: Partial<EgressRequest> = {}) =>
+const send = (options: Partial<EgressRequest> = {}) =>
   egress.request({
     method: 'GET',
     url: `${site.origin}/`,
@@ -30,14 +30,14 @@ const ask = (options: Partial<EgressRequest> = {}) =>
     ...options,
   });
 const failure = async (options: Partial<EgressRequest> = {}) => {
-  const error = await ask(options).catch((thrown) => thrown);
+  const error = await send(options).catch((thrown) => thrown);
   expect(error).toBeInstanceOf(EgressError);
   expect(error.message).not.toContain('127.0.0.1');
   return error.code;
 };
 
 describe('an outgoing call', () => {
-  test('brings back status, type and text, without a cookie the next time', async () => {
+  test('returns status, type and text, and stores no cookies', async () => {
     site.handle((request, response) => {
       response.writeHead(201, { 'content-type': 'text/plain', 'set-cookie': 'id=1' });
       response.end(`${request.method} ${request.url} ${request.body}`);
@@ -47,13 +47,13 @@ describe('an outgoing call', () => {
       body: 'é',
       headers: { 'X-Key': 'k', 'accept-encoding': 'br' },
     };
-    expect(await ask({ ...options, url: `${site.origin}/a?b=%20c#d` })).toEqual({
+    expect(await send({ ...options, url: `${site.origin}/a?b=%20c#d` })).toEqual({
       status: 201,
       contentType: 'text/plain',
       text: 'POST /a?b=%20c é',
       truncated: false,
     });
-    await ask();
+    await send();
     expect(site.requests[0]?.headers).toMatchObject({
       'x-key': 'k',
       'accept-encoding': 'identity',
@@ -61,36 +61,36 @@ describe('an outgoing call', () => {
     expect(site.requests[1]?.headers.cookie).toBeUndefined();
   });
 
-  test('uses connections again', async () => {
+  test('reuses connections', async () => {
     site.handle(hello);
     const before = site.connections();
-    for (let count = 0; count < 10; count += 1) await ask();
+    for (let count = 0; count < 10; count += 1) await send();
     expect(site.connections() - before).toBeLessThan(5);
   });
 
-  test('replaces what is no UTF-8 and what cannot be stored', async () => {
+  test('replaces invalid UTF-8 and characters that cannot be stored', async () => {
     site.handle((_request, response) => response.end(Buffer.from([0x61, 0xff, 0x00, 0xc3, 0xa9])));
-    expect(await ask()).toMatchObject({ text: 'a\uFFFD\uFFFDé', contentType: '' });
+    expect(await send()).toMatchObject({ text: 'a\uFFFD\uFFFDé', contentType: '' });
   });
 
-  test('brings back 64 KiB whole, and cuts what is longer at a character', async () => {
+  test('returns up to 64 KiB, and truncates longer text at a character boundary', async () => {
     site.handle((_request, response) => response.end('a'.repeat(64 * 1024)));
-    expect(await ask()).toMatchObject({ text: 'a'.repeat(64 * 1024), truncated: false });
+    expect(await send()).toMatchObject({ text: 'a'.repeat(64 * 1024), truncated: false });
     site.handle((_request, response) => response.end(`a${'é'.repeat(MEBIBYTE / 2)}`));
-    expect(await ask()).toMatchObject({ text: `a${'é'.repeat(32 * 1024 - 1)}`, truncated: true });
+    expect(await send()).toMatchObject({ text: `a${'é'.repeat(32 * 1024 - 1)}`, truncated: true });
   });
 
-  test('hangs up on a body without end', async () => {
+  test('disconnects from an endless body', async () => {
     site.handle((_request, response) => {
-      const drip = setInterval(() => response.write('a'.repeat(10_000)), 1);
-      response.on('close', () => clearInterval(drip));
+      const timer = setInterval(() => response.write('a'.repeat(10_000)), 1);
+      response.on('close', () => clearInterval(timer));
     });
     const hungUp = site.hangUp();
-    expect(await ask()).toMatchObject({ truncated: true });
+    expect(await send()).toMatchObject({ truncated: true });
     await hungUp;
   });
 
-  test('fails where the answer comes compressed all the same', async () => {
+  test('fails if the response is compressed although that was not accepted', async () => {
     site.handle((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('a'.repeat(MEBIBYTE)));
     });
@@ -100,23 +100,23 @@ describe('an outgoing call', () => {
   test.each<[string, SiteHandler]>([
     ['breaks off before it begins', (_request, response) => response.destroy()],
     [
-      'breaks off in its middle',
+      'breaks off in its body',
       (_request, response) => {
         response.writeHead(200, { 'content-length': 100 });
         response.write('Hel', () => response.destroy());
       },
     ],
-    ['is no HTTP', (_request, response) => response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['is not HTTP', (_request, response) => response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n')],
     [
-      'has headers without end',
+      'has endless headers',
       (_request, response) => response.socket?.end(`HTTP/1.1 200 OK\r\na: ${'a'.repeat(MEBIBYTE)}`),
     ],
-  ])('fails where the answer %s', async (_what, handler) => {
+  ])('fails if the response %s', async (_what, handler) => {
     site.handle(handler);
     expect(await failure()).toBe('broken-answer');
   });
 
-  test('fails where nobody listens, and where a name has no address', async () => {
+  test('fails if no server listens, or if a name has no address', async () => {
     const closed = await startSite();
     await closed.close();
     egress = createEgress({
@@ -128,11 +128,11 @@ describe('an outgoing call', () => {
   });
 
   test.each<[string, Partial<EgressRequest>]>([
-    ['a host of its own', { headers: { Host: 'internal.example' } }],
-    ['its own framing', { headers: { 'Transfer-Encoding': 'chunked' } }],
-    ['a header of two lines', { headers: { a: 'b\r\nc: d' } }],
-    ['no header name', { headers: { 'a b': 'c' } }],
-    ['no method', { method: 'GET /\r\n' }],
+    ['its own Host header', { headers: { Host: 'internal.example' } }],
+    ['its own framing header', { headers: { 'Transfer-Encoding': 'chunked' } }],
+    ['a header with several lines', { headers: { a: 'b\r\nc: d' } }],
+    ['an invalid header name', { headers: { 'a b': 'c' } }],
+    ['an invalid method', { method: 'GET /\r\n' }],
     ['a tunnel', { method: 'CONNECT' }],
   ])('is refused with %s', async (_what, options) => {
     expect(await failure(options)).toBe('invalid-request');
@@ -140,36 +140,36 @@ describe('an outgoing call', () => {
   });
 });
 
-describe('the end of a wait', () => {
+describe('the end of an outgoing call', () => {
   const silent: SiteHandler = () => {};
-  const drip: SiteHandler = (_request, response) => {
+  const trickle: SiteHandler = (_request, response) => {
     const timer = setInterval(() => response.write('.'), 5);
     response.on('close', () => clearInterval(timer));
   };
 
   test.each<[string, SiteHandler]>([
-    ['that says nothing', silent],
-    ['that drips', drip],
-  ])('comes with the limit of time at a server %s', async (_what, handler) => {
+    ['that does not respond', silent],
+    ['that never finishes its body', trickle],
+  ])('comes at the time limit for a server %s', async (_what, handler) => {
     site.handle(handler);
     const hungUp = site.hangUp();
     expect(await failure({ timeout: 100 })).toBe('timeout');
     await hungUp;
   });
 
-  test('comes before there is a connection, too', async () => {
+  test('comes at the time limit before there is a connection', async () => {
     egress = createEgress({ allowedHosts: [], lookup: () => new Promise(() => {}) });
     const url = 'http://slow.example/';
     expect(await failure({ url, timeout: 10 })).toBe('timeout');
     const signal = AbortSignal.timeout(10);
-    const error = await ask({ url, signal }).catch((thrown) => thrown);
+    const error = await send({ url, signal }).catch((thrown) => thrown);
     expect(error).toBe(signal.reason);
   });
 
   test.each<[string, SiteHandler]>([
-    ['before the answer', silent],
-    ['in the middle of the body', drip],
-  ])('comes with the signal %s', async (_what, handler) => {
+    ['before the response', silent],
+    ['during the body', trickle],
+  ])('comes with the abort signal %s', async (_what, handler) => {
     const controller = new AbortController();
     const reason = new Error('The run ended.');
     site.handle((request, response) => {
@@ -177,32 +177,32 @@ describe('the end of a wait', () => {
       setImmediate(() => controller.abort(reason));
     });
     const hungUp = site.hangUp();
-    await expect(ask({ signal: controller.signal })).rejects.toBe(reason);
+    await expect(send({ signal: controller.signal })).rejects.toBe(reason);
     await hungUp;
   });
 
-  test('comes at once where the signal has ended before', async () => {
+  test('comes at once if the signal is already aborted', async () => {
     const signal = AbortSignal.abort();
-    await expect(ask({ signal })).rejects.toBe(signal.reason);
+    await expect(send({ signal })).rejects.toBe(signal.reason);
     expect(site.requests).toEqual([]);
   });
 
-  test('leaves no listener behind', async () => {
+  test('removes its abort listener', async () => {
     site.handle(hello);
     const { signal } = new AbortController();
-    await ask({ signal });
-    await ask({ signal, url: 'nonsense' }).catch(() => {});
+    await send({ signal });
+    await send({ signal, url: 'nonsense' }).catch(() => {});
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('comes when everything is closed', async () => {
+  test('comes when all connections are closed', async () => {
     site.handle(() => void egress.close());
     expect(await failure()).toBe('broken-answer');
   });
 });
 
 describe('the fetch of outgoing calls', () => {
-  test('sends a text and streams the answer', async () => {
+  test('sends a text and streams the response', async () => {
     site.handle((request, response) => {
       response.writeHead(201, { 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] });
       response.end(JSON.stringify({ got: request.body, key: request.headers['x-key'] }));
@@ -213,7 +213,7 @@ describe('the fetch of outgoing calls', () => {
     expect(await response.json()).toEqual({ got: 'Hi', key: 'k' });
   });
 
-  test('hangs up where its reader leaves or its signal ends', async () => {
+  test('disconnects if the reader cancels or the signal is aborted', async () => {
     site.handle((_request, response) => void response.write('data: 1\n\n'));
     const hungUp = site.hangUp();
     const left = await egress.fetch(site.origin);
@@ -225,14 +225,14 @@ describe('the fetch of outgoing calls', () => {
     await expect(ended.text()).rejects.toThrow('The run ended.');
   });
 
-  test('hangs up on an answer that no fetch can have', async () => {
+  test('disconnects from a response with an invalid status', async () => {
     site.handle((_request, response) => void response.writeHead(999).write('Well'));
     const hungUp = site.hangUp();
     await expect(egress.fetch(site.origin)).rejects.toMatchObject({ code: 'broken-answer' });
     await hungUp;
   });
 
-  test('has no body where there is none, and goes through the guard', async () => {
+  test('has no body for a 204, and is checked by the egress guard', async () => {
     site.handle((_request, response) => response.writeHead(204).end());
     expect((await egress.fetch(site.origin)).body).toBeNull();
     await expect(egress.fetch('http://127.0.0.1:1/')).rejects.toMatchObject({ code: 'blocked' });
@@ -250,12 +250,12 @@ describe('the slots of outgoing calls', () => {
       signal: new AbortController().signal,
     });
 
-  test('bound what one account has under way, and no other account', async () => {
+  test('limit the concurrent calls of one account, separately from others', async () => {
     egress = createEgress({ allowedHosts: [site.host], limits: { account: 1, process: 10 } });
-    const asked = Promise.withResolvers<() => void>();
-    site.handle((_request, response) => asked.resolve(() => response.end('Late.')));
+    const received = Promise.withResolvers<() => void>();
+    site.handle((_request, response) => received.resolve(() => response.end('Late.')));
     const first = request(egress.of('acc_1'));
-    const answer = await asked.promise;
+    const answer = await received.promise;
     await expect(request(egress.of('acc_1'))).rejects.toMatchObject({ code });
     await expect(egress.of('acc_1').fetch(site.origin)).rejects.toMatchObject({ code });
     site.handle(hello);
@@ -265,7 +265,7 @@ describe('the slots of outgoing calls', () => {
     expect(await request(egress.of('acc_1'))).toMatchObject({ status: 200 });
   });
 
-  test('bound what all have under way, until an answer is read, left or has failed', async () => {
+  test('limit all concurrent calls, until a response is read, cancelled or has failed', async () => {
     egress = createEgress({ allowedHosts: [site.host], limits: { account: 10, process: 1 } });
     site.handle(hello);
     const read = await egress.of('acc_1').fetch(site.origin);

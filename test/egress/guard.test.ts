@@ -21,7 +21,7 @@ const use = (options: Partial<Parameters<typeof createEgress>[0]> = {}) => {
 const get = (url: string, { request } = use(), timeout = 10_000) =>
   request({ method: 'GET', url, headers: {}, timeout, signal: new AbortController().signal });
 
-/** The code of the error; the error's words name nothing of the target. */
+/** The code of the error. Its message must not name the target. */
 const refusal = async (url: string, through?: Egress, timeout?: number) => {
   const error = await get(url, through, timeout).catch((thrown) => thrown);
   expect(error).toBeInstanceOf(EgressError);
@@ -35,7 +35,7 @@ const resolvingTo =
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
-describe('the guard of outgoing calls', () => {
+describe('the egress guard', () => {
   test.each([
     ['loopback', '127.0.0.1'],
     ['loopback, elsewhere in its block', '127.255.255.254'],
@@ -44,16 +44,16 @@ describe('the guard of outgoing calls', () => {
     ['loopback as one octal number', '017700000001'],
     ['loopback in hexadecimal', '0x7f.0.0.1'],
     ['loopback as one hexadecimal number', '0x7f000001'],
-    ['loopback in parts of mixed kinds', '0x7f.0.01'],
-    ['loopback in short', '127.1'],
-    ['loopback with a last dot', '127.0.0.1.'],
+    ['loopback in parts of mixed notations', '0x7f.0.01'],
+    ['loopback, shortened', '127.1'],
+    ['loopback with a trailing dot', '127.0.0.1.'],
     ['loopback in circled digits', '①②⑦.⓪.⓪.①'],
     ['loopback in full-width digits', '１２７．０．０．１'],
     ['loopback percent-encoded', '%31%32%37.0.0.1'],
     ['loopback by name', 'localhost'],
-    ['loopback by name in capitals', 'LOCALHOST'],
+    ['loopback by name in upper case', 'LOCALHOST'],
     ['this network', '0.0.0.0'],
-    ['this network in short', '0'],
+    ['this network, shortened', '0'],
     ['this network, elsewhere in its block', '0.1.2.3'],
     ['a private address of 10/8', '10.0.0.1'],
     ['a private address of 10/8 in decimal', '167772161'],
@@ -119,9 +119,9 @@ describe('the guard of outgoing calls', () => {
   });
 
   test.each([
-    ['nothing', []],
-    ['what are no addresses', ['shop.example', '']],
-  ])('does not reach a name that resolves to %s, also where it is allowed', async (_to, answer) => {
+    ['no addresses', []],
+    ['invalid addresses', ['shop.example', '']],
+  ])('cannot reach a name that resolves to %s, even if it is allowed', async (_to, answer) => {
     const lookup = async () => answer.map((address) => ({ address, family: 4 }));
     const allowed = use({ lookup, allowedHosts: [`shop.internal:${site.port}`] });
     expect(await refusal(`http://shop.internal:${site.port}/`, allowed)).toBe('unreachable');
@@ -130,8 +130,8 @@ describe('the guard of outgoing calls', () => {
     expect(['unreachable', 'blocked']).toContain(await refusal(url, use({ lookup })));
   });
 
-  test('tries 16 addresses of a name at most', async () => {
-    // Nobody listens at the first ones.
+  test('tries at most 16 addresses of a name', async () => {
+    // No server listens at the first ones.
     const addresses = [...Array(16).fill('127.0.0.2'), '127.0.0.1'];
     const allowedHosts = [`shop.internal:${site.port}`];
     const url = `http://shop.internal:${site.port}/`;
@@ -142,27 +142,27 @@ describe('the guard of outgoing calls', () => {
     expect(await get(url, fewer)).toMatchObject({ status: 200 });
   });
 
-  test.each(['localhost', 'shop.localhost', 'LOCALHOST.'])('never looks %s up', async (host) => {
-    const through = use({ lookup: () => Promise.reject(new Error('It was looked up.')) });
+  test.each(['localhost', 'shop.localhost', 'LOCALHOST.'])('never resolves %s', async (host) => {
+    const through = use({ lookup: () => Promise.reject(new Error('It was resolved.')) });
     expect(await refusal(`http://${host}:${site.port}/`, through)).toBe('blocked');
   });
 
-  test('refuses a name of which any address is private', async () => {
+  test('refuses a name if any of its addresses is private', async () => {
     const through = use({ lookup: resolvingTo('8.8.8.8', '127.0.0.1') });
     expect(await refusal(`http://shop.example:${site.port}/`, through)).toBe('blocked');
   });
 
-  test('connects to what it checked, however a name resolves later', async () => {
-    // 3ffe::/16 is public by its number, and routed nowhere: RFC 3701.
+  test('connects to the address that it checked, even if the name resolves differently later', async () => {
+    // 3ffe::/16 counts as public, but is not routed: RFC 3701.
     const answers = ['3ffe::1', '127.0.0.1'];
-    let asked = 0;
-    const lookup = () => resolvingTo(answers[asked++] ?? '127.0.0.1')();
+    let lookups = 0;
+    const lookup = () => resolvingTo(answers[lookups++] ?? '127.0.0.1')();
     const url = `http://shop.example:${site.port}/`;
     const through = use({ lookup });
     expect(['unreachable', 'timeout']).toContain(await refusal(url, through, 200));
-    expect(asked).toBe(1);
+    expect(lookups).toBe(1);
     expect(await refusal(url, through)).toBe('blocked');
-    expect(asked).toBe(2);
+    expect(lookups).toBe(2);
   });
 
   test.each([
@@ -182,7 +182,7 @@ describe('the guard of outgoing calls', () => {
     '//shop.example/',
     '/orders',
     '',
-  ])('refuses %j, which is no address to call', async (url) => {
+  ])('refuses the invalid URL %j', async (url) => {
     expect(await refusal(url)).toBe('invalid-url');
   });
 
@@ -200,13 +200,13 @@ describe('the guard of outgoing calls', () => {
     '2606:4700:4700::1111',
     '2a00:1450:4001::1',
     '64:ff9b::808:808',
-  ])('takes %s for public', (address) => {
+  ])('accepts %s as public', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 });
 
 describe('allowed hosts', () => {
-  test('are open by their address and port, and no other port is', async () => {
+  test('are allowed with their address and port only', async () => {
     const through = use({ allowedHosts: [site.host] });
     expect(await get(`http://127.0.0.1:${site.port}/`, through)).toMatchObject({ status: 200 });
     expect(await get(`http://2130706433:${site.port}/`, through)).toMatchObject({ status: 200 });
@@ -217,7 +217,7 @@ describe('allowed hosts', () => {
     expect(await refusal(`http://localhost:${site.port}/`, through)).toBe('blocked');
   });
 
-  test('are open by their name, and the same address by another name is not', async () => {
+  test('are allowed with their name only', async () => {
     const lookup = resolvingTo('127.0.0.1');
     const through = use({ allowedHosts: [`Shop.internal:${site.port}`], lookup });
     expect(await get(`http://shop.internal:${site.port}/`, through)).toMatchObject({ status: 200 });
@@ -225,7 +225,7 @@ describe('allowed hosts', () => {
     expect(await refusal(`http://other.internal:${site.port}/`, through)).toBe('blocked');
   });
 
-  test('may be of IPv6, in brackets, and of the ports that URLs leave out', async () => {
+  test('may be IPv6 addresses in brackets, and have default ports', async () => {
     const allowedHosts = ['[::1]:80', '[0:0::1]:1', '127.0.0.9:443'];
     const through = use({ allowedHosts });
     for (const url of ['http://[::1]/', 'http://[::1]:1/', 'https://127.0.0.9/']) {
@@ -236,7 +236,7 @@ describe('allowed hosts', () => {
   });
 
   test.each(['', 'shop.internal', '::1:80', '[::1]', 'shop.internal:80/path', 'a:99999', ':80'])(
-    'are refused where one reads %j',
+    'are refused if invalid: %j',
     (entry) => {
       expect(() => createEgress({ allowedHosts: [entry] })).toThrow(TypeError);
     },

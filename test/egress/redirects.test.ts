@@ -18,9 +18,9 @@ beforeEach(() => {
 afterEach(() => egress.close());
 
 const MEBIBYTE = 1024 * 1024;
-const hello: SiteHandler = (_request, response) => response.end('Hello there.');
+const greet: SiteHandler = (_request, response) => response.end('Hello there.');
 
-const ask = (options: Partial<EgressRequest> = {}) =>
+const request = (options: Partial<EgressRequest> = {}) =>
   egress.request({
     method: 'GET',
     url: `${site.origin}/`,
@@ -30,16 +30,16 @@ const ask = (options: Partial<EgressRequest> = {}) =>
     ...options,
   });
 const failure = async (options: Partial<EgressRequest> = {}) => {
-  const error = await ask(options).catch((thrown) => thrown);
+  const error = await request(options).catch((thrown) => thrown);
   expect(error).toBeInstanceOf(EgressError);
   return error.code;
 };
 
-/** Redirects everything but `/end`, which says hello. */
+/** Redirects everything except `/end`, which returns a greeting. */
 const redirectTo =
   (location: string, status = 302): SiteHandler =>
   (request, response) => {
-    if (request.url === '/end') return hello(request, response);
+    if (request.url === '/end') return greet(request, response);
     response.writeHead(status, { location, 'set-cookie': 'id=1' }).end('Elsewhere.');
   };
 
@@ -52,10 +52,10 @@ describe('a redirect', () => {
     [302, 'PUT', 'PUT', '{}'],
     [307, 'POST', 'POST', '{}'],
     [308, 'DELETE', 'DELETE', '{}'],
-  ])('by %i turns %s into %s', async (status, method, then, body) => {
+  ])('with status %i turns %s into %s', async (status, method, then, body) => {
     site.handle(redirectTo('end', status));
     const headers = { 'content-type': 'application/json', authorization: 'Bearer a' };
-    expect(await ask({ method, headers, body: '{}' })).toMatchObject({ text: 'Hello there.' });
+    expect(await request({ method, headers, body: '{}' })).toMatchObject({ text: 'Hello there.' });
     const last = site.requests[1];
     expect(last).toMatchObject({ method: then, url: '/end', body });
     expect(last?.headers['content-type']).toBe(body ? 'application/json' : undefined);
@@ -63,10 +63,10 @@ describe('a redirect', () => {
     expect(last?.headers.cookie).toBeUndefined();
   });
 
-  test('to another origin carries no header that may hold a secret', async () => {
+  test('to another origin has no headers that may contain a secret', async () => {
     site.handle(redirectTo(`${other.origin}/end`, 307));
     const secret = { Authorization: 'Bearer a', COOKIE: 'id=1', 'X-Api-Key': 'k' };
-    await ask({ method: 'POST', headers: { ...secret, Accept: 'text/plain' }, body: 'Hi' });
+    await request({ method: 'POST', headers: { ...secret, Accept: 'text/plain' }, body: 'Hi' });
     const { headers = {}, body } = other.requests[0] ?? {};
     expect([headers.authorization, headers.cookie, headers['x-api-key']]).toEqual([
       undefined,
@@ -76,14 +76,14 @@ describe('a redirect', () => {
     expect([headers.accept, headers.host, body]).toEqual(['text/plain', other.host, 'Hi']);
   });
 
-  test('is followed 3 times and no more', async () => {
+  test('is followed at most 3 times', async () => {
     const countdown: SiteHandler = (request, response) => {
       const left = Number(request.url.slice(1));
-      if (left === 0) return hello(request, response);
+      if (left === 0) return greet(request, response);
       response.writeHead(302, { location: `/${left - 1}` }).end('a'.repeat(MEBIBYTE));
     };
     site.handle(countdown);
-    expect(await ask({ url: `${site.origin}/3` })).toMatchObject({ status: 200 });
+    expect(await request({ url: `${site.origin}/3` })).toMatchObject({ status: 200 });
     expect(await failure({ url: `${site.origin}/4` })).toBe('too-many-redirects');
   });
 
@@ -101,8 +101,8 @@ describe('a redirect', () => {
     expect(await failure()).toBe(code);
   });
 
-  test('without a place to go is an answer', async () => {
+  test('without a location is returned as a response', async () => {
     site.handle((_request, response) => response.writeHead(302).end('Somewhere.'));
-    expect(await ask()).toMatchObject({ status: 302, text: 'Somewhere.' });
+    expect(await request()).toMatchObject({ status: 302, text: 'Somewhere.' });
   });
 });

@@ -20,7 +20,7 @@ const execute = (body: object, headers: Record<string, string> = {}) =>
 const findRun = (id: string) => app.prisma.run.findUniqueOrThrow({ where: { id } });
 
 describe('POST /v1/bots/:id/execute', () => {
-  test('runs a prompt by itself: no history, no memory, no session', async () => {
+  test('runs a prompt without history, memory or session', async () => {
     await tenant.chat(bot, { message: 'Before' }, { 'x-session-id': 's' });
     const response = await execute(
       { prompt: 'Do it', context: { plan: 'pro' }, metadata: { job: 7 } },
@@ -51,7 +51,7 @@ describe('POST /v1/bots/:id/execute', () => {
     expect(await app.prisma.message.count({ where: { run: { botId: bot } } })).toBe(2);
   });
 
-  test('streams', async () => {
+  test('streams the response', async () => {
     const response = await execute(
       { prompt: 'Do it', stream: true },
       { accept: 'text/event-stream' },
@@ -69,7 +69,7 @@ describe('POST /v1/bots/:id/execute', () => {
     ]);
   });
 
-  test('names all that is wrong with a request', async () => {
+  test('reports every problem of a request', async () => {
     const response = await execute({ context: 7, metadata: [], environment: 'x', stream: 'yes' });
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as { error: { details: { path: string }[] } };
@@ -82,7 +82,7 @@ describe('POST /v1/bots/:id/execute', () => {
     ]);
   });
 
-  test('takes several prompts at once: they wait for nobody', async () => {
+  test('runs several prompts concurrently', async () => {
     let waiting = 0;
     const all = Promise.withResolvers<void>();
     app.upstream.script(async ({ say, end }) => {
@@ -96,7 +96,7 @@ describe('POST /v1/bots/:id/execute', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   });
 
-  test('answers the run over GraphQL', async () => {
+  test('returns the run over GraphQL', async () => {
     app.upstream.script(({ say, end }) => {
       say('Done.');
       end();
@@ -115,7 +115,7 @@ describe('POST /v1/bots/:id/execute', () => {
     expect(names.slice(1, 3)).toEqual(['merge_context', 'send_to_model']);
   });
 
-  test('says that a run failed', async () => {
+  test('returns an error if the run fails', async () => {
     app.upstream.script(({ response }) => {
       response.writeHead(400).end();
     });

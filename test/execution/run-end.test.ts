@@ -26,8 +26,8 @@ const OUTCOME: RunOutcome = {
 const DONE = { type: 'ChatDone', runId: 'run_1', latencyMs: 7, tokensUsed: 3, toolsCalled: [] };
 const session = { key: 'ses_1', turns: 0, leaseId: 'trn_1' };
 
-/** Ends a run on a database that answers as the test says. */
-function ending(runs: Partial<Pick<Runs, 'end' | 'abandon'>>) {
+/** Ends a run with a database that responds as the test defines. */
+function endRun(runs: Partial<Pick<Runs, 'end' | 'abandon'>>) {
   const stop = new AbortController();
   const stall = vi.fn();
   const log = { warn: () => {}, error: () => {} };
@@ -47,18 +47,18 @@ function ending(runs: Partial<Pick<Runs, 'end' | 'abandon'>>) {
     newMessages: [],
     since: performance.now(),
   };
-  const told = storeEnd(run, stop.signal);
-  return { told, stall, stop: () => stop.abort(NO_MORE_TIME) };
+  const event = storeEnd(run, stop.signal);
+  return { event, stall, stop: () => stop.abort(NO_MORE_TIME) };
 }
 
 describe('the end of a run', () => {
-  test('is stored again and again until the outage is over', async () => {
-    let isAway = true;
-    let tries = 0;
-    const { told, stall } = ending({
+  test('is stored with retries until an outage ends', async () => {
+    let isDown = true;
+    let attempts = 0;
+    const { event, stall } = endRun({
       end: async () => {
-        tries += 1;
-        if (isAway) throw cutError();
+        attempts += 1;
+        if (isDown) throw cutError();
         return 'asRequested';
       },
     });
@@ -67,30 +67,30 @@ describe('the end of a run', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(stall).toHaveBeenCalledOnce();
     await vi.advanceTimersByTimeAsync(3_600_000);
-    expect(tries).toBeGreaterThan(3_600);
-    isAway = false;
+    expect(attempts).toBeGreaterThan(3_600);
+    isDown = false;
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(await told).toEqual(DONE);
+    expect(await event).toEqual(DONE);
   });
 
-  test('is left to recovery 3 seconds after the process has no more time', async () => {
-    const { told, stop } = ending({
+  test('is left to recovery 3 seconds after the shutdown limit', async () => {
+    const { event, stop } = endRun({
       end: async () => {
         throw cutError();
       },
     });
     stop();
     await vi.advanceTimersByTimeAsync(4_000);
-    expect(await told).toBeUndefined();
+    expect(await event).toBeUndefined();
   });
 
-  test('is a failure without its messages where the database refuses it, or the turn is lost', async () => {
+  test('is a failure without messages if the database refuses it or the turn was lost', async () => {
     const refusal = Object.assign(new Error('duplicate key value'), { code: '23505' });
     for (const end of [async () => Promise.reject(refusal), async () => 'held' as const]) {
       const abandon = vi.fn(async (): Promise<StoredEnd> => 'asRequested');
-      const { told } = ending({ end, abandon });
+      const { event } = endRun({ end, abandon });
       await vi.advanceTimersByTimeAsync(1_000);
-      expect(await told).toMatchObject({ type: 'ChatFailed', code: 'internal_error' });
+      expect(await event).toMatchObject({ type: 'ChatFailed', code: 'internal_error' });
       expect(abandon).toHaveBeenCalledExactlyOnceWith(
         expect.anything(),
         expect.objectContaining({ status: 'FAILED' }),
@@ -99,7 +99,7 @@ describe('the end of a run', () => {
     }
   });
 
-  test('is the one that the row has, also when another process stored it', async () => {
+  test('is the stored one, even if another process stored it', async () => {
     const cancelled = {
       type: 'ChatCancelled',
       runId: 'run_1',
@@ -112,13 +112,13 @@ describe('the end of a run', () => {
       ['deleted', { type: 'ChatFailed', code: 'internal_error' }],
     ];
     for (const [stored, event] of ends) {
-      expect(await ending({ end: async () => stored }).told).toMatchObject(event);
+      expect(await endRun({ end: async () => stored }).event).toMatchObject(event);
     }
   });
 });
 
-describe('a run whose end cannot be stored at the moment', () => {
-  test('is waited for by streams alone: a whole reply says that its end is not known', async () => {
+describe('a run whose end cannot be stored yet', () => {
+  test('continues for streams, while a whole reply fails because its end is unknown', async () => {
     const log = createEventLog(() => {});
     const { signal } = new AbortController();
     const stream = Array.fromAsync(log.read(signal), ({ type }) => type);

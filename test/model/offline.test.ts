@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ModelEvent, ModelMessage, ModelTool } from '../../src/model/model.ts';
 import { createOfflineModel } from '../../src/model/offline.ts';
 
-const ask = async (
+const run = async (
   messages: ModelMessage[],
   { pace = 0, signal = new AbortController().signal, tools = [] as ModelTool[] } = {},
 ) => {
@@ -13,7 +13,7 @@ const ask = async (
   return events;
 };
 
-const textOf = (events: Awaited<ReturnType<typeof ask>>) =>
+const textOf = (events: Awaited<ReturnType<typeof run>>) =>
   events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
 
 const conversation: ModelMessage[] = [
@@ -24,21 +24,21 @@ const conversation: ModelMessage[] = [
 ];
 
 describe('the offline model', () => {
-  test('is never taken for another', () => {
+  test('has the name "offline" for any requested model', () => {
     expect(createOfflineModel({ pace: 0 }).nameFor('gpt-4o')).toBe('offline');
   });
 
-  test('shows the message, the history and the context that reached it', async () => {
-    const text = textOf(await ask(conversation));
+  test('includes the message, the history and the context in its reply', async () => {
+    const text = textOf(await run(conversation));
     expect(text).toContain('You said: "Who am I?".');
     expect(text).toContain('Before that, you said: "I am Ada.". I remember 2 messages of yours.');
     expect(text).toContain('{"plan":"pro"}');
   });
 
-  test('streams word by word, the same answer to the same conversation, with its usage', async () => {
-    const events = await ask(conversation);
+  test('streams word by word, deterministically, with usage', async () => {
+    const events = await run(conversation);
     expect(events.length).toBeGreaterThan(10);
-    expect(await ask(conversation)).toEqual(events);
+    expect(await run(conversation)).toEqual(events);
     expect(events.at(-1)).toEqual({
       type: 'finish',
       reason: 'stop',
@@ -46,12 +46,12 @@ describe('the offline model', () => {
     });
   });
 
-  test('calls a tool that the message names, with the input that it holds, and tells its answer', async () => {
+  test('calls a tool that the message names with its input, and includes the result in its reply', async () => {
     const tools = [{ name: 'shop_find', description: '', parameters: {} }];
     const messages: ModelMessage[] = [
       { role: 'user', content: 'Please call shop.find with {"id": "A-1"}.' },
     ];
-    const events = await ask(messages, { tools });
+    const events = await run(messages, { tools });
     const call = { id: 'call_1', name: 'shop_find', arguments: '{"id": "A-1"}' };
     expect(events[0]).toEqual({ type: 'tool-call', call });
     const answered: ModelMessage[] = [
@@ -59,12 +59,12 @@ describe('the offline model', () => {
       { role: 'assistant', content: '', toolCalls: [call] },
       { role: 'tool', content: 'Found it', toolCallId: 'call_1' },
     ];
-    expect(textOf(await ask(answered))).toContain('The tool that you named answered: Found it.');
+    expect(textOf(await run(answered))).toContain('The tool that you named answered: Found it.');
   });
 
-  test('stops when it is told to', async () => {
+  test('stops when the signal is aborted', async () => {
     const leaving = new AbortController();
-    const answer = ask(conversation, { pace: 60_000, signal: leaving.signal });
+    const answer = run(conversation, { pace: 60_000, signal: leaving.signal });
     leaving.abort();
     expect(await answer).toEqual([]);
   });

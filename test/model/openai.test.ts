@@ -21,7 +21,7 @@ const request: ModelRequest = {
   timeout: 60_000,
 };
 
-const ask = async (script: Script, options: Partial<ModelRequest> = {}, signal?: AbortSignal) => {
+const run = async (script: Script, options: Partial<ModelRequest> = {}, signal?: AbortSignal) => {
   upstream.script(script);
   const model = createOpenAIModel({
     apiKey: 'sk-test',
@@ -35,7 +35,7 @@ const ask = async (script: Script, options: Partial<ModelRequest> = {}, signal?:
 };
 
 const failure = async (script: Script, options: Partial<ModelRequest> = {}) => {
-  const error = await ask(script, options).catch((thrown) => thrown);
+  const error = await run(script, options).catch((thrown) => thrown);
   expect(error).toBeInstanceOf(GatewayError);
   return `${error.code}: ${error.message}`;
 };
@@ -46,9 +46,9 @@ const textOf = (events: ModelEvent[]) =>
 const LARGE = 1024 * 1024;
 const delta = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
 
-describe('a model behind OpenAI’s chat completions', () => {
+describe('a model server with OpenAI’s chat completions', () => {
   test('streams text, then its finish with the usage', async () => {
-    const events = await ask(({ say, end }) => {
+    const events = await run(({ say, end }) => {
       say('Good ');
       say('day.');
       end({ prompt_tokens: 9, completion_tokens: 4 });
@@ -61,8 +61,8 @@ describe('a model behind OpenAI’s chat completions', () => {
     expect(upstream.requests[0]?.headers.authorization).toBe('Bearer sk-test');
   });
 
-  test('says nothing of tokens where the server reports none', async () => {
-    const events = await ask(({ response }) => {
+  test('has undefined usage if the server reports none', async () => {
+    const events = await run(({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"length"}]}\n\n');
       response.end('data: [DONE]\n\n');
@@ -71,12 +71,12 @@ describe('a model behind OpenAI’s chat completions', () => {
   });
 
   test.each<[string, unknown, [number, number]]>([
-    ['texts', { prompt_tokens: '5', completion_tokens: '6' }, [0, 0]],
-    ['nothing', { prompt_tokens: null }, [0, 0]],
+    ['strings', { prompt_tokens: '5', completion_tokens: '6' }, [0, 0]],
+    ['null', { prompt_tokens: null }, [0, 0]],
     ['fractions and negative numbers', { prompt_tokens: 1.5, completion_tokens: -1 }, [0, 0]],
     ['more than can be stored', { prompt_tokens: 3_000_000_000, completion_tokens: 2 }, [0, 2]],
-  ])('counts no tokens where the server reports %s', async (_what, usage, [prompt, completion]) => {
-    const events = await ask(({ say, end }) => {
+  ])('counts invalid tokens as 0: %s', async (_what, usage, [prompt, completion]) => {
+    const events = await run(({ say, end }) => {
       say('Hi');
       end(usage as never);
     });
@@ -85,11 +85,11 @@ describe('a model behind OpenAI’s chat completions', () => {
     });
   });
 
-  test('is asked once more where it fails before the first token', async () => {
-    let tries = 0;
-    const events = await ask(({ response, say, end }) => {
-      tries += 1;
-      if (tries === 1) {
+  test('is called once more if it fails before the first token', async () => {
+    let attempts = 0;
+    const events = await run(({ response, say, end }) => {
+      attempts += 1;
+      if (attempts === 1) {
         response.writeHead(429, { 'retry-after-ms': '1' }).end();
         return;
       }
@@ -100,11 +100,11 @@ describe('a model behind OpenAI’s chat completions', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  test('is asked once more where it breaks off before the first token', async () => {
-    let tries = 0;
-    const events = await ask(({ response, say, end }) => {
-      tries += 1;
-      if (tries === 1) {
+  test('is called once more if it disconnects before the first token', async () => {
+    let attempts = 0;
+    const events = await run(({ response, say, end }) => {
+      attempts += 1;
+      if (attempts === 1) {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write('data: {"choices":[{"delta":{"role":"assistant"}}]}\n\n');
         response.end();
@@ -117,12 +117,12 @@ describe('a model behind OpenAI’s chat completions', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  test('is not asked again where asking again cannot help', async () => {
+  test('is not called again if a retry cannot help', async () => {
     expect(await failure(({ response }) => void response.writeHead(401).end())).toMatch(/401/);
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test('is asked twice at most', async () => {
+  test('is called at most twice', async () => {
     expect(
       await failure(
         ({ response }) => void response.writeHead(500, { 'retry-after-ms': '1' }).end(),
@@ -131,7 +131,7 @@ describe('a model behind OpenAI’s chat completions', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  test('is not asked again once it has spoken', async () => {
+  test('is not called again after its first token', async () => {
     expect(
       await failure(({ say, cut }) => {
         say('Half');
@@ -143,20 +143,20 @@ describe('a model behind OpenAI’s chat completions', () => {
 
   test.each<[string, Script]>([
     [
-      'a stream that ends without a finish',
+      'a stream that ends without a finish reason',
       ({ say, response }) => {
         say('Half');
         response.end();
       },
     ],
-    ['nothing at all', ({ response }) => void response.writeHead(200).end()],
+    ['an empty response', ({ response }) => void response.writeHead(200).end()],
     [
-      'a page in place of a stream',
+      'an HTML page',
       ({ response }) =>
         void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>canary</h1>'),
     ],
     [
-      'what is no JSON',
+      'invalid JSON',
       ({ response }) =>
         void response
           .writeHead(200, { 'content-type': 'text/event-stream' })
@@ -170,14 +170,14 @@ describe('a model behind OpenAI’s chat completions', () => {
           .end('data: {"error":{"message":"canary"}}\n\n'),
     ],
     [
-      'a refusal with its own words',
+      'a refusal with a message',
       ({ response }) =>
         void response
           .writeHead(401, { 'content-type': 'application/json' })
           .end('{"error":{"message":"canary sk-test"}}'),
     ],
   ] as [string, Script][])(
-    'that answers %s is a model_error without its words',
+    'that returns %s causes a model_error without the server’s text',
     async (_what, script) => {
       const message = await failure(script);
       expect(message).toMatch(/^model_error: /);
@@ -185,25 +185,25 @@ describe('a model behind OpenAI’s chat completions', () => {
     },
   );
 
-  test('that is not there is a model_error', async () => {
+  test('that is unreachable causes a model_error', async () => {
     const model = createOpenAIModel({ baseUrl: 'http://127.0.0.1:1/v1', defaultModel: 'none' });
-    const asked = model.stream(request, () => {}, new AbortController().signal);
-    await expect(asked).rejects.toMatchObject({
+    const call = model.stream(request, () => {}, new AbortController().signal);
+    await expect(call).rejects.toMatchObject({
       code: 'model_error',
       message: "The model's server cannot be reached.",
     });
   });
 
   test.each<[string, Script]>([
-    ['never answers', async ({ closed }) => void (await closed)],
+    ['never responds', async ({ closed }) => void (await closed)],
     [
-      'falls silent',
+      'stops responding',
       async ({ say, closed }) => {
         say('Well');
         await closed;
       },
     ],
-  ])('that %s is a model_timeout, and is hung up on', async (_what, script) => {
+  ])('that %s causes a model_timeout, and is disconnected', async (_what, script) => {
     const hungUp = Promise.withResolvers<void>();
     const message = await failure(
       async (exchange) => {
@@ -219,8 +219,11 @@ describe('a model behind OpenAI’s chat completions', () => {
   test.each<[string, string]>([
     ['text', delta({ content: 'x'.repeat(LARGE) })],
     ['text in small pieces', delta({ content: 'x' }).repeat(LARGE / 64)],
-    ['a call', delta({ tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(LARGE) } }] })],
-  ])('that says %s without end is a model_error, and is hung up on', async (_what, piece) => {
+    [
+      'tool call arguments',
+      delta({ tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(LARGE) } }] }),
+    ],
+  ])('that returns endless %s causes a model_error, and is disconnected', async (_what, piece) => {
     const hungUp = Promise.withResolvers<void>();
     const message = await failure(async ({ response, closed }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -235,15 +238,15 @@ describe('a model behind OpenAI’s chat completions', () => {
     await hungUp.promise;
   });
 
-  test('that refuses without end has refused', async () => {
+  test('that returns an endless error response causes a model_error', async () => {
     const refuse: Script = ({ response }) => void response.writeHead(401).write('No');
     expect(await failure(refuse)).toBe("model_error: The model's server answered 401.");
   });
 
-  test('is hung up on when the signal is aborted, and says nothing more', async () => {
+  test('is disconnected when the signal is aborted, without further events', async () => {
     const leaving = new AbortController();
     const hungUp = Promise.withResolvers<void>();
-    const events = await ask(
+    const events = await run(
       async ({ say, closed }) => {
         say('Well');
         leaving.abort();
@@ -257,13 +260,13 @@ describe('a model behind OpenAI’s chat completions', () => {
     await hungUp.promise;
   });
 
-  test('is not asked at all where the signal was aborted before', async () => {
-    expect(await ask(({ end }) => end(), {}, AbortSignal.abort())).toEqual([]);
+  test('is not called if the signal is already aborted', async () => {
+    expect(await run(({ end }) => end(), {}, AbortSignal.abort())).toEqual([]);
     expect(upstream.requests).toHaveLength(0);
   });
 
-  test('may split a character between two fragments, and may say what cannot be stored', async () => {
-    const events = await ask(({ say, end }) => {
+  test('may split a character between two fragments, and may send characters that cannot be stored', async () => {
+    const events = await run(({ say, end }) => {
       say('\uD83D');
       say('\uDE00 ok \u0000 \uD800');
       say('!');
@@ -272,8 +275,8 @@ describe('a model behind OpenAI’s chat completions', () => {
     expect(textOf(events)).toBe('😀 ok \uFFFD \uFFFD!');
   });
 
-  test('may end with half a character, which is not left out', async () => {
-    const events = await ask(({ say, end }) => {
+  test('may end with half a character, which is replaced', async () => {
+    const events = await run(({ say, end }) => {
       say('Well \uD83D');
       end();
     });

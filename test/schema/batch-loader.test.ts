@@ -14,10 +14,10 @@ beforeAll(async () => {
   botIds = [await makeBot(7), await makeBot(0), await makeBot(3), await makeBot(12)];
 });
 
-/** Few moments, so that many rows share one. */
-const someMoment = (index: number) => new Date(Date.UTC(2026, 2, 1 + (index % 3)));
+/** Few times, so that many rows share one. */
+const someTime = (index: number) => new Date(Date.UTC(2026, 2, 1 + (index % 3)));
 
-/** A bot with so many runs, deployments and sessions, and as many messages in each of these. */
+/** A bot with this number of runs, deployments and sessions, and as many messages in each session. */
 async function makeBot(count: number): Promise<string> {
   const { prisma } = app;
   const botId = await tenant.bot(null);
@@ -26,7 +26,7 @@ async function makeBot(count: number): Promise<string> {
     app,
     botId,
     each.map((index) => ({
-      createdAt: someMoment(index),
+      createdAt: someTime(index),
       status: index % 2 ? 'FAILED' : 'COMPLETED',
       sessionId: `user-${index % 4}`,
       latencyMs: index,
@@ -38,7 +38,7 @@ async function makeBot(count: number): Promise<string> {
     environment: index % 3 ? ('PRODUCTION' as const) : ('STAGING' as const),
     status: index % 2 ? ('DEPLOYED' as const) : ('FAILED' as const),
     source: '',
-    createdAt: someMoment(index),
+    createdAt: someTime(index),
   }));
   await prisma.deployment.createMany({ data: deployments });
   for (const { id: deploymentId, environment } of deployments.slice(0, count > 5 ? 2 : 1)) {
@@ -49,7 +49,7 @@ async function makeBot(count: number): Promise<string> {
     botId,
     environment: 'PRODUCTION' as const,
     sessionId: `user-${index}`,
-    createdAt: someMoment(index),
+    createdAt: someTime(index),
   }));
   await prisma.session.createMany({ data: sessions });
   await prisma.message.createMany({
@@ -71,8 +71,8 @@ async function makeBot(count: number): Promise<string> {
 const PAGE =
   '{ edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }';
 
-/** A cursor of a place that some row has, or none. */
-const cursorOf = (place: string) => Buffer.from(place).toString('base64url');
+/** A cursor at a position, which may or may not be that of a row. */
+const cursorOf = (position: string) => Buffer.from(position).toString('base64url');
 const someNewest = fc
   .tuple(fc.nat(4), fc.constantFrom('a', 'run_m', 'z'))
   .map(([day, tie]) => cursorOf(`${Date.UTC(2026, 1, 27 + day)}.${tie}`));
@@ -140,24 +140,26 @@ const answerOf = async (query: string, key = tenant.apiKey) => {
   return data;
 };
 
-describe('what the entries of a list are asked together', () => {
-  test('is what each is asked alone, whatever else is asked', async () => {
+describe('a field of all entries of a list', () => {
+  test('has the same result as for each entry alone, with any other fields', async () => {
     const edge = fc.oneof(someRuns, someDeployments, someSessions, someOther);
     await fc.assert(
       fc.asyncProperty(fc.array(edge, { minLength: 1, maxLength: 5 }), async (edges) => {
-        const asked = edges.map((edge, index) => `edge${index}: ${edge}`).join(' ');
-        const { bots } = await answerOf(`{ bots(first: 4) { edges { node { id ${asked} } } } }`);
+        const selection = edges.map((edge, index) => `edge${index}: ${edge}`).join(' ');
+        const { bots } = await answerOf(
+          `{ bots(first: 4) { edges { node { id ${selection} } } } }`,
+        );
         expect(bots.edges).toHaveLength(botIds.length);
         for (const { node } of bots.edges) {
-          const { bot } = await answerOf(`{ bot(id: "${node.id}") { id ${asked} } }`);
-          expect(node, asked).toEqual(bot);
+          const { bot } = await answerOf(`{ bot(id: "${node.id}") { id ${selection} } }`);
+          expect(node, selection).toEqual(bot);
         }
       }),
       { ...runsOf(10), endOnFailure: true },
     );
   });
 
-  test('is answered to a limited key for its own bots alone, page by page', async () => {
+  test('contains only the bots of a restricted key, in pages', async () => {
     const own = [botIds[0], botIds[2]];
     const key = await tenant.key({ botIds: [botIds[0] ?? '', botIds[2] ?? ''] });
     const ids: string[] = [];
@@ -179,7 +181,7 @@ describe('what the entries of a list are asked together', () => {
     expect(ids.toSorted()).toEqual(own.toSorted());
   });
 
-  test('is refused to each entry by itself where the key may not', async () => {
+  test('is refused with an error if the key lacks the scope', async () => {
     const key = await tenant.key({ scopes: ['CHAT'] });
     const { data, errors } = await app.graphql(
       key,
@@ -189,7 +191,7 @@ describe('what the entries of a list are asked together', () => {
     expect(errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
   });
 
-  test('is never of another account, for an operator neither', async () => {
+  test('contains nothing of another account, even for an operator', async () => {
     const other = await app.tenant();
     await other.bot(null);
     const key = await tenant.key({ scopes: ['OPERATOR'] });
@@ -201,10 +203,10 @@ describe('what the entries of a list are asked together', () => {
     expect(nodes[1]).toEqual({ id: other.accountId, bots: { edges: [] } });
   });
 
-  test('is nothing of what the key may not see, among all that it may', async () => {
-    const stranger = await app.tenant();
-    const strange = await stranger.bot();
-    await (await stranger.chat(strange, { message: 'Hi' }, { 'x-session-id': 's' })).text();
+  test('contains only permitted nodes among others', async () => {
+    const otherTenant = await app.tenant();
+    const foreignBot = await otherTenant.bot();
+    await (await otherTenant.chat(foreignBot, { message: 'Hi' }, { 'x-session-id': 's' })).text();
     const idsOf = async (botId: string) => {
       const ofBot = { where: { botId } };
       const rows = [
@@ -215,8 +217,8 @@ describe('what the entries of a list are asked together', () => {
       return [botId, ...rows.map(({ id }) => id)];
     };
     const [first = '', , third = ''] = botIds;
-    const [own, closed, others] = [await idsOf(first), await idsOf(third), await idsOf(strange)];
-    const ids = JSON.stringify([own, closed, others, stranger.accountId].flat());
+    const [own, closed, others] = [await idsOf(first), await idsOf(third), await idsOf(foreignBot)];
+    const ids = JSON.stringify([own, closed, others, otherTenant.accountId].flat());
     const seen = async (key: string) => {
       const { nodes } = await answerOf(`{ nodes(ids: ${ids}) { id } }`, key);
       return nodes.map((node: { id: string } | null) => node?.id);
@@ -227,7 +229,7 @@ describe('what the entries of a list are asked together', () => {
     expect(await seen(limited)).toEqual([...own, ...closed.map(() => undefined), ...none]);
   });
 
-  test('is told of a mistake at each entry', async () => {
+  test('has an error for invalid arguments of entries', async () => {
     const { errors } = await tenant.graphql(
       `{ bots { edges { node { sessions(first: 1) { edges { node { messages(after: "${cursorOf('1.run_x')}") { edges { cursor } } } } } } } } }`,
     );

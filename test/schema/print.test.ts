@@ -10,23 +10,23 @@ import { schema } from '../../src/schema/index.ts';
 import { printedSchema } from '../../src/schema/print.ts';
 
 describe('the schema', () => {
-  test('is printed in schema.graphql; when this fails, run: npm run schema', async () => {
+  test('is printed in schema.graphql; if this fails, run: npm run schema', async () => {
     const file = await readFile(new URL('../../schema.graphql', import.meta.url), 'utf8');
     expect(file).toBe(printedSchema());
   });
 
   test.each(Object.entries({ ...chatOperations, ...deploymentOperations, ...runOperations }))(
-    'has what the operation %s asks for',
+    'validates the operation %s',
     (_name, { document }) => {
       expect(validate(schema, parse(document))).toEqual([]);
     },
   );
 
-  test.each(CONSOLE_DOCUMENTS)("has what the console's document asks for: %s", (document) => {
+  test.each(CONSOLE_DOCUMENTS)("validates the console's document: %s", (document) => {
     expect(validate(schema, parse(document))).toEqual([]);
   });
 
-  test("is what the console's documents are generated from; when this fails, run: npm run documents", async () => {
+  test("is the source of the console's generated documents; if this fails, run: npm run documents", async () => {
     for (const [name, content] of Object.entries(await printedDocuments())) {
       const file = new URL(`../../src/operations/console/${name}`, import.meta.url);
       expect(await readFile(file, 'utf8')).toBe(content);

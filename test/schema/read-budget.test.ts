@@ -49,8 +49,8 @@ beforeAll(async () => {
   }
 });
 
-/** Characters of the answer to a query, and its data or first error. */
-const ask = async (query: string, variables = {}) => {
+/** The data or the first error of a query. */
+const runQuery = async (query: string, variables = {}) => {
   const [result] = await WAYS.HTTP(app, tenant.apiKey, { query, variables });
   return { data: result?.data as never, error: result?.errors?.[0] };
 };
@@ -67,12 +67,12 @@ type Page = {
 };
 
 describe('a page of long texts', () => {
-  test('ends sooner than asked, and goes on where it ended', async () => {
+  test('ends early, and continues after its last entry', async () => {
     const seen: string[] = [];
     const sizes: number[] = [];
     let after: string | null = null;
     do {
-      const { data, error }: { data: { runs: Page }; error: unknown } = await ask(
+      const { data, error }: { data: { runs: Page }; error: unknown } = await runQuery(
         `query ($bot: ID!, $after: String) { runs(botId: $bot, first: 100, after: $after) { ${RUNS} } }`,
         { bot, after },
       );
@@ -86,9 +86,9 @@ describe('a page of long texts', () => {
     expect(seen).toEqual(runIds);
   });
 
-  test('ends sooner from the end, too', async () => {
+  test('ends early in the backward direction, too', async () => {
     const { data }: { data: { bot: { runs: Page & { pageInfo: { hasPreviousPage: boolean } } } } } =
-      await ask(
+      await runQuery(
         `query ($bot: ID!) { bot(id: $bot) { runs(last: 12) { edges { node { id input } } pageInfo { hasPreviousPage } } } }`,
         { bot },
       );
@@ -97,7 +97,7 @@ describe('a page of long texts', () => {
     expect(pageInfo.hasPreviousPage).toBe(true);
   });
 
-  test('ends sooner over REST, and goes on at its cursor', async () => {
+  test('ends early over REST, and continues at its cursor', async () => {
     const seen: string[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
@@ -115,20 +115,20 @@ describe('a page of long texts', () => {
     expect(seen).toEqual(runIds);
   });
 
-  test('is whole where nobody asks for them', async () => {
-    const { data }: { data: { runs: Page } } = await ask(
+  test('is complete if the texts are not selected', async () => {
+    const { data }: { data: { runs: Page } } = await runQuery(
       `query ($bot: ID!) { runs(botId: $bot, first: 100) { edges { node { id } } pageInfo { hasNextPage } } }`,
       { bot },
     );
     expect(data.runs.edges).toHaveLength(COUNT);
   });
 
-  test('counts a text as often as it is shown', async () => {
-    const { data }: { data: { runs: Page } } = await ask(
+  test('counts a text for each selection', async () => {
+    const { data }: { data: { runs: Page } } = await runQuery(
       `query ($bot: ID!) { runs(botId: $bot) { edges { node { ...f again: input } } more: edges { node { ...f } } } } fragment f on Run { id input }`,
       { bot },
     );
-    // Of `edges` that stand under another name, too.
+    // Aliases of `edges` count too.
     expect(data.runs.edges).toHaveLength(2);
   });
 
@@ -138,9 +138,9 @@ describe('a page of long texts', () => {
       'metadata',
       'bot { runs(first: 100) { edges { node { metadata } } pageInfo { hasNextPage } } }',
     ],
-  ])('is one of %s, too', async (_what, below) => {
+  ])('is limited for %s too', async (_what, below) => {
     const { data }: { data: { bot: { session: { messages: Page } & { bot: { runs: Page } } } } } =
-      await ask(
+      await runQuery(
         below.startsWith('bot')
           ? `query ($bot: ID!) { bot(id: $bot) { session: activeDeployment { ${below} } } }`
           : `query ($bot: ID!) { bot(id: $bot) { session(id: "user-1") { ${below} } } }`,
@@ -152,22 +152,22 @@ describe('a page of long texts', () => {
   });
 });
 
-describe('an operation that would read more than 8 MiB of texts', () => {
+describe('an operation that would read more than 8 MiB of text', () => {
   const ids = () => JSON.stringify(runIds);
   test.each<[string, () => string]>([
     [
-      'pages under many names',
+      'pages with many aliases',
       () =>
         `{ ${[1, 2, 3, 4, 5, 6].map((name) => `a${name}: runs(botId: "${bot}", first: 100) { edges { node { input response } } }`).join(' ')} }`,
     ],
     ['nodes by their ids', () => `{ nodes(ids: ${ids()}) { ... on Run { input } } }`],
     [
-      'runs one by one',
+      'runs in separate fields',
       () =>
         `{ ${runIds.map((id, index) => `a${index}: run(id: "${id}") { metadata }`).join(' ')} }`,
     ],
     [
-      'one text under many names',
+      'one text with many aliases',
       () =>
         `{ run(id: "${runIds[0]}") { ${runIds.map((_, index) => `a${index}: input`).join(' ')} } }`,
     ],
@@ -183,12 +183,12 @@ describe('an operation that would read more than 8 MiB of texts', () => {
     ],
   ])('is refused: %s', async (_what, query) => {
     const delivered = deliveredBytes();
-    const { error } = await ask(query());
+    const { error } = await runQuery(query());
     expect(error).toMatchObject(TOO_MUCH);
     expect(await delivered()).toBeLessThan(1.2 * MAX_READ_BYTES);
   });
 
-  test('is refused for sources, whichever way leads to them', async () => {
+  test('is refused for sources, on any path', async () => {
     const source = `# ${'x'.repeat(256 * KIB - 2)}`;
     const { prisma } = app;
     const botId = await tenant.bot(null);
@@ -208,8 +208,8 @@ describe('an operation that would read more than 8 MiB of texts', () => {
     });
     const runs = (first: number) =>
       `{ runs(botId: "${botId}", first: ${first}) { edges { node { deployment { source } } } } }`;
-    expect((await ask(runs(30))).error).toBeUndefined();
-    expect((await ask(runs(70))).error).toMatchObject(TOO_MUCH);
+    expect((await runQuery(runs(30))).error).toBeUndefined();
+    expect((await runQuery(runs(70))).error).toMatchObject(TOO_MUCH);
   });
 
   test('is refused for facts', async () => {
@@ -221,19 +221,19 @@ describe('an operation that would read more than 8 MiB of texts', () => {
     });
     const memory = `{ bot(id: "${bot}") { session(id: "user-1") { memory { name value } } } }`;
     await prisma.memoryEntry.createMany({ data: Array.from({ length: 2_000 }, (_, i) => fact(i)) });
-    expect((await ask(memory)).error).toBeUndefined();
+    expect((await runQuery(memory)).error).toBeUndefined();
     await prisma.memoryEntry.createMany({
       data: Array.from({ length: 200 }, (_, i) => fact(2_000 + i)),
     });
-    const answer = await ask(
+    const answer = await runQuery(
       `{ bot(id: "${bot}") { session(id: "user-1") { a: memory { value } b: memory { value } } } }`,
     );
     expect(answer.error).toMatchObject(TOO_MUCH);
   });
 
-  test('does not keep others back', async () => {
+  test('does not block other requests', async () => {
     const query = `query ($id: ID!) { run(id: $id) { input } }`;
-    const answers = await Promise.all(runIds.slice(0, 12).map((id) => ask(query, { id })));
+    const answers = await Promise.all(runIds.slice(0, 12).map((id) => runQuery(query, { id })));
     expect(answers.map(({ error }) => error)).toEqual(answers.map(() => undefined));
     for (const id of runIds.slice(0, 10)) {
       const answer = await fetch(`${app.url}/v1/bots/${bot}/runs/${id}`, {
@@ -245,7 +245,7 @@ describe('an operation that would read more than 8 MiB of texts', () => {
   });
 });
 
-test('each event of a subscription may hold 8 MiB of texts', async () => {
+test('each event of a subscription may contain 8 MiB of text', async () => {
   const botId = await tenant.bot();
   const client = createClient({ url: `${app.url}/graphql/stream`, headers: tenant.headers });
   const events = client.iterate({
@@ -266,21 +266,21 @@ test('each event of a subscription may hold 8 MiB of texts', async () => {
   await chats;
 });
 
-/** Bytes that the embedded database has given out since, as JSON; none where it is another one. */
+/** The bytes that PGlite has returned since, as JSON; 0 on PostgreSQL. */
 function deliveredBytes() {
   if (inject('databaseUrl')) return async () => 0;
-  const said = [vi.spyOn(PGlite.prototype, 'query'), vi.spyOn(PGlite.prototype, 'transaction')];
+  const spies = [vi.spyOn(PGlite.prototype, 'query'), vi.spyOn(PGlite.prototype, 'transaction')];
   onTestFinished(() => void vi.restoreAllMocks());
   return async () => {
     const results = await Promise.all(
-      said.flatMap(({ mock }) => mock.results.map(({ value }) => value)),
+      spies.flatMap(({ mock }) => mock.results.map(({ value }) => value)),
     );
     return Buffer.byteLength(JSON.stringify(results));
   };
 }
 
 describe('long reads', () => {
-  test('of one account come one after the other, and four at a time of all', async () => {
+  test('run one at a time for each account, and four at a time in total', async () => {
     const longReads = createLongReads();
     const reads = Array.from({ length: 12 }, (_, index) => ({
       account: `acc_${Math.floor(index / 2)}`,
@@ -305,17 +305,17 @@ describe('long reads', () => {
     expect(begun.toSorted((a, b) => a - b)).toEqual(reads.map((_, index) => index));
   });
 
-  test('of an account never run beside each other', async () => {
+  test('of an account never run concurrently', async () => {
     const { prisma } = app;
-    let atWork = 0;
+    let active = 0;
     let most = 0;
     const findMany = async (query: Parameters<typeof prisma.run.findMany>[0]) => {
-      // The app polls for cancelled runs, whatever clients read.
+      // The app polls for cancelled runs at any time.
       if (query?.where?.cancelRequested) return prisma.run.findMany(query);
-      atWork += 1;
-      most = Math.max(most, atWork);
+      active += 1;
+      most = Math.max(most, active);
       const found = await prisma.run.findMany(query);
-      atWork -= 1;
+      active -= 1;
       return found;
     };
     const run = new Proxy(prisma.run, {
@@ -338,8 +338,8 @@ describe('long reads', () => {
   });
 });
 
-describe('what an operation may read', () => {
-  test('is shared evenly by lists, of which each shows one entry at least', () => {
+describe('the read budget of an operation', () => {
+  test('is shared evenly by lists, each of which returns at least one entry', () => {
     const budget = createReadBudget();
     expect(budget.share([[MIB, MIB, MIB], [5 * MIB, MIB], [], [MIB]])).toEqual([2, 1, 0, 1]);
     expect(budget.left(2)).toBe(0);
@@ -347,7 +347,7 @@ describe('what an operation may read', () => {
     expect(budget.share([[0, 0]])).toEqual([2]);
   });
 
-  test('is one row of 16 MiB where it reads nothing else', () => {
+  test('allows one row of 16 MiB if nothing else is read', () => {
     const budget = createReadBudget();
     expect(budget.share([[16 * MIB, 1]])).toEqual([1]);
     expect(() => budget.spend(1, 1)).toThrow(/8 MiB/);

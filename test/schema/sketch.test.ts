@@ -37,17 +37,20 @@ const fieldsOf = (type: GraphQLNamedType | undefined): Record<string, Field> =>
 const argumentsOf = (field: Field | undefined): readonly GraphQLArgument[] =>
   field && 'args' in field ? field.args : [];
 
-/** Whether what is answered is of the type that was promised, or never null besides. */
-const isAnswerOf = (type: string, wanted: string) =>
+/** Whether the result type is the promised one, or its non-null form. */
+const returnsPromised = (type: string, wanted: string) =>
   type === wanted || type.replace(/!$/, '') === wanted;
 
-/** Whether whatever was promised to be taken is taken: what may be left out still may. */
-const isTakenAs = ({ type, defaultValue }: GraphQLArgument | GraphQLInputField, wanted: string) =>
+/** Whether an argument accepts all promised values, and is optional if it was promised as optional. */
+const acceptsPromised = (
+  { type, defaultValue }: GraphQLArgument | GraphQLInputField,
+  wanted: string,
+) =>
   String(type) === wanted ||
   String(type) === wanted.replace(/!$/, '') ||
   (defaultValue !== undefined && isNonNullType(type) && String(type.ofType) === wanted);
 
-/** What a client that was written to the promise would miss. */
+/** The parts of the promised schema that clients would miss. */
 function missingIn(real: GraphQLSchema): string[] {
   const missing: string[] = [];
   for (const wanted of typesOf(promised)) {
@@ -77,12 +80,12 @@ function missingIn(real: GraphQLSchema): string[] {
       const found = fieldsOf(type)[field.name];
       const fits = (one: Field) =>
         'defaultValue' in one
-          ? isTakenAs(one, String(field.type))
-          : isAnswerOf(String(one.type), String(field.type));
+          ? acceptsPromised(one, String(field.type))
+          : returnsPromised(String(one.type), String(field.type));
       if (!found || !fits(found)) missing.push(`${type.name}.${field.name}: ${field.type}`);
       for (const argument of argumentsOf(field)) {
         const same = argumentsOf(found).find(({ name }) => name === argument.name);
-        if (!same || !isTakenAs(same, String(argument.type))) {
+        if (!same || !acceptsPromised(same, String(argument.type))) {
           missing.push(`${type.name}.${field.name}(${argument.name}: ${argument.type})`);
         }
       }
@@ -90,14 +93,14 @@ function missingIn(real: GraphQLSchema): string[] {
     const wantedFields = fieldsOf(wanted);
     for (const field of Object.values(fieldsOf(type))) {
       const known = new Set(argumentsOf(wantedFields[field.name]).map(({ name }) => name));
-      const isDemand = (one: GraphQLArgument | GraphQLInputField) =>
+      const isRequired = (one: GraphQLArgument | GraphQLInputField) =>
         isNonNullType(one.type) && one.defaultValue === undefined;
       if (isInputObjectType(type) && 'defaultValue' in field && !wantedFields[field.name]) {
-        if (isDemand(field)) missing.push(`${type.name} without ${field.name}`);
+        if (isRequired(field)) missing.push(`${type.name} without ${field.name}`);
       }
       if (!wantedFields[field.name]) continue;
       for (const argument of argumentsOf(field)) {
-        if (!known.has(argument.name) && isDemand(argument)) {
+        if (!known.has(argument.name) && isRequired(argument)) {
           missing.push(`${type.name}.${field.name} without ${argument.name}`);
         }
       }
@@ -106,7 +109,7 @@ function missingIn(real: GraphQLSchema): string[] {
   return missing;
 }
 
-/** Everything that a client can read about, by its path. */
+/** All elements of the schema that have a description, by path. */
 function* describedIn(real: GraphQLSchema): Generator<[string, string | null | undefined]> {
   for (const type of typesOf(real)) {
     yield [type.name, type.description];
@@ -123,14 +126,14 @@ function* describedIn(real: GraphQLSchema): Generator<[string, string | null | u
 }
 
 describe('the schema', () => {
-  test('has all that clients were promised, in types that they can rely on', () => {
+  test('has all promised types, fields and arguments', () => {
     expect(missingIn(schema)).toEqual([]);
   });
 
-  test('says something of every type, field, argument and value', () => {
+  test('describes every type, field, argument and value', () => {
     const all = [...describedIn(schema)];
     expect(all.length).toBeGreaterThan(300);
-    const silent = all.filter(([, text]) => !text?.trim()).map(([path]) => path);
-    expect(silent).toEqual([]);
+    const undescribed = all.filter(([, text]) => !text?.trim()).map(([path]) => path);
+    expect(undescribed).toEqual([]);
   });
 });

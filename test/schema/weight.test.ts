@@ -22,7 +22,7 @@ const ACTIVE =
   'production: activeDeployment { id status } staging: activeDeployment(environment: STAGING) { id status }';
 const LAST = 'last: runs(first: 1) { edges { node { id status latencyMs input response } } }';
 
-describe('an operation that people need', () => {
+describe('an ordinary operation', () => {
   test.each([
     ['a dashboard of 20 bots', bots(20, `${stats(7)} ${LAST} ${ACTIVE}`)],
     ['a dashboard of 100 bots for a month', bots(100, stats(31))],
@@ -39,11 +39,11 @@ describe('an operation that people need', () => {
       bot([1, 7, 30, 365].map((days) => `a${days}: ${stats(days)}`).join(' ')),
     ],
     [
-      'a page of runs with all of them',
+      'a page of runs with all fields',
       `{ runs(botId: "x", first: 100) { edges { node { id input response metadata trace { spans { name attributes } } deployment { id } } } } }`,
     ],
     [
-      'a conversation',
+      'a session',
       bot(
         'session(id: "x") { memory { name value } messages(first: 100) { edges { node { role text run { id status } } } } }',
       ),
@@ -56,12 +56,12 @@ describe('an operation that people need', () => {
       'the whole schema',
       getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true, oneOf: true }),
     ],
-  ])('is not too heavy: %s', (_what, query) => {
+  ])('is not too expensive: %s', (_what, query) => {
     expect(() => assert(query)).not.toThrow();
   });
 });
 
-describe('an operation that reads one thing over and over', () => {
+describe('an operation that repeats an expensive field', () => {
   test.each([
     ['statistics', bot(times(100, (i) => `a${i}: ${stats(1)}`))],
     ['statistics six times', bot(times(6, (i) => `a${i}: ${stats(1)}`))],
@@ -91,30 +91,30 @@ describe('an operation that reads one thing over and over', () => {
         ),
       ),
     ],
-    ['what runs now', bot(times(51, (i) => `a${i}: activeDeployment { id }`))],
+    ['active deployments', bot(times(51, (i) => `a${i}: activeDeployment { id }`))],
     [
       'checks of a definition',
       `query ($s: String!) { ${times(6, (i) => `a${i}: checkDefinition(source: $s) { valid }`)} }`,
     ],
     [
-      'a definition laid out',
+      'a formatted definition',
       `{ checkDefinition(source: "") { ${times(9, (i) => `a${i}: formatted`)} } }`,
     ],
     [
       'deployments',
       `mutation ($i: DeployInput!) { ${times(21, (i) => `a${i}: deploy(botId: "x", input: $i) { id }`)} }`,
     ],
-  ])('is refused with its points and the bound: %s', (_what, query) => {
+  ])('is refused with its points and the limit: %s', (_what, query) => {
     expect(() => assert(query)).toThrow(
       /^The operation takes \d+ points of work; at most 100 are allowed\./,
     );
   });
 
   test.each([
-    ['by variables', { from: '2026-01-01T00:00:00Z', to: '2026-12-31T00:00:00Z' }, true],
-    ['by those that are none', { from: 'x', to: 'y' }, true],
-    ['of few days', { from: '2026-01-01T00:00:00Z', to: '2026-01-08T00:00:00Z' }, false],
-  ])('is weighed by the days that are asked for: %s', (_what, variables, isRefused) => {
+    ['given by variables', { from: '2026-01-01T00:00:00Z', to: '2026-12-31T00:00:00Z' }, true],
+    ['given by invalid variables', { from: 'x', to: 'y' }, true],
+    ['for few days', { from: '2026-01-01T00:00:00Z', to: '2026-01-08T00:00:00Z' }, false],
+  ])('is weighed by its number of days: %s', (_what, variables, isRefused) => {
     const query = `query ($from: DateTime!, $to: DateTime!) { bots(first: 50) { edges { node { stats(from: $from, to: $to) { perDay { runs } } } } } }`;
     const ask = expect(() => assert(query, variables));
     if (isRefused) ask.toThrow(/up to \d+ objects; at most 10000/);
@@ -123,29 +123,29 @@ describe('an operation that reads one thing over and over', () => {
 
   test.each([
     [
-      'under many names',
+      'with many aliases',
       `{ ${times(90, (i) => `a${i}: __schema { types { name fields { name } } }`)} }`,
     ],
     [
-      'below itself',
+      'nested',
       `{ __schema { types { ${times(20, (i) => `a${i}: fields { name type { fields { name } } }`)} } } }`,
     ],
     [
       'in fragments',
       `{ ${times(90, (i) => `a${i}: __schema { ...f }`)} } fragment f on __Schema { types { name fields { name } } }`,
     ],
-  ])('about the schema is refused: %s', (_what, query) => {
+  ])('with much introspection is refused: %s', (_what, query) => {
     expect(() => assert(query)).toThrow(/fields of the schema; at most 50000/);
   });
 
-  test('is counted without walking all of its fragments', () => {
+  test('is weighed without expanding all of its fragments', () => {
     const chain = times(40, (i) => `fragment f${i} on Bot { ...f${i + 1} ...f${i + 1} }`);
     const document = parse(`${bot('...f0')} ${chain} fragment f40 on Bot { ${stats(1)} }`);
     expect(weigh(schema, document, undefined, {}).points).toBeGreaterThan(2 ** 40);
   });
 });
 
-test('points are those of fields', () => {
+test('points are defined only for existing fields', () => {
   for (const name of Object.keys(POINTS)) {
     const [typeName = '', fieldName = ''] = name.split('.');
     const type = schema.getType(typeName);

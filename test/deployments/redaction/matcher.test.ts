@@ -6,7 +6,7 @@ import { runsOf } from '../../helpers/rounds.ts';
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'ß', '\ud83d'), minLength: 1 });
 const words = fc.array(word, { maxLength: 8 });
 
-/** The length of the longest beginning of a pattern, and the first of the longest patterns, that a text ends with. */
+/** The length of the longest pattern prefix that the text ends with, and the index of the longest pattern that it ends with. */
 function naive(patterns: string[], text: string) {
   const beginnings = patterns.flatMap((pattern) =>
     Array.from(pattern, (_unit, index) => pattern.slice(0, index + 1)).concat(pattern),
@@ -23,7 +23,7 @@ function naive(patterns: string[], text: string) {
 }
 
 describe('a matcher', () => {
-  test('knows after each unit what a search of all patterns finds', () => {
+  test('has after each unit the result of a search for all patterns', () => {
     fc.assert(
       fc.property(words, word, (patterns, text) => {
         const { next, depth, match } = createMatcher(patterns);
@@ -39,7 +39,7 @@ describe('a matcher', () => {
     );
   });
 
-  test('takes memory that grows with its patterns alone', () => {
+  test('takes memory in proportion to its patterns', () => {
     const patterns = Array.from({ length: 200 }, (_, index) => `${index}`.padEnd(320, 'x'));
     expect(createMatcher(patterns).size).toBeLessThan(200 * 320 * 32);
   });
