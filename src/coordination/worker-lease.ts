@@ -17,11 +17,11 @@ export type Owner = {
   close(): Promise<void>;
 };
 
-const HEARTBEAT_MS = 2_000;
+export const HEARTBEAT_MS = 2_000;
 /** A process with an older heartbeat may be dead. */
 const SILENT_AFTER_MS = 3_000;
 /** Other processes declare a process with an older heartbeat dead. */
-const DEAD_AFTER_MS = 8_000;
+export const DEAD_AFTER_MS = 8_000;
 
 /** All times are the database's: the clocks of the processes may differ. */
 const JOIN = statement(`

@@ -7,7 +7,7 @@ import { type PeriodicTask, startPeriodic } from '../periodic.ts';
 import type { NotifyOfRun } from './changes.ts';
 import { MAX_ATTEMPTS, QUEUE_CHANNEL } from './queue.ts';
 
-const POLL_EVERY_MS = 2_000;
+export const POLL_EVERY_MS = 2_000;
 /** The delay before the next attempt is this base to the power of the attempts so far. */
 const RETRY_SECONDS = 5;
 

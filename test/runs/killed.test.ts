@@ -90,19 +90,15 @@ async function killDuringRuns(server: ServerProcess, meanwhile = (_runIds: strin
     return response.headers.get('x-run-id') ?? '';
   });
   meanwhile(runIds);
-  const killedAt = Date.now();
   expect(await server.stop('SIGKILL')).toBe('SIGKILL');
-  return { runIds, killedAt };
+  return runIds;
 }
 
 /**
- * Checks that every run ended for all readers within 30 seconds, and that every session continues after its last
- * completed turn.
+ * Checks that every run ended for all readers, and that every session continues after its last completed turn.
+ * `recovery.test.ts` adds up how long that may take.
  */
-async function expectRecovered(
-  server: ServerProcess,
-  { runIds, killedAt }: { runIds: string[]; killedAt: number },
-) {
+async function expectRecovered(server: ServerProcess, runIds: string[]) {
   const { answer, events, run } = client(server);
   expect(await all((session) => answer(session, 'Again'))).toEqual(
     await all(async () => 'Answer 2'),
@@ -117,7 +113,7 @@ async function expectRecovered(
   for (const runId of runIds) {
     const ended = await run(runId);
     expect(ended).toMatchObject({ status: 'FAILED', error: { code: 'INTERRUPTED' } });
-    expect(Date.parse(ended.finishedAt) - killedAt).toBeLessThan(30_000);
+    expect(ended.finishedAt).not.toBeNull();
   }
 }
 
