@@ -9,7 +9,7 @@ import { NotFound } from './screens/not-found.tsx';
 import { SignIn } from './screens/sign-in/sign-in.tsx';
 import { takeCode } from './server/code.ts';
 import { useServerQuery } from './server/operations.ts';
-import { isSessionEnd, type Problem } from './server/problem.ts';
+import { COOKIES_BLOCKED, isSessionEnd, type Problem } from './server/problem.ts';
 import { session, signIn } from './server/session.ts';
 import { useStore } from './server/store.ts';
 import { ViewerContext } from './server/viewer.ts';
@@ -44,7 +44,14 @@ function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
   const state = useStore(session);
   const { data, problem, retry } = useServerQuery(Viewer, {});
   if (!data) {
-    if (problem && !isSessionEnd(problem)) return <Failed problem={problem} onRetry={retry} />;
+    if (problem && !isSessionEnd(problem))
+      return (
+        <main className="failed-page">
+          <title>Parley</title>
+          <Failed problem={problem} onRetry={retry} />
+        </main>
+      );
+    if (state === 'blocked') return <SignIn problem={COOKIES_BLOCKED} />;
     return state === 'none' ? <SignIn problem={linkProblem} /> : null;
   }
   return (
@@ -52,7 +59,9 @@ function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
       <Frame>
         <Screens />
       </Frame>
-      {state === 'ended' && <SignInAgain accountId={data.viewer.account.id} />}
+      {(state === 'ended' || state === 'blocked') && (
+        <SignInAgain accountId={data.viewer.account.id} isBlocked={state === 'blocked'} />
+      )}
     </ViewerContext>
   );
 }

@@ -96,6 +96,11 @@ const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.goto('/settings/server');
     await page.getByText('answers in').waitFor();
   },
+  palette: async (page) => {
+    await page.keyboard.press('Control+K');
+    await page.getByRole('option', { name: 'Order desk' }).waitFor();
+  },
+  'palette-found': (page) => page.getByRole('combobox', { name: /^Go to/ }).fill('ap k'),
   'failed-limit': async (page) => {
     await page.route('**/graphql', refuse);
     await page.goto('/settings/audit');

@@ -22,6 +22,8 @@ export type MadeRun = {
   latencyMs: number | null;
   promptTokens: number;
   completionTokens: number;
+  /** The key that requested the run. */
+  keyId: string | null;
 };
 
 /** Stores runs without executing them, in no particular order. */
@@ -43,6 +45,7 @@ export async function makeRuns(
     latencyMs: null,
     promptTokens: 0,
     completionTokens: 0,
+    keyId: null,
     ...run,
   }));
   // A live owner keeps recovery from ending the runs with the status RUNNING.

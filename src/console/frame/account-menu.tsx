@@ -1,20 +1,14 @@
 import { Icon } from '../parts/icon.tsx';
 import { Menu, MenuChoice, MenuItem } from '../parts/menu.tsx';
-import { toast } from '../parts/toast.tsx';
-import { signOut } from '../server/session.ts';
 import { useStore } from '../server/store.ts';
 import { useViewer } from '../server/viewer.ts';
+import { leave } from './leave.ts';
 import { chooseTheme, THEMES, theme } from './theme.ts';
 
 /** The signed-in account with its plan and limit, the theme, and signing out. */
 export function AccountMenu() {
   const { account, apiKey, rateLimit } = useViewer();
   const chosen = useStore(theme);
-  const leave = async () => {
-    const problem = await signOut();
-    if (problem) toast(problem.message);
-    else location.assign('/');
-  };
   return (
     <Menu
       label="Account"

@@ -6,6 +6,7 @@ import { Wordmark } from '../parts/wordmark.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { AwayBanner } from './away-banner.tsx';
 import './frame.css';
+import { OpenPalette } from './palette/open-palette.tsx';
 
 /** What surrounds every screen: navigation, the account, messages. */
 export function Frame({ children }: { children: ReactNode }) {
@@ -15,6 +16,7 @@ export function Frame({ children }: { children: ReactNode }) {
         <Link href="/bots" className="side-brand" aria-label="Parley, your bots">
           <Wordmark />
         </Link>
+        <OpenPalette />
         <NavLink href="/bots" icon="bot">
           Bots
         </NavLink>

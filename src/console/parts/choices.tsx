@@ -39,8 +39,8 @@ export function Choice({
         disabled={Boolean(unavailable)}
         onChange={({ target }) => onChange(target.checked)}
       />
-      <span>
-        {label}
+      <span className="choice-text">
+        <span className="choice-label">{label}</span>
         {(unavailable || hint) && <small>{unavailable || hint}</small>}
       </span>
     </label>

@@ -1,20 +1,17 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import './dialog.css';
 
-/** A modal dialog. While it is open the page below it is inert. Escape and a click beside it close it. */
-export function Dialog({
-  title,
-  onClose,
-  children,
-}: {
-  title: string;
+type ModalProps = Pick<ComponentProps<'dialog'>, 'aria-label' | 'aria-labelledby'> & {
+  className: string;
   /** Absent if the dialog must be answered. */
   onClose?: (() => void) | undefined;
   children: ReactNode;
-}) {
+};
+
+/** A modal dialog without a look. While it is open the page below it is inert. Escape and a click beside it close it. */
+export function Modal({ onClose, children, ...rest }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const heading = useId();
   useEffect(() => {
     const element = dialog.current;
     element?.showModal();
@@ -26,8 +23,7 @@ export function Dialog({
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes the dialog too
     <dialog
       ref={dialog}
-      className="dialog"
-      aria-labelledby={heading}
+      {...rest}
       onCancel={(event) => {
         event.preventDefault();
         onClose?.();
@@ -36,6 +32,24 @@ export function Dialog({
         if (target === dialog.current) onClose?.();
       }}
     >
+      {children}
+    </dialog>
+  );
+}
+
+/** A modal dialog with a title. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string;
+  onClose?: ModalProps['onClose'];
+  children: ReactNode;
+}) {
+  const heading = useId();
+  return (
+    <Modal className="dialog" aria-labelledby={heading} onClose={onClose}>
       <div className="dialog-body">
         <header>
           <h2 id={heading}>{title}</h2>
@@ -43,6 +57,6 @@ export function Dialog({
         </header>
         {children}
       </div>
-    </dialog>
+    </Modal>
   );
 }

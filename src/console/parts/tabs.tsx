@@ -17,12 +17,22 @@ export function LinkTabs({
   return (
     <nav className="tabs" aria-label={label}>
       {tabs.map((tab) => (
-        <Link key={tab.href} href={tab.href} aria-current={tab === current ? 'page' : undefined}>
+        <Link
+          key={tab.href}
+          href={tab.href}
+          ref={tab === current ? scrollHere : undefined}
+          aria-current={tab === current ? 'page' : undefined}
+        >
           {tab.label}
         </Link>
       ))}
     </nav>
   );
+}
+
+/** Tabs that do not fit scroll, so the current one may be out of view. */
+function scrollHere(tab: HTMLElement | null): void {
+  tab?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
 
 /** Tabs over one panel. Arrow keys move between them. */

@@ -6,10 +6,10 @@ import {
   FollowRun,
 } from '../../operations/console/operations.ts';
 import type { Persisted } from '../../operations/console/persisted.ts';
-import { noteSessionEnd } from './client.ts';
 import { connection, noteAway, noteHere } from './connection.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
 import { AWAY, isSessionEnd, type Problem, problemIn } from './problem.ts';
+import { noteSessionEnd } from './session.ts';
 
 export type ChatEvent = ChatEventFragment;
 

@@ -3,7 +3,7 @@ import { noteServerTime } from './clock.ts';
 import { noteAway, noteHere } from './connection.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
 import { isSessionEnd, problemOf } from './problem.ts';
-import { session } from './session.ts';
+import { noteSession, noteSessionEnd } from './session.ts';
 
 /** The GraphQL client. It sends ids of persisted operations, never texts. */
 export const client = new Client({
@@ -22,15 +22,9 @@ export const client = new Client({
         if (error?.networkError && !error.response) return noteAway();
         noteHere();
         if (error && isSessionEnd(problemOf(error))) noteSessionEnd();
-        else session.set('open');
+        else noteSession();
       },
     }),
     fetchExchange,
   ],
 });
-
-/** Notes that the server refused the session. */
-export function noteSessionEnd(): void {
-  const isNew = session.get() === 'unknown' || session.get() === 'none';
-  session.set(isNew ? 'none' : 'ended');
-}

@@ -35,7 +35,7 @@ export function useServerQuery<Data, Variables extends object>(
   const hasFailed = error !== undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a failure alone is no reason to try again
   useEffect(() => {
-    const wasClosed = before.current.state === 'none' || before.current.state === 'ended';
+    const wasClosed = ['none', 'ended', 'blocked'].includes(before.current.state);
     const isBack = returned !== before.current.returned || (wasClosed && state === 'open');
     before.current = { returned, state };
     if (isBack && !pause && hasFailed) retry();

@@ -19,6 +19,13 @@ export const AWAY: Problem = {
   details: [],
 };
 
+export const COOKIES_BLOCKED: Problem = {
+  code: 'COOKIES_BLOCKED',
+  message:
+    'This browser did not keep the cookie of the session. Allow cookies for this address, then sign in again.',
+  details: [],
+};
+
 /** Whether the session has ended, so that only a new sign-in helps. */
 export function isSessionEnd({ code }: Problem): boolean {
   return code === 'MISSING_API_KEY' || code === 'INVALID_API_KEY';

@@ -2,12 +2,36 @@ import { CONSOLE_HEADERS } from './headers.ts';
 import { AWAY, type Problem, problemIn } from './problem.ts';
 import { createStore } from './store.ts';
 
-/** Whether the browser has a session: `unknown` until the first answer, `ended` after one that had worked. */
-export const session = createStore<'unknown' | 'none' | 'open' | 'ended'>('unknown');
+/**
+ * Whether the browser has a session: `unknown` until the first answer, `ended` after one that had worked, `blocked` if the
+ * browser did not keep the cookie of a new one.
+ */
+export const session = createStore<'unknown' | 'none' | 'open' | 'ended' | 'blocked'>('unknown');
+
+/** Whether no request has used the session of the last sign-in yet. */
+let isUnused = false;
+
+/** Notes that the server accepted the session. */
+export function noteSession(): void {
+  isUnused = false;
+  session.set('open');
+}
+
+/** Notes that the server refused the session. */
+export function noteSessionEnd(): void {
+  const isFirst = session.get() === 'unknown' || session.get() === 'none';
+  if (isUnused) session.set('blocked');
+  else if (session.get() !== 'blocked') session.set(isFirst ? 'none' : 'ended');
+  isUnused = false;
+}
 
 /** Exchanges an API key or a one-time code for a session. @returns the problem if that failed. */
-export function signIn(secret: { key: string } | { code: string }): Promise<Problem | undefined> {
-  return send('POST', secret);
+export async function signIn(
+  secret: { key: string } | { code: string },
+): Promise<Problem | undefined> {
+  const problem = await send('POST', secret);
+  isUnused = !problem;
+  return problem;
 }
 
 /** Ends the session. @returns the problem if that failed. */

@@ -194,6 +194,19 @@ fragment RunningDeployment on Deployment {
     }
   }
 }`,
+  `query FindRun($id: ID!) {
+  run(id: $id) {
+    __typename
+    id
+    status
+    createdAt
+    bot {
+      __typename
+      id
+      name
+    }
+  }
+}`,
   `subscription Chat($botId: ID!, $input: ChatInput!) {
   event: chat(botId: $botId, input: $input) {
     __typename

@@ -395,6 +395,13 @@ export type BotStatsQueryVariables = Exact<{
 
 export type BotStatsQuery = { bots: { __typename: 'BotConnection', edges: Array<{ __typename: 'BotEdge', node: { __typename: 'Bot', id: string, stats: { __typename: 'BotStats', runs: number, failed: number, latencyP95: number | null, perHour: Array<{ __typename: 'HourStats', startedAt: string, runs: number, failed: number }> } } }> } };
 
+export type FindRunQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type FindRunQuery = { run: { __typename: 'Run', id: string, status: RunStatus, createdAt: string, bot: { __typename: 'Bot', id: string, name: string } } | null };
+
 export type ChatSubscriptionVariables = Exact<{
   botId: string;
   input: ChatInput;
@@ -587,6 +594,10 @@ export const DeleteBot = persisted<DeleteBotMutation, DeleteBotMutationVariables
 
 export const BotStats = persisted<BotStatsQuery, BotStatsQueryVariables>(
   'sha256:3d121eb48437254c7180fc4f4e6ce2dbe6d981f929d51ccae1e45fb8b43e56c1',
+);
+
+export const FindRun = persisted<FindRunQuery, FindRunQueryVariables>(
+  'sha256:f744d006a7966f09df43d815107ff1c83d8f713d0f66dae92821e6c18d50647d',
 );
 
 export const Chat = persisted<ChatSubscription, ChatSubscriptionVariables>(

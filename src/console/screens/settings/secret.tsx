@@ -22,7 +22,9 @@ export function SecretDialog({ issued, onClose }: { issued: Issued; onClose(): v
         Copy it now and store it in a safe place. Parley keeps only a hash of it and cannot show it
         again.
       </p>
-      <CodeBlock label="API key">{secret}</CodeBlock>
+      <div className="secret">
+        <CodeBlock label="API key">{secret}</CodeBlock>
+      </div>
       {note && <p className="soft">{note}</p>}
       <Refused problem={problem} />
       <div className="actions">

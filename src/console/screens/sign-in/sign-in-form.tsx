@@ -11,6 +11,7 @@ export function SignInForm({
   onSignedIn,
 }: {
   problem?: Problem | undefined;
+  /** Sends the first request with the session; by default the screen below does. */
   onSignedIn?: () => Promise<void>;
 }) {
   const [key, setKey] = useState('');
@@ -23,8 +24,8 @@ export function SignInForm({
     setProblem(refusal);
     if (refusal) return;
     setKey('');
-    await onSignedIn?.();
-    session.set('open');
+    if (onSignedIn) await onSignedIn();
+    else session.set('open');
   };
   return (
     <form

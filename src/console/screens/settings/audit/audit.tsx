@@ -110,7 +110,7 @@ function LogPage({
   return (
     <tbody>
       {edges.map(({ node }) => (
-        <Entry key={node.id} entry={node} keyName={node.keyId && nameOf(node.keyId)} />
+        <Entry key={node.id} entry={node} nameOf={nameOf} />
       ))}
       {onMore && hasNextPage && endCursor && (
         <MoreRow columns={COLUMNS} onMore={() => onMore(endCursor)} />
@@ -121,19 +121,19 @@ function LogPage({
 
 type Listed = AuditLogQuery['viewer']['account']['auditLog']['edges'][number]['node'];
 
-function Entry({ entry, keyName }: { entry: Listed; keyName: string | null | undefined }) {
+function Entry({ entry, nameOf }: { entry: Listed; nameOf(keyId: string): string | undefined }) {
   const { createdAt, keyId, action, targetId, botId } = entry;
   return (
     <tr>
       <td data-label="Time">
         <LocalTime at={createdAt} />
       </td>
-      <td data-label="Who">{keyName ?? (keyId ? <Id>{keyId}</Id> : 'an operator')}</td>
+      <td data-label="Who">{keyId ? (nameOf(keyId) ?? <Id>{keyId}</Id>) : 'an operator'}</td>
       <td data-label="What">{ACTIONS[action]}</td>
-      <td data-label="Target">
-        <Id>{targetId}</Id>
+      <td data-label="Target">{nameOf(targetId) ?? <Id>{targetId}</Id>}</td>
+      <td data-label="Bot" className={botId ? undefined : 'faint table-none'}>
+        {botId ? <Id>{botId}</Id> : '–'}
       </td>
-      <td data-label="Bot">{botId ? <Id>{botId}</Id> : <span className="faint">–</span>}</td>
     </tr>
   );
 }

@@ -1,0 +1,179 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { viewerBy } from '../helpers/console.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+/** The account that a key opens, or the code of the refusal. */
+const accountOf = (key: string) => viewerBy(app, { authorization: `Bearer ${key}` });
+
+const keysOf = ({ accountId }: Tenant) =>
+  app.prisma.apiKey.findMany({ where: { accountId }, orderBy: { createdAt: 'asc' } });
+
+describe('the keys', () => {
+  browserTest('are created with scopes, bots and an expiry, and shown once', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings/keys');
+    await page.getByText('this session').waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.getByRole('link', { name: 'New key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New API key' });
+    expect(page.url()).toBe(`${app.url}/settings/keys/new`);
+    await dialog.getByLabel('Name').fill('Web shop');
+    await dialog.getByLabel('chat').uncheck();
+    const create = dialog.getByRole('button', { name: 'Create key' });
+    expect(await create.getAttribute('title')).toBe('Choose at least one scope.');
+    await dialog.getByLabel('chat').check();
+    await dialog.getByLabel('runs').check();
+    expect(await dialog.getByLabel('operator').count()).toBe(0);
+    await dialog.getByLabel('Only some bots').check();
+    await dialog.getByLabel(`Bot ${bot}`).check();
+    await dialog.getByLabel('Expires').selectOption('In 30 days');
+    await assertAccessible(page);
+    await assertFits(page);
+    await create.click();
+
+    const shown = page.getByRole('dialog', { name: 'New key Web shop' });
+    await shown.getByText('cannot show it again').waitFor();
+    await assertAccessible(page);
+    await page.keyboard.press('Escape');
+    const secret = (await shown.locator('pre').textContent()) ?? '';
+    expect(await accountOf(secret)).toBe(tenant.accountId);
+    const [, key] = await keysOf(tenant);
+    expect(key).toMatchObject({ name: 'Web shop', scopes: ['CHAT', 'RUNS'], botIds: [bot] });
+    const days = (Number(key?.expiresAt) - Date.now()) / 86_400_000;
+    expect(days).toBeCloseTo(30, 1);
+    await shown.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('row', { name: /Web shop .* chat, runs Bot/ }).waitFor();
+    expect(page.url()).toBe(`${app.url}/settings/keys`);
+    expect(await page.content()).not.toContain(secret);
+    await assertQuiet();
+  });
+
+  browserTest('are changed, and the change is undone', async () => {
+    const tenant = await app.tenant();
+    await tenant.key({ scopes: ['CHAT'] });
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings/keys');
+    await page.getByRole('button', { name: 'Actions for Key' }).first().click();
+    await page.getByRole('menuitem', { name: 'Edit…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit Key' });
+    await dialog.getByLabel('Name').fill('Renamed');
+    await dialog.getByLabel('deploy').check();
+    await assertAccessible(page);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('row', { name: /Renamed .* chat, deploy/ }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Changed Key back.').waitFor();
+    const [, key] = await keysOf(tenant);
+    expect(key).toMatchObject({ name: 'Key', scopes: ['CHAT'], expiresAt: null });
+    await assertQuiet();
+  });
+
+  browserTest('say at the field what is wrong', async () => {
+    const tenant = await app.tenant();
+    const { page } = await signedIn(tenant.apiKey, '/settings/keys/new');
+    await page.getByLabel('Name').fill('Late');
+    await page.getByLabel('Expires').selectOption('At a time…');
+    await page.getByLabel('Time, in your time zone').fill('2020-01-01T10:00');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('must be in the future').waitFor();
+    await assertAccessible(page);
+  });
+
+  browserTest('are rotated, and the session continues with the new one', async () => {
+    const tenant = await app.tenant();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings/keys');
+    await page.getByRole('button', { name: 'Actions for Key' }).click();
+    await page.getByRole('menuitem', { name: 'Rotate…' }).click();
+    await page.getByLabel('The old key stays valid').selectOption('not at all: revoke it at once');
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    const shown = page.getByRole('dialog', { name: 'New secret of Key' });
+    await shown.getByText('This session continues with the new key.').waitFor();
+    const secret = (await shown.locator('pre').textContent()) ?? '';
+    expect(await accountOf(tenant.apiKey)).toBe('INVALID_API_KEY');
+    expect(await accountOf(secret)).toBe(tenant.accountId);
+    await shown.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('row', { name: /Key this session/ }).waitFor();
+    await page.getByRole('button', { name: 'Show 1 ended key' }).click();
+    await page.getByText('revoked').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('are revoked with those that they created, after a warning', async () => {
+    const tenant = await app.tenant();
+    await tenant.key();
+    const { page } = await signedIn(tenant.apiKey, '/settings/keys/new');
+    await page.getByLabel('Name').fill('Child');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    const own = page.getByRole('row', { name: /this session/ });
+    await own.getByRole('button', { name: 'Actions for Key' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Revoke Key?' });
+    await dialog.getByText('Revoking it ends this session.').waitFor();
+    await dialog.getByLabel('Also revoke the key that it created').check();
+    await assertAccessible(page);
+    await dialog.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+    const [first, second, child] = await keysOf(tenant);
+    expect(first?.revokedAt).toBeInstanceOf(Date);
+    expect(child?.revokedAt).toBeInstanceOf(Date);
+    expect(second?.revokedAt).toBeNull();
+  });
+
+  browserTest('cannot end the last one that manages the account', async () => {
+    const tenant = await app.tenant();
+    const { page } = await signedIn(tenant.apiKey, '/settings/keys');
+    await page.getByRole('button', { name: 'Actions for Key' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText("This is the account's last unrestricted API key").waitFor();
+    expect(await accountOf(tenant.apiKey)).toBe(tenant.accountId);
+  });
+
+  browserTest('of another account are seen nowhere', async () => {
+    const mine = await app.tenant();
+    const other = await app.tenant();
+    const bot = await other.bot(null);
+    await app.prisma.bot.update({ where: { id: bot }, data: { name: 'Canary bot' } });
+    const { accountId } = other;
+    await app.prisma.apiKey.updateMany({ where: { accountId }, data: { name: 'Canary key' } });
+    await app.prisma.account.update({ where: { id: accountId }, data: { name: 'Canary account' } });
+    const { data } = await other.graphql(`mutation { updateBot(id: "${bot}", input: {}) { id } }`);
+    expect(data.updateBot.id).toBe(bot);
+    const { page, assertQuiet } = await signedIn(mine.apiKey, '/settings');
+    const seen: string[] = [];
+    page.on('response', async (response) => {
+      if (new URL(response.url()).pathname === '/graphql') seen.push(await response.text());
+    });
+    for (const [path, text] of [
+      ['/settings/keys/new', 'this session'],
+      ['/settings/audit', 'Nothing was changed yet'],
+      [`/settings/audit?bot=${bot}`, 'No entry matches'],
+      ['/settings/usage', 'No bot has used a token'],
+      ['/settings/accounts', 'lacks the scope operator'],
+      ['/bots', 'Make your first bot'],
+    ]) {
+      await page.goto(path ?? '');
+      await page
+        .getByText(text ?? '')
+        .first()
+        .waitFor();
+    }
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: 'New bot' }).waitFor();
+    expect(seen.length).toBeGreaterThan(6);
+    expect(seen.filter((answer) => answer.includes('Canary'))).toEqual([]);
+    await assertQuiet();
+  });
+});

@@ -1,0 +1,171 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { makeRuns } from '../helpers/runs.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { open, signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+const BLOCKED = 'This browser did not keep the cookie of the session.';
+
+describe('a browser that blocks cookies', () => {
+  browserTest('is told so after a sign-in by key, until it keeps them', async () => {
+    const tenant = await app.tenant();
+    const { page } = await open();
+    // The sign-in succeeds, and its cookie is lost on the way.
+    await page.route('**/session', async (route) => {
+      const { status } = await fetch(`${app.url}/session`, {
+        method: 'POST',
+        headers: { ...(await route.request().allHeaders()), origin: app.url },
+        body: route.request().postData(),
+      });
+      await route.fulfill({ status });
+    });
+    await page.goto('/bots');
+    for (const attempt of [1, 2]) {
+      await page.getByLabel('API key').fill(tenant.apiKey);
+      await page.keyboard.press('Enter');
+      await page.getByText(BLOCKED).waitFor();
+      expect([attempt, await page.getByLabel('API key').inputValue()]).toEqual([attempt, '']);
+    }
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.unroute('**/session');
+    await page.getByLabel('API key').fill(tenant.apiKey);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+  });
+
+  browserTest('is told so when an ended session is signed in again', async () => {
+    const tenant = await app.tenant();
+    const { page } = await signedIn(tenant.apiKey, '/settings');
+    await page.context().clearCookies();
+    await page.route('**/session', (route) => route.fulfill({ status: 204 }));
+    await page.getByRole('link', { name: 'Server' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.getByLabel('API key').fill(tenant.apiKey);
+    await page.keyboard.press('Enter');
+    await dialog.getByText(BLOCKED).waitFor();
+    await page.unroute('**/session');
+    await dialog.getByLabel('API key').fill(tenant.apiKey);
+    await page.keyboard.press('Enter');
+    await page.getByText('This process').waitFor();
+    expect(await dialog.count()).toBe(0);
+  });
+});
+
+browserTest('a browser that blocks local storage forgets the theme with the tab', async () => {
+  const tenant = await app.tenant();
+  const { page, assertQuiet } = await open();
+  await page.addInitScript(() => {
+    const blocked = () => {
+      throw new DOMException('Blocked.', 'SecurityError');
+    };
+    Object.defineProperty(Storage.prototype, 'getItem', { value: blocked });
+    Object.defineProperty(Storage.prototype, 'setItem', { value: blocked });
+  });
+  await page.goto('/bots');
+  await page.getByLabel('API key').fill(tenant.apiKey);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('dark');
+  await page.keyboard.press('Enter');
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  await expect.poll(theme).toBe('dark');
+  await page.reload();
+  await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+  expect(await theme()).toBeUndefined();
+  await assertQuiet();
+});
+
+describe('a clock', () => {
+  for (const minutes of [-10, 10]) {
+    browserTest(`that is ${minutes} minutes off changes no time on the screens`, async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot();
+      await makeRuns(app, bot, [{ createdAt: new Date(Date.now() - 30_000) }]);
+      const { page, assertQuiet } = await open();
+      await page.clock.install({ time: Date.now() + minutes * 60_000 });
+      await page.goto('/bots');
+      await page.getByLabel('API key').fill(tenant.apiKey);
+      await page.keyboard.press('Enter');
+      await page.getByText('deployed now').waitFor();
+      await page.getByRole('img', { name: '1 runs in the last 24 hours, 0 failed' }).waitFor();
+      await page.goto('/settings/keys/new');
+      await page.getByLabel('Name').fill('Month');
+      await page.getByLabel('Expires').selectOption('In 30 days');
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByRole('button', { name: 'I have stored it' }).click();
+      const where = { accountId: tenant.accountId, name: 'Month' };
+      const { expiresAt } = await app.prisma.apiKey.findFirstOrThrow({ where });
+      const off = Number(expiresAt) - (Date.now() + 30 * 86_400_000);
+      expect(Math.abs(off)).toBeLessThan(5 * 60_000);
+      await assertQuiet();
+    });
+  }
+});
+
+describe('a limit that is reached while a screen loads', () => {
+  const refuse = (retryAfter: number) => ({
+    headers: { 'x-request-id': 'req_limit' },
+    json: {
+      errors: [
+        {
+          message: `Too many requests. Wait ${retryAfter} seconds.`,
+          extensions: { code: 'RATE_LIMIT_EXCEEDED', retryAfter },
+        },
+      ],
+    },
+  });
+
+  browserTest('counts down, and then tries again', async () => {
+    const tenant = await app.tenant();
+    const { page } = await signedIn(tenant.apiKey, '/settings');
+    await page.clock.install();
+    let refused = 0;
+    await page.route('**/graphql', (route) => {
+      refused += 1;
+      return route.fulfill(refuse(30));
+    });
+    await page.getByRole('link', { name: 'Server' }).click();
+    const button = page.getByRole('button', { name: 'Try again' });
+    await page.getByText(/Try again in \d+ s/).waitFor();
+    await assertAccessible(page);
+    await button.click();
+    expect(refused).toBe(1);
+    await page.unroute('**/graphql');
+    await page.clock.runFor(31_000);
+    await page.getByText('Try again', { exact: true }).waitFor();
+    await button.click();
+    await page.getByText('This process').waitFor();
+  });
+
+  browserTest('is shown in place of the whole page before anything is known', async () => {
+    const tenant = await app.tenant();
+    const { page } = await signedIn(tenant.apiKey);
+    await page.route('**/graphql', (route) => route.fulfill(refuse(7)));
+    await page.reload();
+    await page.getByText(/Try again in \d+ s/).waitFor();
+    await page.getByTitle('Copy req_limit').waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+  });
+
+  browserTest('is the real one of an account', async () => {
+    const now = Date.now();
+    const still = await startApp({ clock: () => now });
+    // The sign-in, the caller, and one screen.
+    const tenant = await still.tenant({ requestsPerMinute: 3 });
+    const { page } = await signedIn(tenant.apiKey, '/settings/server', still.url);
+    await page.getByText('This process').waitFor();
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByText(/Try again in \d+ s/).waitFor();
+    await page.getByText(/^Too many requests\./).waitFor();
+  });
+});

@@ -1,0 +1,180 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { makeId } from '../../src/ids.ts';
+import { VERSION } from '../../src/version.ts';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { makeRuns } from '../helpers/runs.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp({ allowedOrigins: ['https://shop.example'] });
+});
+
+describe('the settings', () => {
+  browserTest('show the account, its plan, its limits and the key of the session', async () => {
+    const tenant = await app.tenant({ plan: 'PRO' });
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings');
+    await page.getByRole('definition').filter({ hasText: 'Pro' }).waitFor();
+    await page.getByText('60 requests a minute, 20,000 a day').waitFor();
+    await page.getByText('chat, deploy, runs, admin').last().waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.getByRole('link', { name: 'see what is used' }).click();
+    await page.getByRole('meter', { name: 'Today' }).waitFor();
+    expect(page.url()).toBe(`${app.url}/settings/usage`);
+    await assertQuiet();
+  });
+
+  browserTest('count requests, and tokens by bot and by key', async () => {
+    const tenant = await app.tenant({ requestsPerMinute: 500, requestsPerDay: 9_000 });
+    const bot = await tenant.bot(null);
+    const { id: keyId } = await app.prisma.apiKey.findFirstOrThrow({
+      where: { accountId: tenant.accountId },
+    });
+    const tokens = { promptTokens: 1_200, completionTokens: 34, keyId };
+    await makeRuns(app, bot, [tokens, tokens]);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings/usage');
+    await page.getByRole('row', { name: 'Bot 2 2,468', exact: true }).waitFor();
+    await page.getByRole('row', { name: 'Key 2 2,468', exact: true }).waitFor();
+    await page.getByRole('row', { name: 'Together 2,468' }).waitFor();
+    const meter = page.getByRole('meter', { name: 'This minute' });
+    expect(await meter.getAttribute('max')).toBe('500');
+    const used = Number(await meter.getAttribute('value'));
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await expect
+      .poll(async () =>
+        Number(await page.getByRole('meter', { name: 'Today' }).getAttribute('value')),
+      )
+      .toBeGreaterThan(used);
+    await assertAccessible(page);
+    await assertFits(page);
+    await assertQuiet();
+  });
+
+  browserTest('show an operator the server', async () => {
+    const tenant = await app.tenant();
+    const key = await tenant.key({ scopes: ['OPERATOR'] });
+    const { page, assertQuiet } = await signedIn(key, '/settings/server');
+    await page.getByText(VERSION, { exact: true }).waitFor();
+    await page.getByText(/^(PostgreSQL|embedded database), answers in/).waitFor();
+    await page.getByText('https://shop.example').waitFor();
+    await page.getByText('scripted').waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await assertQuiet();
+  });
+
+  browserTest('say what a key may not see', async () => {
+    const tenant = await app.tenant();
+    const key = await tenant.key({ scopes: ['CHAT'] });
+    const { page, assertQuiet } = await signedIn(key, '/settings/keys');
+    for (const [path, reason] of [
+      ['keys', 'Your key lacks the scope admin.'],
+      ['audit', 'Your key lacks the scope admin.'],
+      ['accounts', 'Your key lacks the scope operator.'],
+      ['server', 'Your key lacks the scope operator.'],
+      ['usage', 'Your key lacks the scope runs.'],
+    ]) {
+      await page.goto(`/settings/${path}`);
+      await page.getByText(reason ?? '').waitFor();
+    }
+    const sections = page.getByRole('navigation', { name: 'Settings' });
+    expect(await sections.getByRole('link', { name: 'Accounts' }).count()).toBe(0);
+    await assertAccessible(page);
+    await page.goto('/settings/nothing');
+    await page.getByText('There is no page at this address.').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('show a failure with the id of the request, and try again', async () => {
+    const tenant = await app.tenant();
+    const { page } = await signedIn(tenant.apiKey, '/settings');
+    for (const path of ['usage', 'keys', 'audit', 'server']) {
+      await page.route('**/graphql', (route) =>
+        route.fulfill({
+          headers: { 'x-request-id': `req_${path}` },
+          json: { errors: [{ message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } }] },
+        }),
+      );
+      const names = { usage: 'Usage', keys: 'API keys', audit: 'Audit log', server: 'Server' };
+      const name = names[path as keyof typeof names];
+      await page.getByRole('navigation', { name: 'Settings' }).getByText(name).click();
+      await page.getByTitle(`Copy req_${path}`).waitFor();
+      await assertAccessible(page);
+      await page.unroute('**/graphql');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByTitle(`Copy req_${path}`).waitFor({ state: 'detached' });
+    }
+  });
+});
+
+describe('the audit log', () => {
+  browserTest('is filtered by its address, and goes on page by page', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const { id: keyId } = await app.prisma.apiKey.findFirstOrThrow({
+      where: { accountId: tenant.accountId },
+    });
+    const entry = { accountId: tenant.accountId, keyId };
+    const at = (day: number) => new Date(Date.UTC(2026, 9, day, 12));
+    await app.prisma.auditEntry.createMany({
+      data: [
+        ...Array.from({ length: 60 }, (_, number) => ({
+          ...entry,
+          id: makeId('aud'),
+          action: 'DEPLOY' as const,
+          botId: bot,
+          targetId: `dep_${number}`,
+          createdAt: at(5),
+        })),
+        {
+          ...entry,
+          id: makeId('aud'),
+          action: 'CREATE_API_KEY',
+          targetId: 'key_gone',
+          createdAt: at(7),
+        },
+        {
+          ...entry,
+          keyId: null,
+          id: makeId('aud'),
+          action: 'UPDATE_ACCOUNT',
+          targetId: tenant.accountId,
+          createdAt: at(8),
+        },
+      ],
+    });
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings/audit');
+    const rows = page.locator('tbody tr:not(.table-more)');
+    await page.getByText('an operator').waitFor();
+    expect(await rows.count()).toBe(50);
+    const time = page.locator('time').first();
+    expect(await time.getAttribute('title')).toBe('2026-10-08 12:00:00 UTC');
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await expect.poll(() => rows.count()).toBe(62);
+    await assertAccessible(page);
+    await assertFits(page);
+
+    await page.getByLabel('Action').selectOption('created a key');
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(page.url()).toBe(`${app.url}/settings/audit?action=create_api_key`);
+    await page.reload();
+    await page.getByTitle('Copy key_gone').waitFor();
+    await page.getByLabel('Bot').selectOption(bot);
+    await page.getByText('No entry matches these filters').waitFor();
+    await assertAccessible(page);
+    await page.goBack();
+    await page.getByTitle('Copy key_gone').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByLabel('From').fill('2026-10-06');
+    await page.getByLabel('To').fill('2026-10-07');
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.goto('/settings/audit?action=nonsense&from=2026-13-45&key=key_unknown');
+    await page.getByText('No entry matches these filters').waitFor();
+    await assertQuiet();
+  });
+});

@@ -1,0 +1,43 @@
+import type { Browser } from 'playwright-core';
+import { afterAll } from 'vitest';
+import type { Tenant, TestApp } from '../helpers/app.ts';
+import { openBrowser } from '../helpers/chromium.ts';
+import { type ConsolePage, openPage } from './page.ts';
+
+/** Visits to the console of an app, each in a browser context of its own. */
+export type Visits = {
+  /** Opens an empty page. @param url another address of the app, such as that of a proxy. */
+  open(url?: string): Promise<ConsolePage>;
+  /** Opens a view and signs in with a key. */
+  signedIn(key: string, path?: string, url?: string): Promise<ConsolePage>;
+  /** Ends every session of an account, as its sign-out elsewhere does. */
+  endSessions(tenant: Tenant): Promise<unknown>;
+};
+
+/** Shares one browser among the tests of a file, and closes it after them. */
+export function createVisits(app: () => TestApp): Visits {
+  let browser: Browser | undefined;
+  afterAll(() => browser?.close());
+
+  const open: Visits['open'] = async (url = app().url) => {
+    browser ??= await openBrowser();
+    const opened = await openPage(browser, url);
+    opened.page.setDefaultTimeout(60_000);
+    return opened;
+  };
+
+  return {
+    open,
+    async signedIn(key, path = '/bots', url) {
+      const opened = await open(url);
+      const { page } = opened;
+      await page.goto(path);
+      await page.getByLabel('API key').fill(key);
+      await page.keyboard.press('Enter');
+      await page.getByRole('navigation', { name: 'Main' }).waitFor();
+      return opened;
+    },
+    endSessions: ({ accountId }) =>
+      app().prisma.consoleSession.deleteMany({ where: { key: { accountId } } }),
+  };
+}
