@@ -50,4 +50,25 @@ describe('the playground', () => {
     expect(page.url()).not.toContain('parley_sk_');
     expect(complaints).toEqual([]);
   });
+
+  browserTest(
+    'stands on a phone: the response below the editors, the documentation above all',
+    async () => {
+      await using browser = await openBrowser();
+      const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+      await page.goto(`${app.url}/graphql`);
+      await page.locator('.view-lines').first().waitFor();
+      const boxOf = async (part: string) => {
+        const box = await page.locator(`.graphiql-${part}`).boundingBox();
+        if (!box) throw new Error(`${part} is not shown`);
+        return box;
+      };
+      const [editors, response] = [await boxOf('editors'), await boxOf('response')];
+      expect(response.y).toBeGreaterThanOrEqual(editors.y + editors.height);
+      expect(Math.min(editors.width, response.width)).toBeGreaterThan(280);
+      await page.getByLabel('Show Documentation Explorer').click();
+      await page.locator('.graphiql-sessions').waitFor({ state: 'hidden' });
+      expect((await boxOf('plugin')).width).toBeGreaterThan(280);
+    },
+  );
 });

@@ -67,4 +67,22 @@ describe('the reference page', () => {
     await page.reload();
     expect(await page.getByLabel('API key').inputValue()).toBe('');
   });
+
+  browserTest('fits a phone, and offers the values of a parameter', async () => {
+    await using browser = await openBrowser();
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    await page.goto(`${app.url}/docs`);
+    const widths = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement;
+      return { scrollWidth, clientWidth };
+    });
+    expect(widths).toEqual({ scrollWidth: 390, clientWidth: 390 });
+    await page.locator('#chat .try summary').click();
+    const choice = page.locator('#chat').getByLabel('X-Environment');
+    expect(await choice.locator('option').allTextContents()).toEqual([
+      'not sent',
+      'production',
+      'staging',
+    ]);
+  });
 });

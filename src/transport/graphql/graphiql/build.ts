@@ -45,9 +45,10 @@ if (import.meta.main) {
   await rm(GRAPHIQL_DIRECTORY, { recursive: true, force: true });
   await mkdir(GRAPHIQL_DIRECTORY, { recursive: true });
   const start = await readFile(new URL('./start.js', import.meta.url), 'utf8');
+  const phone = await readFile(new URL('./phone.css', import.meta.url), 'utf8');
   await Promise.all([
     write('graphiql', 'js', `${js};\n${start}`),
-    withoutFonts(css).then((style) => write('graphiql', 'css', style)),
+    withoutFonts(`${css}\n${phone}`).then((style) => write('graphiql', 'css', style)),
     write('editor-worker', 'js', editorWorkerService),
     write('json-worker', 'js', jsonWorker),
     write('graphql-worker', 'js', graphqlWorker),

@@ -8,7 +8,13 @@ import { findGraphiQLFiles, type GraphiQLFiles } from './files.ts';
 const FIRST_QUERY = `# Parley's playground. Set your API key in the headers below, then run an operation.
 
 mutation Chat {
-  chat(botId: "demo", input: { message: "Hello!", sessionId: "user-1" }) {
+  chat(
+    botId: "demo"
+    input: {
+      message: "Hello!"
+      sessionId: "user-1"
+    }
+  ) {
     response
     runId
     latencyMs
@@ -17,11 +23,17 @@ mutation Chat {
 }
 
 subscription ChatStream {
-  chat(botId: "demo", input: { message: "Hello!", sessionId: "user-1" }) {
+  chat(
+    botId: "demo"
+    input: {
+      message: "Hello!"
+      sessionId: "user-1"
+    }
+  ) {
     __typename
-    ... on TextDelta { seq delta }
-    ... on ChatDone { seq runId tokensUsed }
-    ... on ChatFailed { seq code message }
+    ... on TextDelta { delta }
+    ... on ChatDone { runId tokensUsed }
+    ... on ChatFailed { code message }
   }
 }
 

@@ -209,6 +209,6 @@ function textContent({ textBody, input: { body } }: Route) {
 
 function answerOf({ schema, streams }: Route): string {
   if (schema && streams)
-    return 'The complete response. If the reply is streamed, the response is that of `streamChat`.';
+    return 'The complete response. If the reply is streamed, the response is that of `POST /bots/{id}/chat/stream`.';
   return streams ? 'The stream.' : 'The response.';
 }

@@ -4,32 +4,44 @@ import type { Schema } from './model.ts';
 /** Enums with more values are shown as `string`. */
 const MAX_VALUES = 8;
 
-/** A table of an object's fields. Fields of nested objects follow their parent. */
-export function fieldsTable(schema: Schema): Html {
+type Side = 'request' | 'response';
+
+/**
+ * A table of an object's fields. Fields of nested objects follow their parent. Requests mark the fields that they need,
+ * responses those that may be absent.
+ */
+export function fieldsTable(schema: Schema, side: Side): Html {
   return html`<table>
-<thead><tr><th>Field</th><th>Type</th><th></th></tr></thead>
-<tbody>${rowsOf(schema)}</tbody>
+<thead><tr><th>Field</th><th>Type</th><th>Description</th></tr></thead>
+<tbody>${rowsOf(schema, side)}</tbody>
 </table>`;
 }
 
-function rowsOf({ properties = {}, required }: Schema, prefix = ''): Html[] {
+function rowsOf({ properties = {}, required }: Schema, side: Side, prefix = ''): Html[] {
   return Object.entries(properties).flatMap(([name, field]) => [
-    row({ name: prefix + name, required: required.includes(name), schema: field }),
-    ...rowsOf(field, `${prefix + name}.`),
-    ...(field.items ? rowsOf(field.items, `${prefix + name}[].`) : []),
+    row({ name: prefix + name, mark: markOf(side, required.includes(name)), schema: field }),
+    ...rowsOf(field, side, `${prefix + name}.`),
+    ...(field.items ? rowsOf(field.items, side, `${prefix + name}[].`) : []),
   ]);
 }
+
+function markOf(side: Side, isRequired: boolean): Mark | undefined {
+  if (side === 'request') return isRequired ? 'required' : undefined;
+  return isRequired ? undefined : 'optional';
+}
+
+type Mark = 'required' | 'optional';
 
 /** A table row for a field, parameter or header. */
 export function row(given: {
   name: string;
-  required?: boolean;
+  mark?: Mark | undefined;
   schema: Schema;
   description?: string;
 }): Html {
-  const { name, required, schema, description = schema.description } = given;
+  const { name, mark, schema, description = schema.description } = given;
   return html`<tr>
-<td><code>${name}</code>${required && html` <span class="required" title="required">*</span>`}</td>
+<td><code>${name}</code>${mark && html` <span class="${mark}">${mark}</span>`}</td>
 <td class="type">${typeOf(schema)}</td>
 <td>${inline(description)}</td>
 </tr>`;

@@ -12,7 +12,7 @@ export function operationSection(operation: Operation, origin: Html | string): H
 ${markdown(description)}
 <p class="scope">${scopeOf(operation)}</p>
 ${parameters.length > 0 && parametersTable(operation)}
-${body && html`<h4>Body${!requestBody?.required && ' (optional)'}</h4>${fieldsTable(body.schema)}`}
+${body && html`<h4>Body${!requestBody?.required && ' (optional)'}</h4>${fieldsTable(body.schema, 'request')}`}
 <h4>Example with curl</h4>
 <pre><code>${curlOf(operation, origin)}</code></pre>
 ${tryForm(operation)}
@@ -36,7 +36,10 @@ function parametersTable({ parameters }: Operation): Html {
     const found = parameters.filter((parameter) => parameter.in === place);
     return (
       found.length > 0 &&
-      html`<h4>${title}</h4><table><thead><tr><th>Name</th><th>Type</th><th></th></tr></thead><tbody>${found.map(row)}</tbody></table>`
+      html`<h4>${title}</h4>
+<table><thead><tr><th>Name</th><th>Type</th><th>Description</th></tr></thead><tbody>
+${found.map((parameter) => row({ ...parameter, mark: parameter.required ? 'required' : undefined }))}
+</tbody></table>`
     );
   })}`;
 }
@@ -64,8 +67,8 @@ function contentOf(
   const shown = Object.values(examples).map(({ value }) => value);
   return html`<h5><code>${type}</code></h5>
 ${schema.contentSchema && markdown(schema.description)}
-${!isError && schema.properties && fieldsTable(schema)}
-${frames?.map((frame) => html`${frame.description && markdown(frame.description)}${fieldsTable(frame)}`)}
+${!isError && schema.properties && fieldsTable(schema, 'response')}
+${frames?.map((frame) => html`${frame.description && markdown(frame.description)}${fieldsTable(frame, 'response')}`)}
 ${(example === undefined ? shown : [example]).slice(0, isError ? 1 : undefined).map(code)}`;
 }
 
@@ -75,7 +78,7 @@ function code(value: unknown): Html {
 
 /** The request as a curl command. */
 function curlOf(
-  { method, path, parameters, requestBody, security }: Operation,
+  { method, path, parameters, requestBody, responses, security }: Operation,
   origin: Html | string,
 ): Html {
   const filled = parameters
@@ -90,7 +93,8 @@ function curlOf(
     ),
   );
   const body = requestBody?.content['application/json']?.example;
-  const options = method === 'GET' || body ? '' : `-X ${method} `;
+  const isStream = 'text/event-stream' in (responses['200']?.content ?? {});
+  const options = `${isStream ? '-N ' : ''}${method === 'GET' || body ? '' : `-X ${method} `}`;
   const address = `${filled}${query.size > 0 ? `?${query}` : ''}`;
   const rest = [
     '',

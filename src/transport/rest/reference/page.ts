@@ -51,12 +51,12 @@ ${operations.filter(({ tags: [tag] }) => tag === name).map((one) => operationSec
 </section>`,
 )}
 <section id="headers"><h2>Response headers</h2>
-<table><thead><tr><th>Header</th><th>Type</th><th></th></tr></thead><tbody>
+<table><thead><tr><th>Header</th><th>Type</th><th>Description</th></tr></thead><tbody>
 ${Object.entries(headers).map(([name, header]) => row({ name, ...header }))}
 </tbody></table></section>
 <section id="errors"><h2>Errors</h2>
 ${markdown('Every error response has the form `{"error": {"code", "message", "retry_after"?, "details"?, "request_id"}}` and one of these codes.')}
-<table><thead><tr><th>Status</th><th>Code</th><th></th></tr></thead><tbody>
+<table><thead><tr><th>Code</th><th>Status</th><th>Meaning</th></tr></thead><tbody>
 ${Object.entries(ERROR_MEANING).map(([code, meaning]) => errorRow(code, meaning))}
 </tbody></table></section>
 </main>
@@ -85,5 +85,5 @@ function navigation({ info, tags, operations }: Model): Html {
 const statuses = new Map<string, number>(Object.entries(ERROR_STATUS));
 
 function errorRow(code: string, meaning: string): Html {
-  return html`<tr><td>${statuses.get(code)}</td><td><code>${code}</code></td><td>${inline(meaning)}</td></tr>`;
+  return html`<tr><td><code>${code}</code></td><td class="type">${statuses.get(code)}</td><td>${inline(meaning)}</td></tr>`;
 }

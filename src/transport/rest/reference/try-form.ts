@@ -7,13 +7,11 @@ export function tryForm({ operationId, method, path, parameters, requestBody }: 
   return html`<details class="try">
 <summary>Try it</summary>
 <form data-method="${method}" data-path="${path}">
-${parameters.map(({ in: place, name, required, schema, example }) => {
+${parameters.map((parameter) => {
+  const { in: place, name, required, schema } = parameter;
   const id = `${operationId}-${place}-${name}`;
-  const shown = String(example ?? schema.examples?.[0] ?? '');
   return html`<label for="${id}">${name}${required && ' *'}</label>
-<input id="${id}" data-in="${place}" name="${name}" ${required && html`required `}${
-    place === 'path' || required ? html`value="${shown}"` : html`placeholder="${shown}"`
-  } autocomplete="off" spellcheck="false">`;
+${schema.enum ? choice(id, parameter) : field(id, parameter)}`;
 })}
 ${
   body !== undefined &&
@@ -24,4 +22,21 @@ ${
 <pre class="result" aria-live="polite" hidden><code></code></pre>
 </form>
 </details>`;
+}
+
+type Parameter = Operation['parameters'][number];
+
+function field(id: string, { in: place, name, required, schema, example }: Parameter): Html {
+  const shown = String(example ?? schema.examples?.[0] ?? '');
+  return html`<input id="${id}" data-in="${place}" name="${name}" ${required && html`required `}${
+    required ? html`value="${shown}"` : html`placeholder="${shown}"`
+  } autocomplete="off" spellcheck="false">`;
+}
+
+/** The values of an enum. The first choice omits an optional parameter. */
+function choice(id: string, { in: place, name, required, schema }: Parameter): Html {
+  return html`<select id="${id}" data-in="${place}" name="${name}">
+${!required && html`<option value="">not sent</option>`}
+${schema.enum?.map((value) => html`<option>${String(value)}</option>`)}
+</select>`;
 }
