@@ -11,13 +11,13 @@ import { AGENT, FAMILIES, type Family, fill } from './adversarial/families.ts';
 const VARIABLES = Array.from({ length: 200 }, (_, index) => `V${index}`);
 const read = (source: string) => readDefinition(source, { envNames: VARIABLES });
 
-/** Ten times what the slowest family takes on an idle machine, and far below what any super-linear one took. */
+/** Ten times the CPU time of the slowest family on an idle machine, and far below that of any superlinear one. */
 const LIMIT_MS = 1_000;
 
-/** Milliseconds of this process's CPU time: of several runs the least, as soon as that is little enough. */
-function cpuOf(work: () => void, enough: number): number {
+/** The CPU time of this process in milliseconds: the least of up to five runs, until one is short enough. */
+function cpuOf(work: () => void, target: number): number {
   let least = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < 5 && least > enough; run += 1) {
+  for (let run = 0; run < 5 && least > target; run += 1) {
     const before = process.cpuUsage();
     work();
     const { user, system } = process.cpuUsage(before);
@@ -26,7 +26,7 @@ function cpuOf(work: () => void, enough: number): number {
   return least;
 }
 
-/** Twice the source takes at most about twice the work: far from four times. What is done at once tells nothing. */
+/** Whether twice the source takes about twice the work, far from four times. Very short times are not compared. */
 function isLinear(family: Family, work: (source: string) => void): boolean {
   const [whole, half] = [family(MAX_SOURCE_BYTES), family(MAX_SOURCE_BYTES / 2)];
   const noise = LIMIT_MS / 5;
@@ -35,7 +35,7 @@ function isLinear(family: Family, work: (source: string) => void): boolean {
   return least < noise || least < 3 * cpuOf(() => work(half), 0) + noise;
 }
 
-function isBounded({ diagnostics, tools, envNames, places }: DefinitionReport): void {
+function expectBounded({ diagnostics, tools, envNames, places }: DefinitionReport): void {
   expect(diagnostics.length).toBeLessThanOrEqual(MAX_DIAGNOSTICS + 1);
   for (const { message } of diagnostics) expect(message.length).toBeLessThanOrEqual(400);
   expect(tools.length).toBeLessThanOrEqual(16 * 128);
@@ -43,18 +43,21 @@ function isBounded({ diagnostics, tools, envNames, places }: DefinitionReport): 
     expect(JSON.stringify(one).length).toBeLessThan(2 * MAX_SOURCE_BYTES);
 }
 
-describe('256 KiB of what a hostile author writes', () => {
-  test.each(Object.entries(FAMILIES))('%s: read and formatted at once', (_what, family) => {
-    const source = family(MAX_SOURCE_BYTES);
-    expect(Buffer.byteLength(source)).toBeLessThanOrEqual(MAX_SOURCE_BYTES);
-    expect(source.length).toBeGreaterThan(MAX_SOURCE_BYTES / 4);
-    isBounded(read(source));
-    expect(formatSource(source)?.length ?? 0).toBeLessThan(6 * MAX_SOURCE_BYTES);
-    expect(isLinear(family, read)).toBe(true);
-    expect(isLinear(family, formatSource)).toBe(true);
-  });
+describe('256 KiB of adversarial input', () => {
+  test.each(Object.entries(FAMILIES))(
+    '%s: parsed and formatted in linear time',
+    (_what, family) => {
+      const source = family(MAX_SOURCE_BYTES);
+      expect(Buffer.byteLength(source)).toBeLessThanOrEqual(MAX_SOURCE_BYTES);
+      expect(source.length).toBeGreaterThan(MAX_SOURCE_BYTES / 4);
+      expectBounded(read(source));
+      expect(formatSource(source)?.length ?? 0).toBeLessThan(6 * MAX_SOURCE_BYTES);
+      expect(isLinear(family, read)).toBe(true);
+      expect(isLinear(family, formatSource)).toBe(true);
+    },
+  );
 
-  test('whatever pieces of the language it repeats', () => {
+  test('random repeated pieces of the language: parsed and formatted in linear time', () => {
     const beginning = fc.constantFrom(
       `${AGENT}`,
       `${AGENT}prompt "p" memory {`,
@@ -83,7 +86,7 @@ describe('256 KiB of what a hostile author writes', () => {
       );
     fc.assert(
       fc.property(family, (one) => {
-        expect(isLinear(one, (source) => isBounded(read(source)))).toBe(true);
+        expect(isLinear(one, (source) => expectBounded(read(source)))).toBe(true);
         expect(isLinear(one, formatSource)).toBe(true);
       }),
       runsOf(5),
@@ -91,8 +94,8 @@ describe('256 KiB of what a hostile author writes', () => {
   });
 });
 
-describe('work that is bounded by number', () => {
-  test('a word is compared with 128 names at most', () => {
+describe('limits on the number of steps', () => {
+  test('a word is compared with at most 128 names', () => {
     let compared = 0;
     function* names() {
       for (; compared < 10_000; compared += 1) yield `name${compared}`;
@@ -108,7 +111,7 @@ describe('work that is bounded by number', () => {
     expect(suggest(name, [`${name}n`])).toBeUndefined();
   });
 
-  test('only the messages of listed problems are made', () => {
+  test('only messages of listed problems are created', () => {
     const { report, list } = createDiagnostics(createSource('a'.repeat(20_000)));
     let made = 0;
     for (let offset = 0; offset < 20_000; offset += 1)
@@ -120,7 +123,7 @@ describe('work that is bounded by number', () => {
     expect(made).toBe(MAX_DIAGNOSTICS);
   });
 
-  test('problems that are not kept are counted, also where those kept become one', () => {
+  test('problems beyond the limit are counted, even if the listed ones are merged', () => {
     const { report, list } = createDiagnostics(createSource('a'.repeat(6_000)));
     for (let offset = 0; offset < 6_000; offset += 1)
       report('unterminated-string', { start: offset, end: offset }, 'open');

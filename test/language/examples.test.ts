@@ -9,7 +9,7 @@ const read = (file: string) => readFileSync(new URL(file, DIRECTORY), 'utf8');
 describe.each(readdirSync(DIRECTORY))('the example %s', (file) => {
   const source = read(file);
 
-  test('has neither errors nor warnings, given its variables', () => {
+  test('has no errors or warnings if its variables are set', () => {
     const { envNames } = readDefinition(source);
     const { definition, diagnostics } = readDefinition(source, { envNames });
     expect(diagnostics).toEqual([]);
@@ -21,7 +21,7 @@ describe.each(readdirSync(DIRECTORY))('the example %s', (file) => {
   });
 });
 
-test('the demo bot needs nothing but the gateway itself', () => {
+test('the demo bot needs no variables or external servers', () => {
   const report = readDefinition(read('demo.agent'));
   expect(report).toMatchObject({ envNames: [], channels: ['web'], tools: ['time.now'] });
   expect(report.definition).toMatchObject({

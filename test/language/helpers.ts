@@ -1,12 +1,12 @@
 import { formatDiagnostic } from '../../src/language/diagnostic.ts';
 import { type ReadOptions, readDefinition } from '../../src/language/read.ts';
 
-/** A right agent with more settings in it. */
+/** A correct agent with additional settings. */
 export function agentWith(settings: string): string {
   return `agentlang 5\nagent "A" {\n  description "d"\n  prompt "p"\n${settings}\n}\n`;
 }
 
-/** The same with another prompt, as it stands in the source. */
+/** The same with another prompt, as written in the source. */
 export function agentWithPrompt(prompt: string, settings = ''): string {
   return `agentlang 5\nagent "A" {\n  description "d"\n  prompt ${prompt}\n${settings}\n}\n`;
 }
@@ -21,12 +21,12 @@ export function agentWithCapability(text: string): string {
   return agentWith(`  tools g {\n    capability c "d" {\n${text}\n    }\n  }`);
 }
 
-/** A piece for each number from 0, one behind the other. */
+/** Numbered pieces from 0, joined. */
 export function many(count: number, piece: (index: number) => string, between = ' '): string {
   return Array.from({ length: count }, (_, index) => piece(index)).join(between);
 }
 
-/** What a source means. It has to be right. */
+/** The definition in a source without errors. */
 export function define(source: string) {
   const { definition, diagnostics } = readDefinition(source);
   if (!definition) throw new Error(diagnostics.map(formatDiagnostic).join('\n'));

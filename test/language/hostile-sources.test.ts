@@ -4,7 +4,7 @@ import { readDefinition } from '../../src/language/read.ts';
 import { MAX_SOURCE_BYTES } from '../../src/language/source.ts';
 import { problemsOf } from './helpers.ts';
 
-/** As often as a source may hold it, after a beginning. */
+/** A beginning, and a piece repeated up to the maximum size of a source. */
 const fill = (piece: string, beginning = '') =>
   beginning + piece.repeat((MAX_SOURCE_BYTES - beginning.length) / piece.length);
 
@@ -26,7 +26,7 @@ test('a million closing braces are one error', () => {
   ]);
 });
 
-test('NUL bytes are one error for each run of them', () => {
+test('a sequence of NUL bytes is one error', () => {
   expect(problemsOf(fill('\0'))).toEqual([
     '1:1 invalid character U+0000 [invalid-character]',
     '1:262145 expected "agentlang 5", found the end of the file [missing-header]',
@@ -37,14 +37,14 @@ test('NUL bytes are one error for each run of them', () => {
   ]);
 });
 
-test('half a surrogate pair is an error, and a whole one is not', () => {
+test('a lone surrogate is an error, and a surrogate pair is not', () => {
   expect(problemsOf(`${AGENT}  prompt "😀\ud83d" }`)).toEqual([
     '4:13 invalid character U+D83D [invalid-character]',
   ]);
   expect(problemsOf(`${AGENT}  prompt "😀" }`)).toEqual([]);
 });
 
-test('a message shows the beginning of a long word only', () => {
+test('a message contains only the beginning of a long word', () => {
   expect(problemsOf(fill('ab', AGENT))[1]).toMatch(
     /^4:1 unknown setting "(?:ab){16}…", expected "/,
   );
@@ -80,7 +80,7 @@ test.each([
   ['beginnings of secrets', fill('eyJ-', `${AGENT}prompt "`)],
   ['numbers like the beginning of a token', fill('12345678:', `${AGENT}prompt "`)],
   ['white space', fill(' ', `${AGENT}  prompt "`)],
-])('256 KiB of %s are read and not formatted, without a hang', (_what, source) => {
+])('256 KiB of %s are parsed with errors and not formatted, without hanging', (_what, source) => {
   const { definition, diagnostics } = readDefinition(source);
   expect(definition).toBeNull();
   expect(diagnostics.length).toBeGreaterThanOrEqual(1);
@@ -88,7 +88,7 @@ test.each([
   expect(formatSource(source)).toBeNull();
 });
 
-test('256 KiB that are right are read and formatted', () => {
+test('256 KiB of correct source are parsed and formatted', () => {
   const description = 'does '.repeat(390);
   const capabilities = Array.from(
     { length: 128 },

@@ -6,7 +6,7 @@ import { readDefinition } from '../../src/language/read.ts';
 const source = readFileSync(new URL('kitchen-sink.agent', import.meta.url), 'utf8');
 const meaning = readFileSync(new URL('kitchen-sink.json', import.meta.url), 'utf8');
 
-test('all that the language has is read without a problem', () => {
+test('a source with every feature is parsed without problems', () => {
   const report = readDefinition(source);
   expect(report.diagnostics).toEqual([]);
   expect(report.envNames).toEqual([
@@ -31,7 +31,7 @@ test('all that the language has is read without a problem', () => {
   ]);
 });
 
-test('all that the language has means what kitchen-sink.json says', () => {
+test('a source with every feature has the definition in kitchen-sink.json', () => {
   expect(readDefinition(source).definition).toEqual(JSON.parse(meaning));
 });
 
@@ -40,6 +40,6 @@ test('a definition is plain JSON', () => {
   expect(JSON.parse(JSON.stringify(definition))).toEqual(definition);
 });
 
-test('all that the language has is formatted as it stands', () => {
+test('a source with every feature is already formatted', () => {
   expect(formatSource(source)).toBe(source);
 });

@@ -7,7 +7,7 @@ import { callCapability } from './manual/service.ts';
 
 const MANUAL = readFileSync(new URL('../../src/language/README.md', import.meta.url), 'utf8');
 
-/** A capability, the inputs of a call, and the request: three blocks, one below the other. */
+/** A capability, the inputs of a call, and the request, in three consecutive blocks. */
 const EXAMPLE =
   /^```\n(capability (\w+)[\s\S]*?)^```\n\n```json\n(.*)\n```\n\n```http\n([\s\S]*?)^```$/gm;
 const EXAMPLES = [...MANUAL.matchAll(EXAMPLE)].map(
@@ -29,13 +29,13 @@ beforeEach(() => {
 });
 
 describe('a capability of the manual', () => {
-  test('is followed by a call and its request, each time', () => {
+  test('is always followed by a call and its request', () => {
     expect(EXAMPLES).toHaveLength(MANUAL.match(/^capability \w/gm)?.length ?? 0);
     expect(EXAMPLES.length).toBeGreaterThanOrEqual(6);
   });
 
   test.each(EXAMPLES)(
-    '$name sends the request below it',
+    '$name sends the documented request',
     async ({ capability, input, request }) => {
       expect(await callCapability(capability, JSON.parse(input), site)).toBe('Hello there.');
       const [head = '', body = ''] = request.trimEnd().split('\n\n');

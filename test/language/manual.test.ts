@@ -15,7 +15,7 @@ import { VALUES } from './manual/values.ts';
 
 const MANUAL = readFileSync(new URL('../../src/language/README.md', import.meta.url), 'utf8');
 
-/** Chapters in the manual's order. */
+/** The manual's chapters, in its order. */
 const CHAPTERS = {
   Files: FILES,
   Values: VALUES,
@@ -34,7 +34,7 @@ describe('the manual', () => {
       for (const [sentence, prove] of Object.entries(sentences)) test(sentence, prove);
     });
 
-  test('says these sentences, in this order', () => {
+  test('has exactly these sentences, in this order', () => {
     const text = MANUAL.replace(/^```[\s\S]*?^```$/gm, '');
     const sentences = text.split('\n').filter((line) => line.startsWith('- '));
     const proved = Object.values(CHAPTERS).flatMap((chapter) => Object.keys(chapter));
@@ -47,7 +47,7 @@ describe('the manual', () => {
     expect(listed).toEqual(Object.entries(SEVERITIES));
   });
 
-  test('shows an example that is right and formatted', () => {
+  test('has a correct and formatted example', () => {
     const [, example = ''] = /^```\n(agentlang 5[\s\S]*?)^```$/m.exec(MANUAL) ?? [];
     expect(problemsOf(example)).toEqual([]);
     expect(formatSource(example)).toBe(example);

@@ -10,17 +10,17 @@ const EXAMPLES = new URL('../../prisma/examples/', import.meta.url);
 const SOURCES = readdirSync(EXAMPLES).map((file) => readFileSync(new URL(file, EXAMPLES), 'utf8'));
 const FLAT_SOURCES = SOURCES.map((source) => source.replace(/^ +/gm, ''));
 
-/** Each source with one of its tokens replaced, in turn. */
-function spoil(
+/** Each source with one of its tokens replaced, for every token. */
+function replaceEach(
   sources: string[],
-  isMeant: (token: Token) => boolean,
+  isSelected: (token: Token) => boolean,
   replace: (text: string) => string,
 ) {
   return sources.flatMap((text) => {
     const source = createSource(text);
     const { tokens } = tokenize(source, createDiagnostics(source).report);
     return tokens
-      .filter((token) => token.kind !== 'end' && isMeant(token))
+      .filter((token) => token.kind !== 'end' && isSelected(token))
       .map(
         ({ text: token, start, end }) => text.slice(0, start) + replace(token) + text.slice(end),
       );
@@ -32,7 +32,7 @@ const errorsOf = (source: string) =>
     .diagnostics.filter(({ severity }) => severity === 'ERROR')
     .map(formatDiagnostic);
 
-/** Sources that do not have exactly one error, with their errors: none, if all is well. */
+/** The sources that do not have exactly one error, with their errors. */
 const withoutExactlyOne = (sources: string[]) =>
   sources
     .map((source) => ({ errors: errorsOf(source), source }))
@@ -43,34 +43,40 @@ const withMoreThanOne = (sources: string[]) =>
 const isBrace = ({ kind }: Token) => kind === '{' || kind === '}';
 const isString = ({ kind }: Token) => kind === 'string';
 
-describe('one mistake gives one error', () => {
-  test('a brace left out', () => {
-    expect(withoutExactlyOne(spoil(SOURCES, isBrace, () => ''))).toEqual([]);
+describe('one mistake causes one error', () => {
+  test('a missing brace', () => {
+    expect(withoutExactlyOne(replaceEach(SOURCES, isBrace, () => ''))).toEqual([]);
   });
 
-  test('a brace doubled', () => {
-    expect(withoutExactlyOne(spoil(SOURCES, isBrace, (brace) => `${brace}\n${brace}`))).toEqual([]);
+  test('a doubled brace', () => {
+    expect(
+      withoutExactlyOne(replaceEach(SOURCES, isBrace, (brace) => `${brace}\n${brace}`)),
+    ).toEqual([]);
   });
 
-  test('a brace left out of a source without indentation', () => {
-    expect(withoutExactlyOne(spoil(FLAT_SOURCES, isBrace, () => ''))).toEqual([]);
+  test('a missing brace in a source without indentation', () => {
+    expect(withoutExactlyOne(replaceEach(FLAT_SOURCES, isBrace, () => ''))).toEqual([]);
   });
 
-  test('an opening quote left out', () => {
-    expect(withoutExactlyOne(spoil(SOURCES, isString, (text) => text.slice(1)))).toEqual([]);
+  test('a missing opening quote', () => {
+    expect(withoutExactlyOne(replaceEach(SOURCES, isString, (text) => text.slice(1)))).toEqual([]);
   });
 
-  test('a closing quote left out', () => {
-    expect(withoutExactlyOne(spoil(SOURCES, isString, (text) => text.slice(0, -1)))).toEqual([]);
+  test('a missing closing quote', () => {
+    expect(withoutExactlyOne(replaceEach(SOURCES, isString, (text) => text.slice(0, -1)))).toEqual(
+      [],
+    );
   });
 
-  test('a value or a sign left out', () => {
+  test('a missing value or symbol', () => {
     const isNoWord = ({ kind }: Token) => kind !== 'name';
-    expect(withMoreThanOne(spoil(SOURCES, isNoWord, () => ''))).toEqual([]);
+    expect(withMoreThanOne(replaceEach(SOURCES, isNoWord, () => ''))).toEqual([]);
   });
 
-  test('a letter wrong', () => {
+  test('a wrong letter', () => {
     const isWord = ({ kind }: Token) => kind === 'name';
-    expect(withMoreThanOne(spoil(SOURCES, isWord, (word) => `${word.slice(0, -1)}q`))).toEqual([]);
+    expect(
+      withMoreThanOne(replaceEach(SOURCES, isWord, (word) => `${word.slice(0, -1)}q`)),
+    ).toEqual([]);
   });
 });

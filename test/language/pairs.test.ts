@@ -6,12 +6,12 @@ import { MISTAKES, type Mistake, OPEN_ENDS } from './pairs/mistakes.ts';
 
 const SOURCE = readFileSync(new URL('kitchen-sink.agent', import.meta.url), 'utf8');
 
-/** A mistake with its position in the source, without the text that stays. */
+/** A mistake with its position in the source, without the unchanged text around it. */
 type Edit = { name: string; start: number; end: number; text: string };
 
 function editOf([name, [found, text]]: [string, Mistake]): Edit {
   const start = SOURCE.indexOf(found);
-  expect(SOURCE.split(found), `${name} has one place`).toHaveLength(2);
+  expect(SOURCE.split(found), `${name} occurs once`).toHaveLength(2);
   let [before, after] = [0, 0];
   const shortest = Math.min(found.length, text.length);
   while (before < shortest && found[before] === text[before]) before += 1;
@@ -29,7 +29,7 @@ const apply = (edits: readonly Edit[]): string =>
     return source.slice(0, start) + text + source.slice(end);
   }, SOURCE);
 
-/** The offset in the right source, for an offset in the source with mistakes. */
+/** The offset in the correct source, for an offset in the source with mistakes. */
 function originOf(offset: number, edits: readonly Edit[]): string {
   let shift = 0;
   for (const { start, end, text } of edits) {
@@ -40,7 +40,7 @@ function originOf(offset: number, edits: readonly Edit[]): string {
   return String(offset - shift);
 }
 
-/** The problems of the source with mistakes: code, place in the right source, and message without names and hints. */
+/** The problems of the source with mistakes: code, position in the correct source, and message without names and hints. */
 function problemsOf(...edits: Edit[]): string[] {
   const ordered = edits.toSorted((a, b) => a.start - b.start);
   const source = apply(ordered);
@@ -61,7 +61,7 @@ const openEnds = Object.entries(OPEN_ENDS).map(editOf);
 const all = [...edits, ...openEnds];
 const alone = new Map(all.map((edit) => [edit, problemsOf(edit)]));
 
-/** The pairs whose problems are not those of both mistakes: none, if all is well. */
+/** The pairs whose problems are not the union of both mistakes' problems. */
 const wrongPairs = (ones: Edit[], others: Edit[]) =>
   ones.flatMap((one, index) =>
     others
@@ -80,11 +80,11 @@ describe('two independent mistakes', () => {
     expect(alone.get(edit)).not.toEqual([]);
   });
 
-  test('are reported as each of them alone', () => {
+  test('are reported like each of them alone', () => {
     expect(wrongPairs(edits, edits)).toEqual([]);
   });
 
-  test('are reported as each of them alone where a block or a text has no end', () => {
+  test('are reported like each of them alone, even if a block or a text has no end', () => {
     expect(wrongPairs(openEnds, edits)).toEqual([]);
   });
 });

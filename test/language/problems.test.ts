@@ -4,9 +4,9 @@ import { formatDiagnostic, SEVERITIES } from '../../src/language/diagnostic.ts';
 import { readDefinition } from '../../src/language/read.ts';
 
 /**
- * Each file of `problems/` holds sources with their problems. A line `=== [place] what is wrong` begins one; under the
- * line of a problem stands a `^` at its column, with the message. The place says what is around the lines shown:
- * a source that is right but for them. Without a place they are the whole source.
+ * Each file of `problems/` contains sources with their problems. A line `=== [place] description` begins a source. Below
+ * the line of a problem, a `^` marks its column, followed by the message. The place selects the correct source around
+ * the lines; without a place, the lines are the whole source.
  */
 const DIRECTORY = new URL('problems/', import.meta.url);
 
@@ -28,7 +28,7 @@ const PLACES: Record<string, (text: string) => string> = {
   request: (text) => inCapability(`      get "https://a.example/" {\n${text}\n      }`),
 };
 
-/** The source that a case shows, and its problems as `LINE:COLUMN message [code]`. */
+/** The source of a case, and its problems as `LINE:COLUMN message [code]`. */
 function readCase(lines: string[], surround: (text: string) => string) {
   const [before = ''] = surround('\u0000').split('\u0000');
   const firstLine = before.split('\n').length;
@@ -42,7 +42,7 @@ function readCase(lines: string[], surround: (text: string) => string) {
   return { source: surround(shown.join('\n')), problems };
 }
 
-describe.each(readdirSync(DIRECTORY))('problems, %s', (file) => {
+describe.each(readdirSync(DIRECTORY))('problems in %s', (file) => {
   const [, ...cases] = readFileSync(new URL(file, DIRECTORY), 'utf8')
     .replace(/\n$/, '')
     .split(/^=== /m);
@@ -64,11 +64,11 @@ describe.each(readdirSync(DIRECTORY))('problems, %s', (file) => {
 
 const ALL = readdirSync(DIRECTORY).map((file) => readFileSync(new URL(file, DIRECTORY), 'utf8'));
 
-test('no source is passed over', () => {
+test('all sources are tested', () => {
   expect(ALL.join('').match(/^=== /gm)?.length).toBeGreaterThanOrEqual(160);
 });
 
-test('every code is shown, but for those that need a file or an environment of their own', () => {
+test('every code has a source, except those that need a file or an environment', () => {
   const shown = [...ALL.join('').matchAll(/^ *\^ .* \[([\w-]+)\]$/gm)].map(([, code]) => code);
   const others = [
     'source-too-large',

@@ -13,7 +13,7 @@ const SOURCES = [
   ...readdirSync(EXAMPLES).map((file) => readFileSync(new URL(file, EXAMPLES), 'utf8')),
 ];
 
-/** Pieces that sources are made of, and some that they are not. */
+/** Tokens of the language, and others that are invalid. */
 const PIECES =
   `{ } , | . ? [ ] {{ }} ?? " """ # // \\ \n \t agentlang 5 4 agent "A" description model temperature
   0.2 -1 1e9 99999999999 max_tokens timeout 5s 500ms 1h base_url api_key env env.KEY prompt "{{ context.a }}"
@@ -23,8 +23,8 @@ const PIECES =
     .split(' ')
     .filter(Boolean);
 
-/** Every property that holds of every text. */
-function holds(source: string): void {
+/** Checks the properties that hold for every text. */
+function expectProperties(source: string): void {
   const { definition, diagnostics } = readDefinition(source, { envNames: ['KEY', 'OTHER'] });
   const lines = source.replace(/^\uFEFF/, '').split(/\r\n?|\n/);
   for (const { line, column, endLine, endColumn, message } of diagnostics) {
@@ -51,22 +51,22 @@ function holds(source: string): void {
   expect(again.diagnostics.map(({ code }) => code).toSorted()).toEqual(codes.toSorted());
 }
 
-describe('of any text', () => {
-  test('whatever the characters are, it is read and its problems have their place', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 400 }), holds));
-    fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 400 }), holds));
+describe('any text', () => {
+  test('of random characters is parsed, and its problems have valid positions', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 400 }), expectProperties));
+    fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 400 }), expectProperties));
   });
 
-  test('whatever the pieces of the language are put together to, it is read', () => {
+  test('of random tokens is parsed', () => {
     const pieces = fc.array(fc.constantFrom(...PIECES), { maxLength: 80 });
     const separator = fc.constantFrom(' ', '\n', '');
-    const soup = fc.tuple(pieces, separator).map(([texts, between]) => texts.join(between));
-    fc.assert(fc.property(soup, holds), runsOf(100));
-    const inAgent = soup.map((text) => agentWith(text));
-    fc.assert(fc.property(inAgent, holds), runsOf(100));
+    const randomTokens = fc.tuple(pieces, separator).map(([texts, between]) => texts.join(between));
+    fc.assert(fc.property(randomTokens, expectProperties), runsOf(100));
+    const inAgent = randomTokens.map((text) => agentWith(text));
+    fc.assert(fc.property(inAgent, expectProperties), runsOf(100));
   });
 
-  test('whatever part of a right source is replaced, it is read', () => {
+  test('with random changes to a correct source is parsed', () => {
     const part = fc.oneof(
       fc.constant(''),
       fc.string({ unit: 'binary', maxLength: 10 }),
@@ -82,17 +82,17 @@ describe('of any text', () => {
           return text.slice(0, start) + replacement + text.slice(start + length);
         }, source),
       );
-    fc.assert(fc.property(changed, holds), runsOf(100));
+    fc.assert(fc.property(changed, expectProperties), runsOf(100));
   });
 });
 
-describe('of a right text', () => {
-  /** White space or comments: what may stand between any two tokens. */
+describe('a correct text', () => {
+  /** White space or a comment, which may separate any two tokens. */
   const gap = fc.constantFrom(' ', '\n', '\n\n\n', ' # "a" {\n', '\n# }\n', '\t', '\r\n');
   const gaps = fc.infiniteStream(gap);
   const tokens = /"""(?:\\"""|[\s\S])*?"""|"(?:\{\{[^}]*\}\}|\\.|[^"\\])*"|[{}]|[\w.]+|[^\s\w"{}]/g;
 
-  test('whatever stands between its tokens, its meaning stays and it is formatted the same way', () => {
+  test('keeps its meaning and its formatted form with any separators between its tokens', () => {
     const spread = fc.tuple(fc.constantFrom(...SOURCES), gaps).map(([source, stream]) => {
       const text = source.replace(/^\s*#.*\n/gm, '').replace(/ # .*$/gm, '');
       const spaced = (text.match(tokens) ?? []).map((token) => token + stream.next().value);
@@ -103,7 +103,7 @@ describe('of a right text', () => {
         const report = readDefinition(spread);
         expect(report.diagnostics.map(formatDiagnostic)).toEqual([]);
         expect(report.definition).toEqual(readDefinition(source).definition);
-        holds(spread);
+        expectProperties(spread);
       }),
       runsOf(50),
     );

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { looksLikeSecret } from '../../src/language/secrets.ts';
 
-/** Put together here, so that no scanner takes this file for a leak. */
+/** Joined at run time, so that secret scanners do not report this file. */
 const secret = (...parts: string[]) => parts.join('');
 
 test.each([
   ['an OpenAI key', secret('sk-', 'proj-4f8KQ2mZx9LtB7vR1cYw')],
   ['an Anthropic key', secret('sk-', 'ant-api03-Zx9LtB7vR1cYw4f8KQ2m')],
   ['a Stripe key', secret('sk_', 'live_4f8KQ2mZx9LtB7vR')],
-  ['a key of Parley', secret('parley_sk_', '4f8KQ2mZx9LtB7vR1cYw4f8KQ2mZx9LtB7vR1cYw4f8')],
+  ['a Parley key', secret('parley_sk_', '4f8KQ2mZx9LtB7vR1cYw4f8KQ2mZx9LtB7vR1cYw4f8')],
   ['a GitHub token', secret('ghp_', '4f8KQ2mZx9LtB7vR1cYw4f8KQ2mZx9LtB7vR')],
   ['a fine-grained GitHub token', secret('github_', 'pat_11ABCDEFG0abcdefghijkl')],
   ['a GitLab token', secret('glpat-', '4f8KQ2mZx9LtB7vR1cYw')],
@@ -19,8 +19,8 @@ test.each([
   ['a JSON Web Token', secret('eyJ', 'hbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxIn0.c2ln')],
   ['a private key', secret('-----BEGIN RSA ', 'PRIVATE KEY-----\nMIIE')],
   ['a bearer token', 'Bearer 4f8KQ2mZx9LtB7vR1cYw'],
-  ['a long random run', '4f8KQ2mZx9LtB7vR1cYwPq3nHs6dJg5e'],
-  ['a long hexadecimal run', '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b'],
+  ['a long random string', '4f8KQ2mZx9LtB7vR1cYwPq3nHs6dJg5e'],
+  ['a long hexadecimal string', '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b'],
   [
     'a marked key inside a URL',
     secret('https://a.example/?key=AIza', 'SyD4f8KQ2mZx9LtB7vR1cYw4f8KQ2mZx'),
@@ -47,12 +47,12 @@ test.each([
     'a date and an order number',
     'A-1042 on 2024-05-17T10:32:00Z, invoice 20240517-000123-4567890123',
   ],
-  ['a URL with a random run', 'https://www.notion.so/acme/4f8KQ2mZx9LtB7vR1cYwPq3nHs6dJg5e'],
+  ['a URL with a random string', 'https://www.notion.so/acme/4f8KQ2mZx9LtB7vR1cYwPq3nHs6dJg5e'],
   ['a long path', 'https://a.example/how-to-return-a-damaged-item/step-by-step-guide-2024.html'],
-  ['a rule', '----------------------------------------------------------------'],
+  ['a horizontal rule', '----------------------------------------------------------------'],
   ['digits', '12345678901234567890123456789012345678901234567890'],
   ['a repeated letter', 'aA1'.repeat(20)],
   ['Chinese', '您好，请问您的订单号是多少？'.repeat(5)],
-])('%s looks like no secret', (_what, text) => {
+])('%s does not look like a secret', (_what, text) => {
   expect(looksLikeSecret(text)).toBe(false);
 });

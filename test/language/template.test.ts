@@ -11,15 +11,15 @@ const place = (...path: string[]): Template => [{ path }];
 const renderWith = (values: Record<string, unknown>, template: Template) =>
   renderTemplate(template, lookupIn(values));
 
-describe('placing values', () => {
+describe('rendering values', () => {
   test.each([
     ['a string as it is', 'a "b" {{ c }}', 'a "b" {{ c }}'],
-    ['an empty string, which is no missing value', '', ''],
+    ['an empty string, which is not a missing value', '', ''],
     ['a number', 0.5, '0.5'],
-    ['a truth value', false, 'false'],
+    ['a boolean', false, 'false'],
     ['a list as JSON', ['a', 1], '["a",1]'],
     ['an object as JSON', { a: null }, '{"a":null}'],
-  ])('places %s', (_what, value, text) => {
+  ])('inserts %s', (_what, value, text) => {
     expect(renderWith({ context: { value } }, place('context', 'value'))).toEqual({
       text,
       missing: [],
@@ -29,34 +29,34 @@ describe('placing values', () => {
   test.each([
     ['null', null],
     ['undefined', undefined],
-  ])('takes %s for missing', (_what, value) => {
+  ])('treats %s as missing', (_what, value) => {
     const template: Template = ['[', { path: ['a'] }, { path: ['a'], default: 'x' }, ']'];
     expect(renderWith({ a: value }, template)).toEqual({ text: '[x]', missing: ['a'] });
   });
 
-  test('a default that is empty is no missing value', () => {
+  test('accepts an empty default', () => {
     expect(renderWith({}, [{ path: ['a'], default: '' }])).toEqual({ text: '', missing: [] });
   });
 
-  test('a value is not read as a template again', () => {
+  test('does not expand templates in values', () => {
     const template: Template = [{ path: ['a'] }, { path: ['b'] }];
     expect(renderWith({ a: '{{ b }}', b: 'x' }, template).text).toBe('{{ b }}x');
   });
 
-  test('a template without parts is empty text', () => {
+  test('renders a template without parts as empty text', () => {
     expect(renderWith({}, [])).toEqual({ text: '', missing: [] });
   });
 });
 
-describe('looking values up', () => {
-  test('paths go through objects and lists', () => {
+describe('looking up values', () => {
+  test('follows paths through objects and lists', () => {
     const lookup = lookupIn({ context: { orders: [{ id: 'A-1' }] } });
     expect(lookup(['context', 'orders', '0', 'id'])).toBe('A-1');
     expect(lookup(['context', 'orders', '1', 'id'])).toBeUndefined();
     expect(lookup(['context', 'orders', '0', 'id', 'x'])).toBeUndefined();
   });
 
-  test('what every object inherits is not found', () => {
+  test('does not find inherited members', () => {
     const lookup = lookupIn({ context: {}, text: 'abc' });
     for (const name of ['constructor', 'toString', '__proto__'])
       expect(lookup(['context', name])).toBeUndefined();
@@ -65,7 +65,7 @@ describe('looking values up', () => {
   });
 });
 
-describe('placing values in a URL', () => {
+describe('rendering values in a URL', () => {
   const render = (value: unknown) =>
     renderUrl(['https://a.example/', { path: ['v'] }, '/x'], lookupIn({ v: value }));
 
@@ -81,18 +81,19 @@ describe('placing values in a URL', () => {
     expect(render(value)).toEqual({ text: `https://a.example/${text}/x`, missing: [] });
   });
 
-  test.each(['.', '..'])('does not let %j climb up the path', (value) => {
+  test.each(['.', '..'])('treats %j as missing, so that it cannot leave the path', (value) => {
     expect(render(value)).toEqual({ text: 'https://a.example//x', missing: ['v'] });
   });
 
-  test('encodes a default, too', () => {
+  test('encodes defaults too', () => {
     expect(renderUrl([{ path: ['v'], default: 'a/b' }], lookupIn({})).text).toBe('a%2Fb');
   });
 });
 
-describe('the bound of a text', () => {
-  const often = (count: number): Template => Array.from({ length: count }, () => ({ path: ['a'] }));
-  /** A value that counts how often it is turned into text. */
+describe('the limit of a rendered text', () => {
+  const repeated = (count: number): Template =>
+    Array.from({ length: count }, () => ({ path: ['a'] }));
+  /** A value that counts its conversions to text. */
   const counted = (text: string) => {
     const value = {
       made: 0,
@@ -104,10 +105,10 @@ describe('the bound of a text', () => {
     return value;
   };
 
-  test('a value is looked up and turned into text once, however often it is placed', () => {
+  test('applies to a value that is looked up and converted once, and inserted many times', () => {
     const a = counted('x');
     let lookups = 0;
-    const { text } = renderTemplate(often(1_000), (path) => {
+    const { text } = renderTemplate(repeated(1_000), (path) => {
       lookups += 1;
       return lookupIn({ a })(path);
     });
@@ -115,30 +116,30 @@ describe('the bound of a text', () => {
     expect({ lookups, made: a.made }).toEqual({ lookups: 1, made: 1 });
   });
 
-  test('a text of over 1 MiB is refused before it is built', () => {
+  test('refuses a text over 1 MiB before it is built', () => {
     const a = counted('x'.repeat(1_000_000));
-    expect(() => renderTemplate(often(1_000), lookupIn({ a }))).toThrow(TextLimitError);
+    expect(() => renderTemplate(repeated(1_000), lookupIn({ a }))).toThrow(TextLimitError);
     expect(a.made).toBe(1);
-    expect(() => renderTemplate([...often(1), 'x'.repeat(48_575)], lookupIn({ a }))).toThrow(
+    expect(() => renderTemplate([...repeated(1), 'x'.repeat(48_575)], lookupIn({ a }))).toThrow(
       'is longer than 1048576 characters with its values in place',
     );
-    const fits = renderTemplate([...often(1), 'x'.repeat(48_574)], lookupIn({ a }));
+    const fits = renderTemplate([...repeated(1), 'x'.repeat(48_574)], lookupIn({ a }));
     expect(fits.text).toHaveLength(1_048_576);
   });
 
-  test('defaults count, too', () => {
+  test('includes defaults', () => {
     const template: Template = [{ path: ['a'], default: 'xx' }];
     expect(renderTemplate(template, lookupIn({}), 2).text).toBe('xx');
     expect(() => renderTemplate(template, lookupIn({}), 1)).toThrow(TextLimitError);
   });
 
-  test('a text with over 1,000 templates is refused, whatever it was deployed by', () => {
-    expect(() => renderTemplate(often(1_001), lookupIn({}))).toThrow(
+  test('refuses a text with over 1,000 templates from an older deployment', () => {
+    expect(() => renderTemplate(repeated(1_001), lookupIn({}))).toThrow(
       'has more than 1000 templates',
     );
   });
 
-  test('a URL counts as it is encoded, and a value that is too long is not encoded', () => {
+  test('applies to the encoded URL, and a value that is too long is not encoded', () => {
     const url: Template = ['https://a.b/', { path: ['a'] }];
     expect(renderUrl(url, lookupIn({ a: '/'.repeat(5_457) })).text).toHaveLength(16_383);
     expect(() => renderUrl(url, lookupIn({ a: '/'.repeat(5_458) }))).toThrow(TextLimitError);

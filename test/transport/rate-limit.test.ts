@@ -374,7 +374,7 @@ describe('a GraphQL operation', () => {
 
   test.each([
     ['one field', '{ bots { edges { node { id name } } } }', 1],
-    ['fields under other names', 'aliased fields', 2],
+    ['aliased fields', '{ a: bots { edges { cursor } } b: bots { edges { cursor } } }', 2],
     [
       'the fields of each spread of a fragment',
       'query { ...F ...F ... { bots { edges { cursor } } } } fragment F on Query { ...G viewer { account { id } } } fragment G on Query { __typename bots { edges { cursor } } }',

@@ -1,7 +1,7 @@
-/** Makes a source of at most so many bytes. */
+/** Makes a source of at most this number of bytes. */
 export type Family = (bytes: number) => string;
 
-/** A beginning, pieces made of their numbers for as long as they fit, and an end. */
+/** A beginning, numbered pieces for as long as they fit, and an end. */
 export function fill(beginning: string, piece: (index: number) => string, end = ''): Family {
   return (bytes) => {
     const parts = [beginning];
@@ -15,7 +15,7 @@ export function fill(beginning: string, piece: (index: number) => string, end = 
   };
 }
 
-/** Half of the bytes to one family, half to another. */
+/** Half of the bytes from one family, half from another. */
 function halves(one: Family, other: Family): Family {
   return (bytes) => one(bytes / 2) + other(bytes / 2);
 }
@@ -26,15 +26,15 @@ const REQUEST = `${PROMPT}  tools g { capability c "d" { get "https://a.example/
 const INPUT = `${PROMPT}  tools g { capability c "d" { input {\n`;
 const INPUT_END = '} get "https://a.example/" } } }';
 
-/** A name of its own for each number, all of one length. */
+/** A unique name for each number. All have the same length. */
 const name = (index: number) => `n${index.toString(36).padStart(5, 'q')}`;
-/** The same with two letters wrong. */
+/** The same name with two wrong letters. */
 const misspelt = (index: number) => `n${index.toString(36).padStart(5, 'q').slice(0, 4)}zz`;
 const long = (index: number) => `${'long_name_'.repeat(30)}${index}`;
 
 const letters = (index: number) => String.fromCodePoint(0x4e_00 + (index % 20_000));
 
-/** Sources that a hostile author writes: each repeats what one part of the reader may take too long for. */
+/** Sources that a hostile author writes. Each repeats input that one part of the parser might take too long for. */
 export const FAMILIES: { readonly [what: string]: Family } = {
   'misspelt facts': halves(
     fill(`${AGENT}  memory {\n`, (index) => `${name(index)}\n`, '}\n'),
@@ -72,7 +72,7 @@ export const FAMILIES: { readonly [what: string]: Family } = {
   'groups of one name': fill(PROMPT, () => ' tools time', '}'),
   'groups of many names': fill(PROMPT, (index) => ` tools ${name(index)} {}`, '}'),
   'servers of many names': fill(PROMPT, (index) => ` tools ${name(index)} mcp env.U`, '}'),
-  'settings that stand again': fill(PROMPT, () => 'history none\n', '}'),
+  'repeated settings': fill(PROMPT, () => 'history none\n', '}'),
   'capabilities of one name': fill(
     `${PROMPT}tools g {`,
     () => 'capability a "b" { get "https://a.example" }\n',
@@ -93,16 +93,16 @@ export const FAMILIES: { readonly [what: string]: Family } = {
     '}}}',
   ),
   inputs: fill(INPUT, (index) => `${name(index)} string "d"\n`, INPUT_END),
-  'inputs beside a long type': halves(
+  'inputs next to a long type': halves(
     fill(`${INPUT} a `, (index) => `"${name(index)}" | `, '"z" "d"\n'),
     fill('', (index) => `${name(index)} string "d"\n`, INPUT_END),
   ),
-  'inputs beside a long name': halves(
+  'inputs next to a long name': halves(
     fill(`${INPUT} a`, () => 'a', ' string "d"\n'),
     fill('', (index) => `${name(index)} string "d"\n`, INPUT_END),
   ),
   choices: fill(`${INPUT} a "x"`, (index) => ` | "${index}"`, INPUT_END),
-  'choices that are one': fill(`${INPUT} a "x"`, () => '|"x"', INPUT_END),
+  'repeated choices': fill(`${INPUT} a "x"`, () => '|"x"', INPUT_END),
   headers: fill(REQUEST, (index) => `header "X-${index}" "{{ env.K${index} }}"\n`, '}}}}'),
   'headers of one name': fill(REQUEST, () => 'header "X-A" "a"\n', '}}}}'),
   suggestions: fill(`${PROMPT}channel web { suggestions "a"`, () => ',""', '}}'),
@@ -116,7 +116,7 @@ export const FAMILIES: { readonly [what: string]: Family } = {
 
   'templates in a prompt': fill(`${AGENT}prompt """`, () => '{{now}}', '"""\n}'),
   'templates with defaults': fill(`${AGENT}prompt """`, () => '{{context.a??"b"}}', '"""\n}'),
-  'templates on lines of their own': fill(`${AGENT}prompt """\n`, () => '  {{now}}\n', '  """\n}'),
+  'templates on separate lines': fill(`${AGENT}prompt """\n`, () => '  {{now}}\n', '  """\n}'),
   'a template with a long path': fill(`${AGENT}prompt "{{context`, () => '.a', '}}"\n}'),
   'templates with long paths': fill(
     `${AGENT}prompt """`,
@@ -219,8 +219,8 @@ export const FAMILIES: { readonly [what: string]: Family } = {
   'brackets and signs': fill(PROMPT, () => '[ ] . , | ? '),
 
   words: fill(AGENT, () => 'a '),
-  'words behind open braces': fill(AGENT, () => '{tools'),
-  'words behind closing braces': fill(REQUEST, () => 'tools}'),
+  'words after open braces': fill(AGENT, () => '{tools'),
+  'words after closing braces': fill(REQUEST, () => 'tools}'),
   'inputs without a type': fill(INPUT, () => 'get\n'),
   lines: fill('', () => '\n'),
   'white space in a block': fill(`${PROMPT}`, () => ' ', '}'),
@@ -237,11 +237,7 @@ export const FAMILIES: { readonly [what: string]: Family } = {
     fill('', () => ' ', '"""\n}'),
   ),
   'empty lines and comments': fill(PROMPT, () => '# a\n\n', '}'),
-  'comments behind commas': fill(
-    `${PROMPT}channel web { suggestions "a"`,
-    () => ', # b\n"c"',
-    '}}',
-  ),
+  'comments after commas': fill(`${PROMPT}channel web { suggestions "a"`, () => ', # b\n"c"', '}}'),
   'comments of another language': fill(PROMPT, () => '//\n', '}'),
   quotes: fill(AGENT, () => '"\n'),
   'three quotes': fill(AGENT, () => '"""'),

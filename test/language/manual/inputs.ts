@@ -6,7 +6,7 @@ import { answerTo, callCapability } from './service.ts';
 const NOTES =
   'capability note "Save a note" { input { text string "x" } post "https://a.example/notes" }';
 
-/** The requests for one call with inputs, and what the model gets. */
+/** Calls a capability. @returns its requests, and the result for the model. */
 async function save(input: unknown) {
   const site = await startSite();
   try {

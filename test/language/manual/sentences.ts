@@ -1,2 +1,2 @@
-/** Sentences of the manual as they stand there, each with what proves it. */
+/** Sentences of the manual, verbatim, each with the function that tests it. */
 export type Sentences = Record<string, () => void | Promise<void>>;

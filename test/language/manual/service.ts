@@ -4,19 +4,19 @@ import { createEgress } from '../../../src/egress/egress.ts';
 import { type Site, type SiteHandler, startSite } from '../../helpers/site.ts';
 import { agentWith, define } from '../helpers.ts';
 
-/** An answer that begins and never ends. */
+/** Begins a response that never ends. */
 export const neverEnds: SiteHandler = (_request, response) => response.write('…');
 
-/** Two slow redirects, and then an answer that never comes. */
+/** Two redirects, and then no response. */
 export const redirectsForever: SiteHandler = ({ url }, response) => {
   if (url.length > 3) return;
   response.writeHead(307, { Location: `${url}x` }).end();
 };
 
 /**
- * Calls the one capability of a text, at a real server in place of the text's own.
+ * Calls the only capability of a source, at a real server instead of the source's own.
  *
- * @returns the result for the model, or the message of the error.
+ * @returns the result for the model, or the error's message.
  */
 export async function callCapability(
   text: string,
@@ -26,12 +26,12 @@ export async function callCapability(
 ): Promise<string> {
   const source = text.replaceAll(/https:\/\/[\w.]+/g, site.origin);
   const [group] = define(agentWith(`  tools g {\n${source}\n  }`)).tools;
-  if (group?.type !== 'http') throw new Error('There is no group of capabilities.');
+  if (group?.type !== 'http') throw new Error('The source has no group of capabilities.');
   const egress = createEgress({ allowedHosts: [site.host] });
   try {
     const redactor = createRedactor({});
     const [tool] = createHttpTools(group, { egress, variables: {}, redactor });
-    if (!tool) throw new Error('There is no capability.');
+    if (!tool) throw new Error('The source has no capability.');
     return await tool.call(input, { signal, values: {} }).catch((error: Error) => {
       signal.throwIfAborted();
       return error.message;

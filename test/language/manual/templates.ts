@@ -10,7 +10,7 @@ import {
 } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
-/** The one capability of an agent. */
+/** The only capability of an agent. */
 function capabilityOf(text: string) {
   const [group] = define(agentWithCapability(text)).tools;
   if (group?.type !== 'http') throw new Error('no HTTP group');

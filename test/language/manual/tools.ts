@@ -4,7 +4,7 @@ import { agentWith, agentWithCapability, codesOf, define, many, problemsOf } fro
 import type { Sentences } from './sentences.ts';
 import { answerTo, neverEnds, redirectsForever } from './service.ts';
 
-/** The one capability of an agent. */
+/** The only capability of an agent. */
 function capabilityOf(text: string) {
   const [group] = define(agentWithCapability(text)).tools;
   if (group?.type !== 'http') throw new Error('no HTTP group');

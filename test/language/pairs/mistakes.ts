@@ -1,14 +1,14 @@
-/** A mistake in the kitchen sink: the text that it replaces, which occurs once, and the text in its place. */
+/** A mistake in the kitchen sink: the replaced text, which occurs once, and its replacement. */
 export type Mistake = readonly [found: string, replacement: string];
 
-/** Mistakes of every kind, each in a place of its own, by what is wrong. */
+/** Mistakes of every kind, each at a separate position. */
 export const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a misspelled header': ['agentlang 5', 'agentlan 5'],
   'a misspelled agent': ['agent "Kitchen sink"', 'agnet "Kitchen sink"'],
   'an empty name': ['"Kitchen sink"', '""'],
   'no description': ['description "Says', '# description "Says'],
 
-  'a word that is misspelled': ['temperature 0.2', 'temprature 0.2'],
+  'a misspelled setting': ['temperature 0.2', 'temprature 0.2'],
   'a number out of range': ['800', '0'],
   'a duration in hours': ['1.5m', '1h'],
   'a URL without a scheme': ['"https://models.example/v1"', '"models.example"'],
@@ -21,7 +21,7 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a template without an end': ['{{ context }};', '{{ context ;'],
   'a secret in the prompt': ['An indented line', 'AKIAIOSFODNN7EXAMPLE'],
 
-  'a keyword that is missing': ['12 messages', '12'],
+  'a missing keyword': ['12 messages', '12'],
   'an unknown escape': ['wants to be', 'wants to be \\q'],
   'a fact with a dash': ['    city\n', '    home-city\n'],
   'a fact with a number': ['prompt "Never mind"', 'prompt 5'],
@@ -30,26 +30,26 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
   'an output twice': ['orders string[]?', 'answer string[]?'],
 
   'an empty welcome': ['"Hi!"', '" "'],
-  'a comma that is missing': ['stion with a, comma"', 'stion" "with a, comma"'],
+  'a missing comma': ['stion with a, comma"', 'stion" "with a, comma"'],
   'a setting of another block': ['channel web {', 'channel web {\n    api_key env.MODEL_KEY'],
   'no token': ['token   env.TELEGRAM_TOKEN', ''],
   'no closing quote': ['"Hello!"', '"Hello!'],
 
-  'a name that is missing': ['capability lookup', 'capability'],
-  'an input that is misspelled': ['order_id string', 'order_di string'],
+  'a missing name': ['capability lookup', 'capability'],
+  'a misspelled input': ['order_id string', 'order_di string'],
   'a type of another language': ['count    integer', 'count    int'],
   'half a list': ['string[]?  "Only', 'string[?  "Only'],
   'an input twice': ['prices   number[]', 'lines   number[]'],
   'a choice twice': ['| "late"', '| "damaged"'],
   'one choice': ['"s" | "m"?', '"s"?'],
   'an unknown context': ['?plan={{ context.plan', '?plan={{ contxt.plan'],
-  'a header that is none': ['"X-Reason"', '"X Reason"'],
+  'an invalid header name': ['"X-Reason"', '"X Reason"'],
   'a header with two lines': ['"Bearer {{ env.ORDERS_KEY }}"', '"Bearer\\n{{ env.ORDERS_KEY }}"'],
   'a duration without a unit': ['500ms', '500'],
 
   'no description of a capability': ['create "Create an order"', 'create'],
   'an unknown format of a body': ['body  form', 'body  xml'],
-  'an input that is not declared': ['query plan, source', 'query plan, sauce'],
+  'an undeclared input': ['query plan, source', 'query plan, sauce'],
   'no description of an input': ['string "Of the customer"', 'string'],
   'no request': ['put "https://api.acme.example/orders"', ''],
   'two requests': [
@@ -75,7 +75,7 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a control character': ['a user" }}', 'a \u0007user" }}'],
 };
 
-/** Mistakes with braces and quotes, which leave a block or a text without its end. */
+/** Mistakes with braces and quotes, which leave a block or a text without an end. */
 export const OPEN_ENDS: Readonly<Record<string, Mistake>> = {
   'no brace after the facts': ['  }\n\n  output', '\n  output'],
   'no brace after a channel': ['  }\n  channel telegram', '  channel telegram'],
@@ -83,7 +83,7 @@ export const OPEN_ENDS: Readonly<Record<string, Mistake>> = {
   'no brace after a capability': ['    }\n    capability change', '    capability change'],
   'no brace at the end': ['} # that was all', '# that was all'],
   'no brace before the settings of a model': ['"gpt-4o-mini" {', '"gpt-4o-mini"'],
-  'a brace too many': ['  tools time\n', '  tools time\n  }\n'],
+  'an extra brace': ['  tools time\n', '  tools time\n  }\n'],
   'text after the agent': ['# that was all', '"that was all"'],
   'no closing quotes of the prompt': ['    """\n\n  history', '\n  history'],
 };
