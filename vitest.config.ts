@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { ALONE, BOTH, LONG, TEST_FILES, UNIT } from './test/projects.ts';
 
@@ -44,8 +45,8 @@ const wholeSuite = (name: string, services: Services) => [
 
 export default defineConfig({
   test: {
-    // One worker for each core: a test waits more than it computes.
-    maxWorkers: '100%',
+    // Two workers for each core, because a test waits for as long as it computes.
+    maxWorkers: 2 * availableParallelism(),
     projects: [
       project('unit', UNIT),
       ...(TEST_DATABASE_URL
