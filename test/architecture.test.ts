@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 const ROOT = new URL('..', import.meta.url).pathname;
 const SRC = join(ROOT, 'src');
 
-/** The domains, left to right: each may import the domains before it. */
+/** The domains from left to right. Each may import the domains before it. */
 const DOMAINS = [
   'language',
   'accounts',
@@ -18,10 +18,10 @@ const DOMAINS = [
   'execution',
   'channels',
 ];
-/** What domains stand on: each may import the rooms before it. */
+/** The modules below the domains. Each may import the modules before it. */
 const GROUND = ['model', 'egress', 'storage', 'coordination'];
 
-/** Files that every room may use. They use nothing of Parley but each other. */
+/** Files that every module may import. They import only each other from Parley. */
 const FOUNDATIONS = [
   'deadline.ts',
   'error-log.ts',
@@ -39,7 +39,7 @@ const FOUNDATIONS = [
   'version.ts',
   'generated',
 ];
-const ROOMS = [...DOMAINS, ...GROUND, 'schema', 'operations', 'transport', 'console'];
+const MODULES = [...DOMAINS, ...GROUND, 'schema', 'operations', 'transport', 'console'];
 const COMPOSITION = [
   'start.ts',
   'server.ts',
@@ -55,7 +55,7 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
 
 const source = (file: string) => readFileSync(join(SRC, file), 'utf8');
 
-/** The files of `src/` that a file imports, types too. */
+/** The files of `src/` that a file imports, including type imports. */
 function importsOf(file: string): string[] {
   const specifiers = source(file).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+\.tsx?)'/g);
   return [...specifiers].map(([, specifier = '']) =>
@@ -63,84 +63,86 @@ function importsOf(file: string): string[] {
   );
 }
 
-const roomOf = (file: string) => file.split('/')[0] ?? file;
+const moduleOf = (file: string) => file.split('/')[0] ?? file;
 const edges = files.flatMap((from) => importsOf(from).map((to) => ({ from, to })));
-const offences = (forbidden: (edge: { from: string; to: string }) => boolean) =>
+const violations = (forbidden: (edge: { from: string; to: string }) => boolean) =>
   edges.filter(forbidden).map(({ from, to }) => `${from} imports ${to}`);
 
-/** The circles among names that lead to names, each as it is met first. */
-function circlesIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
-  const circles: string[] = [];
+/** The cycles in a graph of names, each found once. */
+function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const cycles: string[] = [];
   const finished = new Set<string>();
   const visit = (name: string, path: string[]) => {
-    if (path.includes(name)) circles.push([...path.slice(path.indexOf(name)), name].join(' → '));
+    if (path.includes(name)) cycles.push([...path.slice(path.indexOf(name)), name].join(' → '));
     if (path.includes(name) || finished.has(name)) return;
     for (const next of graph.get(name) ?? []) visit(next, [...path, name]);
     finished.add(name);
   };
   for (const name of graph.keys()) visit(name, []);
-  return circles;
+  return cycles;
 }
 
 describe('the architecture', () => {
-  test('has no rooms and no files at the top but the known ones', () => {
-    const known = [...FOUNDATIONS, ...ROOMS, ...COMPOSITION];
-    expect(files.map(roomOf).filter((room) => !known.includes(room))).toEqual([]);
+  test('has only known modules and top-level files', () => {
+    const known = [...FOUNDATIONS, ...MODULES, ...COMPOSITION];
+    expect(files.map(moduleOf).filter((room) => !known.includes(room))).toEqual([]);
   });
 
   test.each([
     ['domains', DOMAINS],
-    ['rooms below the domains', GROUND],
+    ['modules below the domains', GROUND],
   ])('lets the %s import only those before them', (_which, order) => {
-    const place = (file: string) => order.indexOf(roomOf(file));
-    expect(offences(({ from, to }) => place(from) >= 0 && place(to) > place(from))).toEqual([]);
+    const indexIn = (file: string) => order.indexOf(moduleOf(file));
+    expect(violations(({ from, to }) => indexIn(from) >= 0 && indexIn(to) > indexIn(from))).toEqual(
+      [],
+    );
   });
 
   test('keeps GraphQL and HTTP out of every file below the schema', () => {
     const below = [...DOMAINS, ...GROUND];
     const higher = ['transport', 'schema', 'operations', ...COMPOSITION];
     expect(
-      offences(({ from, to }) => below.includes(roomOf(from)) && higher.includes(roomOf(to))),
+      violations(({ from, to }) => below.includes(moduleOf(from)) && higher.includes(moduleOf(to))),
     ).toEqual([]);
     const packages = /from '(graphql|fastify|mercurius|@pothos\/[\w-]+|graphql-\w+)'/;
-    const speaking = files.filter(
-      (file) => below.includes(roomOf(file)) && packages.test(source(file)),
+    const offending = files.filter(
+      (file) => below.includes(moduleOf(file)) && packages.test(source(file)),
     );
-    expect(speaking).toEqual([]);
+    expect(offending).toEqual([]);
   });
 
-  test('keeps the domains out of what they stand on', () => {
+  test('keeps the domains out of the modules below them', () => {
     const ground = (file: string) =>
-      [...GROUND, 'operations', ...FOUNDATIONS].includes(roomOf(file));
+      [...GROUND, 'operations', ...FOUNDATIONS].includes(moduleOf(file));
     expect(
-      offences(({ from, to }) => ground(from) && roomOf(from) !== roomOf(to) && !ground(to)),
+      violations(({ from, to }) => ground(from) && moduleOf(from) !== moduleOf(to) && !ground(to)),
     ).toEqual([]);
   });
 
-  test('keeps transports above everything but the composition', () => {
+  test('lets only the composition import the transports', () => {
     const above = ['transport', ...COMPOSITION];
     expect(
-      offences(
+      violations(
         ({ from, to }) =>
-          (roomOf(to) === 'transport' && !above.includes(roomOf(from))) ||
+          (moduleOf(to) === 'transport' && !above.includes(moduleOf(from))) ||
           (COMPOSITION.includes(to) && !COMPOSITION.includes(from)),
       ),
     ).toEqual([]);
   });
 
-  test('lets the console import nothing but the language and its own operations', () => {
+  test('lets the console import only the language and its own operations', () => {
     const allowed = (file: string) =>
-      ['console', 'language'].includes(roomOf(file)) || file.startsWith('operations/console/');
-    expect(offences(({ from, to }) => roomOf(from) === 'console' && !allowed(to))).toEqual([]);
+      ['console', 'language'].includes(moduleOf(file)) || file.startsWith('operations/console/');
+    expect(violations(({ from, to }) => moduleOf(from) === 'console' && !allowed(to))).toEqual([]);
     expect(
-      offences(({ from, to }) => roomOf(to) === 'console' && roomOf(from) !== 'console'),
+      violations(({ from, to }) => moduleOf(to) === 'console' && moduleOf(from) !== 'console'),
     ).toEqual([]);
   });
 
-  test('lets nothing import the schema but transports and the composition', () => {
+  test('lets only transports and the composition import the schema', () => {
     const higher = ['transport', 'schema', ...COMPOSITION];
     expect(
-      offences(({ from, to }) => roomOf(to) === 'schema' && !higher.includes(roomOf(from))),
+      violations(({ from, to }) => moduleOf(to) === 'schema' && !higher.includes(moduleOf(from))),
     ).toEqual([]);
   });
 
@@ -148,47 +150,44 @@ describe('the architecture', () => {
     ['chats', 'chat-wire', []],
     ['runs', 'run-wire', ['text.ts']],
     ['deployments', 'deployment-wire', ['language/diagnostic.ts', 'text.ts']],
-  ])(
-    'lets a route of %s hold a mapping in, a stored document and a mapping out',
-    (name, wire, own) => {
-      const table = `transport/rest/${name}.ts`;
-      const others = importsOf(table).filter(
-        (file) => !['operations', 'errors.ts'].includes(roomOf(file)),
-      );
-      expect(others.sort()).toEqual(
-        [
-          'transport/rest/route.ts',
-          'transport/rest/wire.ts',
-          `transport/rest/${wire}.ts`,
-          ...own,
-        ].sort(),
-      );
-      const words = source(table).replaceAll(/\/\*\*.*?\*\/|\/\/.*|'(?:\\.|[^'])*'|`[^`]*`/gs, '');
-      const logic = /\b(async|await|if|for|while|do|switch|try|throw|let|yield|Engine|Context)\b/g;
-      expect(words.match(logic)).toBeNull();
-    },
-  );
+  ])('lets a route of %s contain only a stored document and its mappings', (name, wire, own) => {
+    const table = `transport/rest/${name}.ts`;
+    const others = importsOf(table).filter(
+      (file) => !['operations', 'errors.ts'].includes(moduleOf(file)),
+    );
+    expect(others.sort()).toEqual(
+      [
+        'transport/rest/route.ts',
+        'transport/rest/wire.ts',
+        `transport/rest/${wire}.ts`,
+        ...own,
+      ].sort(),
+    );
+    const words = source(table).replaceAll(/\/\*\*.*?\*\/|\/\/.*|'(?:\\.|[^'])*'|`[^`]*`/gs, '');
+    const logic = /\b(async|await|if|for|while|do|switch|try|throw|let|yield|Engine|Context)\b/g;
+    expect(words.match(logic)).toBeNull();
+  });
 
-  test('has every route in the one table', () => {
+  test('has every route in one table', () => {
     const tables = files.filter((file) => /(?<!\.)\broute\(\{/.test(source(file)));
     expect(importsOf('transport/rest/routes.ts').sort()).toEqual(tables);
   });
 
-  test('has no circles of files', () => {
+  test('has no cycles of files', () => {
     const imports = new Map(files.map((file) => [file, importsOf(file)]));
-    expect(circlesIn(imports)).toEqual([]);
+    expect(cyclesIn(imports)).toEqual([]);
   });
 
-  test('has no circles of rooms', () => {
-    const imports = Map.groupBy(edges, ({ from }) => roomOf(from));
+  test('has no cycles of modules', () => {
+    const imports = Map.groupBy(edges, ({ from }) => moduleOf(from));
     const rooms = [...imports].map(([room, all]): [string, string[]] => [
       room,
-      all.map(({ to }) => roomOf(to)).filter((to) => to !== room),
+      all.map(({ to }) => moduleOf(to)).filter((to) => to !== room),
     ]);
-    expect(circlesIn(new Map(rooms))).toEqual([]);
+    expect(cyclesIn(new Map(rooms))).toEqual([]);
   });
 
-  test('has no folder within a room for a single file', () => {
+  test('has no nested folder with a single file', () => {
     const folders = Map.groupBy(files, (file) => dirname(file));
     const hasFolder = (folder: string) =>
       [...folders.keys()].some((other) => other.startsWith(`${folder}/`));
@@ -199,7 +198,7 @@ describe('the architecture', () => {
     ).toEqual([]);
   });
 
-  test('reads the environment in one place', () => {
+  test('reads the environment in one file', () => {
     const readers = files.filter((file) => source(file).includes('process.env'));
     expect(readers).toEqual(['config.ts']);
   });

@@ -6,7 +6,7 @@ import { agent } from './helpers/app.ts';
 import { freshDatabase } from './helpers/database.ts';
 import { dataDirectoryInUse, startServer } from './helpers/server.ts';
 
-/** The canary in every form in which text may leave. */
+/** The canary in every form in which text may be written. */
 const formsOf = (canary: string) => [
   canary,
   canary.replace('ä', '\\u00e4'),
@@ -16,7 +16,7 @@ const formsOf = (canary: string) => [
   Buffer.from(canary).toString('hex'),
 ];
 
-/** Values that libraries choke on, and may then quote. */
+/** Values that libraries may reject with an error that quotes them. */
 const hostileValues = (canary: string) => [
   canary + '(?<x>[^]*+$|\\'.repeat(2_200),
   canary.padEnd(32 * 1024 - 1, 'a'),
@@ -26,7 +26,7 @@ const hostileValues = (canary: string) => [
   `http://${canary.replace(' ', '.')}.localhost:1`,
 ];
 
-/** Definitions that place a variable wherever one may stand. */
+/** Definitions with a variable in every allowed position. */
 const PLACES = [
   'model "m" { base_url env.TOKEN }',
   'model "m" { base_url "http://127.0.0.1:1" api_key env.TOKEN }',
@@ -35,7 +35,7 @@ const PLACES = [
 ];
 
 describe('the value of a variable', () => {
-  test('is in no answer, no log line, no error and no file of the database', async () => {
+  test('is not in any response, log line, error or database file', async () => {
     const random = randomBytes(16).toString('hex');
     const canary = `cänary ${random}`;
     const databaseUrl = inject('databaseUrl');
@@ -50,7 +50,7 @@ describe('the value of a variable', () => {
     });
     const key = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
     const answers: string[] = [];
-    const ask = async (path: string, body?: object, headers = {}) => {
+    const send = async (path: string, body?: object, headers = {}) => {
       const response = await fetch(server.url + path, {
         method: body ? 'POST' : 'GET',
         headers: {
@@ -61,7 +61,7 @@ describe('the value of a variable', () => {
         body: body && JSON.stringify(body),
       });
       answers.push(JSON.stringify([...response.headers]), await response.clone().text());
-      // biome-ignore lint/suspicious/noExplicitAny: whatever it is, it is looked through
+      // biome-ignore lint/suspicious/noExplicitAny: any response is searched
       return (await response.json().catch(() => ({}))) as any;
     };
 
@@ -69,21 +69,21 @@ describe('the value of a variable', () => {
       'tools shop { capability find "Find" { get "https://shop.example/" { header "Authorization" "Bearer {{ env.TOKEN }}" } } }',
     );
     const env_vars = { TOKEN: canary };
-    const deployed = await ask('/v1/bots/demo/deploy', { agentlang, env_vars });
+    const deployed = await send('/v1/bots/demo/deploy', { agentlang, env_vars });
     expect(deployed.status).toBe('deployed');
-    await ask('/v1/bots/demo/deploy', { agentlang: 'broken', env_vars });
-    await ask('/v1/bots/demo/deploy', { agentlang, env_vars: { 'a b': canary, TOKEN: canary } });
-    await ask('/v1/bots/demo/deploy', { agentlang, env_vars: { TOKEN: canary.repeat(2_000) } });
-    await ask('/v1/bots/demo/chat', { message: 'What is your token?', context: { a: 1 } });
-    await ask(`/v1/bots/demo/deployments/${deployed.deployment_id}/rollback`, {});
-    await ask('/v1/bots/demo/deployments');
+    await send('/v1/bots/demo/deploy', { agentlang: 'broken', env_vars });
+    await send('/v1/bots/demo/deploy', { agentlang, env_vars: { 'a b': canary, TOKEN: canary } });
+    await send('/v1/bots/demo/deploy', { agentlang, env_vars: { TOKEN: canary.repeat(2_000) } });
+    await send('/v1/bots/demo/chat', { message: 'What is your token?', context: { a: 1 } });
+    await send(`/v1/bots/demo/deployments/${deployed.deployment_id}/rollback`, {});
+    await send('/v1/bots/demo/deployments');
     for (const TOKEN of hostileValues(canary))
       for (const place of PLACES) {
         const request = { agentlang: agent(place), env_vars: { TOKEN } };
-        expect((await ask('/v1/bots/demo/deploy', request)).status).toBe('deployed');
-        await ask('/v1/bots/demo/chat', { message: 'What is your token?' });
+        expect((await send('/v1/bots/demo/deploy', request)).status).toBe('deployed');
+        await send('/v1/bots/demo/chat', { message: 'What is your token?' });
       }
-    const graphql = (query: string, variables = {}) => ask('/graphql', { query, variables });
+    const graphql = (query: string, variables = {}) => send('/graphql', { query, variables });
     await graphql(
       'mutation ($input: DeployInput!) { deploy(botId: "demo", input: $input) { id source envNames diagnostics { message } } }',
       { input: { source: agentlang, envVars: [{ name: 'TOKEN', value: canary }] } },

@@ -17,7 +17,7 @@ const problemsOf = (environment: Record<string, string>) => {
 };
 
 describe('the settings', () => {
-  test('have defaults for everything, so that nothing need be set', () => {
+  test('have defaults, so that none is required', () => {
     expect(readConfig({})).toMatchObject({
       host: '127.0.0.1',
       port: 4000,
@@ -35,11 +35,11 @@ describe('the settings', () => {
     });
   });
 
-  test('take an empty text for a setting that is not set', () => {
+  test('treat an empty string as not set', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '  ' })).toMatchObject({ port: 4000 });
   });
 
-  test('read what is set', () => {
+  test('are read from the environment', () => {
     const bootstrapKey = makeApiKey();
     expect(
       readConfig({
@@ -82,7 +82,7 @@ describe('the settings', () => {
     });
   });
 
-  test('name every problem at once', () => {
+  test('report every problem at once', () => {
     expect(
       problemsOf({
         PORT: 'http',
@@ -123,7 +123,7 @@ describe('the settings', () => {
     ]);
   });
 
-  test('take OpenAI’s own server where only its key is set, and no model without a server', () => {
+  test('use OpenAI’s own server if only its key is set, and require a server for a model', () => {
     expect(readConfig({ OPENAI_API_KEY: 'sk-x' }).model).toEqual({
       apiKey: 'sk-x',
       baseUrl: undefined,
@@ -134,7 +134,7 @@ describe('the settings', () => {
     ]);
   });
 
-  test('want a secret key with a database of the operator', () => {
+  test('require a secret key with an external database', () => {
     expect(problemsOf({ DATABASE_URL: 'postgres://db/parley' })).toEqual([
       'PARLEY_SECRET_KEY is required with DATABASE_URL; make one with: openssl rand -base64 32',
     ]);
@@ -175,7 +175,7 @@ describe('a manifest of documents', () => {
     );
   });
 
-  test('stops the start with everything that is wrong in it', () => {
+  test('prevents the start and reports every problem', () => {
     const manifest = { 'an id': '{ __typename }', 'sha256:0f': '{ __typename }', viewer: 1 };
     const settings = { PARLEY_PERSISTED_DOCUMENTS_ONLY: 'yes' };
     expect(problemsOf({ ...fileOf(JSON.stringify(manifest)), ...settings })).toEqual([
@@ -189,11 +189,11 @@ describe('a manifest of documents', () => {
   test.each([
     ['', 'must be JSON'],
     ['[]', 'must be a JSON object of document ids and documents'],
-  ])('that is %j is none', (text, message) => {
+  ])('with the content %j is refused', (text, message) => {
     expect(problemsOf(fileOf(text))).toEqual([`PARLEY_PERSISTED_DOCUMENTS ${message}`]);
   });
 
-  test('that is not there is named', () => {
+  test('that does not exist is reported', () => {
     expect(problemsOf({ PARLEY_PERSISTED_DOCUMENTS: join(directory, 'none.json') })).toEqual([
       'PARLEY_PERSISTED_DOCUMENTS must be the path of a readable file',
     ]);

@@ -34,7 +34,7 @@ describe('a deadline', () => {
     expect(second.signal.reason).toBe('gone');
   });
 
-  test('leaves no timer and no listener behind', () => {
+  test('removes its timer and its listener', () => {
     const client = new AbortController();
     startDeadline(1_000, { signal: client.signal })[Symbol.dispose]();
     expect(vi.getTimerCount()).toBe(0);

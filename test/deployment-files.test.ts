@@ -7,7 +7,7 @@ import { readConfig } from '../src/config.ts';
 
 const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
 
-/** Longer than Parley takes to stop: `CLOSE_LIMIT_MS` of `server.ts`. */
+/** Longer than Parley's shutdown limit, `CLOSE_LIMIT_MS` of `server.ts`. */
 const STOP_SECONDS = 30;
 const IMAGE = `parley:${packageJson.version}`;
 
@@ -22,7 +22,7 @@ describe('the Dockerfile', () => {
     expect(image).not.toMatch(/npm/);
   });
 
-  test('copies nothing that `.dockerignore` leaves out', () => {
+  test('copies nothing that `.dockerignore` excludes', () => {
     const admitted = read('.dockerignore').split('\n');
     const copied = [...build.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, names = '']) =>
       names.split(' '),
@@ -31,7 +31,7 @@ describe('the Dockerfile', () => {
     expect(copied.filter((name) => !admitted.includes(`!${name}`))).toEqual([]);
   });
 
-  test('runs as a user without rights to the code, and starts the process itself, so that it gets signals', () => {
+  test('runs as a user without write access to the code, and as the process that receives signals', () => {
     const lines = image.split('\n');
     const [user, copy, start] = ['USER node', 'COPY ', 'CMD ["node", "src/start.ts"]'].map((line) =>
       lines.findLastIndex((candidate) => candidate.startsWith(line)),
@@ -42,7 +42,7 @@ describe('the Dockerfile', () => {
     expect(image).not.toContain('--chown');
   });
 
-  test('has a health check that tells an answer from none', () => {
+  test('has a health check that fails if the request fails', () => {
     expect(image).toMatch(/^HEALTHCHECK .*\\\n {2}CMD \["node", "-e", ".*\/healthz/m);
   });
 
@@ -83,7 +83,7 @@ describe('compose.yaml', () => {
     })
     .parse(parse(read('compose.yaml'), { merge: true }));
 
-  test('gives both processes the same settings, and Parley accepts them', () => {
+  test('gives both processes the same settings, which Parley accepts', () => {
     const { 'parley-1': first, 'parley-2': second } = compose.services;
     expect(second).toEqual(first);
     const given: Record<string, string> = {
@@ -100,7 +100,7 @@ describe('compose.yaml', () => {
     });
   });
 
-  test('balances between both, by readiness', () => {
+  test('balances between both according to their readiness', () => {
     const { content } = compose.configs.caddyfile;
     expect(content).toContain('reverse_proxy parley-1:4000 parley-2:4000');
     expect(content).toContain('health_uri /readyz');
@@ -163,7 +163,7 @@ describe('the Kubernetes manifests', () => {
   const { template, replicas } = deployment.spec;
   const [container] = template.spec.containers;
 
-  test('select the pods that the deployment makes', () => {
+  test('select the pods of the deployment', () => {
     const { labels } = template.metadata;
     expect(deployment.spec.selector.matchLabels).toEqual(labels);
     expect(service.spec.selector).toEqual(labels);
@@ -173,18 +173,18 @@ describe('the Kubernetes manifests', () => {
     expect(service.spec.ports.map(({ targetPort }) => targetPort)).toEqual(ports);
   });
 
-  test('ask for readiness before requests, and for life alone before a restart', () => {
+  test('use readiness for requests, and liveness for restarts', () => {
     expect(container.readinessProbe.httpGet.path).toBe('/readyz');
     expect(container.livenessProbe.httpGet.path).toBe('/healthz');
     expect(container.startupProbe.httpGet.path).toBe('/healthz');
   });
 
-  test('leave a process the time to stop, after balancers have noticed', () => {
+  test('give a process time to shut down after balancers have noticed', () => {
     const { seconds: pause } = container.lifecycle.preStop.sleep;
     expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(pause + STOP_SECONDS);
   });
 
-  test('give settings that Parley accepts', () => {
+  test('contain settings that Parley accepts', () => {
     const environment = container.env.map(({ name, value }) => [name, value]);
     expect(readConfig(Object.fromEntries(environment)).metrics?.port).toBe(9464);
   });

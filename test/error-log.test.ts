@@ -9,7 +9,7 @@ import { testDatabase } from './helpers/database.ts';
 /** A secret with a line that looks like a part of a stack. */
 const CANARY = 'canary(?<\n    at canary (canary:1:1)\n';
 
-/** What some work throws. */
+/** The error that some work throws. */
 const thrownBy = async (work: () => unknown): Promise<unknown> => {
   try {
     return await work();
@@ -19,7 +19,7 @@ const thrownBy = async (work: () => unknown): Promise<unknown> => {
 };
 
 describe('an error in the log', () => {
-  test('quotes no argument of a query', async () => {
+  test('contains no query arguments', async () => {
     const { prisma } = await testDatabase();
     const update = { promptTokens: 'five', response: 'canary' };
     const error = await thrownBy(() =>
@@ -61,7 +61,7 @@ describe('an error in the log', () => {
         return prisma.$queryRaw`SELECT ${'canary'}::json`;
       },
     ],
-  ])('quotes nothing of what it is about: %s', async (_what, work) => {
+  ])('contains no input that caused it: %s', async (_what, work) => {
     const error = await thrownBy(work);
     expect(error).toBeInstanceOf(Error);
     expect(JSON.stringify(errorForLog(new Error('outer', { cause: error })))).not.toContain(
@@ -69,7 +69,7 @@ describe('an error in the log', () => {
     );
   });
 
-  test('shows its type, its code, its stack and its cause', () => {
+  test('contains its type, code, stack and cause', () => {
     const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
     expect(errorForLog(new TypeError('failed', { cause }))).toMatchObject({
       type: 'TypeError',
@@ -79,7 +79,7 @@ describe('an error in the log', () => {
     expect(errorForLog('text')).toMatchObject({ type: 'string' });
   });
 
-  test('shows a message that is known to quote nothing', () => {
+  test('contains a message that is known to contain no input', () => {
     const known = [
       new GatewayError('model_error', "The model's answer is too long."),
       new Error('Connection terminated unexpectedly'),
@@ -89,7 +89,7 @@ describe('an error in the log', () => {
     );
   });
 
-  test('gives its message to no line of the log', async () => {
+  test('never contains its own message', async () => {
     const lines: string[] = [];
     const stream = { write: (line: string) => lines.push(line) };
     const { log } = Fastify({ logger: { ...ERROR_LOGGING, level: 'trace', stream } });
@@ -106,7 +106,7 @@ describe('an error in the log', () => {
     expect(lines.join('')).not.toContain('canary');
   });
 
-  test('ends where its causes go round in a circle', () => {
+  test('ends at a cyclic cause', () => {
     const error = new Error('round');
     error.cause = error;
     expect(JSON.stringify(errorForLog(error)).length).toBeLessThan(20_000);

@@ -38,7 +38,7 @@ async function knownSeries(): Promise<Map<string, Set<string>>> {
   return new Map(labels);
 }
 
-/** What is wrong with a query: its syntax, or names that Parley does not report. */
+/** The problems of a query: its syntax, or names that Parley does not report. */
 function problemsOf(query: string, known: Map<string, Set<string>>): string[] {
   const text = query.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*');
   const problems: string[] = [];
@@ -65,14 +65,11 @@ describe('the Grafana dashboard', () => {
     targets.map(({ expr }) => ({ title, expr })),
   );
 
-  test.each(queries)(
-    'asks for series that Parley reports, in "$title": $expr',
-    async ({ expr }) => {
-      expect(problemsOf(expr, await knownSeries())).toEqual([]);
-    },
-  );
+  test.each(queries)('queries series that Parley reports, in "$title": $expr', async ({ expr }) => {
+    expect(problemsOf(expr, await knownSeries())).toEqual([]);
+  });
 
-  test('has a variable for the processes that takes its values from a metric', async () => {
+  test('has a variable for the processes with values from a metric', async () => {
     const known = await knownSeries();
     const definitions = dashboard.templating.list.flatMap(({ definition }) => definition ?? []);
     expect(definitions).toHaveLength(1);
@@ -95,7 +92,7 @@ describe('the Grafana dashboard', () => {
     ['rate(parley_run_total[5m])', 'no metric parley_run_total'],
     ['sum by (model) (rate(parley_runs_total[5m]))', 'no label model'],
     ['parley_runs_total{bot="x"}', 'no label bot'],
-  ])('would not pass with a mistake: %s', async (expr, problem) => {
+  ])('has a check that finds the mistake in %s', async (expr, problem) => {
     expect(problemsOf(expr, await knownSeries()).join('\n')).toContain(problem);
   });
 });

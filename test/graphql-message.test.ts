@@ -11,7 +11,7 @@ const schema = buildSchema(`
 
 const CANARY = 'canary; at "x"; Expected: y';
 
-/** What graphql-js says of a variable's value. */
+/** The messages of graphql-js about a variable's value. */
 const ofVariable = (type: string, value: unknown) => {
   const document = parse(`query ($input: ${type}) { field }`);
   const [operation] = document.definitions;
@@ -30,7 +30,7 @@ const ofDocument = (source: string) => {
   }
 };
 
-describe('what GraphQL refuses', () => {
+describe('an error message of GraphQL', () => {
   test.each([
     [
       'Inner',
@@ -63,7 +63,7 @@ describe('what GraphQL refuses', () => {
       'Variable "$input" got an invalid value; Int cannot represent non-integer value',
     ],
     ['Colour', CANARY, 'Variable "$input" got an invalid value.'],
-  ])('in a variable of %s is told without its value: %j', (type, value, expected) => {
+  ])('about a variable of type %s contains no value: %j', (type, value, expected) => {
     const [message = ''] = ofVariable(type, value).map(withoutValues);
     expect(message).not.toContain('canary');
     expect(message).toBe(expected);
@@ -77,21 +77,21 @@ describe('what GraphQL refuses', () => {
     ['{ field """canary""" }', 'Syntax Error: Expected Name, found BlockString.'],
     ['{ nothing }', 'Cannot query field "nothing" on type "Query".'],
     ['{ field(', 'Syntax Error: Expected Name, found <EOF>.'],
-  ])('in a document is told without its value: %s', (source, expected) => {
+  ])('about a document contains no value: %s', (source, expected) => {
     expect(ofDocument(source).map(withoutValues)).toEqual([expected]);
   });
 
   test.each([
-    ['a value that looks like a message', (text: string) => `{ field(${text}) }`],
+    ['a value that resembles a message', (text: string) => `{ field(${text}) }`],
     ['a name that is one long word', (text: string) => `{ ${text.replaceAll(/\W/g, 'x')} }`],
-  ])('is told in little time, however long it is: %s', (_what, documentOf) => {
+  ])('is masked in little time, regardless of length: %s', (_what, documentOf) => {
     const text = JSON.stringify(' cannot represent '.repeat(60_000));
     const messages = ofDocument(documentOf(text));
     const before = process.cpuUsage();
-    const [told = ''] = messages.map(withoutValues);
-    // A pattern that reads the value takes more than 20 seconds for it.
+    const [masked = ''] = messages.map(withoutValues);
+    // A regular expression that scans the value would take more than 20 seconds.
     expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
-    expect(told.length).toBeGreaterThan(0);
-    expect(told.length).toBeLessThan(2_002);
+    expect(masked.length).toBeGreaterThan(0);
+    expect(masked.length).toBeLessThan(2_002);
   });
 });

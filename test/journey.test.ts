@@ -52,7 +52,7 @@ describe('a newcomer, from the first start', () => {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ query, variables }),
     });
-    // biome-ignore lint/suspicious/noExplicitAny: the test knows what it asked for
+    // biome-ignore lint/suspicious/noExplicitAny: the test knows the shape of its query
     const answer = (await response.json()) as { data: any; errors?: unknown };
     expect(answer.errors).toBeUndefined();
     return answer.data;
@@ -69,7 +69,7 @@ describe('a newcomer, from the first start', () => {
       body: JSON.stringify(body),
     });
 
-  test('the printed curl line answers in the documented shape', async () => {
+  test('gets a reply in the documented form from the printed curl line', async () => {
     const line = /Try: +(curl .*)/.exec(server.output())?.[1] ?? '';
     const { stdout } = await run('sh', ['-c', line]);
     expect(JSON.parse(stdout)).toEqual({
@@ -82,7 +82,7 @@ describe('a newcomer, from the first start', () => {
     });
   });
 
-  test('every interface gives the same answer to the same message', async () => {
+  test('gets the same reply to the same message over every interface', async () => {
     const message = 'Is anybody there?';
     const variables = (sessionId: string) => ({ id: 'demo', input: { message, sessionId } });
 
@@ -133,7 +133,7 @@ describe('a newcomer, from the first start', () => {
     await webSocket.dispose();
   });
 
-  test('the operator makes an account, whose owner makes a bot and a key for it', async () => {
+  test('creates an account as operator, and a bot and a key for it as owner', async () => {
     const { createAccount } = await graphql(
       operatorKey,
       'mutation { createAccount(input: { name: "ACME", plan: PRO }) { secret account { plan } } }',
@@ -163,7 +163,7 @@ describe('a newcomer, from the first start', () => {
     expect((await rest(createApiKey.secret, { message: 'Hello!' })).status).toBe(403);
   });
 
-  test('GraphiQL opens without a key and loads nothing from elsewhere', async () => {
+  test('opens GraphiQL without a key, with no external resources', async () => {
     const page = await fetch(`${server.url}/graphql`, { headers: { accept: 'text/html' } });
     expect(page.status).toBe(200);
     const html = await page.text();
@@ -171,19 +171,19 @@ describe('a newcomer, from the first start', () => {
     expect(html).not.toMatch(/<(script|link)[^>]+(src|href)="https?:/);
   });
 
-  test('stopping and starting again continues the session', async () => {
-    const say = async (message: string) => {
+  test('continues a session after a restart', async () => {
+    const send = async (message: string) => {
       const response = await rest(operatorKey, { message }, { 'x-session-id': 'returning' });
       return ((await response.json()) as { response: string }).response;
     };
-    await say('My name is Ada.');
+    await send('My name is Ada.');
     expect(await server.stop('SIGINT')).toBe(0);
     server = await startServer(options);
     expect(server.output()).not.toContain('parley_sk_');
-    expect(await say('Who am I?')).toContain('My name is Ada.');
+    expect(await send('Who am I?')).toContain('My name is Ada.');
   });
 
-  test('a kill in the middle of a stream loses no finished turn', async () => {
+  test('loses no completed turn if the process is killed during a stream', async () => {
     const headers = { 'x-session-id': 'killed', accept: 'text/event-stream' };
     await (await rest(operatorKey, { message: 'This is stored.' }, headers)).json();
     const stream = await rest(operatorKey, { message: 'This is cut.', stream: true }, headers);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createLifetime } from '../src/lifetime.ts';
 
-/** A lifetime whose resources and tasks record what happens to them. */
+/** A lifetime whose resources and tasks record their calls. */
 function recorded() {
   const events: string[] = [];
   const lifetime = createLifetime();
@@ -44,7 +44,7 @@ describe('a lifetime', () => {
     expect(events).toEqual(['close database']);
   });
 
-  test('stops a task earlier on request', async () => {
+  test('stops a task early on request', async () => {
     const { events, lifetime, task } = recorded();
     const stop = lifetime.onStart(task('consumer'));
     lifetime.start();
@@ -52,7 +52,7 @@ describe('a lifetime', () => {
     expect(events).toEqual(['start consumer', 'stop consumer']);
   });
 
-  test('closes the other resources if one closing fails, and then reports the failure', async () => {
+  test('closes the other resources if closing one fails, and then reports the failure', async () => {
     const { events, lifetime, close } = recorded();
     const failure = new Error('It cannot be closed.');
     lifetime.defer(close('database'));

@@ -15,7 +15,7 @@ const pass = async (milliseconds: number) => {
 };
 
 describe('a periodic task', () => {
-  test('runs after each interval, and at once only if it is asked to', async () => {
+  test('runs after each interval, and immediately only on request', async () => {
     const [later, immediate] = [vi.fn(), vi.fn()];
     await using _later = startPeriodic(later, { everyMs: 1_000 });
     await using _immediate = startPeriodic(immediate, { everyMs: 1_000, isImmediate: true });
@@ -54,7 +54,7 @@ describe('a periodic task', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('It failed.'))],
-  ])('goes on after a run that %s, and logs the failure', async (_how, fail) => {
+  ])('continues after a run that %s, and logs the failure', async (_how, fail) => {
     const log = { warn: vi.fn(), error: vi.fn() };
     const run = vi.fn(fail);
     const reporting = { log, what: 'The sweep', fields: { runId: 'run_1' } };
@@ -67,7 +67,7 @@ describe('a periodic task', () => {
     expect(run).toHaveBeenCalledTimes(2);
   });
 
-  test('that is disposed of aborts its run, waits for it, and runs no more', async () => {
+  test('that is disposed of aborts its run, waits for it, and never runs again', async () => {
     const work = Promise.withResolvers<void>();
     let stopped: AbortSignal | undefined;
     const run = vi.fn((signal: AbortSignal) => {

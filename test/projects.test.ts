@@ -10,23 +10,23 @@ describe('a unit test', () => {
     expect(reaches('test/agent/loop.test.ts', 'test/helpers/database.ts')).toBe(true);
   });
 
-  test('loads no module dynamically, which the rule would not see', () => {
+  test('has no dynamic imports, which the check cannot follow', () => {
     const dynamic = UNIT.filter((file) => /\bimport\(/.test(readFileSync(file, 'utf8')));
     expect(dynamic).toEqual([]);
   });
 });
 
-describe('a test that asks which database it has', () => {
+describe('a test that checks which database it has', () => {
   test('runs on both', () => {
     const question = `inject('${'databaseUrl'}')`;
-    const asking = TEST_FILES.filter((file) => readFileSync(file, 'utf8').includes(question));
-    expect(asking).toContain('test/storage/storage.test.ts');
-    expect(asking.filter((file) => !BOTH.includes(file))).toEqual([]);
+    const dependent = TEST_FILES.filter((file) => readFileSync(file, 'utf8').includes(question));
+    expect(dependent).toContain('test/storage/storage.test.ts');
+    expect(dependent.filter((file) => !BOTH.includes(file))).toEqual([]);
   });
 });
 
 describe('a test that runs alone', () => {
-  test('exists, and needs a database', () => {
+  test('exists and needs a database', () => {
     expect(ALONE.filter((file) => !TEST_FILES.includes(file) || UNIT.includes(file))).toEqual([]);
   });
 });

@@ -25,7 +25,7 @@ const databaseUrl = inject('databaseUrl');
 const TWO_ADDRESSES = new URL('./fixtures/two-addresses.mjs', import.meta.url).href;
 const secretKey = () => randomBytes(32).toString('base64');
 
-/** Has a run wait. @returns its id. */
+/** Enqueues a run. @returns its id. */
 async function enqueue({ prisma, sql }: Database) {
   const [accountId, botId] = [makeId('acc'), makeId('bot')];
   await prisma.account.create({ data: { id: accountId, name: 'Tenant', plan: 'FREE' } });
@@ -42,16 +42,16 @@ async function enqueue({ prisma, sql }: Database) {
   return idOf(await queue.add({ accountId, plan: 'FREE', botId, ...what }));
 }
 
-/** Signs in to the console by the link that the first start prints. It works once. */
+/** Signs in to the console with the link that the first start prints. The link works once. */
 async function signInByLink(server: ServerProcess) {
   const code = /\/\?code=(\S+) /.exec(server.output())?.[1];
   expect((await postSession(server, { code })).status).toBe(204);
   expect((await postSession(server, { code })).status).toBe(401);
 }
 
-/** Nothing of these is of PostgreSQL's or Redis'. */
+/** These tests need neither PostgreSQL nor Redis. */
 describe.skipIf(databaseUrl)('the start', () => {
-  test('refuses settings that it does not know, one line each', async () => {
+  test('refuses unknown settings, with one line for each', async () => {
     const { code, output } = await startAndFail({
       env: { PARLEY_RETENTION: '1', PARLEY_COLOUR: 'blue' },
     });
@@ -62,7 +62,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     ]);
   });
 
-  test('says which port is in use, and loses nothing', async () => {
+  test('reports a port that is in use, and loses nothing', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -79,7 +79,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     await server.stop('SIGTERM');
   });
 
-  test('begins no run of the queue where its port is in use, and closes what it has opened', async () => {
+  test('begins no queued run if its port is in use, and closes what it opened', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -96,7 +96,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     await after.close();
   });
 
-  test('serves the metrics on a port of their own, and names both pages in its greeting', async () => {
+  test('serves metrics on a separate port, and prints the URLs of both pages', async () => {
     const server = await startServer({ env: { PARLEY_METRICS_PORT: '0' } });
     const metrics = /Metrics: +(http\S+)/.exec(server.output())?.[1] ?? '';
     expect(server.output()).toContain(`Reference:   ${server.url}/docs\n`);
@@ -106,7 +106,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     expect(await server.stop('SIGTERM')).toBe(0);
   });
 
-  test('says which port of the metrics is in use', async () => {
+  test('reports a metrics port that is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -118,7 +118,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     );
   });
 
-  test('says that the host cannot be found', async () => {
+  test('reports a host that cannot be resolved', async () => {
     const { code, output } = await startAndFail({ env: { HOST: 'no..host' } });
     expect(code).toBe(1);
     expect(lines(output)).toContainEqual(
@@ -128,7 +128,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     );
   });
 
-  test('listens on one address of a host that has several, and prints which', async () => {
+  test('listens on one address of a host with several, and prints it', async () => {
     const server = await startServer({
       env: { HOST: 'localhost', NODE_OPTIONS: `--import=${TWO_ADDRESSES}` },
     });
@@ -139,7 +139,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     await server.stop('SIGTERM');
   });
 
-  test('says that another process uses the data directory, which goes on unharmed', async () => {
+  test('reports a data directory in use by another process, which is not affected', async () => {
     const dataDirectory = await dataDirectoryInUse();
     const first = await startServer({ dataDirectory });
     const { code, output } = await startAndFail({ dataDirectory });
@@ -151,7 +151,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     await first.stop('SIGTERM');
   });
 
-  test('says that the data directory cannot be used', async () => {
+  test('reports an unusable data directory', async () => {
     const file = join(await temporaryDirectory(), 'file');
     await writeFile(file, '');
     const { code, output } = await startAndFail({ dataDirectory: join(file, 'data') });
@@ -163,7 +163,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     ]);
   });
 
-  test('says that the embedded database is damaged, and leaves it as it is', async () => {
+  test('reports a damaged embedded database, and does not change it', async () => {
     const dataDirectory = await temporaryDirectory();
     await mkdir(join(dataDirectory, 'database'));
     await writeFile(join(dataDirectory, 'database', 'PG_VERSION'), 'nonsense');
@@ -175,7 +175,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     expect((await stat(join(dataDirectory, 'database', 'PG_VERSION'))).size).toBe(8);
   });
 
-  test('says that PostgreSQL is not there, without its password', async () => {
+  test('reports an unavailable PostgreSQL server, without its password', async () => {
     const { code, output } = await startAndFail({
       env: {
         DATABASE_URL: 'postgresql://u:hunter2@127.0.0.1:1/none',
@@ -191,7 +191,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     expect(output).not.toContain('hunter2');
   });
 
-  test('takes the operator’s key from PARLEY_BOOTSTRAP_KEY, and prints it nowhere', async () => {
+  test('uses the operator’s key from PARLEY_BOOTSTRAP_KEY, and prints it nowhere', async () => {
     const key = makeApiKey();
     const server = await startServer({ env: { PARLEY_BOOTSTRAP_KEY: key } });
     const response = await fetch(`${server.url}/v1/bots/demo/chat/stream?message=Hi`, {
@@ -204,7 +204,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     expect(server.output()).not.toContain('parley_sk_');
   });
 
-  test('says that the secret key cannot be read', async () => {
+  test('reports a secret key that cannot be read', async () => {
     const dataDirectory = await dataDirectoryInUse();
     await mkdir(join(dataDirectory, 'secret.key'));
     const { code, output } = await startAndFail({ dataDirectory });
@@ -216,7 +216,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     ]);
   });
 
-  test('keeps the generated secret key to its owner', async () => {
+  test('makes the generated secret key readable only by its owner', async () => {
     const dataDirectory = await dataDirectoryInUse();
     const server = await startServer({ dataDirectory });
     await server.stop('SIGTERM');
@@ -225,7 +225,7 @@ describe.skipIf(databaseUrl)('the start', () => {
 });
 
 describe.skipIf(databaseUrl)('the log', () => {
-  test('holds no message, no query, no header and no key', async () => {
+  test('contains no message, query, header or key', async () => {
     const server = await startServer({
       dataDirectory: await dataDirectoryInUse(),
       env: { LOG_LEVEL: 'trace' },
@@ -254,7 +254,7 @@ describe.skipIf(databaseUrl)('the log', () => {
 });
 
 describe('the secret key', () => {
-  test('is refused where it is not the one of the database, unless that comes behind it', async () => {
+  test('is refused if it is not that of the database, unless that follows it', async () => {
     const dataDirectory = await dataDirectoryInUse();
     const first = secretKey();
     const env: Record<string, string> = databaseUrl

@@ -11,7 +11,7 @@ const START = new URL('../src/start.ts', import.meta.url).pathname;
 const { PATH } = process.env;
 
 describe('npm start', () => {
-  test('reads `.env`, and lets the environment win over it', async () => {
+  test('reads `.env`, which the environment overrides', async () => {
     const folder = await temporaryDirectory();
     await writeFile(join(folder, '.env'), 'PORT=http\nLOG_LEVEL=loud\n');
     const [, ...options] = packageJson.scripts.start.replace('src/start.ts', START).split(' ');
@@ -22,7 +22,7 @@ describe('npm start', () => {
     });
   });
 
-  test('names the command that makes the generated files, where they are missing', async () => {
+  test('reports the command that generates missing files', async () => {
     const folder = join(await temporaryDirectory(), 'src');
     await mkdir(folder);
     await copyFile(START, join(folder, 'start.ts'));

@@ -1,9 +1,9 @@
 /**
- * `npm run bench`: what a chat costs in Parley, beside two references, in one interleaved run. It takes about
- * 4 minutes, with `--quick` less than one and rougher figures. It prints figures and judges none; only an
- * answer that is not a whole reply makes it fail.
+ * `npm run bench`: measures the cost of a chat in Parley next to two references, in one interleaved run. It takes about
+ * 4 minutes; with `--quick` less than one, with rougher figures. It prints figures without judging them, and fails only
+ * if a response is not a whole reply.
  *
- * `npm run bench -- --runs`: what a page of runs takes among a million, on PostgreSQL; about a minute.
+ * `npm run bench -- --runs`: measures pages of runs among a million, on PostgreSQL, in about a minute.
  */
 import { parseArgs } from 'node:util';
 import { definitionLine } from './definition.ts';
@@ -28,15 +28,15 @@ const QUICK: Plan = {
 const CASES: Case[] = MODES.flatMap((mode) =>
   [1, 32, 128].map((connections) => ({ connections, mode })),
 );
-/** 128 and the number of SIGINT, as shells have it. */
+/** 128 plus the number of SIGINT, the exit code that shells use. */
 const INTERRUPTED = 130;
 
-/** Where PostgreSQL is to be found. */
+/** The PostgreSQL server. */
 const postgresUrl = process.env.BENCH_DATABASE_URL || process.env.TEST_DATABASE_URL || undefined;
-/** Where Redis is. */
+/** The Redis server. */
 const redisUrl = process.env.BENCH_REDIS_URL || process.env.TEST_REDIS_URL || undefined;
 
-/** @returns whether every chat was answered. */
+/** @returns whether every chat succeeded. */
 async function bench(plan: Plan, signal: AbortSignal): Promise<boolean> {
   if (!postgresUrl) console.log('Without BENCH_DATABASE_URL, this runs on PGlite only.\n');
   console.log(`${definitionLine()}\n`);
@@ -50,10 +50,10 @@ async function bench(plan: Plan, signal: AbortSignal): Promise<boolean> {
     all.push(results);
   }
   console.log(`Medians of ${plan.rounds} interleaved rounds; ratios to "${base.name}".`);
-  console.log('CPU is that of the server process alone, which on PGlite holds the database too.\n');
+  console.log('CPU is that of the server process only, which on PGlite includes the database.\n');
   console.log(`${markdownTable(all, base.name)}\n`);
   if (all.some(({ results }) => results.some(({ cpu }) => cpu === undefined))) {
-    console.log('CPU is not available: it is read from /proc, which this machine does not have.');
+    console.log('CPU is not available, because this machine has no /proc.');
   }
   return targets.map((target) => reportFailures(target, all)).every((failed) => !failed);
 }
@@ -66,14 +66,14 @@ async function benchLists(signal: AbortSignal): Promise<boolean> {
   return true;
 }
 
-/** @returns whether there were any. */
+/** Prints the failures of a target. @returns whether there were any. */
 function reportFailures({ name, output }: Target, all: CaseResults[]): boolean {
   const failures = all
     .flatMap(({ results }) => results.filter(({ target }) => target === name))
     .flatMap((result) => result.failures);
   if (failures.length === 0) return false;
   console.error(`${name}: ${failures.length} chats failed, the first with: ${failures[0]}`);
-  console.error(`It printed last:\n${output()}`);
+  console.error(`Its last output:\n${output()}`);
   return true;
 }
 

@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** A server that runs as a process of its own. */
+/** A server in a separate process. */
 export type Child = {
-  /** Where it listens. */
+  /** Its base URL. */
   url: string;
-  /** What it printed last, for when something is wrong. */
+  /** The last part of its output, for error messages. */
   output(): string;
-  /** The CPU time that it has taken so far, user and system, in milliseconds; none without `/proc`. */
+  /** The CPU time since its start, user and system, in milliseconds; undefined without `/proc`. */
   cpuMs(): Promise<number | undefined>;
   /** The process's id. */
   pid: number;
-  /** How it ended: its exit code, or the signal; null while it runs. */
+  /** Its exit code or signal; null while it runs. */
   ending(): number | NodeJS.Signals | null;
-  /** Settles when it has ended. */
+  /** Settles when the process has exited. */
   closed: Promise<unknown>;
 };
 
@@ -23,21 +23,21 @@ export type ChildOptions = {
   /** Relative to this file. */
   file: string;
   args?: string[];
-  /** All of its environment, beside what a program needs to be found. */
+  /** The environment, besides `PATH` and `HOME`. */
   env?: Record<string, string>;
-  /** Aborted: the process is stopped, also while it starts. */
+  /** Stops the process when it is aborted, even during its start. */
   signal: AbortSignal;
-  /** Takes over the duty to stop the process. */
+  /** Stops the process when it is disposed of. */
   stack: AsyncDisposableStack;
 };
 
-/** How many of the last characters of its output are kept. */
+/** The number of last characters of the output that are kept. */
 const OUTPUT_LIMIT = 100_000;
 const STOP_LIMIT_MS = 10_000;
-/** What the kernel counts CPU time in, as it tells it to programs on every Linux. */
+/** The length of the kernel's clock tick, which is the same on every Linux. */
 const MS_PER_TICK = 10;
 
-/** Starts a server and waits until it says `listening on <address>`. */
+/** Starts a server and waits until it prints `listening on <url>`. */
 export async function startServer(options: ChildOptions): Promise<Child> {
   const { child, output } = launch(options);
   const url = await new Promise<string>((resolve, reject) => {
@@ -58,7 +58,7 @@ export async function startServer(options: ChildOptions): Promise<Child> {
   };
 }
 
-/** Runs a program to its end. @throws an error with what it printed when it does not end well. */
+/** Runs a program to its end. @throws an error with its output if it fails. */
 export async function runToEnd(options: ChildOptions): Promise<void> {
   const { child, output } = launch(options);
   await new Promise<void>((resolve, reject) => {
@@ -67,7 +67,7 @@ export async function runToEnd(options: ChildOptions): Promise<void> {
   });
 }
 
-/** Starts a program. The end of the stack stops it. */
+/** Starts a program, which is stopped when the stack is disposed of. */
 export function launch({ file, args = [], env, signal, stack }: ChildOptions) {
   signal.throwIfAborted();
   const { PATH = '', HOME = '' } = process.env;
@@ -98,12 +98,12 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 function ended({ file }: ChildOptions, output: string): Error {
-  return new Error(`${file} ended before its time:\n${output}`);
+  return new Error(`${file} exited too early:\n${output}`);
 }
 
 async function cpuMs(pid: number | undefined): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // After the name in brackets, which may hold anything: fields 3 and on; `utime` is 14, `stime` 15.
+  // The fields after the name in brackets, which may contain anything, start at 3; `utime` is 14, `stime` 15.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields && (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 }

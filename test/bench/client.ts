@@ -2,12 +2,12 @@ import { type Agent, request } from 'node:http';
 import type { Target } from './targets.ts';
 import { ANSWER, MESSAGE, type Mode } from './workload.ts';
 
-/** One chat as its caller saw it; times in milliseconds since the request was begun. */
+/** One chat as its client observed it. Times are in milliseconds since the request began. */
 export type Sample = {
   latency: number;
-  /** When the first bytes of the body came: in a stream, the first delta. */
+  /** The time of the first bytes of the body; in a stream, of the first delta. */
   firstByte: number;
-  /** What was wrong with the answer. */
+  /** The problem of the response, if any. */
   failure?: string;
 };
 
@@ -17,7 +17,7 @@ export type SendChat = (sessionId: string) => Promise<Sample>;
 const TIMEOUT_MS = 30_000;
 const SHOWN = 300;
 
-/** A caller of one server, in one mode, over the connections of an agent. */
+/** A client of one server, in one mode, over the connections of an agent. */
 export function createClient({ chatUrl, headers }: Target, mode: Mode, agent: Agent): SendChat {
   const url = new URL(chatUrl);
   const stream = mode === 'streamed';
@@ -54,7 +54,7 @@ export function createClient({ chatUrl, headers }: Target, mode: Mode, agent: Ag
           response.on('end', () => end(failureOf(response.statusCode, text, mode)));
         },
       );
-      call.on('timeout', () => call.destroy(new Error(`No answer in ${TIMEOUT_MS} ms.`)));
+      call.on('timeout', () => call.destroy(new Error(`No response in ${TIMEOUT_MS} ms.`)));
       call.on('error', (error) => end(error.message));
       call.end(body);
     });

@@ -4,7 +4,7 @@ import { readDefinition } from '../../src/language/read.ts';
 const BYTES = 256 * 1024;
 const READS = 30;
 
-/** How long it takes to read the largest definition that is allowed: the first time in a process, and then. */
+/** Measures parsing the largest allowed definition: the first time in a process, and the median of further times. */
 export function definitionLine(): string {
   const source = largestSource();
   const times = Array.from({ length: READS }, () => {
@@ -18,7 +18,7 @@ export function definitionLine(): string {
   return `Reading a definition of ${size} KiB: ${first.toFixed(0)} ms the first time, then ${median.toFixed(0)} ms.`;
 }
 
-/** An agent with as many tools as a definition may have, whose descriptions fill the rest. */
+/** An agent with the maximum number of tools, whose descriptions fill the maximum size. */
 function largestSource(): string {
   const head = 'agentlang 5\nagent "Large" {\n  prompt "You have many tools."\n  tools shop {\n';
   const tail = '  }\n}\n';

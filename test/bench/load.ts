@@ -2,26 +2,25 @@ import type { SendChat } from './client.ts';
 import type { Target } from './targets.ts';
 import { SESSIONS, sessionId } from './workload.ts';
 
-/** How long a round lasts: until the first of the two is reached. */
+/** The length of a round: it ends at the first of these limits. */
 export type Limits = { ms: number; chats: number };
 
-/** What one round on one server came to; times in milliseconds. */
+/** The result of one round on one server. Times are in milliseconds. */
 export type Round = {
   chatsPerSecond: number;
   p50: number;
   p99: number;
   /** The median. */
   firstByte: number;
-  /** Of the server's process, per chat; none where it cannot be read. */
+  /** The CPU time of the server's process per chat, if it can be read. */
   cpu: number | undefined;
   failures: string[];
 };
 
 /**
- * Keeps a number of connections busy, each with one chat after another in sessions of its own, and waits for
- * the last answer.
+ * Keeps a number of connections busy with consecutive chats, each in its own sessions, and waits for the last reply.
  *
- * @param signal aborted: no more chats are begun.
+ * @param signal stops new chats when it is aborted.
  */
 export async function runRound(
   { cpuMs }: Pick<Target, 'cpuMs'>,
@@ -65,7 +64,7 @@ export async function runRound(
   };
 }
 
-/** The smallest of the values that the given part of them does not exceed. */
+/** The smallest value that is at least as large as this fraction of the values. */
 export function percentile(values: number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;

@@ -4,11 +4,11 @@ import { type Limits, percentile, type Round, runRound } from './load.ts';
 import type { Target } from './targets.ts';
 import { MODES, type Mode } from './workload.ts';
 
-/** How much is measured. */
+/** The duration of the measurements. */
 export type Plan = {
-  /** For each server in each mode, before everything else: until its code is compiled. */
+  /** For each server in each mode, at the start, until its code is compiled. */
   firstWarmUp: Limits;
-  /** For each server, before each case: until its code is compiled for that, too. */
+  /** For each server before each case, until its code is compiled for the case. */
   warmUp: Limits;
   round: Limits;
   rounds: number;
@@ -17,12 +17,12 @@ export type Plan = {
 /** One way to use a server. */
 export type Case = { connections: number; mode: Mode };
 
-/** What a server did in one case: the median of its rounds for each figure, and everything that failed. */
+/** The result of a server in one case: the medians of its rounds, and all failures. */
 export type Result = Round & { target: string };
 
 const WARM_UP_CONNECTIONS = 32;
 
-/** @throws an error when a server does not answer as it should; the signal's reason when it is aborted. */
+/** @throws an error if a server does not reply correctly; the signal's reason if it is aborted. */
 export async function warmUp(
   targets: Target[],
   { firstWarmUp }: Plan,
@@ -42,10 +42,10 @@ export async function warmUp(
 }
 
 /**
- * Measures all servers in one case: round after round in which all have their turn, so that whatever else the
- * machine does meets all of them alike.
+ * Measures all servers in one case. Every round includes all servers, so that other load on the machine affects all of them
+ * equally.
  *
- * @throws the signal's reason when it is aborted.
+ * @throws the signal's reason if it is aborted.
  */
 export async function measure(
   targets: Target[],
@@ -67,7 +67,7 @@ export async function measure(
   return runners.map(({ name, measured }) => ({ target: name, ...summarize(measured) }));
 }
 
-/** A way to run rounds on connections that stay open until the stack is disposed of. */
+/** Runs rounds on connections that stay open until the stack is disposed of. */
 function createRunner(
   target: Target,
   { connections, mode }: Case,
@@ -80,7 +80,7 @@ function createRunner(
   return (limits) => runRound(target, sendChat, connections, limits, signal);
 }
 
-/** The same in another order: nobody always comes after the same other. */
+/** The same items in another order, so that no item always follows the same one. */
 function rotate<T>(items: T[], by: number): T[] {
   const start = by % items.length;
   return [...items.slice(start), ...items.slice(0, start)];

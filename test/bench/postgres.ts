@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Makes an empty database on a server, and drops it when the stack is disposed of. @returns its address */
+/** Creates an empty database, and drops it when the stack is disposed of. @returns its URL. */
 export async function freshDatabase(
   serverUrl: string,
   stack: AsyncDisposableStack,
@@ -8,7 +8,7 @@ export async function freshDatabase(
   const name = `parley_bench_${process.pid}`;
   await query(serverUrl, `CREATE DATABASE ${name}`).catch((cause) => {
     throw new Error(
-      `No database can be made on the PostgreSQL server at ${new URL(serverUrl).host}.`,
+      `Cannot create a database on the PostgreSQL server at ${new URL(serverUrl).host}.`,
       {
         cause,
       },

@@ -1,9 +1,8 @@
 /**
- * Sets Parley's database up for the benchmark, with Parley's own settings from the environment: a bot that
- * sends as much history to the model as the references do, the conversations so far, and an account without
- * limits that a benchmark would run into.
+ * Prepares Parley's database for the benchmark, with Parley's own settings from the environment: a bot that sends as much
+ * history to the model as the references do, the initial conversations, and an account with practically no limits.
  *
- * Usage: node prepare.ts [the bot's id]
+ * Usage: node prepare.ts [BOT_ID]
  */
 
 import { seed } from '../../prisma/seed.ts';
@@ -30,7 +29,7 @@ try {
 } finally {
   await database.close();
 }
-// The migrations leave a timer of 10 seconds behind, which would keep this process alive.
+// The migrations leave a timer of 10 seconds, which would keep this process alive.
 process.exit();
 
 async function makeBot(prisma: PrismaClient): Promise<void> {

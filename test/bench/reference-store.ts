@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { ANSWER, HISTORY, MESSAGE, SESSIONS, sessionId } from './workload.ts';
 
-/** What the storing reference keeps, with nothing between it and PostgreSQL. */
+/** The storage of the reference, directly on PostgreSQL. */
 export type ReferenceStore = {
   /** The session's latest messages, oldest first. */
   load(session: string): Promise<StoredMessage[]>;
-  /** Stores a run and its two messages, all or nothing. */
+  /** Stores a run and its two messages in one transaction. */
   save(run: StoredRun): Promise<void>;
 };
 
@@ -50,7 +50,7 @@ const FILL = `
     (VALUES ('user', $3), ('assistant', $4)) AS turn (role, content)
 `;
 
-/** Makes the tables in a schema of their own, which must not be there yet, and the conversations so far. */
+/** Creates the tables in a new schema, and the initial conversations. */
 export async function createReferenceStore(databaseUrl: string): Promise<ReferenceStore> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: POOL_SIZE });
   await pool.query(TABLES);

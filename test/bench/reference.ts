@@ -1,8 +1,8 @@
 /**
- * What Parley is compared with: one bare Fastify route, `POST /chat`, that asks the model with the `openai`
- * client and answers in Parley's form. With a database it also keeps the conversation. It checks nothing.
+ * The reference that Parley is compared with: one bare Fastify route, `POST /chat`, that calls the model with the `openai`
+ * client and responds in Parley's form. With a database it also stores the conversation. It validates nothing.
  *
- * Usage: node reference.ts <the model's base address> [PostgreSQL's address]
+ * Usage: node reference.ts MODEL_BASE_URL [POSTGRESQL_URL]
  */
 import { randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
@@ -11,7 +11,7 @@ import { createReferenceStore } from './reference-store.ts';
 import { MODEL, PROMPT } from './workload.ts';
 
 const [, , baseURL, databaseUrl] = process.argv;
-if (!baseURL) throw new Error("Name the model's server.");
+if (!baseURL) throw new Error('Pass the base URL of the model server.');
 const client = new OpenAI({ apiKey: 'none', baseURL });
 const store = databaseUrl ? await createReferenceStore(databaseUrl) : undefined;
 const app = Fastify();

@@ -1,12 +1,12 @@
 import type { Case, Result } from './measure.ts';
 
-/** All servers in one case. */
+/** The results of all servers in one case. */
 export type CaseResults = { case: Case; results: Result[] };
 
 /**
  * One case as aligned columns.
  *
- * @param base the name of the server that the last column compares the CPU time with.
+ * @param base the name of the server whose CPU time is the base of the last column.
  */
 export function caseTable({ case: { connections, mode }, results }: CaseResults, base: string) {
   const streamed = mode === 'streamed';
@@ -25,7 +25,7 @@ export function caseTable({ case: { connections, mode }, results }: CaseResults,
   return `${title}\n${align([header, ...rows].map(kept))}\n`;
 }
 
-/** The whole run as a Markdown table: CPU per chat and time to first delta, with ratios to `base`. */
+/** All cases as a Markdown table: CPU per chat and time to first delta, with ratios to `base`. */
 export function markdownTable(all: CaseResults[], base: string): string {
   const targets = all[0]?.results.map(({ target }) => target) ?? [];
   const row = (cells: string[]) => `| ${cells.join(' | ')} |`;
@@ -62,7 +62,7 @@ function count(connections: number): string {
   return connections === 1 ? '1 connection' : `${connections} connections`;
 }
 
-/** The first column to the left, the others to the right. */
+/** Aligns the first column to the left, the others to the right. */
 export function align(rows: string[][]): string {
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   return rows

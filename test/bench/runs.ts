@@ -4,9 +4,9 @@ import { freshDatabase } from './postgres.ts';
 import { align } from './report.ts';
 import { BOT_ID, startParley, type TargetOptions } from './targets.ts';
 
-/** How many runs the bot has whose runs are listed. */
+/** The number of runs of the bot whose runs are listed. */
 const RUNS = 1_000_000;
-/** Those of a bot that is its opposite, so that what is usual in the table says nothing of either. */
+/** The runs of a bot with opposite values, so that the table's statistics fit neither bot. */
 const OTHERS = 200_000;
 const USERS = 20_000;
 const DAYS = 365;
@@ -15,7 +15,7 @@ const SAMPLES = 20;
 
 type Filter = Record<string, unknown>;
 
-/** Every field of the filter, each with what many runs have, and what few have. */
+/** Every field of the filter, with values that many runs have and that few runs have. */
 const FIELDS: Record<string, Record<string, Filter>> = {
   user: { many: { user: 'user-0' }, few: { user: 'user-77' } },
   status: { many: { status: ['COMPLETED'] }, few: { status: ['QUEUED'] } },
@@ -43,9 +43,9 @@ const STATS = `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
 }`;
 
 /**
- * Measures pages of 50 among a million runs on PostgreSQL: every field of the filter by itself and every two of
- * them together, with what is usual and with what is rare, from the newest run on and from the middle of the
- * list. Each figure is of whole answers over GraphQL, one at a time.
+ * Measures pages of 50 among a million runs on PostgreSQL: each field of the filter alone and each pair of fields, with
+ * common and with rare values, from the newest run and from the middle of the list. Each figure is that of whole responses
+ * over GraphQL, one at a time.
  */
 export async function benchRuns(options: TargetOptions & { postgresUrl: string }): Promise<void> {
   const databaseUrl = await freshDatabase(options.postgresUrl, options.stack);
@@ -53,7 +53,7 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
   const seconds = await fill(databaseUrl);
   console.log(`${RUNS + OTHERS} runs stored in ${seconds.toFixed(0)} s.\n`);
 
-  const ask = async (query: string, variables: object) => {
+  const run = async (query: string, variables: object) => {
     options.signal.throwIfAborted();
     const start = performance.now();
     const response = await fetch(`${parley.url}/graphql`, {
@@ -66,11 +66,11 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
     return { data, ms: performance.now() - start };
   };
   const list = (filter: Filter, after?: string) =>
-    ask(LIST, { botId: BOT_ID, filter, after: after ?? null });
+    run(LIST, { botId: BOT_ID, filter, after: after ?? null });
   const middle = await list({ to: '2026-07-01T00:00:00Z' });
   const after = middle.data.runs.edges[0]?.cursor;
 
-  /** One filter after the other, time after time, so that whatever else the machine does meets all of them alike. */
+  /** Measures all filters in turn, repeatedly, so that other load on the machine affects all of them equally. */
   const measure = async (filters: [string, Filter][]) => {
     const measured = filters.map(([name, filter]) => ({
       name,
@@ -90,7 +90,7 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
     return measured;
   };
 
-  /** Gives the runs of the first page the trace of a real chat, and reads them with it. */
+  /** Stores the trace of a real chat in the runs of the first page, and reads them with it. */
   const traceNewest = async () => {
     const headers = { ...parley.headers, 'content-type': 'application/json' };
     const body = JSON.stringify({ message: 'Where is my order?' });
@@ -103,7 +103,7 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
     );
     const times: number[] = [];
     for (let sample = 0; sample < 2 * SAMPLES; sample += 1) {
-      times.push((await ask(LIST_WITH_TRACES, { botId: BOT_ID })).ms);
+      times.push((await run(LIST_WITH_TRACES, { botId: BOT_ID })).ms);
     }
     return { p50: percentile(times, 0.5).toFixed(1), p95: percentile(times, 0.95).toFixed(1) };
   };
@@ -120,7 +120,7 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
   for (const days of [1, 30, DAYS]) {
     const to = new Date('2026-12-31T00:00:00Z');
     const from = new Date(to.getTime() - days * 24 * 60 * 60 * 1_000);
-    const { data, ms } = await ask(STATS, { id: BOT_ID, from, to });
+    const { data, ms } = await run(STATS, { id: BOT_ID, from, to });
     console.log(`Statistics of ${data.bot.stats.runs} runs in ${days} days: ${ms.toFixed(0)} ms.`);
   }
 }
@@ -133,7 +133,7 @@ type Answer = {
   errors?: unknown[];
 };
 
-/** No filter, every field by itself, and every two of them, each with all that they are tried with. */
+/** No filter, each field alone, and each pair of fields, with all of their values. */
 function combinations(): [string, Filter][] {
   const single = Object.entries(FIELDS).map(([field, values]) =>
     Object.entries(values).map(([value, filter]): [string, Filter] => [
@@ -153,7 +153,7 @@ function combinations(): [string, Filter][] {
   return [['none', {}], ...single.flat(), ...pairs];
 }
 
-/** Stores the runs. @returns how many seconds it took. */
+/** Stores the runs. @returns the duration in seconds. */
 async function fill(databaseUrl: string): Promise<number> {
   await query(
     databaseUrl,
@@ -167,7 +167,7 @@ async function fill(databaseUrl: string): Promise<number> {
   await query(
     databaseUrl,
     runsOf(BOT_ID, RUNS, USUAL, RARE),
-    // A deployment's runs are all of its own bot.
+    // The runs of a deployment belong to the same bot.
     runsOf(
       'opposite',
       OTHERS,
@@ -213,7 +213,7 @@ const RARE: Sort = {
   user: 'user-77',
 };
 
-/** Runs over a year of which a few are not as the others are; which ones, each column says for itself. */
+/** Runs over a year, a few of which have rare values, chosen separately for each column. */
 function runsOf(bot: string, count: number, usual: Sort, rare: Sort): string {
   const mostly = (part: number, column: keyof Sort) =>
     `CASE WHEN n % ${part} = 0 THEN '${rare[column]}' ELSE '${usual[column]}' END`;

@@ -7,32 +7,32 @@ import { type Child, runToEnd, startServer } from './child.ts';
 import { freshDatabase } from './postgres.ts';
 import { MODEL } from './workload.ts';
 
-/** A server that is measured. */
+/** A measured server. */
 export type Target = Pick<Child, 'cpuMs' | 'output'> & {
   name: string;
-  /** Takes the chats, as `POST`. */
+  /** The URL for chats by `POST`. */
   chatUrl: string;
   headers: Record<string, string>;
 };
 
 export type TargetOptions = {
-  /** A PostgreSQL server; none: only what needs none is started. */
+  /** A PostgreSQL server. Without it, only servers that need none are started. */
   postgresUrl: string | undefined;
-  /** A Redis server for Parley on PostgreSQL; none: it is measured without. */
+  /** A Redis server for Parley on PostgreSQL. */
   redisUrl?: string | undefined;
   /** More settings for Parley. */
   env?: Record<string, string>;
   signal: AbortSignal;
-  /** Takes over the duty to end all that is started. */
+  /** Stops everything that was started. */
   stack: AsyncDisposableStack;
 };
 
 export const BOT_ID = 'bench';
 
 /**
- * Starts the model's server and all that is measured against it, each as a process of its own.
+ * Starts the model server and all measured servers, each as a separate process.
  *
- * @returns what is measured, and which of them the others are compared with.
+ * @returns the measured servers, and the one that the others are compared with.
  */
 export async function startTargets(
   options: TargetOptions,
@@ -61,9 +61,9 @@ async function startReference(
 }
 
 /**
- * Starts Parley as `npm start` does, on a database that is set up and otherwise empty.
+ * Starts Parley like `npm start`, with a database that contains only the benchmark's data.
  *
- * @param modelUrl none: the offline model.
+ * @param modelUrl without it, the offline model is used.
  */
 export async function startParley(
   name: string,

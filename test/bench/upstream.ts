@@ -1,6 +1,6 @@
 /**
- * The model's server: OpenAI's chat completions, streamed. It answers every request with the same bytes, at
- * once, so that what is measured is the servers that ask it.
+ * The model server: OpenAI's chat completions, streamed. It responds to every request at once with the same bytes, so that
+ * only the calling servers are measured.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -32,7 +32,7 @@ const headers = { 'Content-Type': 'text/event-stream', 'Content-Length': body.le
 const server = createServer((request, response) => {
   request.resume().once('end', () => response.writeHead(200, headers).end(body));
 });
-// Connections stay open while another server has its turn.
+// Connections stay open while another server is measured.
 server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');

@@ -8,30 +8,30 @@ beforeAll(async () => {
   app = await startApp();
 });
 
-describe('the playground', () => {
-  browserTest('runs the chat subscription, asks nobody else, and keeps no key', async () => {
+describe('GraphiQL', () => {
+  browserTest('runs the chat subscription, contacts no other host, and stores no key', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     await using browser = await openBrowser();
     const page = await browser.newPage();
-    // What earlier versions kept.
+    // The items that earlier versions stored.
     await page.addInitScript(() => {
       localStorage.setItem('graphiql:headers', 'Bearer parley_sk_old');
       localStorage.setItem('graphiql:tabState', '{"headers": "Bearer parley_sk_old"}');
     });
     const hosts = new Set<string>();
-    const complaints: string[] = [];
+    const problems: string[] = [];
     page.on('request', (request) => hosts.add(new URL(request.url()).host));
     page.on('console', (message) =>
-      complaints.push(`${message.type()}: ${message.text()} ${message.location().url}`),
+      problems.push(`${message.type()}: ${message.text()} ${message.location().url}`),
     );
-    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('pageerror', (error) => problems.push(error.message));
     const query = `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename ... on TextDelta { seq delta } ... on ChatDone { tokensUsed } } }`;
     await page.goto(`${app.url}/graphql?query=${encodeURIComponent(query)}`);
     await page.locator('.graphiql-editor-tool .graphiql-editor:not(.hidden) .view-lines').click();
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.insertText(JSON.stringify({ Authorization: `Bearer ${tenant.apiKey}` }));
-    // The editor closes brackets and quotes by itself: what it added is taken away.
+    // Delete the brackets and quotes that the editor added.
     await page.keyboard.press('ControlOrMeta+Shift+End');
     await page.keyboard.press('Delete');
     await page.locator('.graphiql-execute-button').click();
@@ -40,7 +40,7 @@ describe('the playground', () => {
     expect(await result.textContent()).toMatch(/tokensUsed.*15/s);
     expect([...hosts].filter((host) => host !== '')).toEqual([new URL(app.url).host]);
 
-    // What GraphiQL makes of descriptions is HTML.
+    // GraphiQL renders descriptions as HTML.
     await page.getByLabel('Re-fetch GraphQL schema').click();
     await page.getByLabel('Show Documentation Explorer').click();
     await page.locator('.graphiql-doc-explorer-content a').first().waitFor();
@@ -48,7 +48,7 @@ describe('the playground', () => {
     expect(kept).not.toContain('parley_sk_');
     expect(kept).toContain('tabState');
     expect(page.url()).not.toContain('parley_sk_');
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   browserTest(

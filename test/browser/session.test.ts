@@ -6,7 +6,7 @@ import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { openBrowser } from '../helpers/chromium.ts';
 
-/** A site of its own, that serves one empty page. */
+/** Another site, which serves one empty page. */
 async function startSite(): Promise<{ server: Server; origin: string }> {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html><title>Shop</title>');
@@ -20,17 +20,17 @@ async function startSite(): Promise<{ server: Server; origin: string }> {
 let app: TestApp;
 let tenant: Tenant;
 let shop: string;
-let stranger: string;
+let unlisted: string;
 beforeAll(async () => {
   shop = (await startSite()).origin;
-  stranger = (await startSite()).origin;
+  unlisted = (await startSite()).origin;
   app = await startApp({ allowedOrigins: [shop] });
   tenant = await app.tenant();
 });
 
 type Call = { url: string; webSocketUrl: string; token: string; query: string };
 
-/** Runs in the page: chats by every way that a page has. Says what came of each. */
+/** Runs in the page: chats over every transport. Returns the outcome of each. */
 async function chatFromPage({ url, webSocketUrl, token, query }: Call) {
   const post = async (path: string, body: string, accept: string) => {
     const response = await fetch(url + path, {
@@ -44,7 +44,7 @@ async function chatFromPage({ url, webSocketUrl, token, query }: Call) {
   const overSocket = () =>
     new Promise<string>((resolve) => {
       const socket = new WebSocket(webSocketUrl, 'graphql-transport-ws');
-      let told = '';
+      let received = '';
       socket.onopen = () =>
         socket.send(
           JSON.stringify({
@@ -53,7 +53,7 @@ async function chatFromPage({ url, webSocketUrl, token, query }: Call) {
           }),
         );
       socket.onmessage = ({ data }) => {
-        told += data;
+        received += data;
         const { type } = JSON.parse(data);
         if (type === 'connection_ack') {
           socket.send(
@@ -66,12 +66,12 @@ async function chatFromPage({ url, webSocketUrl, token, query }: Call) {
         }
         if (type === 'complete') socket.close();
       };
-      socket.onclose = () => resolve(told || 'refused');
+      socket.onclose = () => resolve(received || 'refused');
     });
-  const told = (answer: Promise<string>) => answer.catch(() => 'refused');
+  const outcomeOf = (answer: Promise<string>) => answer.catch(() => 'refused');
   return {
-    http: await told(post('/graphql', `mutation ${query}`, 'application/json')),
-    events: await told(post('/graphql/stream', `subscription ${query}`, 'text/event-stream')),
+    http: await outcomeOf(post('/graphql', `mutation ${query}`, 'application/json')),
+    events: await outcomeOf(post('/graphql/stream', `subscription ${query}`, 'text/event-stream')),
     socket: await overSocket(),
   };
 }
@@ -93,15 +93,15 @@ describe('a page of another origin', () => {
     });
   };
 
-  browserTest('that is listed chats with a session token, by every transport', async () => {
+  browserTest('that is listed can chat with a session token over every transport', async () => {
     const { http, events, socket } = await chatAt(shop);
     expect(http).toMatch(/^run .*"ChatReply"/s);
     expect(events).toMatch(/"RunStarted".*"ChatDone"/s);
     expect(socket).toMatch(/connection_ack.*"RunStarted".*"ChatDone".*"complete"/s);
   });
 
-  browserTest('that is not listed gets nothing by any transport', async () => {
-    expect(await chatAt(stranger)).toEqual({
+  browserTest('that is not listed is refused by every transport', async () => {
+    expect(await chatAt(unlisted)).toEqual({
       http: 'refused',
       events: 'refused',
       socket: 'refused',

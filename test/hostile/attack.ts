@@ -1,25 +1,25 @@
 import type { Socket } from 'node:net';
 import type { Random } from '../helpers/seeded-random.ts';
 
-/** A tenant that attacks: one key, and one bot for each kind of definition that it attacks with. */
+/** A hostile tenant: one key, and one bot for each kind of hostile definition. */
 export type HostileAccount = {
   apiKey: string;
-  /** Its model and its tools are the hostile server's. */
+  /** A bot with the hostile server's model and tools. */
   modelBot: string;
-  /** Its tools are those of the hostile MCP server. */
+  /** A bot with the tools of the hostile MCP server. */
   mcpBot: string;
-  /** Its prompt repeats `{{ context }}` as often as a definition may. */
+  /** A bot whose prompt repeats `{{ context }}` as often as allowed. */
   templateBot: string;
 };
 
-/** What an attacking process needs to know. */
+/** The configuration of an attacking process. */
 export type Target = {
-  /** Parley's address, `http://127.0.0.1:PORT`. */
+  /** Parley's base URL, `http://127.0.0.1:PORT`. */
   url: string;
-  /** The hostile server's address. */
+  /** The hostile server's base URL. */
   hostileUrl: string;
   accounts: HostileAccount[];
-  /** A text of the honest tenant. An answer that holds it is a leak. */
+  /** A text of the honest tenant. A response that contains it is a leak. */
   canary: string;
 };
 
@@ -31,30 +31,30 @@ export type Request = {
   body?: string | Buffer | object | undefined;
 };
 
-/** `text` holds the first MiB. */
+/** `text` contains the first MiB. */
 export type Answer = { status: number; text: string };
 
-/** What one attack works with. */
+/** The context of one attack. */
 export type AttackContext = {
   target: Target;
-  /** One of the accounts, drawn for this attack. */
+  /** A random one of the accounts. */
   account: HostileAccount;
   random: Random;
-  /** Ends the attack: its time is over, or the run is. */
+  /** Aborted when the attack's time or the whole run is over. */
   signal: AbortSignal;
-  /** Sends a request and reads its answer. @throws where the server closes the connection without one. */
+  /** Sends a request and reads its response. @throws if the server closes the connection without one. */
   send(request: Request): Promise<Answer>;
   /** The same with the account's key. */
   sendWithKey(request: Request): Promise<Answer>;
   /** Sends a GraphQL operation with the account's key. */
   graphql(query: string, variables?: object): Promise<Answer>;
-  /** Opens a TCP connection that the end of the attack closes. */
+  /** Opens a TCP connection that is closed at the end of the attack. */
   connect(): Socket;
-  /** Waits, but not beyond the end of the attack. */
+  /** Waits, at most until the end of the attack. */
   pause(ms: number): Promise<void>;
 };
 
-/** One way to attack, drawn anew each time with other numbers. */
+/** One kind of attack, performed with random parameters. */
 export type Attack = (context: AttackContext) => Promise<unknown>;
 
 /** Attacks by their names. */

@@ -1,8 +1,8 @@
 /**
- * One attacking process: draws attacks until it is stopped, a few at a time, and prints what became of them.
+ * One attacking process. It performs random attacks, a few at a time, until it is stopped, and prints their outcomes.
  *
- * Usage: node attacker.ts TARGET NUMBER SEED. TARGET is a `Target` as JSON. NUMBER, from 0, is also the process's
- * address on loopback, so that each attacker is a client of its own.
+ * Usage: node attacker.ts TARGET NUMBER SEED. TARGET is a `Target` as JSON. NUMBER, from 0, also determines the process's
+ * loopback address, so that each attacker is a separate client.
  */
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
@@ -15,11 +15,11 @@ import { documentAttacks } from './attacks/documents.ts';
 import { runAttacks } from './attacks/runs.ts';
 import { socketAttacks } from './attacks/sockets.ts';
 
-/** What one attacking process reports, as its last line. */
+/** The report of one attacking process, printed as its last line. */
 export type Report = {
-  /** How often each attack got each answer: an HTTP status, or `closed`. */
+  /** The number of each outcome by attack: an HTTP status, or `closed`. */
   outcomes: Record<string, Record<string, number>>;
-  /** The attacks whose answer held the honest tenant's text. */
+  /** The attacks whose response contained the honest tenant's text. */
   leaks: string[];
 };
 
@@ -118,7 +118,7 @@ async function perform(name: string, attack: Attack) {
   }
 }
 
-async function attackOn() {
+async function attackUntilStopped() {
   const names = Object.keys(attacks);
   while (!stop.signal.aborted) {
     const name = names[random.int(0, names.length - 1)] ?? '';
@@ -127,6 +127,6 @@ async function attackOn() {
   }
 }
 
-await Promise.all(Array.from({ length: CONCURRENCY }, attackOn));
+await Promise.all(Array.from({ length: CONCURRENCY }, attackUntilStopped));
 agent.destroy();
 console.log(JSON.stringify(report));

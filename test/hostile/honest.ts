@@ -3,10 +3,10 @@ import { setTimeout } from 'node:timers/promises';
 import { createClient, type Sample } from '../bench/client.ts';
 import type { Target } from '../bench/targets.ts';
 
-/** What the honest tenant and the operator saw while others attacked. Times in milliseconds. */
+/** What the honest tenant and the operator observed during the attacks. Times are in milliseconds. */
 export type Observation = {
   chats: number[];
-  /** What was wrong with answers, health's too. */
+  /** The failures of chats and of `/healthz`. */
   failures: string[];
   health: number[];
   /** The largest resident set of the server's process, in MiB. */
@@ -17,7 +17,7 @@ const CHAT_PACE_MS = 100;
 const PROBE_PACE_MS = 250;
 const PROBE_LIMIT_MS = 10_000;
 
-/** Chats in both modes and asks for the server's health, until the signal's abort. Never rejects. */
+/** Chats in both modes and polls the server's health, until the signal is aborted. Never rejects. */
 export async function observe(
   target: Pick<Target, 'cpuMs' | 'output' | 'name' | 'chatUrl' | 'headers'>,
   { url, memory, signal }: { url: string; memory(): Promise<number>; signal: AbortSignal },

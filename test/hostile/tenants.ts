@@ -1,18 +1,18 @@
 import type { HostileAccount } from './attack.ts';
 
-/** What a plan's accounts may send is what their attacks have, so several plans attack. */
+/** Plans limit the attacks of their accounts, so several plans are used. */
 const PLANS = ['FREE', 'FREE', 'FREE', 'PRO', 'PRO', 'BUSINESS', 'BUSINESS', 'BUSINESS'] as const;
-/** Enough for the preparation, whatever the plan is later. */
+/** The plan during the preparation, before the final plan is set. */
 const PREPARATION = { plan: 'ENTERPRISE', requestsPerMinute: 1_000_000, requestsPerDay: 1_000_000 };
 
 export type GraphQL = (
   apiKey: string,
   query: string,
   variables?: object,
-  // biome-ignore lint/suspicious/noExplicitAny: the caller knows what it asks for
+  // biome-ignore lint/suspicious/noExplicitAny: the caller knows the shape of its query
 ) => Promise<any>;
 
-/** Runs an operation at the server. @throws where it has errors. */
+/** Runs an operation. @throws if it has errors. */
 export const graphqlAt =
   (url: string): GraphQL =>
   async (apiKey, query, variables) => {
@@ -37,14 +37,14 @@ const DEPLOY = `mutation ($botId: ID!, $source: String!) {
   }
 }`;
 
-/** Makes an account without limits. @returns its id and its key. */
+/** Creates an account without limits. @returns its id and its key. */
 export async function createAccount(graphql: GraphQL, operatorKey: string, name: string) {
   const input = { name, ...PREPARATION };
   const { createAccount } = await graphql(operatorKey, CREATE_ACCOUNT, { input });
   return { id: createAccount.account.id as string, apiKey: createAccount.secret as string };
 }
 
-/** Makes a bot and deploys a source to it. @throws where the source has errors. */
+/** Creates a bot and deploys a source to it. @throws if the source has errors. */
 export async function createBot(graphql: GraphQL, apiKey: string, id: string, members: string) {
   const source = `agentlang 5\nagent "${id}" {\n${members}\n}\n`;
   await graphql(apiKey, CREATE_BOT, { id });
@@ -53,7 +53,7 @@ export async function createBot(graphql: GraphQL, apiKey: string, id: string, me
   return id;
 }
 
-/** Makes the accounts that attack, with their bots, and puts each on its plan. */
+/** Creates the hostile accounts with their bots, and sets the plan of each. */
 export async function createHostileAccounts(
   graphql: GraphQL,
   operatorKey: string,

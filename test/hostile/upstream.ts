@@ -1,29 +1,29 @@
 /**
- * The hostile tenants' servers, in one process: a model server, tools and an MCP server, each of which answers in the
- * worst ways that are known. What the model does is named by the last message of the user.
+ * The hostile tenants' servers, in one process: a model server, tools and an MCP server, with the worst known behaviours.
+ * The user's last message selects the model's behaviour.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 
-/** What the hostile model does. */
+/** The behaviours of the hostile model. */
 export const MODEL_BEHAVIOURS = [
   'hang',
-  'tool calls without number',
+  'very many tool calls',
   'one call with large arguments',
-  'arguments of many wrong elements',
+  'arguments with many invalid elements',
   'tiny deltas',
-  'a delta without end',
-  'names of any length',
-  'arguments of deep JSON',
-  'bytes that are no events',
-  'a cut',
-  'usage of any size',
-  'calls without an end',
+  'an endless delta',
+  'very long names',
+  'deeply nested arguments',
+  'bytes that are not events',
+  'a lost connection',
+  'absurd usage',
+  'endless calls',
 ] as const;
 type ModelBehaviour = (typeof MODEL_BEHAVIOURS)[number];
 
-/** What the hostile tool does. */
+/** The behaviours of the hostile tool. */
 export const TOOL_BEHAVIOURS = [
   'endless',
   'compressed',
@@ -36,7 +36,7 @@ export const TOOL_BEHAVIOURS = [
 type ToolBehaviour = (typeof TOOL_BEHAVIOURS)[number];
 
 const MEBIBYTE = 1024 * 1024;
-/** A hostile answer ends by itself, so that nothing here goes on for ever. */
+/** The maximum duration of a hostile response. */
 const ANSWER_LIMIT_MS = 40_000;
 const zeros = gzipSync(Buffer.alloc(200 * MEBIBYTE));
 
@@ -50,7 +50,7 @@ const toolCall = (index: number, name: string, input: string) =>
   });
 const done = 'data: [DONE]\n\n';
 
-/** Writes pieces as fast as the reader takes them, until it hangs up. */
+/** Writes pieces as fast as the reader accepts them, until it disconnects. */
 async function pour(response: ServerResponse, count: number, piece: (index: number) => string) {
   for (let index = 0; index < count && !response.destroyed; index += 100) {
     let batch = '';
@@ -69,47 +69,47 @@ type Body = {
 };
 
 async function answerAsModel(response: ServerResponse, { messages, tools = [] }: Body) {
-  const asked = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  const behaviourName = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const answersTool = messages.at(-1)?.role === 'tool';
   const name = tools[0]?.function.name ?? 'fetch';
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  if (asked.startsWith('call ') && !answersTool) {
+  if (behaviourName.startsWith('call ') && !answersTool) {
     response.write(
-      toolCall(0, name, JSON.stringify({ how: asked.slice('call '.length), list: [] })),
+      toolCall(0, name, JSON.stringify({ how: behaviourName.slice('call '.length), list: [] })),
     );
     response.end(done);
     return;
   }
   const act: Record<ModelBehaviour, () => Promise<unknown> | unknown> = {
     hang: () => new Promise((resolve) => response.once('close', resolve)),
-    'tool calls without number': () => pour(response, 600_000, (index) => toolCall(index, '', '')),
+    'very many tool calls': () => pour(response, 600_000, (index) => toolCall(index, '', '')),
     'one call with large arguments': () =>
       pour(response, 500, () => toolCall(0, name, 'x'.repeat(100_000))),
-    'arguments of many wrong elements': () =>
+    'arguments with many invalid elements': () =>
       response.write(toolCall(0, name, JSON.stringify({ how: 1, list: Array(200_000).fill({}) }))),
     'tiny deltas': () => pour(response, 2_000_000, () => chunk({ content: 'a' })),
-    'a delta without end': () => {
+    'an endless delta': () => {
       response.write('data: {"choices":[{"index":0,"delta":{"content":"');
       return pour(response, 5_000, () => 'a'.repeat(10_000));
     },
-    'names of any length': () => response.write(toolCall(0, '<b>'.repeat(300_000), '{}')),
-    'arguments of deep JSON': () =>
+    'very long names': () => response.write(toolCall(0, '<b>'.repeat(300_000), '{}')),
+    'deeply nested arguments': () =>
       response.write(toolCall(0, name, `{"list":${'['.repeat(30_000)}${']'.repeat(30_000)}}`)),
-    'bytes that are no events': () => pour(response, 2_000, () => '\u0000\u2028\n'.repeat(1_000)),
-    'a cut': () => response.write(chunk({ content: 'cut' }), () => response.destroy()),
-    'usage of any size': () =>
+    'bytes that are not events': () => pour(response, 2_000, () => '\u0000\u2028\n'.repeat(1_000)),
+    'a lost connection': () => response.write(chunk({ content: 'cut' }), () => response.destroy()),
+    'absurd usage': () =>
       response.write(
         chunk(
           { content: 'x' },
           { usage: { prompt_tokens: 1e308, completion_tokens: -5, total_tokens: 'many' } },
         ),
       ),
-    'calls without an end': () =>
+    'endless calls': () =>
       pour(response, 128, (index) => toolCall(index, name, '{"how":"endless","list":[]}')),
   };
-  const behave = Object.entries(act).find(([behaviour]) => behaviour === asked)?.[1];
-  // Once a tool has answered, the model stops, but for the one behaviour that calls on.
-  if (behave && (!answersTool || asked === 'calls without an end')) await behave();
+  const behave = Object.entries(act).find(([behaviour]) => behaviour === behaviourName)?.[1];
+  // After a tool result, the model stops, except for the one behaviour that keeps calling.
+  if (behave && (!answersTool || behaviourName === 'endless calls')) await behave();
   else response.write(chunk({ content: 'Hello.' }));
   response.end(done);
 }
@@ -135,7 +135,7 @@ async function answerAsTool(response: ServerResponse, how: string) {
 
 let listings = 0;
 
-/** Speaks just enough of the protocol to be asked for its tools. */
+/** Implements the part of the protocol that a client needs to list the tools. */
 async function answerAsMcp(response: ServerResponse, rpc: { id?: number; method?: string }) {
   if (rpc.id === undefined) return void response.writeHead(202).end();
   const reply = (result: object) => {
@@ -182,7 +182,7 @@ async function answerAsMcp(response: ServerResponse, rpc: { id?: number; method?
   }
 }
 
-/** Starts the server on a free port of loopback, and prints its address. */
+/** Starts the server on a free loopback port, and prints its URL. */
 function listen() {
   const server = createServer(async (request, response) => {
     const limit = setTimeout(() => response.destroy(), ANSWER_LIMIT_MS);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   keys.mistyped = tenant.apiKey.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'));
 });
 
-/** Where a row's request goes. */
+/** The method and path of a row's request. */
 function targetOf({ operation, method, path = '/', bot = '{bot}', id = 'x_none' }: BadRequest) {
   const route = routes.find((one) => one.id === operation);
   if (!route) return { method: method ?? 'GET', path };
@@ -66,12 +66,12 @@ const rows = [...access, ...bodies, ...parameters].map((row) => ({
   name: [row.operation, row.what].filter(Boolean).join(', '),
 }));
 
-describe('a bad request gets a documented answer', () => {
-  test('in more than 150 cases, at every route', () => {
+describe('a bad request gets a documented error', () => {
+  test('in more than 150 cases, on every route', () => {
     expect(rows.length).toBeGreaterThan(150);
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
-    const asked = new Set(rows.flatMap(({ operation }) => operation ?? []));
-    expect([...asked].toSorted()).toEqual(Object.keys(OPERATIONS).toSorted());
+    const tested = new Set(rows.flatMap(({ operation }) => operation ?? []));
+    expect([...tested].toSorted()).toEqual(Object.keys(OPERATIONS).toSorted());
     expect(Object.keys(OPERATIONS).toSorted()).toEqual(routes.map(({ id }) => id).toSorted());
   });
 

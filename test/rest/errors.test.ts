@@ -10,8 +10,8 @@ let app: TestApp;
 let broken: TestApp;
 let tenant: Tenant;
 let bot: string;
-/** A bot that soon gives up. */
-let impatient: string;
+/** A bot whose runs time out quickly. */
+let quickTimeout: string;
 let foreign: string;
 let undeployed: string;
 let failed: string;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   broken = await startApp({ database: { ...database, prisma } });
   tenant = await app.tenant();
   bot = await tenant.bot();
-  impatient = await tenant.bot('limits { run_time 60ms }');
+  quickTimeout = await tenant.bot('limits { run_time 60ms }');
   foreign = await (await app.tenant()).bot();
   undeployed = await tenant.bot(null);
   const attempt = await rest('deploy', { agentlang: 'nonsense' });
@@ -41,7 +41,7 @@ const headersFor = (key: string | null) => ({
   ...(key && { authorization: `Bearer ${key}` }),
 });
 
-/** Posts to a route of a bot; a text goes as it stands. */
+/** Posts to a route of a bot. A string is sent verbatim. */
 function rest(path: string, body: object | string, options: Options = {}): Promise<Response> {
   const { of = bot, key = tenant.apiKey, url = app.url, headers } = options;
   return fetch(`${url}/v1/bots/${of}/${path}`, {
@@ -51,7 +51,7 @@ function rest(path: string, body: object | string, options: Options = {}): Promi
   });
 }
 
-/** Runs an operation; a text goes as it stands for the whole body. */
+/** Runs an operation. A string is sent verbatim as the body. */
 async function graphql(
   operation: { query: string } | string,
   { key = tenant.apiKey, url = app.url }: Options = {},
@@ -72,34 +72,34 @@ const rollback = (id: string) => ({
 });
 const hi = { message: 'Hi' };
 
-/** A key that has been spent on something else. */
-async function spentKey(): Promise<string> {
+/** An idempotency key that was used for another request. */
+async function usedKey(): Promise<string> {
   const key = 'spent';
   await rest('execute', { prompt: 'First' }, { headers: { 'idempotency-key': key } });
   return key;
 }
 
-/** Does something while a session is at work on another message. */
+/** Performs an action while a session is busy with another message. */
 async function whileBusy<T>(act: () => Promise<T>): Promise<T> {
-  const [asked, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   app.upstream.script(async ({ end }) => {
-    asked.resolve();
+    started.resolve();
     await finish.promise;
     end();
   });
   const first = rest('chat', hi, { headers: { 'x-session-id': 'busy' } });
-  await asked.promise;
+  await started.promise;
   const answer = await act();
   finish.resolve();
   await first;
   return answer;
 }
 
-/** Of a tenant that has no request left. */
-async function spentTenant(): Promise<string> {
-  const poor = await app.tenant({ requestsPerMinute: 1 });
-  await rest('chat', hi, { key: poor.apiKey });
-  return poor.apiKey;
+/** The key of a tenant without remaining requests. */
+async function exhaustedTenant(): Promise<string> {
+  const limited = await app.tenant({ requestsPerMinute: 1 });
+  await rest('chat', hi, { key: limited.apiKey });
+  return limited.apiKey;
 }
 
 const refused: Script = ({ response }) => void response.writeHead(400).end();
@@ -107,7 +107,7 @@ const silent: Script = async ({ closed }) => {
   await closed;
 };
 
-/** Does something while the model's server does as it is told. */
+/** Performs an action with a scripted model. */
 function withModel<T>(script: Script, act: () => Promise<T>): Promise<T> {
   app.upstream.script(script);
   return act();
@@ -115,7 +115,7 @@ function withModel<T>(script: Script, act: () => Promise<T>): Promise<T> {
 
 type Way = { rest(): Promise<Response>; graphql?(): Promise<GraphQLAnswer> };
 
-/** How each error is met, by both interfaces; the others stand by themselves: those of runs below, `definition_invalid` in `deploy-source.test.ts`. */
+/** How to cause each error over both interfaces. `interrupted` is tested below, `definition_invalid` in `deploy-source.test.ts`. */
 const WAYS: Record<Exclude<ErrorCode, 'interrupted' | 'definition_invalid'>, Way> = {
   invalid_json: { rest: () => rest('chat', '{'), graphql: () => graphql('{') },
   invalid_request: {
@@ -136,10 +136,10 @@ const WAYS: Record<Exclude<ErrorCode, 'interrupted' | 'definition_invalid'>, Way
   },
   idempotency_conflict: {
     rest: async () =>
-      rest('execute', { prompt: 'Other' }, { headers: { 'idempotency-key': await spentKey() } }),
+      rest('execute', { prompt: 'Other' }, { headers: { 'idempotency-key': await usedKey() } }),
     graphql: async () =>
       graphql({
-        query: `mutation { execute(botId: "${bot}", input: { prompt: "Other", idempotencyKey: "${await spentKey()}" }) { id } }`,
+        query: `mutation { execute(botId: "${bot}", input: { prompt: "Other", idempotencyKey: "${await usedKey()}" }) { id } }`,
       }),
   },
   session_busy: {
@@ -179,11 +179,11 @@ const WAYS: Record<Exclude<ErrorCode, 'interrupted' | 'definition_invalid'>, Way
     graphql: () =>
       graphql({ query: `mutation { cancelRun(botId: "${bot}", id: "run_none") { id } }` }),
   },
-  // GraphQL has one address: what is not there is a field that is not valid.
+  // GraphQL has one URL. An unknown name is an invalid field.
   not_found: { rest: () => rest('nothing', {}) },
   rate_limit_exceeded: {
-    rest: async () => rest('chat', hi, { key: await spentTenant() }),
-    graphql: async () => graphql(chat(bot), { key: await spentTenant() }),
+    rest: async () => rest('chat', hi, { key: await exhaustedTenant() }),
+    graphql: async () => graphql(chat(bot), { key: await exhaustedTenant() }),
   },
   internal_error: {
     rest: () => rest('chat', hi, { url: broken.url }),
@@ -194,12 +194,12 @@ const WAYS: Record<Exclude<ErrorCode, 'interrupted' | 'definition_invalid'>, Way
     graphql: () => withModel(refused, () => graphql(chat(bot))),
   },
   model_timeout: {
-    rest: () => withModel(silent, () => rest('chat', hi, { of: impatient })),
-    graphql: () => withModel(silent, () => graphql(chat(impatient))),
+    rest: () => withModel(silent, () => rest('chat', hi, { of: quickTimeout })),
+    graphql: () => withModel(silent, () => graphql(chat(quickTimeout))),
   },
 };
 
-describe('every error is the same by both interfaces', () => {
+describe('every error is the same over both interfaces', () => {
   test.each(Object.entries(WAYS))('%s', async (code, way) => {
     const answer = await way.rest();
     const { status, headers } = answer;
@@ -209,19 +209,19 @@ describe('every error is the same by both interfaces', () => {
     const { errors } = await way.graphql();
     expect(errors).toHaveLength(1);
     expect(errors?.[0]?.extensions.code).toBe(code.toUpperCase());
-    // The two name the same input by different names, and wait for different times.
+    // The two use different names for the input, and have different retry times.
     const isAboutInput = 'details' in error || 'retry_after' in error;
     if (!isAboutInput) expect(errors?.[0]?.message).toBe(error.message);
     expect(JSON.stringify([error, errors])).not.toContain('canary');
   });
 
-  test('and the server knows no other status than the documents do', () => {
+  test('the server has no other statuses than the API document', () => {
     const { interrupted, ...statuses } = ERROR_STATUS;
     expect(statuses).toEqual(DOCUMENTED_STATUS);
     expect(interrupted).toBe(500);
   });
 
-  test('interrupted, of a run whose process has died', async () => {
+  test('interrupted: a run whose process died', async () => {
     const of = await tenant.bot();
     const chatted = await withModel(
       ({ end }) => end(),

@@ -11,13 +11,13 @@ import { createRawRequests } from './fuzz/raw.ts';
 const BODIES = rounds(350, 3_500);
 const QUERIES = rounds(250, 2_500);
 const RAW = rounds(400, 4_000);
-/** How many are under way at once. */
+/** The number of concurrent requests. */
 const AT_ONCE = 50;
 
 let app: TestApp;
 let tenant: Tenant;
 let bot: string;
-/** Where a good message gets as far as can be without a run. */
+/** A bot on which a valid message gets as far as possible without a run. */
 let undeployed: string;
 beforeAll(async () => {
   app = await startApp({ trustProxy: ['127.0.0.1'] });
@@ -26,7 +26,7 @@ beforeAll(async () => {
   undeployed = await tenant.bot(null);
 });
 
-/** Does all of it, so many at once, and names what failed by what was sent. */
+/** Sends all, a few at a time. An error contains what was sent. */
 async function all<T>(sent: T[], send: (one: T) => Promise<void>): Promise<void> {
   const waiting = sent.values();
   await Promise.all(
@@ -40,27 +40,27 @@ async function all<T>(sent: T[], send: (one: T) => Promise<void>): Promise<void>
   );
 }
 
-/** Nothing but an answer of the documents will do, and never a 500. */
+/** Accepts only documented responses, and no status 500. */
 function assertDocumented(answer: WireAnswer): void {
   const { status, headers, body } = answer;
   const isPage = headers.get('content-type')?.startsWith('text/html') ?? false;
-  // A path may lead out of the API, to the console's page, which counts no request.
+  // A path may leave the API and reach the console's page, which counts no request.
   if (status === 200 && isPage) return;
   if (status === 200 || status === 202) assertLimits(headers);
   else if (body !== '') readError(answer, false);
   if (![200, 202, 400, 401, 403, 404, 429].includes(status))
-    throw new Error(`It answered ${status}`);
+    throw new Error(`The response has status ${status}`);
 }
 
-async function ask(path: string, init: RequestInit): Promise<void> {
+async function send(path: string, init: RequestInit): Promise<void> {
   const answer = await fetch(app.url + path, { ...init, signal: AbortSignal.timeout(15_000) });
   const { status, headers } = answer;
   assertLimits(headers);
   assertDocumented({ status, headers, body: await answer.text() });
 }
 
-describe('random requests get no 500, no undocumented answer, and no silence', () => {
-  test('whatever their bodies are', async () => {
+describe('random requests get documented responses, no 500 and no hang', () => {
+  test('with random bodies', async () => {
     const random = testRandom();
     const good = { message: 'Hi', context: { a: 1 }, stream: false, environment: 'staging' };
     const targets = [
@@ -73,7 +73,7 @@ describe('random requests get no 500, no undocumented answer, and no silence', (
     for (const { path, body } of targets) {
       const seed = random.int(0, 2 ** 31 - 1);
       await all(fc.sample(bodiesLike(body), { seed, numRuns: BODIES / targets.length }), (text) =>
-        ask(`/v1/bots/${path}`, {
+        send(`/v1/bots/${path}`, {
           method: 'POST',
           headers: { ...tenant.headers, 'content-type': 'application/json' },
           body: text,
@@ -82,7 +82,7 @@ describe('random requests get no 500, no undocumented answer, and no silence', (
     }
   });
 
-  test('whatever their paths, queries and headers are', async () => {
+  test('with random paths, queries and headers', async () => {
     const random = testRandom();
     const text = fc.string({ unit: 'binary', maxLength: 20 }).map((any) => any.toWellFormed());
     const named = (...names: string[]) =>
@@ -131,26 +131,26 @@ describe('random requests get no 500, no undocumented answer, and no silence', (
     });
     const seed = random.int(0, 2 ** 31 - 1);
     await all(fc.sample(request, { seed, numRuns: QUERIES }), ({ path, of, query, headers }) =>
-      ask(`/v1/bots/${of || 'x'}/${path}?${new URLSearchParams(query)}`, {
+      send(`/v1/bots/${of || 'x'}/${path}?${new URLSearchParams(query)}`, {
         headers: { ...headers, ...tenant.headers },
       }),
     );
   });
 
-  test('whether they are HTTP at all or not', async () => {
+  test('with random bytes that may not be HTTP', async () => {
     const make = createRawRequests(testRandom(), { bot: undeployed, apiKey: tenant.apiKey });
-    const silent: string[] = [];
+    const unanswered: string[] = [];
     await all(Array.from({ length: RAW }, make), async ({ text, isFramed }) => {
       const bytes = Buffer.from(text, 'latin1');
       const answered = await exchange(app.url, bytes, { hangsUp: !isFramed });
       const answers = readAnswers(answered, text.startsWith('HEAD '));
       for (const answer of answers) assertDocumented(answer);
-      if (isFramed && answers.length === 0) silent.push(text);
+      if (isFramed && answers.length === 0) unanswered.push(text);
     });
-    expect(silent).toEqual([]);
+    expect(unanswered).toEqual([]);
   });
 
-  test('and the server answers as before', async () => {
+  test('after which the server works as before', async () => {
     const answer = await tenant.chat(bot, { message: 'Hi' });
     expect(await answer.json()).toMatchObject({ response: 'Hello there.' });
   });

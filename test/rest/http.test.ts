@@ -21,42 +21,42 @@ beforeAll(async () => {
 const json = () => ({ ...tenant.headers, 'content-type': 'application/json' });
 const message = '{"message": "Hi"}';
 
-/** What asks for a WebSocket of GraphQL's, beside the upgrade itself. Source: RFC 6455, section 1.3. */
+/** The headers of a WebSocket handshake besides the upgrade itself. Source: RFC 6455, section 1.3. */
 const HANDSHAKE = {
   'sec-websocket-version': '13',
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
   'sec-websocket-protocol': 'graphql-transport-ws',
 };
 
-describe('what is hardly HTTP', () => {
+describe('invalid HTTP', () => {
   test.each([
-    ['no HTTP', 'HELLO\r\n\r\n'],
-    ['nothing but its end', '\r\n\r\nx\r\n\r\n'],
+    ['not HTTP', 'HELLO\r\n\r\n'],
+    ['only the end of a request', '\r\n\r\nx\r\n\r\n'],
     ['an unknown method', 'BREW /v1 HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['a method that is for proxies', 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a method for proxies', 'CONNECT example.com:80 HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['an unknown version', 'GET /v1 HTTP/3.0\r\nHost: x\r\n\r\n'],
-    ['a space in the address', 'GET /v1 /x HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a space in the URL', 'GET /v1 /x HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a header without a colon', 'GET /v1 HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n'],
     ['a header without a name', 'GET /v1 HTTP/1.1\r\nHost: x\r\n: x\r\n\r\n'],
     ['oversized headers', `GET /v1 HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`],
-    ['an oversized address', `GET /v1/${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
-    ['a nonsense length', 'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n'],
+    ['an oversized URL', `GET /v1/${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['an invalid length', 'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n'],
     ['a negative length', 'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n'],
     [
       'two lengths',
       'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
     ],
     [
-      'a length beside chunks',
+      'a length and chunks',
       'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
     ],
-  ])('%s is a 400 of the documented form', async (_what, text) => {
+  ])('%s gets a 400 in the documented form', async (_what, text) => {
     const answer = await answerTo(app.url, text);
     expect(answer.headers.get('connection')).toBe('close');
     expect(readError(answer)).toMatchObject({ code: 'invalid_request' });
   });
 
-  test('is told from headers that are too large', async () => {
+  test('with oversized headers gets a specific error', async () => {
     const answer = await answerTo(app.url, requestText(deployments, { a: 'x'.repeat(20_000) }));
     expect(readError(answer).message).toBe('The headers are too large.');
   });
@@ -64,8 +64,8 @@ describe('what is hardly HTTP', () => {
   test.each([
     ['a chunk without a length', 'zz\r\nhello\r\n'],
     ['a chunk of another length', '3\r\nhello\r\n0\r\n\r\n'],
-    ['a chunk that is larger than anything', 'fffffffffffffffff\r\n'],
-  ])('%s is a 400, and counts as a request of its account', async (_what, chunks) => {
+    ['an oversized chunk', 'fffffffffffffffff\r\n'],
+  ])('%s gets a 400, and counts as a request of its account', async (_what, chunks) => {
     const own = await app.tenant({ requestsPerMinute: 100 });
     const path = `POST /v1/bots/${await own.bot()}/chat`;
     const headers = { ...own.headers, 'content-type': 'application/json' };
@@ -76,7 +76,7 @@ describe('what is hardly HTTP', () => {
     expect(answer.headers.get('x-ratelimit-remaining')).toBe('99');
   });
 
-  test('half a request is a 400 when nothing more can come', async () => {
+  test('half a request gets a 400 when the client has half-closed the connection', async () => {
     const text = requestText(chat, json(), message);
     for (const length of [20, text.indexOf('\r\n\r\n') + 2, text.length - 1]) {
       const answer = await answerTo(app.url, text.slice(0, length), { hangsUp: true });
@@ -84,7 +84,7 @@ describe('what is hardly HTTP', () => {
     }
   });
 
-  test('behind whole requests is refused after their answers', async () => {
+  test('after valid requests is refused after their responses', async () => {
     const whole = requestText(chat, { ...json(), connection: undefined }, message);
     const list = requestText(deployments, { ...tenant.headers, connection: undefined });
     const [first, second, third, ...more] = readAnswers(
@@ -96,19 +96,19 @@ describe('what is hardly HTTP', () => {
     expect(third && readError(third)).toMatchObject({ code: 'invalid_request' });
   });
 
-  test('does not keep a run at work when its client has gone', async () => {
-    const asked = Promise.withResolvers<void>();
-    const hungUp = Promise.withResolvers<void>();
+  test('does not keep a run active after its client disconnected', async () => {
+    const started = Promise.withResolvers<void>();
+    const aborted = Promise.withResolvers<void>();
     app.upstream.script(async ({ closed }) => {
-      asked.resolve();
+      started.resolve();
       await closed;
-      hungUp.resolve();
+      aborted.resolve();
     });
     const socket = openSocket(app.url);
     socket.write(`${requestText(chat, { ...json(), connection: undefined }, message)}NONSENSE\r\n`);
-    await asked.promise;
+    await started.promise;
     socket.end();
-    await hungUp.promise;
+    await aborted.promise;
     app.upstream.script(({ say, end }) => {
       say('Hello there.');
       end();
@@ -117,7 +117,7 @@ describe('what is hardly HTTP', () => {
 });
 
 describe('a request', () => {
-  test('may be sent one after another on one connection, also where they are refused', async () => {
+  test('may be pipelined on one connection, even if some are refused', async () => {
     const kept = { ...tenant.headers, connection: undefined };
     const text = [
       requestText(deployments, kept),
@@ -133,16 +133,16 @@ describe('a request', () => {
     expect(closing).toEqual(answers.slice(-1));
   });
 
-  test('that stands in line behind another is stopped too when its client goes', async () => {
-    const asked = Promise.withResolvers<void>();
+  test('that is pipelined is cancelled too when its client disconnects', async () => {
+    const started = Promise.withResolvers<void>();
     app.upstream.script(async ({ closed }) => {
-      if (app.upstream.openResponses() === 2) asked.resolve();
+      if (app.upstream.openResponses() === 2) started.resolve();
       await closed;
     });
     const socket = openSocket(app.url);
     const text = requestText(chat, { ...json(), connection: undefined }, message);
     socket.write(text + text);
-    await asked.promise;
+    await started.promise;
     socket.destroy();
     await expect.poll(app.upstream.openResponses, { timeout: 2_000 }).toBe(0);
     app.upstream.script(({ say, end }) => {
@@ -151,12 +151,12 @@ describe('a request', () => {
     });
   });
 
-  test('may be of HTTP/1.0', async () => {
+  test('may use HTTP/1.0', async () => {
     const text = requestText(deployments, tenant.headers).replace('HTTP/1.1', 'HTTP/1.0');
     expect((await answerTo(app.url, text)).status).toBe(200);
   });
 
-  test('may name its server in its address, as RFC 9112 has it', async () => {
+  test('may have an absolute URL, as RFC 9112 allows', async () => {
     const own = { ...tenant.headers, host: undefined };
     for (const server of ['http://localhost:4000', 'HTTPS://example.com']) {
       const line = deployments.replace('/', `${server}/`);
@@ -166,7 +166,7 @@ describe('a request', () => {
   });
 
   test.each(['POST', 'HEAD', 'DELETE', 'OPTIONS'])(
-    'with %s is answered as if it asked for no WebSocket, and its connection ends',
+    'with the method %s does not open a WebSocket, and its connection is closed',
     async (method) => {
       const headers = { connection: 'close, upgrade', upgrade: 'websocket', ...HANDSHAKE };
       const text = requestText(`${method} /graphql/ws`, headers);
@@ -175,7 +175,7 @@ describe('a request', () => {
     },
   );
 
-  test('with HEAD is answered without a body, and the connection goes on', async () => {
+  test('with HEAD gets a response without a body, and the connection stays open', async () => {
     const head = requestText(deployments.replace('GET', 'HEAD'), {
       ...tenant.headers,
       connection: undefined,
@@ -187,20 +187,20 @@ describe('a request', () => {
     expect(second?.status).toBe(200);
   });
 
-  test('may send its body in chunks, with extensions and trailers', async () => {
+  test('may have a chunked body, with extensions and trailers', async () => {
     const head = requestText(chat, { ...json(), 'transfer-encoding': 'chunked' });
     const body = '1\r\n{\r\n10;a=b\r\n"message": "Hi"}\r\n0\r\nTrailer: x\r\n\r\n';
     expect((await answerTo(app.url, head + body)).status).toBe(200);
   });
 
-  test('in chunks may be no larger than 1 MiB either', async () => {
+  test('in chunks is limited to 1 MiB too', async () => {
     const head = requestText(chat, { ...json(), 'transfer-encoding': 'chunked' });
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     const [answer] = readAnswers(await exchange(app.url, `${head}${chunk.repeat(17)}0\r\n\r\n`));
     expect(answer && readError(answer)).toMatchObject({ code: 'request_too_large' });
   });
 
-  test('of 1 MiB exactly is taken, and of one byte more is not', async () => {
+  test('of exactly 1 MiB is accepted, and of one byte more refused', async () => {
     const sized = (size: number) => `{"message": "${'x'.repeat(size - '{"message": ""}'.length)}"}`;
     const send = (size: number) => answerTo(app.url, requestText(chat, json(), sized(size)));
     expect((await send(1024 * 1024)).status).toBe(200);
@@ -208,7 +208,7 @@ describe('a request', () => {
   });
 
   test.each(['gzip', 'br', 'GZIP', 'gzip, identity'])(
-    'whose body is compressed with %s is told so',
+    'with a body compressed with %s gets an error about Content-Encoding',
     async (encoding) => {
       const answer = await fetch(`${app.url}/v1/bots/${bot}/chat`, {
         method: 'POST',
@@ -232,12 +232,12 @@ describe('a request', () => {
     expect((await answerTo(app.url, text)).status).toBe(200);
   });
 
-  test('that says that its body is identical to itself is taken', async () => {
+  test('with Content-Encoding: identity is accepted', async () => {
     const text = requestText(chat, { ...json(), 'content-encoding': 'identity' }, message);
     expect((await answerTo(app.url, text)).status).toBe(200);
   });
 
-  test('may wait to be told to go on', async () => {
+  test('may wait for 100 Continue', async () => {
     const socket = openSocket(app.url);
     const text = requestText(chat, { ...json(), expect: '100-continue' }, message);
     socket.write(text.slice(0, -message.length));
@@ -249,12 +249,12 @@ describe('a request', () => {
   });
 
   test.each([
-    ['nothing at all', {}],
+    ['no body', {}],
     ['an empty body', { 'content-length': '0' }],
-    ['an empty body that is JSON', { 'content-type': 'application/json', 'content-length': '0' }],
+    ['an empty JSON body', { 'content-type': 'application/json', 'content-length': '0' }],
     ['an empty body of another type', { 'content-type': 'text/plain', 'content-length': '0' }],
-    ['an empty body of a nonsense type', { 'content-type': 'nonsense', 'content-length': '0' }],
-  ])('with %s will do to roll back and to cancel', async (_what, headers) => {
+    ['an empty body of an invalid type', { 'content-type': 'nonsense', 'content-length': '0' }],
+  ])('with %s is accepted for rollback and cancel', async (_what, headers) => {
     const listed = await fetch(`${app.url}/v1/bots/${bot}/deployments`, tenant);
     const { deployments } = (await listed.json()) as { deployments: { deployment_id: string }[] };
     const run = (await tenant.chat(bot, { message: 'Hi' })).headers.get('x-run-id');

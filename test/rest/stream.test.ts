@@ -18,14 +18,14 @@ const streaming = () => ({
 });
 const message = '{"message": "Hi", "stream": true}';
 
-/** Has the model say these texts, one after another. */
-const say = (texts: string[]) =>
+/** Scripts a model that sends these texts. */
+const scriptTexts = (texts: string[]) =>
   app.upstream.script((exchange) => {
     for (const text of texts) exchange.say(text);
     exchange.end();
   });
 
-/** A text with what breaks naive framing: line ends of all kinds, frames within, other alphabets, escapes. */
+/** Texts that break naive framing: line ends of all kinds, embedded frames, other alphabets, escapes. */
 const HARD = [
   'Line one\nline two\r\nline three\rline four',
   '\n\n',
@@ -38,8 +38,8 @@ const HARD = [
 ];
 
 describe('a streamed reply', () => {
-  test('is frames of exactly `data: <json>` and an empty line, byte for byte, whatever is said', async () => {
-    say(HARD);
+  test('consists of frames of exactly `data: <json>` and an empty line, with any text', async () => {
+    scriptTexts(HARD);
     for (const [line, body] of [
       [`POST /v1/bots/${bot}/chat`, message],
       [`POST /v1/bots/${bot}/execute`, '{"prompt": "Hi", "stream": true}'],
@@ -62,8 +62,8 @@ describe('a streamed reply', () => {
     }
   });
 
-  test('of a run’s events has the same frames behind a line `id: <number>`', async () => {
-    say(['One\n', 'two']);
+  test('of a run’s events has the same frames after a line `id: <number>`', async () => {
+    scriptTexts(['One\n', 'two']);
     const run = (await tenant.chat(bot, { message: 'Hi' })).headers.get('x-run-id');
     const line = `GET /v1/bots/${bot}/runs/${run}/events`;
     const { body } = await answerTo(app.url, requestText(line, tenant.headers));
@@ -79,8 +79,8 @@ describe('a streamed reply', () => {
     );
   });
 
-  test('leaves the connection to the next request', async () => {
-    say(['Hello']);
+  test('keeps the connection open for the next request', async () => {
+    scriptTexts(['Hello']);
     const kept = requestText(`POST /v1/bots/${bot}/chat`, {
       ...streaming(),
       connection: undefined,
@@ -94,8 +94,8 @@ describe('a streamed reply', () => {
     ]);
   });
 
-  test('to HTTP/1.0, which knows no chunks, ends with its connection', async () => {
-    say(['Hello']);
+  test('over HTTP/1.0, without chunks, ends with its connection', async () => {
+    scriptTexts(['Hello']);
     const text = requestText(`POST /v1/bots/${bot}/chat`, streaming(), message);
     const answer = await answerTo(app.url, text.replace('HTTP/1.1', 'HTTP/1.0'));
     expect(answer.headers.get('transfer-encoding')).toBeNull();

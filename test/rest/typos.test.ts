@@ -29,7 +29,7 @@ const detailsOf = async (answer: Response) => (await refusalOf(answer)).details;
 const countDeployments = (botId: string) => app.prisma.deployment.count({ where: { botId } });
 
 describe('an unknown field', () => {
-  test('that nearly names a field is refused with the field that it resembles, by every body', async () => {
+  test('that resembles a known field is refused with a suggestion, in every body', async () => {
     const typos: [string, object, string, string][] = [
       ['chat', { message: 'Hi' }, 'enviroment', 'environment'],
       ['chat', { message: 'Hi' }, 'Stream', 'stream'],
@@ -42,9 +42,9 @@ describe('an unknown field', () => {
       ['deploy', { agentlang: agent() }, 'envVars', 'env_vars'],
       ['deployments/dep_x/rollback', {}, 'mesage', 'message'],
     ];
-    for (const [path, body, typo, meant] of typos) {
+    for (const [path, body, typo, suggestion] of typos) {
       const answer = await post(`${bot}/${path}`, { ...body, [typo]: 'staging' });
-      const message = `unknown field ${typo}, did you mean ${meant}?`;
+      const message = `unknown field ${typo}, did you mean ${suggestion}?`;
       expect([path, await refusalOf(answer)]).toEqual([
         path,
         {
@@ -56,7 +56,7 @@ describe('an unknown field', () => {
     }
   });
 
-  test('deploys nothing', async () => {
+  test('causes no deployment', async () => {
     const own = await tenant.bot(null);
     const body = { agentlang: agent(), enviroment: 'staging', colour: 'blue' };
     expect(await detailsOf(await post(`${own}/deploy`, body))).toEqual([
@@ -69,7 +69,7 @@ describe('an unknown field', () => {
     expect(await countDeployments(own)).toBe(0);
   });
 
-  test('rolls nothing back', async () => {
+  test('causes no rollback', async () => {
     const own = await tenant.bot();
     const [deployment] = await app.prisma.deployment.findMany({ where: { botId: own } });
     const path = `${own}/deployments/${deployment?.id}/rollback`;
@@ -79,7 +79,7 @@ describe('an unknown field', () => {
     expect(await countDeployments(own)).toBe(1);
   });
 
-  test('that resembles none is ignored by chat and execute, also next to values of its own kind', async () => {
+  test('that resembles no known field is ignored by chat and execute, also if its value does', async () => {
     const more = { colour: 'blue', session_id: 'x', env: 'staging', user: { enviroment: 1 } };
     for (const [path, body] of [
       ['chat', { message: 'Hi' }],
@@ -92,7 +92,7 @@ describe('an unknown field', () => {
     }
   });
 
-  test('within what is the client’s own is no typo', async () => {
+  test('is allowed in the client’s own data', async () => {
     const own = { enviroment: 'x', mesage: 'y', agentlnag: 'z' };
     const schema = { type: 'object', properties: { mesage: { type: 'string' } } };
     app.upstream.script(({ say, end }) => {
@@ -111,7 +111,7 @@ describe('an unknown field', () => {
     expect(await deployed.json()).toMatchObject({ status: 'deployed' });
   });
 
-  test('is named together with every other problem', async () => {
+  test('is reported together with every other problem', async () => {
     const body = { mesage: 'Hi', stream: 'yes', environment: 'staging' };
     const headers = { 'x-environment': 'production' };
     const details = await detailsOf(await post(`${bot}/chat`, body, headers));
@@ -123,7 +123,7 @@ describe('an unknown field', () => {
     ]);
   });
 
-  test('may have any name and number: the answer stays short', async () => {
+  test('may be one of thousands, and the response stays short', async () => {
     const names = Array.from({ length: 5_000 }, (_, index) => `x${index}`);
     const many = Object.fromEntries([...names, 'y'.repeat(100_000)].map((name) => [name, 1]));
     const details = await detailsOf(await post(`${bot}/deploy`, { agentlang: '', ...many }));
@@ -142,7 +142,7 @@ describe('an environment that is given twice', () => {
     ['execute', { prompt: 'Hi', environment: 'production' }],
     ['deploy', { agentlang: agent(), environment: 'production' }],
     ['deploy?environment=production', { agentlang: agent() }],
-  ])('is refused where header and request differ: %s', async (path, body) => {
+  ])('is refused if the header differs from the request: %s', async (path, body) => {
     const own = await tenant.bot();
     const count = await countDeployments(own);
     const staging = { 'x-environment': 'staging' };
@@ -153,7 +153,7 @@ describe('an environment that is given twice', () => {
     await same.text();
   });
 
-  test('is refused where query and body differ, in words that name the places and no value', async () => {
+  test('is refused if the query differs from the body, with an error that lists the sources and no values', async () => {
     const body = { message: 'Hi', environment: 'production' };
     const answer = await post(`${bot}/chat/stream?environment=staging`, body);
     expect(await detailsOf(answer)).toEqual([
@@ -170,14 +170,14 @@ describe('an environment that is given twice', () => {
     ]);
   });
 
-  test('and the message of a deploy too', async () => {
+  test('is refused like a message that is given twice', async () => {
     const answer = await post(`${bot}/deploy?message=A`, { agentlang: agent(), message: 'B' });
     expect(await detailsOf(answer)).toEqual([
       { path: 'message', message: 'must be the same in the body and the query' },
     ]);
   });
 
-  test('does not concern routes that do not read the header', async () => {
+  test('is not checked on routes that do not read the header', async () => {
     const headers = { ...tenant.headers, 'x-environment': 'staging' };
     const runs = await fetch(`${app.url}/v1/bots/${bot}/runs?environment=production`, { headers });
     expect(runs.status).toBe(200);
@@ -197,7 +197,7 @@ describe('X-Environment', () => {
     expect(deployment?.environment).toBe('STAGING');
   });
 
-  test('with another value deploys nothing', async () => {
+  test('with an invalid value deploys nothing', async () => {
     const own = await tenant.bot(null);
     const answer = await post(
       `${own}/deploy`,

@@ -1,7 +1,7 @@
 import type { AttackContext, Attacks } from '../attack.ts';
 import { botPath, json } from '../attack.ts';
 
-/** Checks or deploys a source, by REST or GraphQL. */
+/** Checks a source over GraphQL, or deploys it over REST. */
 async function submit(
   { account, graphql, sendWithKey, random }: AttackContext,
   members: string,
@@ -26,7 +26,7 @@ async function submit(
 const lines = (count: number, line: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n');
 
-/** Definitions that are costly to read, and variables that are costly to redact. */
+/** Definitions that are expensive to parse, and variables that are expensive to redact. */
 export const definitionAttacks: Attacks = {
   'names that nearly match': (context) => {
     const count = context.random.int(100, 2_800);
@@ -36,7 +36,7 @@ export const definitionAttacks: Attacks = {
   },
   'settings that nearly match': (context) =>
     submit(context, `model "m" {\n${lines(10_000, (index) => `temprature${index} 1`)}\n}`),
-  'templates without number': (context) =>
+  'very many templates': (context) =>
     submit(
       context,
       `description "${'{{ context.a ?? "b" }}'.repeat(context.random.int(10, 11_000))}"`,
@@ -56,7 +56,7 @@ export const definitionAttacks: Attacks = {
       A: '(a+)+$'.repeat(context.random.int(100, 8_000)),
       B: 'b'.repeat(context.random.int(8, 60_000)),
     }),
-  'variables without number': (context) =>
+  'very many variables': (context) =>
     submit(
       context,
       'channel web',

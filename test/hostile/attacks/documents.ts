@@ -5,7 +5,7 @@ import { json } from '../attack.ts';
 const unknownFields = ({ random }: AttackContext, count: number) =>
   Array.from({ length: count }, (_, index) => `f${index}_${random.int(0, 1e9)}`).join(' ');
 
-/** Sends a document by one of the ways that GraphQL has. */
+/** Sends a document over one of the GraphQL transports. */
 async function sendDocument(context: AttackContext, query: string, withKey: boolean) {
   const { random } = context;
   const send = withKey ? context.sendWithKey : context.send;
@@ -20,7 +20,7 @@ async function sendDocument(context: AttackContext, query: string, withKey: bool
   await random.pick(ways)();
 }
 
-/** Opens a WebSocket, sends the document in it, and takes one answer. */
+/** Opens a WebSocket, sends the document, and reads one response. */
 async function subscribe({ target, account, signal }: AttackContext, query: string) {
   const socket = new WebSocket(
     `${target.url.replace('http', 'ws')}/graphql/ws`,
@@ -44,7 +44,7 @@ async function subscribe({ target, account, signal }: AttackContext, query: stri
   await ended;
 }
 
-/** Documents that are wrong, large or costly. */
+/** Documents that are invalid, large or expensive. */
 export const documentAttacks: Attacks = {
   'documents of unknown fields': (context) =>
     sendDocument(context, `{ ${unknownFields(context, context.random.int(1, 400))} }`, false),
@@ -66,7 +66,7 @@ export const documentAttacks: Attacks = {
     const aliases = Array.from({ length: 100 }, (_, index) => `a${index}: ${stats}`).join(' ');
     return graphql(`{ bot(id: "${account.modelBot}") { ${aliases} } }`);
   },
-  'variables without end': ({ random, graphql }) => {
+  'deeply nested variables': ({ random, graphql }) => {
     const depth = random.int(10, 100_000);
     return graphql('query ($context: JSON) { __typename }', {
       context: JSON.parse(

@@ -3,7 +3,7 @@ import type { AttackContext, Attacks } from '../attack.ts';
 import { botPath, json } from '../attack.ts';
 import { MODEL_BEHAVIOURS, TOOL_BEHAVIOURS } from '../upstream.ts';
 
-/** Begins a run that the hostile model answers in one of its ways. */
+/** Begins a run that the hostile model serves with a given behaviour. */
 async function run(
   { sendWithKey, random }: AttackContext,
   bot: string,
@@ -66,7 +66,7 @@ export const runAttacks: Attacks = {
   },
   'long messages in one session': (context) =>
     run(context, context.account.templateBot, 'y'.repeat(context.random.int(1e5, 1e6))),
-  'streams that nobody reads': async ({ account, connect, pause, random }) => {
+  'unread streams': async ({ account, connect, pause, random }) => {
     const body = JSON.stringify({ message: 'tiny deltas', stream: true });
     const socket = connect().pause();
     socket.write(
@@ -75,7 +75,7 @@ export const runAttacks: Attacks = {
     );
     await pause(random.int(500, 5_000));
   },
-  'streams that are left at once': async ({ account, connect }) => {
+  'streams that are closed at once': async ({ account, connect }) => {
     const body = JSON.stringify({ message: 'hang', stream: true });
     const socket = connect();
     socket.write(
@@ -90,7 +90,7 @@ export const runAttacks: Attacks = {
       `mutation ($value: String!) { setMemory(botId: "${account.templateBot}", sessionId: "session-1", name: "name", value: $value) { memory { name } } }`,
       { value: 'z'.repeat(random.int(1, 1_000_000)) },
     ),
-  'idempotency keys of others': (context) =>
+  'idempotency keys of other tenants': (context) =>
     context.sendWithKey({
       method: 'POST',
       path: botPath(context.account.modelBot, 'execute'),

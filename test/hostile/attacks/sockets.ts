@@ -3,17 +3,17 @@ import { WebSocket } from 'ws';
 import type { AttackContext, Attacks } from '../attack.ts';
 import { botPath, json } from '../attack.ts';
 
-/** Opens connections, writes the same bytes to each, and reads none of the answers. */
+/** Opens connections, writes the same bytes to each, and reads no responses. */
 async function unread({ connect, pause, random }: AttackContext, request: string) {
   for (let count = random.int(5, 60); count > 0; count -= 1) connect().pause().write(request);
   await pause(random.int(500, 4_000));
 }
 
-/** Bytes and connections below GraphQL and REST. */
+/** Attacks with raw bytes and connections, below GraphQL and REST. */
 export const socketAttacks: Attacks = {
-  'playgrounds that nobody reads': (context) =>
+  'unread GraphiQL pages': (context) =>
     unread(context, 'GET /graphql HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n'.repeat(5)),
-  'references that nobody reads': (context) =>
+  'unread OpenAPI documents': (context) =>
     unread(context, 'GET /v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(20)),
   'requests without an end': (context) =>
     unread(context, `POST /graphql HTTP/1.1\r\nHost: a\r\nX-${context.random.int(0, 1e9)}: `),
@@ -22,14 +22,14 @@ export const socketAttacks: Attacks = {
       context,
       'POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"query": "',
     ),
-  'bytes that are no HTTP': async ({ connect, random }) => {
+  'bytes that are not HTTP': async ({ connect, random }) => {
     const socket = connect();
     const length = random.int(1, 100_000);
     socket.end(Buffer.from(Array.from({ length }, () => random.int(0, 255))));
     socket.resume();
     await once(socket, 'close');
   },
-  'headers without number': async ({ connect, random }) => {
+  'very many headers': async ({ connect, random }) => {
     const headers = Array.from(
       { length: random.int(100, 5_000) },
       (_, index) => `X-${index}: 1\r\n`,
@@ -38,7 +38,7 @@ export const socketAttacks: Attacks = {
     socket.end(`GET /healthz HTTP/1.1\r\nHost: a\r\n${headers.join('')}\r\n`).resume();
     await once(socket, 'close');
   },
-  'keys at random': async ({ send, random }) => {
+  'random keys': async ({ send, random }) => {
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
     const secret = Array.from({ length: 49 }, () => letters[random.int(0, 61)]).join('');
     await send({

@@ -3,18 +3,18 @@ import { type BadRequest, OPERATIONS } from './row.ts';
 
 type Access = Omit<BadRequest, 'operation' | 'what'>;
 
-/** What is refused before anything else of a request is looked at, at every route. */
+/** Refusals that come before every other check, on every route. */
 const REFUSALS: Record<string, Access> = {
   'no key': { key: null, code: 'missing_api_key' },
-  'a key that nobody issued': { key: 'unknown', code: 'invalid_api_key' },
+  'an unknown key': { key: 'unknown', code: 'invalid_api_key' },
   'an expired key': { key: 'expired', code: 'invalid_api_key' },
   'a revoked key': { key: 'revoked', code: 'invalid_api_key' },
-  'no such bot': { bot: 'none', code: 'bot_not_found' },
+  'an unknown bot': { bot: 'none', code: 'bot_not_found' },
   "another account's bot": { bot: '{foreign}', code: 'bot_access_denied' },
   'a key for another bot': { key: 'restricted', code: 'bot_access_denied' },
 };
 
-/** What a key may not do, of the routes that ask for more than to see the bot. */
+/** A key without the required scope for each route that requires one. */
 const WEAK: Record<string, string> = {
   chat: 'reader',
   streamChatByQuery: 'reader',
@@ -34,35 +34,35 @@ const everywhere = Object.keys(OPERATIONS).flatMap((operation) =>
 
 const weak = Object.entries(WEAK).map(([operation, key]) => ({
   operation,
-  what: 'a key that may not do it',
+  what: 'a key without the scope',
   key,
   code: 'insufficient_scope',
 }));
 
-/** The order of the checks: an earlier one is never hidden by a later one. */
+/** The order of the checks: an earlier error is never hidden by a later one. */
 const order: BadRequest[] = [
   {
-    what: 'no key, no such bot, a broken body',
+    what: 'no key, an unknown bot, an invalid body',
     bot: 'none',
     body: '{',
     key: null,
     code: 'missing_api_key',
   },
-  { what: 'no such bot, a broken body', bot: 'none', body: '{', code: 'bot_not_found' },
+  { what: 'an unknown bot, an invalid body', bot: 'none', body: '{', code: 'bot_not_found' },
   {
-    what: "another account's bot, a broken body",
+    what: "another account's bot, an invalid body",
     bot: '{foreign}',
     body: '{',
     code: 'bot_access_denied',
   },
   {
-    what: 'a key that may not, a broken body',
+    what: 'a key without the scope, an invalid body',
     key: 'reader',
     body: '{',
     code: 'insufficient_scope',
   },
   {
-    what: 'a bot that is not deployed, a broken body',
+    what: 'a bot that is not deployed, an invalid body',
     bot: '{undeployed}',
     body: '{',
     code: 'invalid_json',
@@ -85,7 +85,7 @@ const keys: BadRequest[] = [
 ].map((row) => ({ operation: 'chat', ...row }));
 
 const bots: BadRequest[] = [
-  ['a bot id that is none', 'a%20b%00'],
+  ['an invalid bot id', 'a%20b%00'],
   ['an empty bot id', ''],
   ['a bot id of a thousand letters', 'x'.repeat(1_000)],
   ['a bot id that is a path', '..%2F..%2Fetc'],
@@ -102,7 +102,7 @@ const bots: BadRequest[] = [
   })),
 );
 
-/** Nothing that there is, with a key and without. */
+/** Routes that do not exist, with a key and without. */
 const nowhere: BadRequest[] = [
   ['POST', '/v1/nothing'],
   ['POST', '/nothing'],

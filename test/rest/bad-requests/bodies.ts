@@ -8,20 +8,20 @@ const invalid = (body: string, ...details: string[]): Body => ({
   details,
 });
 
-/** The body that an operation takes, sent in another way than it wants. */
+/** The body of an operation, with another content type. */
 const typed = (type: string) => ({ headers: { 'content-type': type }, code: 'invalid_request' });
 
-/** What is no JSON object, or none that was sent as one. */
+/** Bodies that are not JSON objects, or that are not sent as JSON. */
 const NO_BODIES: Record<string, Body> = {
   'half a body': { body: '{"message": ', code: 'invalid_json' },
   'text after the body': { body: '{}x', code: 'invalid_json' },
-  'a comma too many': { body: '{"message": "Hi",}', code: 'invalid_json' },
+  'an extra comma': { body: '{"message": "Hi",}', code: 'invalid_json' },
   'single quotes': { body: "{'message': 'Hi'}", code: 'invalid_json' },
-  'a number that is none': { body: '{"message": NaN}', code: 'invalid_json' },
+  'an invalid number': { body: '{"message": NaN}', code: 'invalid_json' },
   'white space': { body: ' \n', code: 'invalid_json' },
   'a control character in a text': { body: '{"message": "\n"}', code: 'invalid_json' },
   'a byte order mark in the middle': { body: '{\ufeff}', code: 'invalid_json' },
-  'what is not UTF-8': { body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]), code: 'invalid_json' },
+  'invalid UTF-8': { body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]), code: 'invalid_json' },
   'half of a UTF-8 character': {
     body: new Uint8Array([0x22, 0xe2, 0x82, 0x22]),
     code: 'invalid_json',
@@ -40,14 +40,14 @@ const NO_BODIES: Record<string, Body> = {
   },
   'an array': invalid('[]', ''),
   null: invalid('null', ''),
-  'a text': invalid('"Hi"', ''),
+  'a string': invalid('"Hi"', ''),
   'a number': invalid('1e400', ''),
   'a form': { body: 'message=Hi', ...typed('application/x-www-form-urlencoded') },
   'plain text': typed('text/plain'),
   'a nonsense content type': typed('nonsense'),
-  'JSON of another kind': typed('application/merge-patch+json'),
+  'another type of JSON': typed('application/merge-patch+json'),
   'a compressed body': { headers: { 'content-encoding': 'gzip' }, code: 'invalid_request' },
-  'a body in an encoding of nobody': {
+  'an unknown encoding': {
     headers: { 'content-encoding': 'x' },
     code: 'invalid_request',
   },
@@ -75,20 +75,20 @@ const needed = WITH_BODY.filter((operation) => operation !== 'rollback').flatMap
   ],
 );
 
-/** Looks as if it had a length, and that is none. */
-const LENGTHY = { length: { toString: '' } };
+/** An object whose `length` is not a number. */
+const FAKE_LENGTH = { length: { toString: '' } };
 
-/** What a field may not be, by the field: each value stands alone in a body that is good otherwise. */
+/** Invalid values by field. Each is the only invalid value of its body. */
 const FIELDS: Record<string, Record<string, unknown[]>> = {
   chat: {
-    message: [undefined, null, 1, true, '', [], {}, LENGTHY, '\0', 'a\ud800', '\udc00a'],
+    message: [undefined, null, 1, true, '', [], {}, FAKE_LENGTH, '\0', 'a\ud800', '\udc00a'],
     context: ['x', 1, null, [], { a: ['\0'] }, { '\0': 1 }, { a: { b: '\udfff' } }, nested(40)],
     stream: ['true', 1, null, {}],
     environment: ['test', 'STAGING', '', 1, null, ['staging'], '__proto__', 'constructor'],
   },
   streamChat: { message: [undefined, 5, '\0'], context: [1], stream: ['yes'], environment: ['x'] },
   execute: {
-    prompt: [undefined, null, 0, '', [], LENGTHY, '\0', '\ud800'],
+    prompt: [undefined, null, 0, '', [], FAKE_LENGTH, '\0', '\ud800'],
     context: [false, 'x', nested(33)],
     stream: ['true', 0],
     background: ['true', 1, null],
@@ -98,10 +98,10 @@ const FIELDS: Record<string, Record<string, unknown[]>> = {
   deploy: {
     agentlang: [undefined, null, 1, [], '\0', '\ud800'],
     environment: ['Production', 'test', null, 1],
-    message: [1, null, LENGTHY, '\0', 'x'.repeat(1_001)],
+    message: [1, null, FAKE_LENGTH, '\0', 'x'.repeat(1_001)],
     env_vars: ['x', 1, null, []],
   },
-  rollback: { message: [1, null, [], LENGTHY, '\0', 'x'.repeat(1_001)] },
+  rollback: { message: [1, null, [], FAKE_LENGTH, '\0', 'x'.repeat(1_001)] },
 };
 
 const GOOD: Record<string, object> = {
@@ -122,7 +122,7 @@ const fields = Object.entries(FIELDS).flatMap(([operation, names]) =>
   ),
 );
 
-/** Variables that have a wrong name, or a wrong value. */
+/** Variables with an invalid name or value. */
 const variables = (
   [
     [{ 'a-b': 'x' }, 'env_vars.a-b'],
@@ -143,7 +143,7 @@ const variables = (
 const together: BadRequest[] = [
   {
     operation: 'chat',
-    what: 'everything wrong at once',
+    what: 'every field invalid',
     headers: { 'x-session-id': 'a b', 'x-on-busy': 'wait', 'idempotency-key': '' },
     ...invalid(
       json({ message: 7, context: 7, stream: 7, environment: 7 }),
@@ -153,7 +153,7 @@ const together: BadRequest[] = [
   },
   {
     operation: 'execute',
-    what: 'everything wrong at once',
+    what: 'every field invalid',
     ...invalid(
       json({ context: 7, stream: 7, background: 7, environment: 7, metadata: 7 }),
       ...['prompt', 'context', 'stream', 'background', 'environment', 'metadata'],
@@ -161,12 +161,12 @@ const together: BadRequest[] = [
   },
   {
     operation: 'execute',
-    what: 'both at once and later',
+    what: 'streamed and in the background',
     ...invalid(json({ prompt: 'Hi', stream: true, background: true }), 'stream', 'background'),
   },
   {
     operation: 'execute',
-    what: 'both at once and later, and more that is wrong',
+    what: 'streamed and in the background, with more problems',
     ...invalid(
       json({ context: 7, stream: true, background: true }),
       ...['prompt', 'context', 'stream', 'background'],
@@ -174,7 +174,7 @@ const together: BadRequest[] = [
   },
   {
     operation: 'deploy',
-    what: 'too many variables, some of which are none',
+    what: 'too many variables, some of them invalid',
     ...invalid(
       json({ ...GOOD.deploy, env_vars: { '1A': 'x', ...manyVariables(199), B: 7 } }),
       ...['env_vars.1A', 'env_vars.B', 'env_vars'],
@@ -182,7 +182,7 @@ const together: BadRequest[] = [
   },
   {
     operation: 'deploy',
-    what: 'everything wrong at once',
+    what: 'every field invalid',
     ...invalid(
       json({ environment: 7, message: 7, env_vars: { 'a-b': 7 } }),
       ...['agentlang', 'environment', 'message', 'env_vars.a-b'],

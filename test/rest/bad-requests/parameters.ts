@@ -1,6 +1,6 @@
 import { type BadRequest, OPERATIONS } from './row.ts';
 
-/** Values that a header may not have, at the routes that know it. */
+/** Invalid values of headers, on the routes that read them. */
 const HEADERS: Record<string, { operations: string[]; values: string[] }> = {
   'x-session-id': {
     operations: ['chat', 'streamChat', 'streamChatByQuery'],
@@ -19,7 +19,7 @@ const HEADERS: Record<string, { operations: string[]; values: string[] }> = {
   'last-event-id': { operations: ['followRun'], values: ['x', '-1', '1.5', '1e3', '+1'] },
 };
 
-/** Parameters that a query may not have, at the routes that know it. */
+/** Invalid query parameters, on the routes that read them. */
 const QUERIES: Record<string, Record<string, string[]>> = {
   streamChatByQuery: {
     message: ['', 'message=', 'message=%00', 'message=a&message=b'],
@@ -80,7 +80,7 @@ const queries = Object.entries(QUERIES).flatMap(([operation, parameters]) =>
   ),
 );
 
-/** Those that name a run or a deployment, with what they say where it is not there. */
+/** Operations on a run or a deployment, with the error for an unknown one. */
 const NAMING = {
   readRun: 'run_not_found',
   followRun: 'run_not_found',
@@ -97,7 +97,7 @@ const absent: BadRequest[] = Object.entries(NAMING).flatMap(([operation, code]) 
   })),
 );
 
-/** What cannot be an id, for it cannot even be stored. */
+/** An id that cannot be stored. */
 const unstorable: BadRequest[] = Object.keys(NAMING).map((operation) => ({
   operation,
   id: '%00',
@@ -105,7 +105,7 @@ const unstorable: BadRequest[] = Object.keys(NAMING).map((operation) => ({
   code: 'invalid_request',
 }));
 
-/** What is there, and cannot do what is asked of it. */
+/** Bots in a state that does not allow the operation. */
 const states: BadRequest[] = [
   ...['chat', 'streamChat', 'execute'].flatMap((operation) => [
     {
@@ -116,7 +116,7 @@ const states: BadRequest[] = [
     },
     {
       operation,
-      what: 'staging where there is none',
+      what: 'staging without a deployment',
       headers: { 'x-environment': 'staging' },
       body: OPERATIONS[operation],
     },
@@ -129,7 +129,7 @@ const states: BadRequest[] = [
   },
 ].map((row) => ({ ...row, code: 'bot_not_deployed' }));
 
-/** What is no URL. */
+/** Malformed URLs. */
 const urls: BadRequest[] = ['%', '%E0%A4%A', '%zz', 'a%'].map((id) => ({
   what: `a malformed URL with ${id}`,
   path: `/v1/bots/${id}/chat`,

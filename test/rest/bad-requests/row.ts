@@ -1,18 +1,18 @@
-/** A request that is refused, and how. Names in braces stand for bots and the like that the test has made. */
+/** A request that is refused. Names in braces stand for ids of the test. */
 export type BadRequest = {
   what: string;
-  /** The operation that is asked for, by its name in the table of routes; none: `path` is nothing of it. */
+  /** The operation's name in the table of routes. Without it, `path` is the request's path. */
   operation?: string;
-  /** In place of the operation's own. */
+  /** Default: the operation's method. */
   method?: string;
-  /** Where there is no operation. */
+  /** Only for rows without an operation. */
   path?: string;
-  /** Which bot is asked for, as it stands in the path; `{bot}` unless said otherwise. */
+  /** The bot's id in the path. Default: `{bot}`. */
   bot?: string;
-  /** Which run or deployment of it. */
+  /** The id of a run or a deployment. */
   id?: string;
   query?: string;
-  /** A name among the test's keys, a whole header, or none; `good` unless said otherwise. */
+  /** A name among the test's keys, a whole header, or null for none. Default: `good`. */
   key?: string | null;
   headers?: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer>;
@@ -21,7 +21,7 @@ export type BadRequest = {
   details?: string[];
 };
 
-/** Every operation, with a body that it takes where it takes one. */
+/** Every operation, with a valid body if it has one. */
 export const OPERATIONS: Record<string, string | undefined> = {
   chat: '{"message": "Hi"}',
   streamChatByQuery: undefined,
@@ -36,7 +36,7 @@ export const OPERATIONS: Record<string, string | undefined> = {
   rollback: '{}',
 };
 
-/** Those that read a body. */
+/** Operations with a body. */
 export const WITH_BODY = ['chat', 'streamChat', 'execute', 'deploy', 'rollback'];
 
 export const json = (value: unknown): string => JSON.stringify(value);

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 
-/** Names that an object has without being given them, and such as clients invent. */
+/** Names of inherited members, names of fields, and random names. */
 const names = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'length', '', '0', '$ref'),
   fc.constantFrom('message', 'prompt', 'context', 'stream', 'environment', 'agentlang', 'env_vars'),
   fc.string({ unit: 'binary', maxLength: 10 }),
 );
 
-/** Any JSON, with halves of surrogate pairs, control characters and names that mean something elsewhere. */
+/** Random JSON, with lone surrogates, control characters and special names. */
 const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -21,7 +21,7 @@ const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** Texts of JSON that no value in memory is the origin of. */
+/** JSON texts that `JSON.stringify` never produces. */
 const texts = fc.oneof(
   fc.constantFrom('1e999', '-1e999', '1e-999', '123456789012345678901234567890', '-0', '"\\ud800"'),
   fc.nat(2_000).map((depth) => `${'['.repeat(depth)}${']'.repeat(depth)}`),
@@ -30,7 +30,7 @@ const texts = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
 );
 
-/** What is sent to a route whose good body is this one: such a body with changes, or anything else. */
+/** Bodies for a route with this valid body: the body with changes, or random text. */
 export function bodiesLike(good: Record<string, unknown>): fc.Arbitrary<string> {
   const changed = fc
     .array(fc.tuple(fc.oneof(fc.constantFrom(...Object.keys(good)), names), value), {
@@ -50,7 +50,7 @@ export function bodiesLike(good: Record<string, unknown>): fc.Arbitrary<string> 
   );
 }
 
-/** An object of exactly these names: `__proto__` is one like any other. */
+/** An object with exactly these names, where `__proto__` is an ordinary one. */
 function object(entries: [string, unknown][]): object {
   return Object.fromEntries(entries);
 }

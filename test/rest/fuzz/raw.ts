@@ -1,10 +1,10 @@
 import type { Random } from '../../helpers/seeded-random.ts';
 
-/** One or more requests, and how their end is known. */
+/** One or more raw requests. */
 export type RawRequest = {
   /** Each character is a byte. */
   text: string;
-  /** Whether a server knows where each request ends, and that it is the last one. */
+  /** Whether a server can tell where each request ends, and that it is the last one. */
   isFramed: boolean;
 };
 
@@ -15,7 +15,7 @@ const NO_VERSIONS = ['HTTP/2.0', 'HTTP/0.9', 'HTTP/1.10', 'http/1.1', 'HTTP', ''
 
 type Known = { bot: string; apiKey: string };
 
-/** Makes requests as no client library would send them. */
+/** Creates requests that no client library would send. */
 export function createRawRequests(random: Random, { bot, apiKey }: Known) {
   const chance = (percent: number) => random.int(1, 100) <= percent;
   const bytes = (length: number): string =>
@@ -73,7 +73,7 @@ export function createRawRequests(random: Random, { bot, apiKey }: Known) {
       () => 'Transfer-Encoding: chunked',
     ])();
 
-  /** A request whose end is known, whatever it asks for. */
+  /** A request with a known end, for any target. */
   const framed = (isLast: boolean, method: string): string => {
     const body = random.pick(['', '{}', '{"message": "Hi"}', '{', '[]', bytes(20)]);
     const lines = [
@@ -92,7 +92,7 @@ export function createRawRequests(random: Random, { bot, apiKey }: Known) {
     return `${[...lines, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`;
   };
 
-  /** A request of which nobody knows where it ends, if it is one. */
+  /** A request whose end may be unknown, or that may be invalid. */
   const unframed = (): string => {
     const end = random.pick(['\r\n', '\r\n', '\n', '\r', '\0']);
     const method = random.pick([...METHODS, ...NO_METHODS]);
@@ -110,7 +110,7 @@ export function createRawRequests(random: Random, { bot, apiKey }: Known) {
 
   const cut = (text: string) => text.slice(0, random.int(0, text.length));
 
-  const scratched = (text: string) => {
+  const corrupted = (text: string) => {
     const at = random.int(0, text.length);
     return text.slice(0, at) + bytes(random.int(1, 3)) + text.slice(at + random.int(0, 3));
   };
@@ -127,7 +127,7 @@ export function createRawRequests(random: Random, { bot, apiKey }: Known) {
       () => unframed(),
       () => cut(unframed()),
       () => cut(framed(true, random.pick(METHODS))),
-      () => scratched(framed(true, 'POST')),
+      () => corrupted(framed(true, 'POST')),
       () => bytes(random.int(1, 200)),
     ])();
     return { text, isFramed: false };
