@@ -16,7 +16,7 @@ const DATABASE = 'src/storage/database.ts';
 /** A file that imports this one repeats its checks with random input. */
 const ROUNDS = 'test/helpers/rounds.ts';
 
-/** Files that count the objects of their process, so each runs in a process of its own. */
+/** Files that count the objects of their process, so each runs in a separate process. */
 export const ALONE = [
   'test/runs/leaks.test.ts',
   'test/transport/many-subscriptions.test.ts',

@@ -22,24 +22,24 @@ type Deployment = {
   diagnostics: { severity: string; code: string; line: number; column: number }[];
 };
 
-const run = async (who: Tenant, query: string, variables: object) => {
-  const { data, errors } = await who.graphql(query, variables);
+const run = async (caller: Tenant, query: string, variables: object) => {
+  const { data, errors } = await caller.graphql(query, variables);
   if (errors) throw Object.assign(new Error(errors[0]?.message), errors[0]?.extensions);
   return Object.values(data)[0] as Deployment;
 };
 
-const deploy = (botId: string, input: object, who = tenant) =>
+const deploy = (botId: string, input: object, caller = tenant) =>
   run(
-    who,
+    caller,
     `mutation ($botId: ID!, $input: DeployInput!) { deploy(botId: $botId, input: $input) { ${FIELDS} } }`,
     { botId, input },
   );
 
 const again =
   (field: 'rollback' | 'promote') =>
-  (botId: string, deploymentId: string, who = tenant) =>
+  (botId: string, deploymentId: string, caller = tenant) =>
     run(
-      who,
+      caller,
       `mutation ($botId: ID!, $deploymentId: ID!) { ${field}(botId: $botId, deploymentId: $deploymentId) { ${FIELDS} } }`,
       { botId, deploymentId },
     );
@@ -202,17 +202,17 @@ describe('a deploy', () => {
   test('requires the scope DEPLOY, as does reading a source', async () => {
     const bot = await tenant.bot();
     const chatting = await tenant.key({ scopes: ['CHAT', 'RUNS', 'ADMIN'] });
-    const ask = (query: string) => app.graphql(chatting, query);
+    const request = (query: string) => app.graphql(chatting, query);
     for (const query of [
       `mutation { deploy(botId: "${bot}", input: { source: "" }) { id } }`,
       `mutation { rollback(botId: "${bot}", deploymentId: "x") { id } }`,
       `mutation { promote(botId: "${bot}", deploymentId: "x") { id } }`,
       `{ bot(id: "${bot}") { activeDeployment { source } } }`,
     ]) {
-      expect((await ask(query)).errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
+      expect((await request(query)).errors?.[0]?.extensions.code).toBe('INSUFFICIENT_SCOPE');
     }
     expect(
-      (await ask(`{ bot(id: "${bot}") { activeDeployment { id envNames } } }`)).errors,
+      (await request(`{ bot(id: "${bot}") { activeDeployment { id envNames } } }`)).errors,
     ).toBeUndefined();
   });
 });
@@ -539,8 +539,8 @@ describe('the deployments of a bot', () => {
     );
     expect(data.bot).toEqual({ production: { id: one.id }, staging: { id: three.id } });
 
-    const node = (who: Tenant) =>
-      who.graphql('query ($id: ID!) { node(id: $id) { ... on Deployment { status } } }', {
+    const node = (caller: Tenant) =>
+      caller.graphql('query ($id: ID!) { node(id: $id) { ... on Deployment { status } } }', {
         id: one.id,
       });
     expect((await node(tenant)).data).toEqual({ node: { status: 'DEPLOYED' } });

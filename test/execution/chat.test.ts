@@ -191,8 +191,8 @@ describe('a chat', () => {
       },
       node: { __typename: 'Run', id },
     });
-    const code = async (who: Tenant, variables: object) =>
-      (await who.graphql(READ, variables)).errors?.[0]?.extensions.code;
+    const code = async (caller: Tenant, variables: object) =>
+      (await caller.graphql(READ, variables)).errors?.[0]?.extensions.code;
     const otherTenant = await app.tenant();
     expect(await code(tenant, { id: 'run_none' })).toBe('RUN_NOT_FOUND');
     expect(await code(tenant, { id, botId: await tenant.bot() })).toBe('RUN_NOT_FOUND');

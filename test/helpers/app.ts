@@ -30,7 +30,7 @@ export type TestApp = {
   upstream: Upstream;
   /** Sends a request to the server in this process, without a socket. */
   inject: FastifyInstance['inject'];
-  /** The server of the metrics, if the options ask for one. It does not listen. */
+  /** The server of the metrics, if the options enable it. It does not listen. */
   metricsHttp: FastifyInstance | undefined;
   /** The number of messages that wait for their session's turn. */
   waiting(): Promise<number>;
@@ -81,8 +81,8 @@ export const TEST_SECRET_KEY = Buffer.alloc(32, 7);
 /** Encrypts the variables of the tests' deployments. */
 export const testCipher = createEnvironmentCipher(TEST_SECRET_KEY);
 
-/** No client of a test reaches these limits, however slow the machine is. */
-const PATIENT = { requestMs: 240_000, stallMs: 240_000 };
+/** No test reaches these limits, even on a slow machine. */
+const LONG_LIMITS = { requestMs: 240_000, stallMs: 240_000 };
 
 /** Starts the app, and closes it at the end of the test file. */
 export async function startApp(options: Partial<AppOptions> = {}): Promise<TestApp> {
@@ -99,7 +99,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     trustProxy: [],
     allowedHosts: [],
     ...options,
-    connectionLimits: { ...PATIENT, ...options.connectionLimits },
+    connectionLimits: { ...LONG_LIMITS, ...options.connectionLimits },
   });
   const upgraded = new Set<Duplex>();
   app.http.server.on('upgrade', (_request, socket) => {

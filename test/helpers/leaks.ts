@@ -29,8 +29,8 @@ export async function objectCounts(): Promise<ObjectCounts> {
 }
 
 /**
- * Waits until the process has fewer additional objects than these limits. What a client has closed remains until the
- * server has read that, which takes longer on a busy machine.
+ * Waits until the process has fewer additional objects than these limits. Objects of closed connections remain
+ * until the server notices the close, which takes longer on a busy machine.
  */
 export async function expectNoLeak(
   before: ObjectCounts,

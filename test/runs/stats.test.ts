@@ -21,20 +21,20 @@ const at = (moment: string) => ({ createdAt: new Date(moment) });
 describe('the statistics of a bot', () => {
   test('sum up the runs from a start up to an exclusive end, by day', async () => {
     const [bot, other] = [await tenant.bot(null), await tenant.bot(null)];
-    const spent = (promptTokens: number, latencyMs: number | null) => ({
+    const usage = (promptTokens: number, latencyMs: number | null) => ({
       promptTokens,
       completionTokens: 1,
       latencyMs,
     });
     await makeRuns(app, bot, [
-      { ...at('2026-03-01T11:59:59.999Z'), ...spent(1_000, 1_000) },
-      { ...at('2026-03-01T12:00:00Z'), ...spent(10, 100) },
-      { ...at('2026-03-01T23:59:59.999Z'), ...spent(20, 200), status: 'FAILED' },
-      { ...at('2026-03-03T00:00:00Z'), ...spent(30, 400), status: 'CANCELLED' },
-      { ...at('2026-03-03T11:00:00Z'), ...spent(0, null), status: 'RUNNING' },
-      { ...at('2026-03-03T12:00:00Z'), ...spent(1_000, 1_000), status: 'FAILED' },
+      { ...at('2026-03-01T11:59:59.999Z'), ...usage(1_000, 1_000) },
+      { ...at('2026-03-01T12:00:00Z'), ...usage(10, 100) },
+      { ...at('2026-03-01T23:59:59.999Z'), ...usage(20, 200), status: 'FAILED' },
+      { ...at('2026-03-03T00:00:00Z'), ...usage(30, 400), status: 'CANCELLED' },
+      { ...at('2026-03-03T11:00:00Z'), ...usage(0, null), status: 'RUNNING' },
+      { ...at('2026-03-03T12:00:00Z'), ...usage(1_000, 1_000), status: 'FAILED' },
     ]);
-    await makeRuns(app, other, [{ ...at('2026-03-02T12:00:00Z'), ...spent(1_000, 1_000) }]);
+    await makeRuns(app, other, [{ ...at('2026-03-02T12:00:00Z'), ...usage(1_000, 1_000) }]);
     const { data, errors } = await stats(bot, '2026-03-01T12:00:00Z', '2026-03-03T13:00:00+01:00');
     expect(errors).toBeUndefined();
     expect(data.bot.stats).toEqual({

@@ -18,7 +18,7 @@ const dependency = (name: string) => ({
 });
 
 describe('the state of the server', () => {
-  test('is known to an operator', async () => {
+  test('is available to an operator', async () => {
     const app = await startApp({ allowedOrigins: ['https://shop.example'] });
     const { data, errors } = await app.graphql(await operatorOf(await app.tenant()), QUERY);
     expect(errors).toBeUndefined();
@@ -33,7 +33,7 @@ describe('the state of the server', () => {
     expect(Date.parse(data.server.startedAt)).toBeLessThan(Date.now());
   });
 
-  test('leaves other keys the version and the start', async () => {
+  test('is limited to the version and the start time for other keys', async () => {
     const app = await startApp();
     const { graphql } = await app.tenant();
     const { data } = await graphql('{ server { version } }');
@@ -42,7 +42,7 @@ describe('the state of the server', () => {
     expect(errors?.map(({ extensions }) => extensions.code)).toContain('INSUFFICIENT_SCOPE');
   });
 
-  test.skipIf(!inject('redisUrl'))('shows whether Redis answers', async () => {
+  test.skipIf(!inject('redisUrl'))('includes whether Redis responds', async () => {
     const { redis, cut } = await linkRedis();
     const app = await startApp({ redis });
     const key = await operatorOf(await app.tenant());

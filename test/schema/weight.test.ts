@@ -116,9 +116,9 @@ describe('an operation that repeats an expensive field', () => {
     ['for few days', { from: '2026-01-01T00:00:00Z', to: '2026-01-08T00:00:00Z' }, false],
   ])('is weighed by its number of days: %s', (_what, variables, isRefused) => {
     const query = `query ($from: DateTime!, $to: DateTime!) { bots(first: 50) { edges { node { stats(from: $from, to: $to) { perDay { runs } } } } } }`;
-    const ask = expect(() => assert(query, variables));
-    if (isRefused) ask.toThrow(/up to \d+ objects; at most 10000/);
-    else ask.not.toThrow();
+    const expectation = expect(() => assert(query, variables));
+    if (isRefused) expectation.toThrow(/up to \d+ objects; at most 10000/);
+    else expectation.not.toThrow();
   });
 
   test.each([

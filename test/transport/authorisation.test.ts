@@ -200,10 +200,10 @@ const secretsFor = async ({ scopes }: Row): Promise<Record<string, string | unde
 });
 
 /** The outcome of the same request with each credential. */
-const outcomesFor = async (row: Row, ask: (secret?: string) => Promise<Outcome>) => {
+const outcomesFor = async (row: Row, execute: (secret?: string) => Promise<Outcome>) => {
   const outcomes: Record<string, Outcome> = {};
   for (const [credential, secret] of Object.entries(await secretsFor(row))) {
-    outcomes[credential] = await ask(secret);
+    outcomes[credential] = await execute(secret);
   }
   return outcomes;
 };
@@ -226,7 +226,7 @@ describe('authorisation', () => {
     expect(decided.toSorted()).toEqual(rootFieldsOfRoutes().toSorted());
   });
 
-  describe.each(Object.entries(TRANSPORTS))('over %s', (_name, ask) => {
+  describe.each(Object.entries(TRANSPORTS))('over %s', (_name, execute) => {
     test.each(Object.entries(TOKEN_TABLE))(
       '%s, for session tokens',
       async (_what, { operation: document, expected }) => {
@@ -238,13 +238,13 @@ describe('authorisation', () => {
         };
         const outcomes: Record<string, Outcome> = {};
         for (const [name, token] of Object.entries(tokens))
-          outcomes[name] = await ask(document(ids), token);
+          outcomes[name] = await execute(document(ids), token);
         expect(outcomes).toEqual(expected);
       },
     );
 
     test.each(rows)('%s', async (field, row) => {
-      const outcomes = await outcomesFor(row, (secret) => ask(documentOf(field, row), secret));
+      const outcomes = await outcomesFor(row, (secret) => execute(documentOf(field, row), secret));
       expect(outcomes).toEqual(expectedOf(row));
     });
   });

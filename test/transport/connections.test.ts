@@ -148,7 +148,7 @@ describe('a client that reads nothing', () => {
 describe('the connections of an address', () => {
   const limits = { anonymous: 4, graceMs: 0 };
   /** Sends a request and leaves the connection open. @returns the start of the status line. */
-  const ask = async (socket: Socket, headers: Record<string, string> = {}) => {
+  const request = async (socket: Socket, headers: Record<string, string> = {}) => {
     socket.write(requestText('GET /v1/nothing', { ...headers, connection: undefined }));
     const [bytes] = await once(socket, 'data');
     return String(bytes).slice(0, 12);
@@ -159,7 +159,7 @@ describe('the connections of an address', () => {
     const tenant = await app.tenant();
     const accepted = watchConnections(app);
     const keyed = await client(app, accepted);
-    expect(await ask(keyed, tenant.headers)).toBe('HTTP/1.1 404');
+    expect(await request(keyed, tenant.headers)).toBe('HTTP/1.1 404');
     const upgraded = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', tenant);
     await once(upgraded, 'open');
     upgraded.send('{"type": "connection_init"}');
@@ -169,9 +169,9 @@ describe('the connections of an address', () => {
     const open = () => accepted.filter(({ destroyed }) => !destroyed);
     await expect.poll(() => open().length).toBe(2 + limits.anonymous);
     expect(open()).toEqual([...accepted.slice(0, 2), ...accepted.slice(-limits.anonymous)]);
-    expect(await ask(keyed, tenant.headers)).toBe('HTTP/1.1 404');
+    expect(await request(keyed, tenant.headers)).toBe('HTTP/1.1 404');
     const last = anonymous.at(-1);
-    expect(last && (await ask(last, tenant.headers))).toBe('HTTP/1.1 404');
+    expect(last && (await request(last, tenant.headers))).toBe('HTTP/1.1 404');
     expect(upgraded.readyState).toBe(WebSocket.OPEN);
     upgraded.close();
   });
@@ -182,7 +182,8 @@ describe('the connections of an address', () => {
     const accepted = watchConnections(app);
     const sockets: Socket[] = [];
     for (let count = 0; count < 12; count += 1) sockets.push(await client(app, accepted));
-    for (const socket of sockets) expect(await ask(socket, tenant.headers)).toBe('HTTP/1.1 404');
+    for (const socket of sockets)
+      expect(await request(socket, tenant.headers)).toBe('HTTP/1.1 404');
   });
 
   test.each([['127.0.0.1'], ['127.0.0.0/8']])(
@@ -192,7 +193,7 @@ describe('the connections of an address', () => {
       const accepted = watchConnections(app);
       const sockets: Socket[] = [];
       for (let count = 0; count < 12; count += 1) sockets.push(await client(app, accepted));
-      for (const socket of sockets) expect(await ask(socket)).toMatch(/^HTTP\/1.1 4/);
+      for (const socket of sockets) expect(await request(socket)).toMatch(/^HTTP\/1.1 4/);
     },
   );
 });
@@ -247,20 +248,20 @@ describe('incoming bodies', () => {
       socket.write(`${requestText('POST /graphql', headers)}{"query": "`);
       halves.push(socket);
     }
-    const ask = (headers = {}) =>
+    const request = (headers = {}) =>
       fetch(`${app.url}/graphql`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: '{"query": "{ __typename }"}',
       });
-    const status = async () => (await ask()).status;
+    const status = async () => (await request()).status;
     await expect.poll(status, { interval: 20 }).toBe(429);
-    const refused = await ask();
+    const refused = await request();
     expect(refused.headers.get('retry-after')).toBe('1');
     expect(await refused.json()).toMatchObject({
       errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }],
     });
-    expect(await (await ask(tenant.headers)).json()).toEqual({ data: { __typename: 'Query' } });
+    expect(await (await request(tenant.headers)).json()).toEqual({ data: { __typename: 'Query' } });
     halves[0]?.destroy();
     await expect.poll(status, { interval: 20 }).toBe(200);
   });

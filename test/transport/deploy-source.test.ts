@@ -18,7 +18,7 @@ const BROKEN = 'agentlang 5\nagent "A" {\n  promt "Hi"\n}\n';
 
 type Body = string | Uint8Array<ArrayBuffer>;
 
-/** Deploys and holds the answer to the OpenAPI document. */
+/** Deploys, and checks the response against the OpenAPI document. */
 async function deploy(
   bot: string,
   body: Body,
@@ -42,7 +42,7 @@ const refusalOf = ({ status, headers, text }: Awaited<ReturnType<typeof deploy>>
 const stored = (botId: string) =>
   app.prisma.deployment.findMany({ where: { botId }, orderBy: { createdAt: 'desc' } });
 
-describe('a deploy with the source as its body', () => {
+describe('a deploy whose body is the source', () => {
   test.each([
     'text/plain',
     'text/plain; charset=utf-8',
@@ -61,7 +61,7 @@ describe('a deploy with the source as its body', () => {
     expect(app.upstream.requests.at(-1)?.body.messages[0]?.content).toBe('Grüße, ünïcödé.');
   });
 
-  test('takes environment and message from the query, and the environment from the header', async () => {
+  test('reads environment and message from the query, and the environment from the header', async () => {
     const bot = await tenant.bot(null);
     await deploy(bot, agent(), { query: '?environment=staging&message=First%20%26%20last' });
     await deploy(bot, agent(), { headers: { ...TEXT, 'x-environment': 'staging' } });
@@ -71,7 +71,7 @@ describe('a deploy with the source as its body', () => {
     ]);
   });
 
-  test('keeps the variables of the deployment before it', async () => {
+  test('keeps the variables of the previous deployment', async () => {
     const bot = await tenant.bot(null);
     const json = JSON.stringify({ agentlang: agent(), env_vars: { KEY: 'secret' } });
     await deploy(bot, json, { headers: JSON_TYPE });
@@ -79,14 +79,14 @@ describe('a deploy with the source as its body', () => {
     expect(await stored(bot)).toMatchObject([{ envNames: ['KEY'] }, { envNames: ['KEY'] }]);
   });
 
-  test('drops a byte order mark', async () => {
+  test('ignores a byte order mark', async () => {
     const bot = await tenant.bot(null);
     const { body } = await deploy(bot, `\ufeff${agent()}`);
     expect(body.status).toBe('deployed');
     expect(await stored(bot)).toMatchObject([{ source: agent() }]);
   });
 
-  test('is the same request as the JSON form, under one idempotency key', async () => {
+  test('equals the JSON form under the same idempotency key', async () => {
     const bot = await tenant.bot(null);
     const key = { 'idempotency-key': 'release-7' };
     const first = await deploy(bot, agent(), { headers: { ...TEXT, ...key } });
@@ -101,7 +101,7 @@ describe('a deploy with the source as its body', () => {
     expect(refusalOf(other).code).toBe('idempotency_conflict');
   });
 
-  test('fails with the errors of the source, with their places', async () => {
+  test('fails with the errors of the source and their positions', async () => {
     const { status, body } = await deploy(await tenant.bot(null), BROKEN);
     expect([status, body.status]).toEqual([200, 'failed']);
     expect(body.parse_errors[0]).toMatch(/^3:3 .*did you mean "prompt"/);
@@ -149,7 +149,7 @@ describe('a deploy with the source as its body', () => {
     expect(refusalOf(answer).message).toContain('Content-Encoding');
   });
 
-  test('is taken by no other route', async () => {
+  test('is refused by other routes', async () => {
     const bot = await tenant.bot();
     for (const path of ['chat', 'chat/stream', 'execute', 'deployments/dep_x/rollback']) {
       const answer = await fetch(`${app.url}/v1/bots/${bot}/${path}`, {
@@ -189,7 +189,7 @@ describe('a strict deploy', () => {
   ] as const;
 
   test.each(forms)(
-    'that fails is answered with 400, the deployment and an error: %s',
+    'that fails responds with 400, the deployment and an error: %s',
     async (_form, headers, write) => {
       const bot = await tenant.bot('prompt "As before."');
       const key = { ...headers, 'idempotency-key': 'strictly' };
@@ -219,7 +219,7 @@ describe('a strict deploy', () => {
     },
   );
 
-  test('counts the other errors', async () => {
+  test('reports the number of further errors', async () => {
     const source = 'agentlang 5\nagent "A" {\n  promt "Hi"\n  modle "x"\n  colour "blue"\n}\n';
     const { body } = await deploy(await tenant.bot(null), source, { query: '?strict=1' });
     const [first, ...others] = body.parse_errors;
@@ -227,7 +227,7 @@ describe('a strict deploy', () => {
     expect(body.error.message).toBe(`Nothing was deployed: ${first}, and ${others.length} more.`);
   });
 
-  test.each(forms)('that succeeds is answered as any: %s', async (_form, headers, write) => {
+  test.each(forms)('that succeeds has the usual response: %s', async (_form, headers, write) => {
     const bot = await tenant.bot(null);
     const { status, body } = await deploy(bot, write(agent()), { query: '?strict=1', headers });
     expect([status, body.status, 'error' in body]).toEqual([200, 'deployed', false]);
@@ -238,7 +238,7 @@ describe('a strict deploy', () => {
     expect([status, 'error' in body]).toEqual([200, false]);
   });
 
-  test('that would send a kept variable to a new server is answered with 400', async () => {
+  test('that would send a kept variable to a new server responds with 400', async () => {
     const bot = await tenant.bot(null);
     const sendTo = (host: string) =>
       agent(

@@ -59,28 +59,28 @@ async function bySocket(payload: object, { webSocketUrl } = app) {
 }
 
 describe('a persisted document', () => {
-  test.each(ways)('runs by the hash of its text over %s', async (_way, ask) => {
+  test.each(ways)('runs by the hash of its text over %s', async (_way, execute) => {
     const variables = { botId: bot, first: 1 };
     const { document } = listDeployments;
-    const byId = await ask(app, tenant.apiKey, {
+    const byId = await execute(app, tenant.apiKey, {
       query: '',
       documentId: shaOf(document),
       variables,
     });
     expect(byId).toMatchObject([{ data: { bot: { deployments: { edges: [{}] } } } }]);
-    expect(byId).toEqual(await ask(app, tenant.apiKey, { query: document, variables }));
+    expect(byId).toEqual(await execute(app, tenant.apiKey, { query: document, variables }));
   });
 
-  test.each(ways)('streams a subscription over %s', async (_way, ask) => {
+  test.each(ways)('streams a subscription over %s', async (_way, execute) => {
     const variables = { botId: bot, input: { message: 'Hi', sessionId: randomUUID() } };
     const documentId = shaOf(chatStream.document);
-    const events = await ask(app, tenant.apiKey, { query: '', documentId, variables });
+    const events = await execute(app, tenant.apiKey, { query: '', documentId, variables });
     expect(events.at(0)).toMatchObject({ data: { event: { type: 'RunStarted' } } });
     expect(events.at(-1)).toMatchObject({ data: { event: { type: 'ChatDone' } } });
   });
 
-  test.each(ways)('runs by its name in the manifest over %s', async (_way, ask) => {
-    const [result] = await ask(app, tenant.apiKey, { query: '', documentId: 'viewer' });
+  test.each(ways)('runs by its name in the manifest over %s', async (_way, execute) => {
+    const [result] = await execute(app, tenant.apiKey, { query: '', documentId: 'viewer' });
     expect(result).toMatchObject({ data: { viewer: { account: { id: tenant.accountId } } } });
   });
 
@@ -152,7 +152,7 @@ describe('a client with the id of an earlier version', () => {
   // The chat document of 0.1.0, before it selected `output`.
   const old = chat.document.replace(/^.*\boutput\b.*\n/m, '');
 
-  test('reads why the id is unknown, and what to send', async () => {
+  test('gets an error with the reason and the remedy', async () => {
     expect(old).not.toBe(chat.document);
     const messageAt = async (to: TestApp) => {
       const { errors } = await (await post('/graphql', { documentId: shaOf(old) }, to)).json();
@@ -166,7 +166,7 @@ describe('a client with the id of an earlier version', () => {
     ]);
   });
 
-  test('runs it on, if the operator keeps the text in the manifest', async () => {
+  test('can still use it if the operator keeps the text in the manifest', async () => {
     const kept = await startApp({ persistedDocuments: { manifest: { old } } });
     const owner = await kept.tenant();
     const body = {
@@ -187,8 +187,8 @@ describe('a server that runs only persisted documents', () => {
     await expectRefused(closed, body, status, code);
   });
 
-  test.each(ways)('runs them over %s', async (_way, ask) => {
-    const [result] = await ask(closed, tenant.apiKey, { query: '', documentId: 'viewer' });
+  test.each(ways)('runs them over %s', async (_way, execute) => {
+    const [result] = await execute(closed, tenant.apiKey, { query: '', documentId: 'viewer' });
     expect(result).toMatchObject({ data: { viewer: { account: { id: tenant.accountId } } } });
   });
 

@@ -104,7 +104,7 @@ const trigger = (name: string) =>
     : rollBack();
 
 /** The response to a path's document; for a subscription, its first event. */
-const ask = async (secret: string, { name, document }: Path): Promise<Answer> => {
+const execute = async (secret: string, { name, document }: Path): Promise<Answer> => {
   const isStream = document.startsWith('subscription');
   const response = await fetch(`${app.url}/graphql`, {
     method: 'POST',
@@ -180,7 +180,7 @@ const isWithoutData = (name: string) =>
 const mistakesOf = async (secret: string, paths: Path[]) => {
   const mistakes: string[] = [];
   for (const path of paths) {
-    const answer = await ask(secret, path);
+    const answer = await execute(secret, path);
     const outcome = outcomeOf(answer, path);
     const isRight = outcome === (path.closed ? 'refused' : 'read');
     const isNothing = outcome === 'no data' && isWithoutData(path.name);
@@ -260,7 +260,7 @@ describe('field authorisation', () => {
       (root) => !/Changed$/.test(root),
       () => true,
     )) {
-      const { text } = await ask(secret, path);
+      const { text } = await execute(secret, path);
       if (text.includes(CANARY)) leaks.push(`${path.name}: ${text}`);
     }
     expect(leaks).toEqual([]);

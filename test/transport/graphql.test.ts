@@ -130,7 +130,7 @@ describe('GraphQL over every transport', () => {
   });
 
   test('allows only introspection without a key', async () => {
-    const ask = async (query: string) =>
+    const send = async (query: string) =>
       (
         await fetch(`${app.url}/graphql`, {
           method: 'POST',
@@ -138,7 +138,7 @@ describe('GraphQL over every transport', () => {
           body: JSON.stringify({ query }),
         })
       ).json();
-    expect(await ask('{ __schema { queryType { name } } }')).toEqual({
+    expect(await send('{ __schema { queryType { name } } }')).toEqual({
       data: { __schema: { queryType: { name: 'Query' } } },
     });
     for (const field of [
@@ -148,7 +148,7 @@ describe('GraphQL over every transport', () => {
       'run(id: "x") { id }',
       'node(id: "x") { id }',
     ]) {
-      expect(await ask(`{ ${field} }`)).toMatchObject({
+      expect(await send(`{ ${field} }`)).toMatchObject({
         errors: [{ extensions: { code: 'MISSING_API_KEY' } }],
       });
     }
@@ -333,16 +333,16 @@ describe('GraphQL over SSE', () => {
       const { headers } = tenant;
       return fetch(`${url}?${new URLSearchParams(parameters)}`, { headers });
     };
-    const ask = async (operationName: string, by = byPost) => {
+    const send = async (operationName: string, by = byPost) => {
       expect((await by(operationName)).status).toBe(202);
       const { value } = await frames.next();
       expect((await frames.next()).value).toEqual({ id: 'one' });
       return value?.payload;
     };
-    expect(await ask('There')).toMatchObject({ errors: [{}] });
-    expect(await ask('Here')).toMatchObject({ data: { viewer: {} } });
-    expect(await ask('There', byGet)).toMatchObject({ errors: [{}] });
-    expect(await ask('Here', byGet)).toMatchObject({ data: { viewer: {} } });
+    expect(await send('There')).toMatchObject({ errors: [{}] });
+    expect(await send('Here')).toMatchObject({ data: { viewer: {} } });
+    expect(await send('There', byGet)).toMatchObject({ errors: [{}] });
+    expect(await send('Here', byGet)).toMatchObject({ data: { viewer: {} } });
     reader.abort();
   });
 

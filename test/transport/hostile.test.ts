@@ -97,12 +97,12 @@ const HOSTILE: Record<string, string> = {
   'an extension of the schema': `{ ${BOTS} } extend type Query { a: Int }`,
 };
 
-describe.each(Object.entries(WAYS))('over %s', (_name, ask) => {
+describe.each(Object.entries(WAYS))('over %s', (_name, execute) => {
   test.each(Object.entries(HOSTILE))(
     '%s is refused before the database is read',
     async (_what, query) => {
       touched = 0;
-      const results = await ask(app, tenant.apiKey, { query });
+      const results = await execute(app, tenant.apiKey, { query });
       expect(results).toHaveLength(1);
       expect(results[0]?.data).toBeUndefined();
       expect(results[0]?.errors?.[0]).toMatchObject({
@@ -116,7 +116,7 @@ describe.each(Object.entries(WAYS))('over %s', (_name, ask) => {
   test('pages within pages are limited by their variables', async () => {
     const query = `query ($n: Int = 100) { bots(first: $n) { edges { node { runs(first: $n) { edges { node { id } } } } } } }`;
     const messageFor = async (variables: Record<string, unknown>) =>
-      (await ask(app, tenant.apiKey, { query, variables }))[0]?.errors?.[0]?.message;
+      (await execute(app, tenant.apiKey, { query, variables }))[0]?.errors?.[0]?.message;
     expect(await messageFor({ n: 10 })).toBeUndefined();
     expect(await messageFor({})).toMatch(/up to \d+ objects; at most 10000/);
     expect(await messageFor({ n: 100 })).toMatch(/smaller pages/);
@@ -128,13 +128,13 @@ describe.each(Object.entries(WAYS))('over %s', (_name, ask) => {
       `{ ${page('bots', 50, `activeDeployment { id } ${page('runs', 20, 'id status trace { spans { name } }')}`)} }`,
     ];
     for (const query of queries) {
-      const results = await ask(app, tenant.apiKey, { query });
+      const results = await execute(app, tenant.apiKey, { query });
       expect(results.flatMap(({ errors }) => errors ?? [])).toEqual([]);
     }
   });
 });
 
-describe.each(Object.entries(WAYS))('wrong variables over %s', (_name, ask) => {
+describe.each(Object.entries(WAYS))('wrong variables over %s', (_name, execute) => {
   test.each([
     [
       'a long list',
@@ -167,7 +167,7 @@ describe.each(Object.entries(WAYS))('wrong variables over %s', (_name, ask) => {
       1,
     ],
   ])('are refused with a short response: %s', async (_what, query, names, most) => {
-    const [result] = await ask(app, tenant.apiKey, { query, variables: { names } });
+    const [result] = await execute(app, tenant.apiKey, { query, variables: { names } });
     expect(result?.errors?.[0]).toMatchObject({ extensions: { code: 'INVALID_REQUEST' } });
     expect(result?.errors?.length).toBeLessThanOrEqual(most);
     expect(JSON.stringify(result).length).toBeLessThan(16_000);

@@ -232,7 +232,7 @@ describe('the event-loop lag', () => {
 });
 
 describe('access to the metrics', () => {
-  const ask = (authorization?: string, remoteAddress = '192.0.2.1') =>
+  const request = (authorization?: string, remoteAddress = '192.0.2.1') =>
     app.inject({
       url: '/metrics',
       remoteAddress,
@@ -241,10 +241,10 @@ describe('access to the metrics', () => {
 
   test('requires the token on the main port', async () => {
     const tenant = await app.tenant();
-    const none = await ask();
+    const none = await request();
     expect([none.statusCode, none.json().error.code]).toEqual([401, 'missing_api_key']);
     for (const wrong of [`Bearer ${TOKEN}x`, TOKEN, tenant.headers.authorization]) {
-      const answer = await ask(wrong);
+      const answer = await request(wrong);
       expect([answer.statusCode, answer.json().error.code]).toEqual([401, 'invalid_api_key']);
       expect(answer.body).not.toContain(TOKEN);
     }
@@ -252,12 +252,14 @@ describe('access to the metrics', () => {
 
   test('counts wrong tokens against the address', async () => {
     const guesses = await Promise.all(
-      Array.from({ length: 40 }, (_, guess) => ask(`Bearer guess-number-${guess}`, '192.0.2.2')),
+      Array.from({ length: 40 }, (_, guess) =>
+        request(`Bearer guess-number-${guess}`, '192.0.2.2'),
+      ),
     );
     const statuses = guesses.map(({ statusCode }) => statusCode);
     expect(statuses.filter((status) => status === 401)).toHaveLength(30);
     expect(statuses.filter((status) => status === 429)).toHaveLength(10);
-    expect((await ask(`Bearer ${TOKEN}`, '192.0.2.2')).statusCode).toBe(200);
+    expect((await request(`Bearer ${TOKEN}`, '192.0.2.2')).statusCode).toBe(200);
   });
 
   test('returns 404 if metrics are not configured', async () => {

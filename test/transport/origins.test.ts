@@ -15,7 +15,7 @@ beforeAll(async () => {
 const cors = ({ headers }: Response) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
 
-const ask = (url: string, method: string, origin: string) =>
+const request = (url: string, method: string, origin: string) =>
   fetch(url, {
     method,
     headers: { origin, 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -28,7 +28,7 @@ const PATHS = ['/graphql', '/graphql/stream'];
 
 describe('a page of a listed origin', () => {
   test.each(PATHS)('may request %s', async (path) => {
-    const preflight = await ask(open.url + path, 'OPTIONS', LISTED);
+    const preflight = await request(open.url + path, 'OPTIONS', LISTED);
     expect(preflight.status).toBe(204);
     expect(cors(preflight)).toEqual({
       'access-control-allow-origin': LISTED,
@@ -38,7 +38,7 @@ describe('a page of a listed origin', () => {
       'access-control-expose-headers': EXPOSED,
       'access-control-max-age': '7200',
     });
-    const answer = await ask(open.url + path, 'POST', LISTED);
+    const answer = await request(open.url + path, 'POST', LISTED);
     expect(answer.status).toBe(200);
     expect(cors(answer)).toEqual({
       'access-control-allow-origin': LISTED,
@@ -67,7 +67,7 @@ describe('a page of another origin', () => {
   ])('%s gets no CORS header anywhere', async (_what, app, origin) => {
     for (const path of [...PATHS, '/v1/bots/x/runs', '/v1/openapi.json', '/healthz', '/docs']) {
       for (const method of ['OPTIONS', 'POST', 'GET']) {
-        const answer = await ask(app().url + path, method, origin);
+        const answer = await request(app().url + path, method, origin);
         expect(cors(answer), `${method} ${path}`).toEqual({});
         await answer.body?.cancel();
       }
@@ -78,7 +78,7 @@ describe('a page of another origin', () => {
     'gets responses of %s that caches keep separately for each origin',
     async (path) => {
       for (const method of ['OPTIONS', 'POST']) {
-        const answer = await ask(open.url + path, method, 'https://other.example');
+        const answer = await request(open.url + path, method, 'https://other.example');
         expect(answer.headers.get('vary'), method).toContain('Origin');
         await answer.body?.cancel();
       }
@@ -87,7 +87,7 @@ describe('a page of another origin', () => {
 
   test('cannot read the REST interface, even if it is listed', async () => {
     for (const method of ['GET', 'OPTIONS'])
-      expect(cors(await ask(`${open.url}/v1/bots/x/runs`, method, LISTED)), method).toEqual({});
+      expect(cors(await request(`${open.url}/v1/bots/x/runs`, method, LISTED)), method).toEqual({});
   });
 });
 

@@ -17,8 +17,8 @@ beforeAll(async () => {
 /** Runs the same operation over every GraphQL transport. @returns the results by transport. */
 const overEveryTransport = async (operation: (way: string) => Operation, key = tenant.apiKey) => {
   const received: Record<string, Results> = {};
-  for (const [name, ask] of Object.entries(WAYS)) {
-    received[name] = await ask(app, key, operation(name));
+  for (const [name, execute] of Object.entries(WAYS)) {
+    received[name] = await execute(app, key, operation(name));
   }
   return received;
 };
@@ -161,8 +161,8 @@ describe('a rate limit', () => {
     const limited = await app.tenant({ requestsPerMinute: 6, requestsPerDay: 100 });
     const query = '{ viewer { rateLimit { remainingDay } } }';
     const left: unknown[] = [];
-    for (const ask of Object.values(WAYS)) {
-      const [result] = await ask(app, limited.apiKey, { query });
+    for (const execute of Object.values(WAYS)) {
+      const [result] = await execute(app, limited.apiKey, { query });
       left.push(result?.data);
     }
     expect(left).toEqual(
@@ -170,8 +170,8 @@ describe('a rate limit', () => {
     );
     const last = await fetch(`${app.url}/v1/bots/x/runs`, { headers: limited.headers });
     expect(last.headers.get('x-ratelimit-remaining')).toBe('0');
-    for (const ask of Object.values(WAYS)) {
-      const [result] = await ask(app, limited.apiKey, { query });
+    for (const execute of Object.values(WAYS)) {
+      const [result] = await execute(app, limited.apiKey, { query });
       expect(result?.errors?.[0]?.extensions).toEqual({
         code: 'RATE_LIMIT_EXCEEDED',
         retryAfter: expect.toSatisfy((seconds) => seconds >= 1 && seconds <= 60),

@@ -264,26 +264,26 @@ describe('an address over its limit', () => {
       get: (target, name) => (name === 'apiKey' ? apiKey : Reflect.get(target, name)),
     });
     const app = await startApp({ clock: () => now * 1_000, database: { ...database, prisma } });
-    const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
+    const send = (path: string, headers: Record<string, string>, method = 'GET') =>
       fetch(app.url + path, { method, headers });
-    return { ask, statements: () => statements };
+    return { send, statements: () => statements };
   };
   const guessed = () => ({ authorization: `Bearer ${makeApiKey()}` });
 
   test('causes no key lookups, and does not block a valid key', async () => {
-    const { ask, statements } = await startCounted();
-    for (let sent = 0; sent < 30; sent += 1) await ask('/v1/nothing', guessed());
+    const { send, statements } = await startCounted();
+    for (let sent = 0; sent < 30; sent += 1) await send('/v1/nothing', guessed());
     const before = statements();
     const tenant = await app.tenant();
-    const valid = ask(`/v1/bots/${await tenant.bot()}/runs`, tenant.headers);
+    const valid = send(`/v1/bots/${await tenant.bot()}/runs`, tenant.headers);
     const guesses = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => ask(`/v1/bots/b${index}/runs`, guessed())),
+      Array.from({ length: 200 }, (_, index) => send(`/v1/bots/b${index}/runs`, guessed())),
     );
     expect(new Set(guesses.map(({ status }) => status))).toEqual(new Set([429]));
     expect((await valid).status).toBe(200);
     expect(statements() - before).toBe(0);
     now += MINUTE;
-    const next = await ask('/v1/nothing', guessed());
+    const next = await send('/v1/nothing', guessed());
     expect(next.headers.get('x-ratelimit-remaining')).toBe('29');
   });
 
@@ -489,14 +489,14 @@ describe('a GraphQL operation', () => {
   });
 
   test('without a key counts against the address', async () => {
-    const ask = () =>
+    const send = () =>
       fetch(`${app.url}/graphql`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: '{"query": "{ viewer { account { id } } }"}',
       });
-    for (let left = 29; left >= 0; left -= 1) expect(limitOf(await ask()).remaining).toBe(left);
-    expect(await (await ask()).json()).toMatchObject({
+    for (let left = 29; left >= 0; left -= 1) expect(limitOf(await send()).remaining).toBe(left);
+    expect(await (await send()).json()).toMatchObject({
       errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }],
     });
     const response = await fetch(`${app.url}/v1/bots/any/deployments`);

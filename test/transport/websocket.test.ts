@@ -28,12 +28,12 @@ describe('an operation', () => {
   test('has an id of at most 128 characters', async () => {
     const app = await startApp();
     const { socket, closed, send } = await connect(app, await app.tenant());
-    const ask = (id: string) =>
+    const execute = (id: string) =>
       send({ id, type: 'subscribe', payload: { query: '{ __typename }' } });
-    ask('x'.repeat(128));
+    execute('x'.repeat(128));
     const [answer] = await once(socket, 'message');
     expect(JSON.parse(String(answer))).toMatchObject({ type: 'next' });
-    ask('x'.repeat(129));
+    execute('x'.repeat(129));
     expect(await closed).toBe('closed with 4400 Invalid message received');
   });
 });
@@ -108,7 +108,7 @@ describe('a key that cannot be looked up', () => {
     const messages: string[] = [];
     socket.on('message', (data) => messages.push(String(data)));
     /** Runs an operation. @returns its error code, if any, or how the connection ended. */
-    const ask = async () => {
+    const execute = async () => {
       const id = randomUUID();
       const answered = new Promise<string>((resolve) => {
         socket.on('message', function onMessage(data) {
@@ -125,12 +125,12 @@ describe('a key that cannot be looked up', () => {
       const [error] = type === 'error' ? payload : (payload.errors ?? []);
       return error?.extensions.code;
     };
-    expect(await ask()).toBeUndefined();
+    expect(await execute()).toBeUndefined();
     isDown = true;
     // A key is cached for a second.
-    await expect.poll(ask).toBe('INTERNAL_ERROR');
+    await expect.poll(execute).toBe('INTERNAL_ERROR');
     isDown = false;
-    expect(await ask()).toBeUndefined();
+    expect(await execute()).toBeUndefined();
     expect(messages.join()).not.toContain('canary');
     expect(printed).not.toHaveBeenCalled();
   });
