@@ -79,8 +79,9 @@ describe('the documentation', () => {
   );
   test.each(programs)('has programs that work, in $page', async ({ text }) => {
     const file = join(await temporaryDirectory(), 'program.mjs');
-    const graphqlWs = import.meta.resolve('graphql-ws');
-    const here = text.replace("'graphql-ws'", `'${graphqlWs}'`);
+    const here = text.replaceAll(/ from '(.+)'/g, (_all, name: string) => {
+      return ` from '${import.meta.resolve(name)}'`;
+    });
     writeFileSync(file, here.replaceAll('127.0.0.1:4000', new URL(server.url).host));
     const { stdout } = await run(process.execPath, [file], {
       env: { ...process.env, PARLEY_API_KEY: apiKey },

@@ -59,6 +59,16 @@ export const runEvents = operation<
   }
 `);
 
+/** Reads the `seq` of the last event of a finished run. */
+export const runEventsEnd = operation<
+  { botId: string; runId: string },
+  { end: number | null }
+>(/* GraphQL */ `
+  query RunEventsEnd($botId: ID!, $runId: ID!) {
+    end: runEventsEnd(botId: $botId, runId: $runId)
+  }
+`);
+
 /** The fields of a run in REST responses. */
 export type RunData = {
   id: string;
@@ -72,14 +82,17 @@ export type RunData = {
   input: string;
   response: string | null;
   output: JsonObject | null;
+  metadata: JsonObject | null;
   error: { code: string; message: string } | null;
   model: string | null;
+  createdAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
   latencyMs: number | null;
   tokensUsed: number;
   promptTokens: number;
   completionTokens: number;
+  tokensEstimated: boolean;
   toolsCalled: string[];
   trace: {
     traceId: string;
@@ -96,7 +109,7 @@ export type RunData = {
 };
 
 /** The contents of a run, which require the scope RUNS. */
-type RunContents = 'deployment' | 'input' | 'response' | 'output' | 'error' | 'trace';
+type RunContents = 'deployment' | 'input' | 'response' | 'output' | 'metadata' | 'error' | 'trace';
 
 /** A run as a key without the scope RUNS reads it. */
 export type RunFacts = Omit<RunData, RunContents> & Partial<Pick<RunData, RunContents>>;
@@ -116,12 +129,14 @@ const FACTS = /* GraphQL */ `
     channel
     sessionId
     model
+    createdAt
     startedAt
     finishedAt
     latencyMs
     tokensUsed
     promptTokens
     completionTokens
+    tokensEstimated
     toolsCalled
   }
 `;
@@ -135,6 +150,7 @@ const RUN = /* GraphQL */ `
     input
     response
     output
+    metadata
     error {
       code
       message

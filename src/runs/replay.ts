@@ -3,6 +3,7 @@ import type { PubSub } from '../coordination/pubsub.ts';
 import { GatewayError } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { createCoalesced } from '../storage/coalesce.ts';
+import { MAX_INT } from '../storage/int.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { EVENT_COLUMNS, readEvents } from './event-codec.ts';
@@ -25,6 +26,13 @@ export type Replay = {
     signal: AbortSignal,
     options?: ReadOptions,
   ): AsyncIterable<RunEvent>;
+  /**
+   * The position of a finished run's last event; null while the run is active. A reader of an interrupted or erased run
+   * may have seen events that are no longer stored, so the end of such a run is `MAX_INT`.
+   *
+   * @throws GatewayError `run_not_found`
+   */
+  endOf(runId: string): Promise<number | null>;
 };
 
 /** How long a patient reader waits for a database that does not answer. */
@@ -60,7 +68,7 @@ export function createReplay({
     try {
       for await (const _ of pollOnNotify(pubsub, runChannel(runId), signal)) {
         const found = await retry(() => lookAt(runId), { limitMs, signal });
-        if (found === null) throw new GatewayError('run_not_found', `There is no run "${runId}".`);
+        if (found === null) throw notFound(runId);
         const { row, events, end } = found;
         if (!end) answer();
         yield* events.slice(position);
@@ -84,5 +92,18 @@ export function createReplay({
       if (run && !run.isRepeatable) return run.read(signal, after, options);
       return follow(runId, after, signal, options);
     },
+
+    async endOf(runId) {
+      const found = await retry(() => lookAt(runId), { limitMs: REQUEST_LIMIT_MS });
+      if (found === null) throw notFound(runId);
+      const { row, end } = found;
+      const isErased = row.events === null && row.startedAt !== null;
+      if (end && (row.errorCode === 'interrupted' || isErased)) return MAX_INT;
+      return end?.seq ?? null;
+    },
   };
+}
+
+function notFound(runId: string): GatewayError {
+  return new GatewayError('run_not_found', `There is no run "${runId}".`);
 }

@@ -44,6 +44,24 @@ builder.subscriptionField('runEvents', (t) =>
   }),
 );
 
+builder.queryField('runEventsEnd', (t) =>
+  t.int({
+    nullable: true,
+    description:
+      'The `seq` of the last event of a finished run. A client that has received it can stop following. 2147483647 if the run was interrupted or its text was erased: such a client may have received events that are no longer stored. Null while the run is active. Requires the scope CHAT or RUNS. Error: RUN_NOT_FOUND.',
+    authScopes: (_root, { botId }) =>
+      botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
+    args: {
+      runId: t.arg.id({ required: true, description: 'ID of the run.' }),
+      botId: t.arg.id({ description: BOT_OF_RUN }),
+    },
+    resolve: async (_root, { runId, botId }, context) => {
+      await findFollowed(runId, botId ?? undefined, context);
+      return context.replay.endOf(runId);
+    },
+  }),
+);
+
 builder.mutationField('cancelRun', (t) =>
   t.prismaField({
     type: 'Run',

@@ -18,14 +18,19 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Renders the Markdown that descriptions use: paragraphs, and code in backticks. */
+/** Renders the Markdown that descriptions use: paragraphs, code in backticks, and bold text. */
 export function markdown(text = ''): Html {
   const paragraphs = text.split('\n\n').filter((paragraph) => paragraph !== '');
   return html`${paragraphs.map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`;
 }
 
-/** Renders inline Markdown: code in backticks. */
+/** Renders inline Markdown: code in backticks, and bold text, which may hold code. */
 export function inline(text = ''): Html {
+  const parts = text.split('**');
+  return html`${parts.map((part, index) => (index % 2 ? html`<strong>${code(part)}</strong>` : code(part)))}`;
+}
+
+function code(text: string): Html {
   const parts = text.split('`');
   return html`${parts.map((part, index) => (index % 2 ? html`<code>${part}</code>` : part))}`;
 }

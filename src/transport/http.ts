@@ -72,7 +72,8 @@ export function createHttp({
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: MAX_BODY_BYTES,
     ...serverTimeouts,
-    exposeHeadRoutes: false,
+    // Routes whose GET requests begin an operation opt out.
+    exposeHeadRoutes: true,
     forceCloseConnections: true,
     return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true }),

@@ -1,5 +1,6 @@
 import { createClient } from 'graphql-ws';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { Prisma } from '../../src/generated/prisma/client.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { frames } from '../helpers/stream.ts';
 
@@ -84,8 +85,9 @@ describe('the events of a run', () => {
     for (const position of [0, 1, 2, 3, 4, 5, 6]) {
       const after = String(position);
       expect(await frames(await events(runId, { after }))).toEqual(WHOLE.slice(position));
-      const headers = { 'last-event-id': after };
-      expect(await frames(await events(runId, { headers }))).toEqual(WHOLE.slice(position));
+      const resumed = await events(runId, { headers: { 'last-event-id': after } });
+      expect(resumed.status).toBe(position < 6 ? 200 : 204);
+      expect(await frames(resumed)).toEqual(WHOLE.slice(position));
     }
     expect(await frames(await events(runId, { after: '5' }))).toMatchObject([{ run_id: runId }]);
   });
@@ -95,10 +97,11 @@ describe('the events of a run', () => {
     finish();
     await response.text();
     for (const after of ['999999999', '1000000000', '2147483648', '9'.repeat(400)]) {
-      for (const requested of [{ after }, { headers: { 'last-event-id': after } }]) {
-        const answer = await events(runId, requested);
-        expect([answer.status, await frames(answer)]).toEqual([200, WHOLE.slice(-1)]);
-      }
+      const answer = await events(runId, { after });
+      expect([answer.status, await frames(answer)]).toEqual([200, WHOLE.slice(-1)]);
+      const resumed = await events(runId, { headers: { 'last-event-id': after } });
+      expect([resumed.status, await resumed.text()]).toEqual([204, '']);
+      expect(resumed.headers.get('x-ratelimit-limit')).not.toBeNull();
     }
     const refused = await events(runId, { after: '1e9' });
     expect(await refused.json()).toMatchObject({
@@ -152,6 +155,58 @@ describe('the events of a run', () => {
       expect(read.at(-1)).toMatchObject({ event: 'done', status: 'failed' });
       expect(read.at(-2)).toMatchObject({ event: 'error', error: { code: 'interrupted' } });
       expect(read.length).toBe(after === '2' ? 3 : 2);
+    }
+  });
+
+  test('end an EventSource that had received more than what was stored, by 204 after the interruption', async () => {
+    const { runId, finish, response } = await begin();
+    finish();
+    await response.text();
+    const { events: stored } = await findRun(runId);
+    await app.prisma.run.update({
+      where: { id: runId },
+      data: {
+        status: 'FAILED',
+        errorCode: 'interrupted',
+        errorMessage: 'The server was stopped.',
+        events: (stored as unknown[]).slice(0, 3) as string[],
+      },
+    });
+    const resume = async (position: string) => {
+      const answer = await events(runId, { headers: { 'last-event-id': position } });
+      const text = await answer.text();
+      return {
+        status: answer.status,
+        ids: [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => id),
+      };
+    };
+    expect(await resume('2')).toEqual({ status: 200, ids: ['3', '4'] });
+    for (const position of ['4', '5', '99'])
+      expect(await resume(position)).toEqual({ status: 200, ids: ['2147483647'] });
+    expect(await resume('2147483647')).toEqual({ status: 204, ids: [] });
+  });
+
+  test('end an EventSource in the same way if the text of the run was erased', async () => {
+    const { runId, finish, response } = await begin();
+    finish();
+    await response.text();
+    const erased = { response: null, events: Prisma.DbNull };
+    await app.prisma.run.update({ where: { id: runId }, data: erased });
+    const resume = async (position: string) =>
+      events(runId, { headers: { 'last-event-id': position } });
+    const answer = await (await resume('5')).text();
+    expect(answer).toMatch(/^id: 2147483647\ndata: \{"event":"done".*\}\n\n$/);
+    expect((await resume('2147483647')).status).toBe(204);
+  });
+
+  test('are never answered with 204 while the run is active', async () => {
+    for (const url of [app.url, other.url]) {
+      const { runId, finish, response } = await begin();
+      const resumed = await events(runId, { url, headers: { 'last-event-id': '4' } });
+      expect(resumed.status).toBe(200);
+      finish();
+      await response.text();
+      expect(await frames(resumed)).toEqual(WHOLE.slice(4));
     }
   });
 

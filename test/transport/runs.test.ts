@@ -20,6 +20,28 @@ const get = async (path: string, key = tenant.apiKey) => {
 const MOMENT = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
 
 describe('GET /v1/bots/:id/runs/{run_id}', () => {
+  test('returns the metadata of the request, and whether the numbers of tokens are estimates', async () => {
+    const bot = await tenant.bot();
+    const metadata = { job: 'nightly', tries: [1, { last: null }] };
+    const answer = await fetch(`${app.url}/v1/bots/${bot}/execute`, {
+      method: 'POST',
+      headers: { ...tenant.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'Hi', metadata }),
+    });
+    const { run_id } = (await answer.json()) as { run_id: string };
+    const found = expect.objectContaining({ run_id, metadata, tokens_estimated: false });
+    expect((await get(`${bot}/runs/${run_id}`)).body).toEqual(found);
+    expect((await get(`${bot}/runs`)).body.runs).toEqual([found]);
+    const talker = await tenant.key({ scopes: ['CHAT'] });
+    const stopped = await fetch(`${app.url}/v1/bots/${bot}/runs/${run_id}/cancel`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${talker}` },
+    });
+    expect(await stopped.json()).toMatchObject({ run_id, metadata: null, created_at: MOMENT });
+    await app.prisma.run.update({ where: { id: run_id }, data: { tokensEstimated: true } });
+    expect((await get(`${bot}/runs/${run_id}`)).body.tokens_estimated).toBe(true);
+  });
+
   test('returns a run in the documented form, with its trace', async () => {
     const bot = await tenant.bot();
     const chat = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 's' });
@@ -37,14 +59,17 @@ describe('GET /v1/bots/:id/runs/{run_id}', () => {
       session_id: 's',
       input: 'Hi',
       response: 'Hello there.',
+      metadata: null,
       error: null,
       model: 'scripted',
+      created_at: MOMENT,
       started_at: MOMENT,
       finished_at: MOMENT,
       latency_ms,
       tokens_used,
       prompt_tokens: expect.any(Number),
       completion_tokens: expect.any(Number),
+      tokens_estimated: false,
       tools_called: [],
       trace: { trace_id: expect.stringMatching(/^[0-9a-f]{32}$/), spans: expect.any(Array) },
     });

@@ -26,6 +26,7 @@ export const POINTS: Readonly<Record<string, number>> = {
   'Query.node': 1,
   'Query.nodes': 2,
   'Query.run': 1,
+  'Query.runEventsEnd': 2,
   'Query.runs': 3,
   'Run.bot': 1,
   'Run.deployment': 1,

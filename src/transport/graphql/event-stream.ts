@@ -105,6 +105,7 @@ export async function serveEventStream(
   app.route({
     url: '',
     method: ['GET', 'POST', 'PUT', 'DELETE'],
+    exposeHeadRoute: false,
     preHandler: async (request) => {
       addressOf(request);
       if (request.method !== 'POST' && request.method !== 'GET') return;

@@ -78,6 +78,7 @@ export async function serveWebSocket(
   app.route({
     method: 'GET',
     url: WEBSOCKET_PATH,
+    exposeHeadRoute: false,
     // CORS does not cover WebSockets, so the server must check the origin (RFC 6455, section 10.2).
     preValidation: async (request) => {
       if (!request.ws || origins.mayConnect(request)) return;

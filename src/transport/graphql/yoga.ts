@@ -71,6 +71,7 @@ export async function serveGraphQL(
   app.route({
     url: '',
     method: ['GET', 'POST'],
+    exposeHeadRoute: false,
     onRequest: async (request, reply) => {
       if (isPageRequest(request)) return sendPage(request, reply);
     },

@@ -120,7 +120,16 @@ const streamParameters = {
 
 export const streamQuery = queryOf(streamParameters);
 
-export const chatQuery = queryOf({ ...streamParameters, message });
+export const chatQuery = queryOf({
+  ...streamParameters,
+  message,
+  idempotency_key: repeatHeaders.shape['idempotency-key'].meta({
+    description:
+      'As the header `Idempotency-Key`, for clients that cannot set headers. If a request gives both, they must be ' +
+      'the same.',
+    examples: ['order-4711'],
+  }),
+});
 
 /** Node decodes headers as Latin-1, but most clients send UTF-8. */
 function readUtf8(header: string): string {

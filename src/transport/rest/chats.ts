@@ -76,16 +76,20 @@ export const chatRoutes = [
     tag: 'Chat',
     summary: 'Send a message in the query and stream the reply',
     description:
-      'Streams the reply to the message in the query. `session_id` takes precedence over `X-Session-ID`.',
+      'Streams the reply to the message in the query. `session_id` takes precedence over `X-Session-ID`.\n\n' +
+      'An EventSource reconnects whenever the stream ends. **Without an idempotency key, each reconnection begins a new ' +
+      'run: the bot answers the message again.** With a key, it joins its run and receives all frames again. Clear the ' +
+      'text when the connection opens, and close the EventSource at the done frame.',
     scope: 'CHAT',
     errors: [...OF_RUNS, 'session_busy'],
     answerHeaders: ['X-Run-Id', 'Idempotency-Replayed'],
     input: { params: botParams, headers: chatHeaders, query: chatQuery },
     toVariables: ({ params, headers, query }) => ({
       variables: chatVariables(params.id, {
-        ...query,
+        message: query.message,
         sessionId: query.session_id ?? headers['x-session-id'],
         ...behaviourOf(headers),
+        idempotencyKey: query.idempotency_key ?? headers['idempotency-key'],
         environment: query.environment ?? headers['x-environment'],
       }),
       stream: true,

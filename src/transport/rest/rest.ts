@@ -6,6 +6,7 @@ import type { OpenAnswers } from '../connection-drain.ts';
 import type { ContextOf } from '../context-of.ts';
 import type { Engine } from '../engine.ts';
 import { errorBody } from '../error-body.ts';
+import { takeOver } from '../hijack.ts';
 import { type AcquireStream, beginReading } from '../reading.ts';
 import { routes } from './routes.ts';
 import { streamEvents } from './sse.ts';
@@ -39,6 +40,8 @@ export async function serveRest(
     app.route<{ Params: { id: string } }>({
       method: route.method,
       url: route.path,
+      // A HEAD request must not begin a run.
+      exposeHeadRoute: route.streams !== 'reply',
       config: { emptyBody: route.emptyBody, textBody: route.textBody },
       onRequest: async (request, reply) => {
         const context = await contextOf(request, reply);
@@ -59,12 +62,22 @@ export async function serveRest(
           const error = errorBody(refusal, request.id);
           return reply.code(ERROR_STATUS[refusal.code]).send(Object.assign({}, body, error));
         }
+        const isHead = request.method === 'HEAD';
+        if (call.isOver && (isHead || call.isResumed)) {
+          const isOver = await call.isOver(engine, context);
+          if (isOver && call.isResumed) return reply.code(204).send();
+        }
+        if (isHead) {
+          takeOver(reply).end();
+          return reply;
+        }
         const release = acquireStream(context.caller());
         const reading = beginReading(context);
         const { signal } = reading;
         answers.endsWith(reply.raw, reading);
         const start = () => call.subscribe(engine, { ...context, signal });
-        await streamEvents(reply, call.stream, start, signal).finally(() => {
+        const { stream, after } = call;
+        await streamEvents(reply, stream, start, signal, { after }).finally(() => {
           reading.end();
           release();
         });

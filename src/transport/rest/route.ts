@@ -29,7 +29,7 @@ type Row<Input extends Shape, Variables, Data, Reply, Receipt> = {
   /** The section of the API reference. */
   tag: 'Chat' | 'Runs' | 'Deployments';
   summary: string;
-  /** Markdown; only backticks are supported. */
+  /** Markdown, as `markdown` in `html.ts` renders it. */
   description?: string;
   /** Error codes of this route besides those of every route. */
   errors: ErrorCode[];
@@ -44,13 +44,16 @@ type Row<Input extends Shape, Variables, Data, Reply, Receipt> = {
   input: Input;
   /**
    * Maps the validated input to variables that the schema accepts without coercion errors. `stream` and `later` select
-   * the form of the response; the default is `json`. `strict` asks for a refusal, if the response has one.
+   * the form of the response; the default is `json`. `strict` asks for a refusal, if the response has one. `after` is the
+   * position from which a client reads events; `isResumed`, that it reconnects on its own while it gets any.
    */
   toVariables(input: z.output<z.ZodObject<Input>>): {
     variables: Variables;
     stream?: boolean;
     later?: boolean;
     strict?: boolean;
+    after?: number | undefined;
+    isResumed?: boolean;
   };
   /** The JSON response: its operation, the schema of its body, and the mapping from data to the body. */
   json?: {
@@ -71,7 +74,11 @@ type Row<Input extends Shape, Variables, Data, Reply, Receipt> = {
   /** The response as a stream of frames: the reply, or the numbered events of a run. */
   stream?:
     | ({ form: 'reply' } & { operation: Operation<Variables, { event: StreamedEvent }> })
-    | ({ form: 'events' } & { operation: Operation<Variables, { event: LoggedEvent }> });
+    | ({ form: 'events' } & {
+        operation: Operation<Variables, { event: LoggedEvent }>;
+        /** Reads the position of the last event of a finished run; null while it is active. */
+        end: Operation<Variables, { end: number | null }>;
+      });
 };
 
 /** A route with its type parameters erased. */
@@ -115,6 +122,11 @@ type Call =
     }
   | {
       stream: StreamForm;
+      /** The position of the last event that the client has received. */
+      after: number;
+      isResumed: boolean;
+      /** For events: whether no event follows those that the client has received. */
+      isOver?(engine: Engine, context: Context): Promise<boolean>;
       subscribe(engine: Engine, context: Context): Promise<AsyncIterable<StreamedResult>>;
     };
 
@@ -141,6 +153,7 @@ export function route<
     prepare(engine) {
       for (const form of [json, json?.limited, accepted, stream])
         if (form) engine.prepare(form.operation);
+      if (stream?.form === 'events') engine.prepare(stream.end);
     },
     read(wire) {
       const parsed = input.safeParse(wire);
@@ -151,10 +164,25 @@ export function route<
         ...contradictions(wire, row.input),
       ];
       if (!parsed.success || problems.length > 0) throw invalidInput(problems);
-      const { variables, later, strict, stream: wantsStream } = toVariables(parsed.data);
+      const {
+        variables,
+        later,
+        strict,
+        after = 0,
+        isResumed = false,
+        stream: wantsStream,
+      } = toVariables(parsed.data);
       if (stream && wantsStream) {
         return {
           stream: stream.form,
+          after,
+          isResumed,
+          ...(stream.form === 'events' && {
+            isOver: async (engine: Engine, context: Context) => {
+              const { end } = await engine.execute(stream.end, variables, context);
+              return end !== null && after >= end;
+            },
+          }),
           subscribe: (engine, context) =>
             engine.subscribe<Variables, StreamedResult>(stream.operation, variables, context),
         };

@@ -1,87 +1,6 @@
 import { z } from 'zod';
-import { utcDay } from '../../input.ts';
-import { MAX_INT } from '../../storage/int.ts';
 import { nextCursor } from './replies.ts';
-import {
-  botParams,
-  conversation,
-  environment,
-  exampleId,
-  listQuery,
-  oneOf,
-  queryOf,
-} from './wire.ts';
-
-export const runParams = botParams.extend({
-  run_id: z.string().meta({ description: 'ID of the run.', examples: [exampleId('run')] }),
-});
-
-/** A `seq`. Larger numbers are clamped, because no event has one. */
-const position = z
-  .string()
-  .regex(/^\d+$/, 'must be a whole number')
-  .transform((digits) => Math.min(Number(digits), MAX_INT))
-  .optional();
-
-export const eventsQuery = queryOf({
-  after: position.meta({
-    description: 'Number of the last event received. Only later events are sent.',
-    param: { example: '12' },
-  }),
-});
-
-export const eventsHeaders = z.object({
-  'last-event-id': position.meta({
-    description:
-      'Number of the last event received, as Server-Sent Events clients send it on reconnection. Takes precedence over `after`.',
-  }),
-});
-
-/** A time with time zone in the ISO 8601 extended format. The zone may use the basic format, which is as common. */
-const zonedTime = z
-  .string()
-  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/);
-
-const NO_MOMENT =
-  'must be an ISO 8601 date, or a date and time with a time zone, such as 2026-11-21T10:00:00Z or 2026-11-21T11:00%2B01:00';
-
-const zonedMoment = z
-  .union([z.templateLiteral([z.iso.date(), 'T', zonedTime]), z.iso.date(NO_MOMENT)], NO_MOMENT)
-  // `Date` parses only the extended format of a time zone.
-  .transform((text) => new Date(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2')))
-  .optional();
-
-const MOMENT =
-  'ISO 8601 with a time zone; encode + as `%2B`. A date without a time means midnight UTC.';
-
-export const runsQuery = listQuery({
-  user: conversation.optional().meta({
-    description: 'Returns only runs of this user, identified by the session ID.',
-    examples: ['user-1'],
-  }),
-  status: oneOf('queued', 'running', 'completed', 'failed', 'cancelled').meta({
-    description: 'Returns only runs with this status.',
-  }),
-  channel: oneOf('api', 'web', 'telegram').meta({
-    description: 'Returns only runs from this channel.',
-  }),
-  kind: oneOf('chat', 'execute').meta({
-    description: 'Returns only runs of this kind.',
-  }),
-  environment: environment.meta({ description: 'Returns only runs in this environment.' }),
-  date: utcDay.optional().meta({
-    description: 'Returns only runs created on this UTC day.',
-    examples: ['2026-11-20'],
-  }),
-  from: zonedMoment.meta({
-    description: `Returns only runs created at or after this time. ${MOMENT}`,
-    examples: ['2026-11-20T12:00:00Z'],
-  }),
-  to: zonedMoment.meta({
-    description: `Returns only runs created before this time. ${MOMENT}`,
-    examples: ['2026-11-20T13:00:00Z'],
-  }),
-});
+import { exampleId } from './wire.ts';
 
 export const runId = z
   .string()
@@ -186,6 +105,13 @@ export const runReply = z
         examples: ['Hello! How can I help?'],
       }),
     output,
+    metadata: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({
+        description: 'The `metadata` of the request that started the run. Null if it had none.',
+        examples: [{ job: 'nightly' }],
+      }),
     error: z
       .object({ code: z.string(), message: z.string() })
       .nullable()
@@ -197,6 +123,7 @@ export const runReply = z
       .string()
       .nullable()
       .meta({ description: 'Name of the model.', examples: ['gpt-5-mini'] }),
+    created_at: time.meta({ description: 'Time of the request that started the run.' }),
     started_at: time.nullable(),
     finished_at: time.nullable(),
     latency_ms: latencyMs.nullable(),
@@ -209,6 +136,11 @@ export const runReply = z
       .int()
       .min(0)
       .meta({ examples: [14] }),
+    tokens_estimated: z.boolean().meta({
+      description:
+        "Whether the numbers of tokens are estimates, because the model's server reported none.",
+      examples: [false],
+    }),
     tools_called: runFacts.tools_called,
     trace: z.object({
       trace_id: z.string().meta({
@@ -229,7 +161,7 @@ export const stoppedRunReply = runReply
   .meta({
     id: 'StoppedRun',
     description:
-      'The run. Without the scope `runs`, `deployment_id`, `input`, `response`, `error` and `trace` are null.',
+      'The run. Without the scope `runs`, `deployment_id`, `input`, `response`, `metadata`, `error` and `trace` are null.',
   });
 
 export const runsReply = z

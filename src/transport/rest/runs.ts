@@ -5,19 +5,13 @@ import {
   type RunFacts,
   readRun,
   runEvents,
+  runEventsEnd,
   stopRun,
 } from '../../operations/runs.ts';
 import { toLowerCase } from '../../text.ts';
 import { route } from './route.ts';
-import {
-  eventsHeaders,
-  eventsQuery,
-  runParams,
-  runReply,
-  runsQuery,
-  runsReply,
-  stoppedRunReply,
-} from './run-wire.ts';
+import { eventsHeaders, eventsQuery, runParams, runsQuery } from './run-query.ts';
+import { runReply, runsReply, stoppedRunReply } from './run-wire.ts';
 import { botParams, noQuery } from './wire.ts';
 
 /** Routes that read, follow and cancel runs. Source: the decisions, section 6. */
@@ -70,7 +64,8 @@ export const runRoutes = [
     summary: 'Follow the events of a run',
     description:
       'Replays the events of a run from any position, then streams new events until the run finishes. Each event ' +
-      'arrives exactly once. Events are kept for at least 24 hours.',
+      'arrives exactly once. Events are kept for at least 24 hours. With a `Last-Event-ID` at or behind the end of a ' +
+      'finished run, the response is 204, which makes an EventSource stop.',
     scope: ['CHAT', 'RUNS'],
     errors: ['run_not_found'],
     input: { params: runParams, query: eventsQuery, headers: eventsHeaders },
@@ -81,8 +76,10 @@ export const runRoutes = [
         after: headers['last-event-id'] ?? query.after,
       },
       stream: true,
+      after: headers['last-event-id'] ?? query.after,
+      isResumed: headers['last-event-id'] !== undefined,
     }),
-    stream: { form: 'events', operation: runEvents },
+    stream: { form: 'events', operation: runEvents, end: runEventsEnd },
   }),
   route({
     method: 'POST',
@@ -125,14 +122,17 @@ function toStoppedRunReply(run: RunFacts) {
     input: run.input ?? null,
     response: run.response ?? null,
     ...(run.output && { output: run.output }),
+    metadata: run.metadata ?? null,
     error: run.error ? { code: run.error.code.toLowerCase(), message: run.error.message } : null,
     model: run.model,
+    created_at: run.createdAt.toISOString(),
     started_at: run.startedAt?.toISOString() ?? null,
     finished_at: run.finishedAt?.toISOString() ?? null,
     latency_ms: run.latencyMs,
     tokens_used: run.tokensUsed,
     prompt_tokens: run.promptTokens,
     completion_tokens: run.completionTokens,
+    tokens_estimated: run.tokensEstimated,
     tools_called: run.toolsCalled,
     trace: run.trace ? toTrace(run.trace) : null,
   };

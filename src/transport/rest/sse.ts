@@ -6,6 +6,7 @@ import type { StreamedEvent } from '../../operations/chat.ts';
 import type { LoggedEvent } from '../../operations/runs.ts';
 import { isOutage } from '../../outage.ts';
 import { startPeriodic } from '../../periodic.ts';
+import { MAX_INT } from '../../storage/int.ts';
 import { errorBody } from '../error-body.ts';
 import { takeOver } from '../hijack.ts';
 import { refusalIn } from '../reading.ts';
@@ -22,7 +23,12 @@ const MAX_CHUNK = 16 * 1024;
 
 const NO_END = 'The outcome of the run is not known yet. Retrieve the run again in a few seconds.';
 
-type Limits = { pingAfterMs?: number; headersWithinMs?: number };
+type Options = {
+  /** The position of the last event that the client has received. */
+  after?: number;
+  pingAfterMs?: number;
+  headersWithinMs?: number;
+};
 
 /**
  * Streams a run as the Server-Sent Events of the API document, "Events": text frames, then one done frame. With the form
@@ -41,7 +47,7 @@ export async function streamEvents(
   form: StreamForm,
   start: () => Promise<AsyncIterable<StreamedResult>>,
   signal: AbortSignal,
-  { pingAfterMs = 15_000, headersWithinMs = 10_000 }: Limits = {},
+  { after = 0, pingAfterMs = 15_000, headersWithinMs = 10_000 }: Options = {},
 ): Promise<void> {
   const { raw } = reply;
   const startedAt = performance.now();
@@ -97,8 +103,14 @@ export async function streamEvents(
     raw.socket?.destroySoon();
   };
 
+  /**
+   * A reader behind the end of an interrupted run still gets its terminal event. No other event has the number
+   * `MAX_INT`, so the reader's next `Last-Event-ID` shows that it has received that event.
+   */
+  const positionOf = ({ seq }: LoggedEvent) => (seq > after ? seq : MAX_INT);
+
   const send = async (event: StreamedEvent | LoggedEvent) => {
-    const id = 'seq' in event ? `id: ${event.seq}\n` : '';
+    const id = 'seq' in event ? `id: ${positionOf(event)}\n` : '';
     switch (event.type) {
       case 'RunStarted':
         runId = event.runId;

@@ -136,10 +136,10 @@ const methods: BadRequest[] = [
   ['deploy', ['GET', 'PUT', 'PATCH', 'HEAD']],
   ['rollback', ['GET', 'DELETE', 'HEAD']],
   ['cancelRun', ['GET', 'DELETE', 'HEAD']],
-  ['listRuns', ['POST', 'DELETE', 'HEAD']],
-  ['readRun', ['POST', 'PUT', 'DELETE', 'HEAD']],
-  ['followRun', ['POST', 'HEAD']],
-  ['listDeployments', ['POST', 'DELETE', 'HEAD']],
+  ['listRuns', ['POST', 'DELETE']],
+  ['readRun', ['POST', 'PUT', 'DELETE']],
+  ['followRun', ['POST']],
+  ['listDeployments', ['POST', 'DELETE']],
 ].flatMap(([operation, names]) =>
   [names ?? []].flat().map((method) => ({
     operation: String(operation),

@@ -68,6 +68,12 @@ export const TABLE: Record<string, Row> = {
     ...DENIED,
     rest: { listRuns: {} },
   },
+  'Query.runEventsEnd': {
+    ask: ({ run }) => `runEventsEnd(runId: "${run}")`,
+    scopes: ['CHAT', 'RUNS'],
+    ...HIDDEN,
+    rest: { followRun: {} },
+  },
   'Query.accounts': {
     operation: () => 'accounts { edges { cursor } }',
     scopes: ['OPERATOR'],

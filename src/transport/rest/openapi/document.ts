@@ -177,6 +177,12 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
           },
         },
       }),
+      ...(route.streams === 'events' && {
+        204: {
+          description: 'The run is finished, and no event follows the `Last-Event-ID`.',
+          headers: COMMON_HEADERS,
+        },
+      }),
       ...errorResponses(route),
     },
   };

@@ -43,7 +43,7 @@ export type Media = z.infer<typeof media>;
 const response = z.object({
   description: z.string(),
   headers: z.record(z.string(), z.object({ description: z.string(), schema })),
-  content: z.record(z.string(), media),
+  content: z.record(z.string(), media).default({}),
 });
 export type Response = z.infer<typeof response>;
 

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { utcDay } from '../../input.ts';
+import { MAX_INT } from '../../storage/int.ts';
+import {
+  botParams,
+  conversation,
+  environment,
+  exampleId,
+  listQuery,
+  oneOf,
+  queryOf,
+} from './wire.ts';
+
+export const runParams = botParams.extend({
+  run_id: z.string().meta({ description: 'ID of the run.', examples: [exampleId('run')] }),
+});
+
+/** A `seq`. Larger numbers are clamped, because no event has one. */
+const position = z
+  .string()
+  .regex(/^\d+$/, 'must be a whole number')
+  .transform((digits) => Math.min(Number(digits), MAX_INT))
+  .optional();
+
+export const eventsQuery = queryOf({
+  after: position.meta({
+    description: 'Number of the last event received. Only later events are sent.',
+    param: { example: '12' },
+  }),
+});
+
+export const eventsHeaders = z.object({
+  'last-event-id': position.meta({
+    description:
+      'Number of the last event received, as Server-Sent Events clients send it on reconnection. Takes precedence over `after`.',
+  }),
+});
+
+/** A time with time zone in the ISO 8601 extended format. The zone may use the basic format, which is as common. */
+const zonedTime = z
+  .string()
+  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/);
+
+const NO_MOMENT =
+  'must be an ISO 8601 date, or a date and time with a time zone, such as 2026-11-21T10:00:00Z or 2026-11-21T11:00%2B01:00';
+
+const zonedMoment = z
+  .union([z.templateLiteral([z.iso.date(), 'T', zonedTime]), z.iso.date(NO_MOMENT)], NO_MOMENT)
+  // `Date` parses only the extended format of a time zone.
+  .transform((text) => new Date(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2')))
+  .optional();
+
+const MOMENT =
+  'ISO 8601 with a time zone; encode + as `%2B`. A date without a time means midnight UTC.';
+
+export const runsQuery = listQuery({
+  user: conversation.optional().meta({
+    description: 'Returns only runs of this user, identified by the session ID.',
+    examples: ['user-1'],
+  }),
+  status: oneOf('queued', 'running', 'completed', 'failed', 'cancelled').meta({
+    description: 'Returns only runs with this status.',
+  }),
+  channel: oneOf('api', 'web', 'telegram').meta({
+    description: 'Returns only runs from this channel.',
+  }),
+  kind: oneOf('chat', 'execute').meta({
+    description: 'Returns only runs of this kind.',
+  }),
+  environment: environment.meta({ description: 'Returns only runs in this environment.' }),
+  date: utcDay.optional().meta({
+    description: 'Returns only runs created on this UTC day.',
+    examples: ['2026-11-20'],
+  }),
+  from: zonedMoment.meta({
+    description: `Returns only runs created at or after this time. ${MOMENT}`,
+    examples: ['2026-11-20T12:00:00Z'],
+  }),
+  to: zonedMoment.meta({
+    description: `Returns only runs created before this time. ${MOMENT}`,
+    examples: ['2026-11-20T13:00:00Z'],
+  }),
+});
