@@ -24,7 +24,8 @@ export const runHeaders = repeatHeaders.extend({
     .string()
     .optional()
     .meta({
-      description: 'Parent span of the run, in W3C Trace Context format.',
+      description:
+        'Parent span of the run, in W3C Trace Context format. A malformed value is ignored.',
       examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
     }),
   accept: z.string().default(''),
@@ -45,7 +46,10 @@ export const chatHeaders = z.object({
   ...runHeaders.shape,
 });
 
-const message = chatMessage.meta({ description: 'Message of the user.', examples: ['Hello!'] });
+const message = chatMessage.meta({
+  description: 'Message of the user, at least 1 character. Only the size of the body limits it.',
+  examples: ['Hello!'],
+});
 
 const ANY_OBJECT = { override: { type: 'object', additionalProperties: true } } as const;
 
@@ -54,7 +58,8 @@ const context = jsonObject
   .optional()
   .meta({
     description:
-      'JSON object that is passed to the model. Its keys take precedence over remembered facts.',
+      'JSON object that is passed to the model, nested at most 32 levels deep. Its keys take precedence over ' +
+      'remembered facts.',
     examples: [{ plan: 'pro' }],
   });
 
@@ -71,7 +76,8 @@ export const executeBody = z
   .object(
     {
       prompt: chatMessage.meta({
-        description: 'The prompt for the bot.',
+        description:
+          'The prompt for the bot, at least 1 character. Only the size of the body limits it.',
         examples: ['Say in one sentence what a gateway is.'],
       }),
       context,
@@ -90,7 +96,8 @@ export const executeBody = z
         .optional()
         .meta({
           description:
-            "JSON Schema of an object that the reply must fit, at most 16 KiB, in place of the definition's `output`.",
+            'JSON Schema of an object that the reply must fit, at most 16 KiB and nested at most 32 levels deep. It ' +
+            "replaces the definition's `output`.",
           examples: [{ type: 'object', properties: { city: { type: 'string' } } }],
         }),
       metadata: runMetadata
@@ -98,7 +105,8 @@ export const executeBody = z
         .optional()
         .meta({
           description:
-            'JSON object of at most 64 KiB to store with the run. It is not passed to the model.',
+            'JSON object to store with the run, at most 64 KiB and nested at most 32 levels deep. It is not passed to ' +
+            'the model.',
           examples: [{ job: 'nightly' }],
         }),
     },
@@ -122,11 +130,14 @@ export const streamQuery = queryOf(streamParameters);
 
 export const chatQuery = queryOf({
   ...streamParameters,
-  message,
+  message: message.meta({
+    description:
+      'Message of the user, at least 1 character. The URL and the headers hold at most 16 KiB together.',
+  }),
   idempotency_key: repeatHeaders.shape['idempotency-key'].meta({
     description:
-      'As the header `Idempotency-Key`, for clients that cannot set headers. If a request gives both, they must be ' +
-      'the same.',
+      'As the header `Idempotency-Key`, 1 to 255 visible ASCII characters, for clients that cannot set headers. If a ' +
+      'request gives both, they must be the same.',
     examples: ['order-4711'],
   }),
 });

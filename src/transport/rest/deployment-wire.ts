@@ -17,13 +17,14 @@ import {
 export const deploymentParams = botParams.extend({
   deployment_id: z
     .string()
-    .meta({ description: 'ID of the deployment.', examples: [exampleId('dep')] }),
+    .meta({ description: 'Opaque ID of the deployment.', examples: [exampleId('dep')] }),
 });
 
 export const deployHeaders = repeatHeaders.extend(environmentHeader);
 
 const note = deployMessage.optional().meta({
-  description: 'Note shown in the list of deployments, at most 1,000 characters.',
+  description:
+    'Note shown in the list of deployments, at most 1,000 characters, counted as UTF-16 code units.',
   examples: ['First release'],
 });
 
@@ -31,7 +32,8 @@ export const deployBody = z
   .strictObject(
     {
       agentlang: definitionSource.meta({
-        description: 'Source of the definition in agentlang 5. Pass secrets in `env_vars`.',
+        description:
+          'Source of the definition in agentlang 5. A source of more than 256 KiB fails. Pass secrets in `env_vars`.',
         examples: [
           'agentlang 5\nagent "Order desk" {\n  description "Answers order questions"\n  prompt "You are the order desk of ACME."\n  channel web\n}\n',
         ],
@@ -53,7 +55,8 @@ export const deployBody = z
         .meta({
           description:
             'Variables that the definition refers to as `env.NAME`, on top of those of the active deployment. `null` ' +
-            `removes a variable. A deployment has at most ${MAX_ENV_VARS} variables, of 32 KiB each and 64 KiB in total. ` +
+            'removes a variable. A name has at most 128 letters, digits and `_`, and starts with no digit. A deployment ' +
+            `has at most ${MAX_ENV_VARS} variables, with values of at most 32 KiB each and 64 KiB in total. ` +
             'Values are stored encrypted and never returned. A variable kept from the active deployment is sent only to ' +
             'servers that already received it.',
           examples: [{ ORDERS_KEY: 'a secret', OLD_KEY: null }],
@@ -68,7 +71,9 @@ export const SOURCE_TYPES = ['text/plain', 'application/vnd.parley.agent'] as co
 
 export const deployQuery = queryOf({
   environment: environment.meta({ description: 'As in the body, for a body of plain text.' }),
-  message: note.meta({ description: 'As in the body, for a body of plain text.' }),
+  message: note.meta({
+    description: 'As in the body, for a body of plain text, at most 1,000 characters.',
+  }),
   strict: oneOf('0', '1').meta({
     description:
       'With `1`, a failed deploy is answered with 400 and the error `definition_invalid`. Defaults to `0`.',

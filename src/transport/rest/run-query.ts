@@ -12,7 +12,7 @@ import {
 } from './wire.ts';
 
 export const runParams = botParams.extend({
-  run_id: z.string().meta({ description: 'ID of the run.', examples: [exampleId('run')] }),
+  run_id: z.string().meta({ description: 'Opaque ID of the run.', examples: [exampleId('run')] }),
 });
 
 /** A `seq`. Larger numbers are clamped, because no event has one. */
@@ -24,7 +24,8 @@ const position = z
 
 export const eventsQuery = queryOf({
   after: position.meta({
-    description: 'Number of the last event received. Only later events are sent.',
+    description:
+      'Number of the last event received. Only later events are sent. A number above 2147483647 counts as that one.',
     param: { example: '12' },
   }),
 });
@@ -32,7 +33,8 @@ export const eventsQuery = queryOf({
 export const eventsHeaders = z.object({
   'last-event-id': position.meta({
     description:
-      'Number of the last event received, as Server-Sent Events clients send it on reconnection. Takes precedence over `after`.',
+      'Number of the last event received, as Server-Sent Events clients send it on reconnection. Takes precedence over ' +
+      '`after`. A number above 2147483647 counts as that one.',
   }),
 });
 
@@ -55,7 +57,8 @@ const MOMENT =
 
 export const runsQuery = listQuery({
   user: conversation.optional().meta({
-    description: 'Returns only runs of this user, identified by the session ID.',
+    description:
+      'Returns only runs of this user, identified by the session ID of 1 to 256 visible characters.',
     examples: ['user-1'],
   }),
   status: oneOf('queued', 'running', 'completed', 'failed', 'cancelled').meta({

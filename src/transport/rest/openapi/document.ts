@@ -35,7 +35,7 @@ export function describeApi(publicUrl?: string): OpenApiDocument {
       summary: 'A gateway that hosts conversational agents.',
       description:
         'Send an API key with every request, as `Authorization: Bearer <API_KEY>`. Keep keys on your servers, never in ' +
-        'web pages. Bodies are JSON. Rate limits apply per account; the headers of each response report what is left. ' +
+        'web pages. Bodies are JSON of at most 1 MiB. The URL and the headers hold at most 16 KiB together. Rate limits apply per account; the headers of each response report what is left. ' +
         'Unknown query parameters are rejected. Bodies may have unknown fields, but none that nearly names a known ' +
         'field; deploys and rollbacks reject all of them. Responses may gain fields.',
       contact: { name: 'The operator of this server', ...(publicUrl && { url: publicUrl }) },
@@ -60,7 +60,9 @@ export function describeApi(publicUrl?: string): OpenApiDocument {
         'X-Request-Id': {
           name: 'X-Request-Id',
           in: 'header',
-          description: 'Your own ID for this request. The response and the server log repeat it.',
+          description:
+            'Your own ID for this request, 1 to 128 visible ASCII characters; any other is replaced. The response and ' +
+            'the server log repeat it.',
           schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
         },
       },
