@@ -43,11 +43,15 @@ function redeem(secret: string): Promise<Problem | undefined> {
 function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
   const state = useStore(session);
   const { data, problem, retry } = useServerQuery(Viewer, {});
-  if (!data) {
+  // The last caller stays when the session ends, so that the open screen does.
+  const [viewer, setViewer] = useState(data?.viewer);
+  if (data && data.viewer !== viewer) setViewer(data.viewer);
+  if (!viewer) {
     if (problem && !isSessionEnd(problem))
       return (
         <main className="failed-page">
           <title>Parley</title>
+          <h1 className="unseen">Parley</h1>
           <Failed problem={problem} onRetry={retry} />
         </main>
       );
@@ -55,13 +59,11 @@ function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
     return state === 'none' ? <SignIn problem={linkProblem} /> : null;
   }
   return (
-    <ViewerContext value={data.viewer}>
+    <ViewerContext value={viewer}>
       <Frame>
         <Screens />
       </Frame>
-      {(state === 'ended' || state === 'blocked') && (
-        <SignInAgain accountId={data.viewer.account.id} isBlocked={state === 'blocked'} />
-      )}
+      {(state === 'ended' || state === 'blocked') && <SignInAgain accountId={viewer.account.id} />}
     </ViewerContext>
   );
 }

@@ -126,7 +126,7 @@ describe('an operator', () => {
       expect(await item.getAttribute('title')).toBe(
         'An operator cannot suspend or delete its own account.',
       );
-      await item.click();
+      await item.click({ force: true });
     }
     expect(await page.getByRole('dialog').count()).toBe(0);
   });

@@ -153,8 +153,10 @@ describe('the keys', () => {
     expect(data.updateBot.id).toBe(bot);
     const { page, assertQuiet } = await signedIn(mine.apiKey, '/settings');
     const seen: string[] = [];
-    page.on('response', async (response) => {
-      if (new URL(response.url()).pathname === '/graphql') seen.push(await response.text());
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      seen.push(await response.text());
+      await route.fulfill({ response });
     });
     for (const [path, text] of [
       ['/settings/keys/new', 'this session'],

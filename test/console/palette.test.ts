@@ -32,6 +32,7 @@ describe('the command palette', () => {
     await expect.poll(() => page.url()).toContain(`/bots/${bot}`);
 
     await page.keyboard.press('Meta+k');
+    await text.waitFor();
     await page.keyboard.type('api key');
     await expect.poll(active).toContain('API keys');
     await page.keyboard.press('ArrowDown');
@@ -76,13 +77,13 @@ describe('the command palette', () => {
     const tenant = await app.tenant();
     const { page, assertQuiet } = await signedIn(tenant.apiKey);
     await page.keyboard.press('Control+k');
-    await page.keyboard.type('dark');
+    await page.getByRole('combobox').fill('dark');
     await page.keyboard.press('Enter');
     await expect
       .poll(() => page.evaluate(() => document.documentElement.dataset.theme))
       .toBe('dark');
     await page.keyboard.press('Control+k');
-    await page.keyboard.type('sign out');
+    await page.getByRole('combobox').fill('sign out');
     await page.keyboard.press('Enter');
     await page.getByLabel('API key').waitFor();
     expect(await page.context().cookies()).toEqual([]);

@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
+import { createServer } from 'vite';
 import { openBrowser } from '../helpers/chromium.ts';
 import { startServer, temporaryDirectory } from '../helpers/server.ts';
 
@@ -148,11 +149,34 @@ try {
     await lead(page);
     await takeAll(page, name);
   }
+  await takeParts(page);
 } finally {
   await browser.close();
   await server.stop('SIGTERM');
 }
 console.log(`Wrote ${DIRECTORY}`);
+
+/** Takes the page of all parts, which only the development server has. */
+async function takeParts(page: Page): Promise<void> {
+  process.env.PARLEY_URL = server.url;
+  const vite = await createServer({
+    logLevel: 'error',
+    server: { host: '127.0.0.1', port: 0, hmr: false },
+  });
+  try {
+    await vite.listen();
+    // The cookie of the session is for the host, whatever the port.
+    await page.goto(`${vite.resolvedUrls?.local[0]}console/parts`);
+    await page.getByRole('heading', { name: 'Parts' }).waitFor();
+    const body = page.locator('.screen-body');
+    for (const part of ['top', 'end']) {
+      await body.evaluate((element, y) => element.scrollTo(0, y), part === 'top' ? 0 : 1e6);
+      await takeAll(page, `parts-${part}`);
+    }
+  } finally {
+    await vite.close();
+  }
+}
 
 async function takeAll(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -2,17 +2,9 @@ import { Viewer } from '../../operations/console/operations.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { SignInForm } from '../screens/sign-in/sign-in-form.tsx';
 import { ask } from '../server/operations.ts';
-import { COOKIES_BLOCKED } from '../server/problem.ts';
 
 /** Asks for a key over the open screen, so that nothing typed is lost. Another account's key begins from the start. */
-export function SignInAgain({
-  accountId,
-  isBlocked,
-}: {
-  accountId: string;
-  /** Whether the browser did not keep the cookie of a new session. */
-  isBlocked: boolean;
-}) {
+export function SignInAgain({ accountId }: { accountId: string }) {
   const checkAccount = async () => {
     const { data } = await ask(Viewer, {});
     if (data && data.viewer.account.id !== accountId) location.assign('/');
@@ -20,7 +12,7 @@ export function SignInAgain({
   return (
     <Dialog title="Your session has ended">
       <p className="soft">Sign in again to continue. Nothing that you typed is lost.</p>
-      <SignInForm problem={isBlocked ? COOKIES_BLOCKED : undefined} onSignedIn={checkAccount} />
+      <SignInForm onSignedIn={checkAccount} />
     </Dialog>
   );
 }

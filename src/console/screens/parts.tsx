@@ -2,21 +2,26 @@ import { useState } from 'react';
 import { Screen } from '../frame/screen.tsx';
 import { Badge } from '../parts/badge.tsx';
 import { Button, IconButton } from '../parts/button.tsx';
+import { Choice, Choices } from '../parts/choices.tsx';
 import { CodeBlock, Id } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { Fact, Facts } from '../parts/facts.tsx';
 import { SelectField, TextArea, TextField } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Menu, MenuItem } from '../parts/menu.tsx';
+import { Meter } from '../parts/meter.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { Empty, Failed, Refused, Skeleton } from '../parts/state.tsx';
-import { Tabs } from '../parts/tabs.tsx';
-import { RelativeTime } from '../parts/time.tsx';
+import { MoreRow, SkeletonRows } from '../parts/table.tsx';
+import { LinkTabs, Tabs } from '../parts/tabs.tsx';
+import { LocalTime, RelativeTime } from '../parts/time.tsx';
 import { toast } from '../parts/toast.tsx';
 import { Wordmark } from '../parts/wordmark.tsx';
 import { AWAY } from '../server/problem.ts';
 import './parts.css';
 
 const PROBLEM = { ...AWAY, requestId: 'req_01m80ffmg7fvkb3k' };
+const REFUSED = { ...PROBLEM, message: 'Too many requests.', retryAfter: 42 };
 const BARS = [3, 5, 2, 8, 9, 4, 6, 7, 3, 1, 0, 0, 2, 5, 8, 11, 12, 9, 7, 8, 6, 5, 4, 3];
 
 /** Every part in all its states, for work on the design. Only development has this page. */
@@ -57,6 +62,20 @@ export default function Parts() {
             <option>Production</option>
             <option>Staging</option>
           </SelectField>
+          <Choices label="Scopes">
+            <Choice
+              label="chat"
+              hint="Send messages and prompts to bots"
+              isChosen={isOpen}
+              onChange={setOpen}
+            />
+            <Choice
+              label="admin"
+              unavailable="Your key lacks the scope admin."
+              isChosen={false}
+              onChange={() => {}}
+            />
+          </Choices>
           <TextArea label="Context" isMono rows={3} defaultValue={'{\n  "plan": "pro"\n}'} />
         </Group>
         <Group title="States">
@@ -68,6 +87,7 @@ export default function Parts() {
           <span className="chip">session user-42</span>
           <Id>run_01m80ffmg7fvkb3kz9x2</Id>
           <RelativeTime at={new Date(Date.now() - 7_400_000).toISOString()} />
+          <LocalTime at={new Date().toISOString()} />
           <Sparkline
             label="Runs"
             bars={BARS.map((runs, at) => ({ runs, failed: at % 7 ? 0 : 2 }))}
@@ -77,13 +97,62 @@ export default function Parts() {
         <Group title="Messages">
           <Refused problem={PROBLEM} />
           <Failed problem={PROBLEM} onRetry={() => toast('Tried again.')} />
+          <Failed problem={REFUSED} onRetry={() => toast('Tried again.')} />
           <Empty title="No runs yet">
             <p>Send a message in the playground to see its run here.</p>
           </Empty>
           <Button onClick={() => toast('Deleted Order desk.')}>Show a toast</Button>
+          <Button onClick={() => toast('Renamed Desk.', () => toast('Renamed back.'))}>
+            Show a toast with undo
+          </Button>
+        </Group>
+        <Group title="Figures">
+          <div className="parts-wide">
+            <Meter label="This minute" used={41} limit={60} />
+            <Meter label="Today" used={19_200} limit={20_000} />
+          </div>
+          <div className="parts-wide">
+            <Facts>
+              <Fact name="Version">0.2.0</Fact>
+              <Fact name="Database">
+                <Badge tone="good">PostgreSQL, answers in 1.3 ms</Badge>
+              </Fact>
+            </Facts>
+          </div>
+        </Group>
+        <Group title="Table">
+          <table className="table table-cards">
+            <thead>
+              <tr>
+                <th>Name</th>
+                <th>Created</th>
+                <th className="right">Tokens</th>
+              </tr>
+            </thead>
+            <tbody>
+              <tr>
+                <td>
+                  <span className="table-name">Web shop</span>
+                </td>
+                <td data-label="Created">now</td>
+                <td data-label="Tokens" className="right">
+                  1,204
+                </td>
+              </tr>
+              <MoreRow columns={3} onMore={() => toast('More.')} />
+            </tbody>
+            <SkeletonRows columns={3} />
+          </table>
         </Group>
         <Group title="Tabs">
           <div className="parts-wide">
+            <LinkTabs
+              label="Sections"
+              tabs={[
+                { href: '/console/parts', label: 'Parts' },
+                { href: '/settings', label: 'Settings' },
+              ]}
+            />
             <Tabs<'trace' | 'code'>
               label="Inspector"
               current={tab}

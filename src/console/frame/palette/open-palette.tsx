@@ -1,14 +1,19 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useContext, useEffect, useState } from 'react';
 import { Icon } from '../../parts/icon.tsx';
+import { ViewerContext } from '../../server/viewer.ts';
 import './open-palette.css';
 
-const Palette = lazy(() => import('./palette.tsx'));
+const load = () => import('./palette.tsx');
+const Palette = lazy(load);
 
 const KEYS = /^(Mac|iP)/.test(navigator.platform) ? '⌘ K' : 'Ctrl K';
 
-/** Opens the palette, as Ctrl-K and Cmd-K do on every screen. */
+/** Opens the palette, as Ctrl-K and Cmd-K do on every screen. Without a session there is nothing to open. */
 export function OpenPalette() {
+  const isSignedIn = useContext(ViewerContext) !== undefined;
   const [isOpen, setOpen] = useState(false);
+  // Keys that are typed right after the shortcut must find the palette open.
+  useEffect(() => void load(), []);
   useEffect(() => {
     const toggle = (event: KeyboardEvent) => {
       const isShortcut = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
@@ -21,6 +26,7 @@ export function OpenPalette() {
     addEventListener('keydown', toggle);
     return () => removeEventListener('keydown', toggle);
   }, []);
+  if (!isSignedIn) return null;
   return (
     <>
       <button

@@ -3,7 +3,7 @@ import type { KeyScope } from '../../../operations/console/operations.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Empty } from '../../parts/state.tsx';
 import { LinkTabs } from '../../parts/tabs.tsx';
-import { lacks, useScope } from '../../server/viewer.ts';
+import { lacks, useViewer } from '../../server/viewer.ts';
 import './settings.css';
 
 /** One section of the settings, below the links to all of them. */
@@ -19,25 +19,25 @@ export function Section({
   actions?: ReactNode;
   children: ReactNode;
 }) {
-  const isOperator = useScope('OPERATOR');
-  const isAllowed = useScope(needs ?? 'CHAT') || needs === undefined;
+  const { scopes } = useViewer().apiKey;
+  const isRefused = needs !== undefined && !scopes.includes(needs);
   const tabs = [
     { href: '/settings', label: 'Account' },
     { href: '/settings/usage', label: 'Usage' },
     { href: '/settings/keys', label: 'API keys' },
     { href: '/settings/audit', label: 'Audit log' },
-    ...(isOperator ? [{ href: '/settings/accounts', label: 'Accounts' }] : []),
+    ...(scopes.includes('OPERATOR') ? [{ href: '/settings/accounts', label: 'Accounts' }] : []),
     { href: '/settings/server', label: 'Server' },
   ];
   return (
-    <Screen title={title} actions={isAllowed && actions}>
+    <Screen title={title} actions={!isRefused && actions}>
       <LinkTabs label="Settings" tabs={tabs} />
-      {isAllowed ? (
-        children
-      ) : (
+      {isRefused ? (
         <Empty title={`${title}: not for this key`}>
-          <p>{lacks(needs ?? 'CHAT')} Sign in with a key that has it to see this page.</p>
+          <p>{lacks(needs)} Sign in with a key that has it to see this page.</p>
         </Empty>
+      ) : (
+        children
       )}
     </Screen>
   );

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { Refused } from '../../parts/state.tsx';
-import type { Problem } from '../../server/problem.ts';
+import { COOKIES_BLOCKED, type Problem } from '../../server/problem.ts';
 import { session, signIn } from '../../server/session.ts';
 
 /** Exchanges a pasted key for a session. */
@@ -26,6 +26,7 @@ export function SignInForm({
     setKey('');
     if (onSignedIn) await onSignedIn();
     else session.set('open');
+    if (session.get() === 'blocked') setProblem(COOKIES_BLOCKED);
   };
   return (
     <form

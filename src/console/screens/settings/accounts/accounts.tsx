@@ -5,7 +5,6 @@ import { ButtonLink } from '../../../parts/button.tsx';
 import { Failed } from '../../../parts/state.tsx';
 import { MoreRow, SkeletonRows, WholeRow } from '../../../parts/table.tsx';
 import { useServerQuery } from '../../../server/operations.ts';
-import { useScope } from '../../../server/viewer.ts';
 import { type Issued, SecretDialog } from '../secret.tsx';
 import { Section } from '../section.tsx';
 import {
@@ -22,7 +21,6 @@ const COLUMNS = 7;
 
 /** Every account of the server, for operators: create, change, suspend, resume, delete. */
 export function Accounts({ isCreating = false }: { isCreating?: boolean }) {
-  const mayRead = useScope('OPERATOR');
   return (
     <Section
       title="Accounts"
@@ -33,7 +31,7 @@ export function Accounts({ isCreating = false }: { isCreating?: boolean }) {
         </ButtonLink>
       }
     >
-      {mayRead && <AccountList isCreating={isCreating} />}
+      <AccountList isCreating={isCreating} />
     </Section>
   );
 }

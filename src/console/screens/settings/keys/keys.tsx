@@ -5,7 +5,6 @@ import { Button, ButtonLink } from '../../../parts/button.tsx';
 import { Failed } from '../../../parts/state.tsx';
 import { SkeletonRows, WholeRow } from '../../../parts/table.tsx';
 import { useServerQuery } from '../../../server/operations.ts';
-import { useScope } from '../../../server/viewer.ts';
 import { type Issued, SecretDialog } from '../secret.tsx';
 import { Section } from '../section.tsx';
 import { RevokeKeyDialog, RotateKeyDialog } from './end-key.tsx';
@@ -19,7 +18,6 @@ type Open = { action: KeyAction; key: ListedKey };
 
 /** The keys of the account that the signed-in key may see: list, create, edit, rotate, revoke. */
 export function Keys({ isCreating = false }: { isCreating?: boolean }) {
-  const mayRead = useScope('ADMIN');
   return (
     <Section
       title="API keys"
@@ -30,7 +28,7 @@ export function Keys({ isCreating = false }: { isCreating?: boolean }) {
         </ButtonLink>
       }
     >
-      {mayRead && <KeyList isCreating={isCreating} />}
+      <KeyList isCreating={isCreating} />
     </Section>
   );
 }
