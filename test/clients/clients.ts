@@ -80,6 +80,7 @@ async function titleOf(name: string): Promise<string> {
   return `${name} ${JSON.parse(text).version}`;
 }
 
+/** @param env the server's address and key. */
 async function generate(
   env: { PARLEY_URL: string; PARLEY_API_KEY: string },
   signal: AbortSignal,
@@ -98,6 +99,7 @@ async function generate(
   await inParallel(jobs);
 }
 
+/** @throws Error if the packages cannot be installed or a server does not start. */
 async function test(signal: AbortSignal): Promise<void> {
   await using stack = new AsyncDisposableStack();
   await install(signal);
@@ -125,6 +127,9 @@ async function test(signal: AbortSignal): Promise<void> {
 
 const interruption = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interruption.abort());
-await test(interruption.signal);
+await test(interruption.signal).catch((error) => {
+  console.log(`FAILED  ${error.message}`);
+  failed += 1;
+});
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -7,16 +7,16 @@ import { promisify } from 'node:util';
 export const DIRECTORY = import.meta.dirname;
 
 /** Long enough for the slowest machine, so a process that reaches it hangs. */
-const PROCESS_LIMIT_MS = 120_000;
+const PROCESS_LIMIT_MS = 300_000;
 const INSTALL_LIMIT_MS = 600_000;
 
-type Options = { env?: Record<string, string>; signal: AbortSignal };
+type Options = { env?: NodeJS.ProcessEnv; signal: AbortSignal };
 
 /**
  * Runs a file of this folder with Node.js to its end.
  *
  * @returns the last line of its output.
- * @throws Error with the end of its output, if it fails or takes longer than two minutes.
+ * @throws Error with the end of its output, if it fails or takes longer than five minutes.
  */
 export function runFile(file: string, args: string[], options: Options): Promise<string> {
   return start(process.execPath, [file, ...args], { ...options, timeout: PROCESS_LIMIT_MS });
@@ -35,7 +35,9 @@ export async function install(signal: AbortSignal): Promise<void> {
   if ((await changedAt('node_modules/.package-lock.json')) >= lock) return;
   console.log('Installing the packages of test/clients.');
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  await start('npm', args, { signal, timeout: INSTALL_LIMIT_MS });
+  // The whole environment, because npm may need proxies and certificates.
+  const { env } = process;
+  await start('npm', args, { env, signal, timeout: INSTALL_LIMIT_MS });
 }
 
 async function start(

@@ -39,6 +39,14 @@ describe('a client generator', () => {
       ]);
   });
 
+  test('finds one type for each body of a request', () => {
+    const bodies = operations.flatMap(({ operationId, requestBody }) =>
+      requestBody ? [[operationId, Object.keys(requestBody.content)]] : [],
+    );
+    expect(bodies.length).toBeGreaterThan(3);
+    for (const [id, types] of bodies) expect([id, types]).toEqual([id, ['application/json']]);
+  });
+
   test('finds one type for each successful response, JSON where that is the default', () => {
     const types = operations.map(({ operationId, responses }) => [
       operationId,

@@ -10,7 +10,7 @@ import {
 } from '../generated/orval.js';
 import { assertReply, bot, headers, MESSAGE, SOURCE } from './target.js';
 
-const deployment = await deploy(bot, { agentlang: SOURCE }, { headers });
+const deployment = await deploy(bot, { agentlang: SOURCE }, {}, { headers });
 assert.ok(deployment.status === 200);
 assert.equal(deployment.data.status, 'deployed');
 

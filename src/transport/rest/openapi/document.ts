@@ -6,7 +6,6 @@ import { eventFrame, replyFrame } from '../frames.ts';
 import { errorReply } from '../replies.ts';
 import type { Route } from '../route.ts';
 import { routes } from '../routes.ts';
-import { objectOf } from '../shape.ts';
 import { errorResponse, errorResponses } from './errors.ts';
 import { exampleOf } from './example.ts';
 import { COMMON_HEADERS, HEADERS, headersOf } from './headers.ts';
@@ -147,6 +146,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     },
     parameters: [{ $ref: '#/components/parameters/X-Request-Id' }],
     ...(body && {
+      // Some generated clients omit the content type if an operation has several. Texts are described only in words.
       requestBody: {
         required: route.emptyBody !== true,
         content: {
@@ -154,7 +154,6 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
             schema: body instanceof z.ZodDefault ? body.unwrap() : body,
             example: exampleOf(body),
           },
-          ...textContent(route),
         },
       },
     }),
@@ -204,15 +203,6 @@ function headersAsWritten(headers: z.ZodObject): z.ZodObject {
 function capitalised(name: string): string {
   const words = name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return words.join('-').replace(/-Id$/, '-ID');
-}
-
-/** The body as a text. Its example is that of the field for which it stands. */
-function textContent({ textBody, input: { body } }: Route) {
-  if (!textBody || !body) return {};
-  const example = exampleOf(objectOf(body).shape[textBody.field]);
-  return Object.fromEntries(
-    textBody.types.map((type) => [type, { schema: { type: 'string' }, example }]),
-  );
 }
 
 function answerOf({ schema, streams }: Route): string {
