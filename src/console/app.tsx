@@ -15,6 +15,7 @@ import { useStore } from './server/store.ts';
 import { ViewerContext } from './server/viewer.ts';
 
 const Settings = lazy(() => import('./screens/settings/settings.tsx'));
+const Playground = lazy(() => import('./screens/playground/playground.tsx'));
 const Start = lazy(() => import('./screens/start/start.tsx'));
 const Parts = import.meta.env.DEV ? lazy(() => import('./screens/parts.tsx')) : NotFound;
 
@@ -85,6 +86,10 @@ function Screens(): ReactNode {
         <Route path="/settings/*?">
           <Settings />
         </Route>
+        <Route path="/bots/:id">
+          {({ id }) => <Redirect to={`/bots/${id}/playground`} replace />}
+        </Route>
+        <Route path="/bots/:id/playground">{({ id }) => <Playground key={id} botId={id} />}</Route>
         <Route path="/console/parts">
           <Parts />
         </Route>

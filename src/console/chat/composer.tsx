@@ -1,29 +1,39 @@
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useRef } from 'react';
 import { Button } from '../parts/button.tsx';
 import './composer.css';
 
 /** Where a message is written. Enter sends it, Shift and Enter begin a new line. */
 export function Composer({
+  message,
+  onChange,
+  input: given,
   placeholder,
   isBusy,
   unavailable,
   onSend,
   onStop,
+  top,
   children,
 }: {
+  message: string;
+  onChange(message: string): void;
+  /** The text field, for what moves the focus to it. */
+  input?: RefObject<HTMLTextAreaElement | null>;
   placeholder: string;
   isBusy: boolean;
   unavailable?: string | false | undefined;
-  onSend(message: string): void;
+  onSend(): void;
   onStop(): void;
+  /** Stands above the text field. */
+  top?: ReactNode;
+  /** Stand beside the button. */
   children?: ReactNode;
 }) {
-  const [message, setMessage] = useState('');
-  const input = useRef<HTMLTextAreaElement>(null);
+  const own = useRef<HTMLTextAreaElement>(null);
+  const input = given ?? own;
   const send = () => {
     if (message.trim() === '' || isBusy || unavailable) return;
-    onSend(message);
-    setMessage('');
+    onSend();
     input.current?.focus();
   };
   return (
@@ -34,13 +44,15 @@ export function Composer({
         send();
       }}
     >
+      {top}
       <textarea
         ref={input}
         aria-label="Message"
+        dir="auto"
         placeholder={placeholder}
         rows={2}
         value={message}
-        onChange={({ target }) => setMessage(target.value)}
+        onChange={({ target }) => onChange(target.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
           event.preventDefault();

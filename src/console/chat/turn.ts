@@ -1,71 +1,89 @@
-import type { ChatEvent } from '../server/chat.ts';
+import type { Call, Step } from '../server/call.ts';
 import type { Problem } from '../server/problem.ts';
+import type { Recording } from '../server/recording.ts';
 
-/** A piece of a reply, in the order in which it arrived. */
+/** A piece of a reply, in the order in which it arrived. Times are milliseconds since the message was sent. */
 export type Piece =
-  | { type: 'text'; text: string }
+  | { type: 'text'; text: string; from: number; to: number }
   | {
       type: 'tool';
       callId: string;
       name: string;
       state: 'running' | 'done' | 'failed';
-      ms?: number;
+      from: number;
+      /** How long the call took, once it is over and known. */
+      ms?: number | undefined;
     };
 
 /** A message and its reply. */
 export type Turn = {
-  id: number;
+  id: string;
+  /** What was sent. Absent for a turn of an earlier visit. */
+  call?: Call;
+  /** The requests behind the reply. Absent for a turn of an earlier visit, and for one long past. */
+  recording?: Recording | undefined;
   message: string;
   pieces: Piece[];
   state: 'waiting' | 'streaming' | 'done' | 'failed' | 'stopped';
   runId?: string;
-  problem?: Problem;
-  /** Milliseconds from the message to the first text. */
+  problem?: Problem | undefined;
+  /** When the message was sent, in milliseconds of `performance.now()`. */
+  sentAt?: number;
+  /** Milliseconds until the run started, and until the first text. */
+  startedMs?: number;
   firstMs?: number;
-  latencyMs?: number;
-  tokens?: number;
+  latencyMs?: number | undefined;
+  tokens?: number | undefined;
 };
 
-/** Adds an event to a turn. @param sinceStart milliseconds since the message was sent. */
-export function withEvent(turn: Turn, event: ChatEvent, sinceStart: number): Turn {
-  switch (event.__typename) {
-    case 'RunStarted':
+/** Whether the reply is not over. */
+export function isOpen({ state }: Turn): boolean {
+  return state === 'waiting' || state === 'streaming';
+}
+
+/** Adds a step to a turn. @param ms milliseconds since the message was sent. */
+export function withStep(turn: Turn, step: Step, ms: number): Turn {
+  switch (step.type) {
+    case 'started': {
       // A new attempt discards the text before it.
-      return { ...turn, state: 'streaming', runId: event.runId, pieces: [] };
-    case 'TextDelta':
+      const { runId } = step;
+      return { ...turn, state: 'streaming', runId, startedMs: turn.startedMs ?? ms, pieces: [] };
+    }
+    case 'text':
       return {
         ...turn,
-        firstMs: turn.firstMs ?? sinceStart,
-        pieces: withText(turn.pieces, event.delta),
+        firstMs: turn.firstMs ?? ms,
+        pieces: withText(turn.pieces, step.text, ms),
       };
-    case 'ToolStarted': {
-      const { callId, name } = event;
+    case 'tool-started': {
+      const { callId, name } = step;
       return {
         ...turn,
-        pieces: [...turn.pieces, { type: 'tool', callId, name, state: 'running' }],
+        pieces: [...turn.pieces, { type: 'tool', callId, name, state: 'running', from: ms }],
       };
     }
-    case 'ToolFinished': {
-      const end = { state: event.failed ? 'failed' : 'done', ms: event.durationMs } as const;
-      const isIt = (piece: Piece) => piece.type === 'tool' && piece.callId === event.callId;
+    case 'tool-finished': {
+      const end = { state: step.failed ? 'failed' : 'done', ms: step.durationMs } as const;
+      const isIt = (piece: Piece) => piece.type === 'tool' && piece.callId === step.callId;
       return {
         ...turn,
         pieces: turn.pieces.map((piece) => (isIt(piece) ? { ...piece, ...end } : piece)),
       };
     }
-    case 'ChatDone':
-      return { ...turn, state: 'done', latencyMs: event.latencyMs, tokens: event.tokensUsed };
-    case 'ChatCancelled':
-      return { ...turn, state: 'stopped', latencyMs: event.latencyMs, tokens: event.tokensUsed };
-    case 'ChatFailed': {
-      const problem = { code: event.code, message: event.message, details: [] };
-      return { ...turn, state: 'failed', latencyMs: event.latencyMs, problem };
+    case 'ended': {
+      const { state, latencyMs, tokens, problem } = step;
+      return { ...turn, state, latencyMs, tokens, problem };
     }
   }
 }
 
-function withText(pieces: Piece[], delta: string): Piece[] {
+function withText(pieces: Piece[], text: string, ms: number): Piece[] {
   const last = pieces.at(-1);
-  if (last?.type !== 'text') return [...pieces, { type: 'text', text: delta }];
-  return [...pieces.slice(0, -1), { type: 'text', text: last.text + delta }];
+  if (last?.type !== 'text') return [...pieces, { type: 'text', text, from: ms, to: ms }];
+  return [...pieces.slice(0, -1), { ...last, text: last.text + text, to: ms }];
+}
+
+/** The text of a reply. */
+export function textOf({ pieces }: Turn): string {
+  return pieces.map((piece) => (piece.type === 'text' ? piece.text : '')).join('');
 }

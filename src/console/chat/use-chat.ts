@@ -1,89 +1,110 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { type ChatSubscriptionVariables, StopRun } from '../../operations/console/operations.ts';
-import { type ChatEvent, ChatProblem, streamChat } from '../server/chat.ts';
+import { StopRun } from '../../operations/console/operations.ts';
+import { toast } from '../parts/toast.tsx';
+import type { Call, Step } from '../server/call.ts';
 import { mutate } from '../server/operations.ts';
-import { type Turn, withEvent } from './turn.ts';
+import { isSessionEnd, type Problem } from '../server/problem.ts';
+import { createRecording } from '../server/recording.ts';
+import { send as sendCall } from '../server/send.ts';
+import { ChatProblem } from '../server/stream-chat.ts';
+import { isOpen, type Turn, withStep } from './turn.ts';
 
-type Input = ChatSubscriptionVariables['input'];
+/** Turns whose requests are kept for inspection, so that a long conversation takes no more memory than its text. */
+const KEPT_RECORDINGS = 20;
 
 /** A conversation with a bot in this tab. */
 export type Chat = {
   turns: Turn[];
   isBusy: boolean;
-  send(input: Input): Promise<void>;
-  /** Cancels the run of the last turn. What it has said stays. */
+  /** @returns the problem if the session had ended, so that nothing was sent. */
+  send(call: Call): Promise<Problem | undefined>;
+  /** Cancels the run of the last turn. The text that has arrived stays. */
   stop(): Promise<void>;
-  /** Begins a new conversation. */
-  clear(): void;
 };
 
-export function useChat(botId: string): Chat {
+export function useChat(): Chat {
   const [turns, setTurns] = useState<Turn[]>([]);
   const aborter = useRef<AbortController>(undefined);
-  const lastId = useRef(0);
 
   useEffect(() => () => aborter.current?.abort(), []);
 
-  const update = useCallback((id: number, change: (turn: Turn) => Turn) => {
+  const update = useCallback((id: string, change: (turn: Turn) => Turn) => {
     setTurns((all) => all.map((turn) => (turn.id === id ? change(turn) : turn)));
   }, []);
 
-  const send = async (input: Input) => {
+  const send = async (call: Call) => {
     const controller = new AbortController();
     aborter.current = controller;
-    lastId.current += 1;
-    const id = lastId.current;
-    const startedAt = performance.now();
-    setTurns((all) => [...all, { id, message: input.message, pieces: [], state: 'waiting' }]);
-    const painter = createPainter((events) => {
-      const sinceStart = Math.round(performance.now() - startedAt);
-      update(id, (turn) =>
-        events.reduce((next, event) => withEvent(next, event, sinceStart), turn),
-      );
+    const { signal } = controller;
+    const recording = createRecording();
+    const id = crypto.randomUUID();
+    const sentAt = performance.now();
+    const { message } = call;
+    setTurns((all) => [
+      ...withoutOldRecordings(all),
+      { id, call, recording, message, pieces: [], state: 'waiting', sentAt },
+    ]);
+    const painter = createPainter((steps) => {
+      update(id, (turn) => steps.reduce((next, { step, ms }) => withStep(next, step, ms), turn));
     });
     try {
-      for await (const event of streamChat({ botId, input }, controller.signal)) painter.add(event);
+      for await (const step of sendCall(call, { signal, recording }))
+        painter.add({ step, ms: Math.round(performance.now() - sentAt) });
     } catch (error) {
       if (!(error instanceof ChatProblem)) throw error;
+      const { problem } = error;
       painter.flush();
-      update(id, (turn) => ({ ...turn, state: 'failed', problem: error.problem }));
+      if (call.protocol === 'graphql' && isSessionEnd(problem)) {
+        setTurns((all) => all.filter((turn) => turn.id !== id));
+        return problem;
+      }
+      update(id, (turn) => ({ ...turn, state: 'failed', problem }));
     } finally {
       painter.flush();
+      update(id, (turn) => (isOpen(turn) ? { ...turn, state: 'stopped' } : turn));
     }
+    return undefined;
   };
 
   const last = turns.at(-1);
-  const isBusy = last?.state === 'waiting' || last?.state === 'streaming';
   return {
     turns,
-    isBusy,
+    isBusy: last !== undefined && isOpen(last),
     send,
     async stop() {
-      if (last?.runId) await mutate(StopRun, { id: last.runId });
-    },
-    clear() {
-      aborter.current?.abort();
-      setTurns([]);
+      // A request for a whole reply names no run. The server cancels the run when its client disconnects.
+      if (!last?.runId) return aborter.current?.abort();
+      const { problem } = await mutate(StopRun, { id: last.runId });
+      if (problem) toast(problem.message);
     },
   };
 }
 
-/** Collects events and applies them once a frame, because a stream has more events than a screen has frames. */
-function createPainter(apply: (events: ChatEvent[]) => void) {
-  let waiting: ChatEvent[] = [];
+function withoutOldRecordings(turns: Turn[]): Turn[] {
+  const first = turns.length - KEPT_RECORDINGS;
+  return turns.map((turn, at) =>
+    at < first && turn.recording ? { ...turn, recording: undefined } : turn,
+  );
+}
+
+type Timed = { step: Step; ms: number };
+
+/** Collects steps and applies them once a frame, because a stream has more events than a screen has frames. */
+function createPainter(apply: (steps: Timed[]) => void) {
+  let waiting: Timed[] = [];
   let frame: number | undefined;
   const flush = () => {
     if (frame !== undefined) cancelAnimationFrame(frame);
     frame = undefined;
     if (waiting.length === 0) return;
-    const events = waiting;
+    const steps = waiting;
     waiting = [];
-    apply(events);
+    apply(steps);
   };
   return {
     flush,
-    add(event: ChatEvent) {
-      waiting.push(event);
+    add(timed: Timed) {
+      waiting.push(timed);
       frame ??= requestAnimationFrame(flush);
     },
   };

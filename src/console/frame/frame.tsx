@@ -23,6 +23,7 @@ export function Frame({ children }: { children: ReactNode }) {
         <NavLink href="/settings" icon="sliders">
           Settings
         </NavLink>
+        <BotNav />
         <p className="side-label">Reference</p>
         <ReferenceLink href="/docs" icon="book">
           REST API
@@ -41,9 +42,25 @@ export function Frame({ children }: { children: ReactNode }) {
   );
 }
 
+/** The screens of the bot that the address names. */
+function BotNav() {
+  const [location] = useLocation();
+  const [, id] = /^\/bots\/([^/]+)\/./.exec(location) ?? [];
+  if (!id) return null;
+  return (
+    <>
+      <p className="side-label cut">{id}</p>
+      <NavLink href={`/bots/${id}/playground`} icon="chat">
+        Playground
+      </NavLink>
+    </>
+  );
+}
+
 function NavLink({ href, icon, children }: { href: string; icon: IconName; children: string }) {
   const [location] = useLocation();
-  const isCurrent = location === href || location.startsWith(`${href}/`);
+  const isOfBot = href === '/bots' && /^\/bots\/[^/]+\/./.test(location);
+  const isCurrent = location === href || (location.startsWith(`${href}/`) && !isOfBot);
   return (
     <Link href={href} className="nav" aria-current={isCurrent ? 'page' : undefined}>
       <Icon name={icon} />

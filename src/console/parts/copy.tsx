@@ -5,7 +5,7 @@ import './copy.css';
 const CONFIRMED_MS = 1_500;
 
 /** Copies a text. @returns whether it was copied just now, and the function that copies. */
-export function useCopy(text: string): [boolean, () => void] {
+export function useCopy(text: string | (() => string)): [boolean, () => void] {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;
@@ -13,7 +13,7 @@ export function useCopy(text: string): [boolean, () => void] {
     return () => clearTimeout(timer);
   }, [isCopied]);
   const copy = () => {
-    void navigator.clipboard.writeText(text).then(
+    void navigator.clipboard.writeText(typeof text === 'string' ? text : text()).then(
       () => setCopied(true),
       () => setCopied(false),
     );
@@ -37,13 +37,22 @@ export function Id({ children: id }: { children: string }) {
 }
 
 /** Code with one button that copies all of it. */
-export function CodeBlock({ children: code, label }: { children: string; label: string }) {
+export function CodeBlock({
+  children: code,
+  shown = code,
+  label,
+}: {
+  children: string;
+  /** What shows of the code. */
+  shown?: string | undefined;
+  label: string;
+}) {
   const [isCopied, copy] = useCopy(code);
   return (
     <div className="code-block">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls */}
       <section className="code-scroll" tabIndex={0} aria-label={label}>
-        <pre>{code}</pre>
+        <pre>{shown}</pre>
       </section>
       <button type="button" className="code-copy" onClick={copy}>
         <Icon name={isCopied ? 'check' : 'copy'} size={13} />

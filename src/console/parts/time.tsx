@@ -49,3 +49,10 @@ export function LocalTime({ at }: { at: string }) {
 function exactTime(at: string): string {
   return `${new Date(at).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
 }
+
+/** A duration as people read it: `212 ms`, `1.8 s` or `2 min 5 s`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}

@@ -41,7 +41,8 @@ export function problemOf({ graphQLErrors, response }: CombinedError): Problem {
 
 /** Converts the error of any answer: its code, its message and its further fields. */
 export function problemIn(fields: Record<string, unknown>, message: string): Problem {
-  const { code, retryAfter, details } = fields;
+  // REST and the session have the name of their wire format.
+  const { code, retryAfter = fields.retry_after, details } = fields;
   return {
     code: typeof code === 'string' ? code.toUpperCase() : 'INTERNAL_ERROR',
     message,
@@ -55,8 +56,23 @@ export function detailFor(problem: Problem | undefined, path: string): string | 
   return problem?.details.find((detail) => detail.path === path)?.message;
 }
 
+/** Reads the error of a response: the first of a GraphQL response, or that of any other interface. */
+export async function problemFrom(response: Response): Promise<Problem> {
+  const answer: unknown = await response.json().catch(() => null);
+  const { error, errors } = isRecord(answer) ? answer : {};
+  const found = Array.isArray(errors) ? errors[0] : error;
+  const { extensions, ...fields } = isRecord(found) ? found : {};
+  const message = typeof fields.message === 'string' ? fields.message : response.statusText;
+  const problem = problemIn(isRecord(extensions) ? extensions : fields, message);
+  return { ...problem, requestId: headerOf(response) };
+}
+
 function headerOf({ headers }: Response): string | undefined {
   return headers.get('x-request-id') ?? undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 function isDetail(value: unknown): value is Problem['details'][number] {

@@ -1,5 +1,5 @@
 import { CONSOLE_HEADERS } from './headers.ts';
-import { AWAY, type Problem, problemIn } from './problem.ts';
+import { AWAY, type Problem, problemFrom } from './problem.ts';
 import { createStore } from './store.ts';
 
 /**
@@ -50,16 +50,4 @@ async function send(method: 'POST' | 'DELETE', body?: object): Promise<Problem |
   } catch {
     return AWAY;
   }
-}
-
-async function problemFrom(response: Response): Promise<Problem> {
-  const answer: unknown = await response.json().catch(() => null);
-  const error = isRecord(answer) && isRecord(answer.error) ? answer.error : {};
-  const message = typeof error.message === 'string' ? error.message : response.statusText;
-  const requestId = response.headers.get('x-request-id') ?? undefined;
-  return { ...problemIn({ ...error, retryAfter: error.retry_after }, message), requestId };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -505,6 +505,121 @@ fragment ListedKey on ApiKey {
     }
   }
 }`,
+  `mutation ChatWhole($botId: ID!, $input: ChatInput!) {
+  chat(botId: $botId, input: $input) {
+    __typename
+    response
+    runId
+    latencyMs
+    tokensUsed
+    toolsCalled
+  }
+}`,
+  `query Conversation($botId: ID!, $environment: Environment!, $sessionId: String!, $last: Int!, $before: String) {
+  bot(id: $botId) {
+    __typename
+    id
+    session(id: $sessionId, environment: $environment) {
+      __typename
+      id
+      memory {
+        __typename
+        name
+        value
+      }
+      messages(last: $last, before: $before) {
+        __typename
+        edges {
+          __typename
+          node {
+            __typename
+            id
+            role
+            text
+            run {
+              __typename
+              id
+              status
+              latencyMs
+              tokensUsed
+              toolsCalled
+            }
+          }
+        }
+        pageInfo {
+          __typename
+          hasPreviousPage
+          startCursor
+        }
+      }
+    }
+  }
+}`,
+  `query RunTrace($id: ID!) {
+  run(id: $id) {
+    __typename
+    id
+    status
+    model
+    promptTokens
+    completionTokens
+    tokensEstimated
+    trace {
+      __typename
+      traceId
+      spans {
+        __typename
+        spanId
+        parentId
+        name
+        startedAt
+        durationMs
+        status
+        attributes
+      }
+    }
+  }
+}`,
+  `query Limits {
+  viewer {
+    __typename
+    rateLimit {
+      __typename
+      perMinute
+      perDay
+      remainingMinute
+      remainingDay
+      resetAt
+    }
+  }
+}`,
+  `query DeployedSource($id: ID!) {
+  node(id: $id) {
+    __typename
+    ... on Deployment {
+      id
+      source
+    }
+  }
+}`,
+  `mutation CreateTemporaryKey($input: CreateApiKeyInput!) {
+  createApiKey(input: $input) {
+    __typename
+    secret
+    apiKey {
+      __typename
+      id
+      expiresAt
+    }
+  }
+}`,
+  `mutation RevokeTemporaryKey($id: ID!) {
+  revokeApiKey(id: $id) {
+    __typename
+    id
+    revokedAt
+  }
+}`,
   `query Viewer {
   viewer {
     __typename

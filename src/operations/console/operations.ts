@@ -214,6 +214,15 @@ export type KeyScope =
   /** Read runs and their traces. */
   | 'RUNS';
 
+/** Author of a message. */
+export type MessageRole =
+  /** The bot. */
+  | 'ASSISTANT'
+  /** A tool that the bot called. */
+  | 'TOOL'
+  /** The end user. */
+  | 'USER';
+
 /** How to handle a message to a session that is busy with another one. */
 export type OnBusy =
   /** Queues the message for at most 60 seconds. A session queues at most 16 messages. */
@@ -258,6 +267,15 @@ export type Severity =
   | 'ERROR'
   /** Does not prevent deployment, but points to a probable mistake. */
   | 'WARNING';
+
+/** Status of a span, following OpenTelemetry. */
+export type SpanStatus =
+  /** The operation failed. */
+  | 'ERROR'
+  /** The operation is marked as successful. */
+  | 'OK'
+  /** The operation succeeded, or has not finished. */
+  | 'UNSET';
 
 /** Fields to change; omitted fields keep their values. The plan ENTERPRISE requires both limits; other plans allow neither. */
 export type UpdateAccountInput = {
@@ -535,6 +553,65 @@ export type UsageQueryVariables = Exact<{
 
 export type UsageQuery = { viewer: { __typename: 'Viewer', rateLimit: { __typename: 'RateLimit', perMinute: number, perDay: number }, usage: { __typename: 'Usage', requestsThisMinute: number, requestsToday: number, tokensThisMonth?: number, byBot?: Array<{ __typename: 'BotUsage', requests: number, tokens: number, bot: { __typename: 'Bot', id: string, name: string } }>, byKey?: Array<{ __typename: 'KeyUsage', requests: number, tokens: number, apiKey: { __typename: 'ApiKey', id: string, name: string } }> } } };
 
+export type ChatWholeMutationVariables = Exact<{
+  botId: string;
+  input: ChatInput;
+}>;
+
+
+export type ChatWholeMutation = { chat: { __typename: 'ChatReply', response: string, runId: string, latencyMs: number, tokensUsed: number, toolsCalled: Array<string> } | null };
+
+export type ConversationQueryVariables = Exact<{
+  botId: string;
+  environment: Environment;
+  sessionId: string;
+  last: number;
+  before?: string | null | undefined;
+}>;
+
+
+export type ConversationQuery = { bot: { __typename: 'Bot', id: string, session: { __typename: 'Session', id: string, memory: Array<{ __typename: 'MemoryEntry', name: string, value: string }>, messages: { __typename: 'MessageConnection', edges: Array<{ __typename: 'MessageEdge', node: { __typename: 'Message', id: string, role: MessageRole, text: string, run: { __typename: 'Run', id: string, status: RunStatus, latencyMs: number | null, tokensUsed: number, toolsCalled: Array<string> } } }>, pageInfo: { __typename: 'PageInfo', hasPreviousPage: boolean, startCursor: string | null } } } | null } | null };
+
+export type RunTraceQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type RunTraceQuery = { run: { __typename: 'Run', id: string, status: RunStatus, model: string | null, promptTokens: number, completionTokens: number, tokensEstimated: boolean, trace: { __typename: 'Trace', traceId: string, spans: Array<{ __typename: 'Span', spanId: string, parentId: string | null, name: string, startedAt: string, durationMs: number, status: SpanStatus, attributes: unknown }> } } | null };
+
+export type LimitsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type LimitsQuery = { viewer: { __typename: 'Viewer', rateLimit: { __typename: 'RateLimit', perMinute: number, perDay: number, remainingMinute: number, remainingDay: number, resetAt: string } } };
+
+export type DeployedSourceQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type DeployedSourceQuery = { node:
+    | { __typename: 'Account' }
+    | { __typename: 'ApiKey' }
+    | { __typename: 'Bot' }
+    | { __typename: 'Deployment', id: string, source: string }
+    | { __typename: 'Run' }
+    | { __typename: 'Session' }
+   | null };
+
+export type CreateTemporaryKeyMutationVariables = Exact<{
+  input: CreateApiKeyInput;
+}>;
+
+
+export type CreateTemporaryKeyMutation = { createApiKey: { __typename: 'CreateApiKeyPayload', secret: string, apiKey: { __typename: 'ApiKey', id: string, expiresAt: string | null } } | null };
+
+export type RevokeTemporaryKeyMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type RevokeTemporaryKeyMutation = { revokeApiKey: { __typename: 'ApiKey', id: string, revokedAt: string | null } | null };
+
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -646,6 +723,34 @@ export const AuditLog = persisted<AuditLogQuery, AuditLogQueryVariables>(
 
 export const Usage = persisted<UsageQuery, UsageQueryVariables>(
   'sha256:ae08c9dce504237a2f59ef2a8a3430967d3e0556ad269a85087053030bf90f66',
+);
+
+export const ChatWhole = persisted<ChatWholeMutation, ChatWholeMutationVariables>(
+  'sha256:f27a6aa04fcddfdb48ee16eba3a4e7a7fbd8a689d049e5a8545af8d81934418f',
+);
+
+export const Conversation = persisted<ConversationQuery, ConversationQueryVariables>(
+  'sha256:d3bd361fbdac5021f4cd1e5d16910e35e56fbfc918079612824c01bc7fc2d0f3',
+);
+
+export const RunTrace = persisted<RunTraceQuery, RunTraceQueryVariables>(
+  'sha256:9e30d4fa29482cfdfd12f4763b77902eea097602cd3d55dfc4dd8c475b07b7f5',
+);
+
+export const Limits = persisted<LimitsQuery, LimitsQueryVariables>(
+  'sha256:6e86ce2c82e110e45aaa2597563c43409462041835541a4a09361192a606ccba',
+);
+
+export const DeployedSource = persisted<DeployedSourceQuery, DeployedSourceQueryVariables>(
+  'sha256:54da52c81e5d4b84d20ae5b03c27b72b6a265be887045be859df39fbf2748c81',
+);
+
+export const CreateTemporaryKey = persisted<CreateTemporaryKeyMutation, CreateTemporaryKeyMutationVariables>(
+  'sha256:4772cb70fae10746a8e44f6222a2a09e179aaedafd9dc4934525315aa53aa840',
+);
+
+export const RevokeTemporaryKey = persisted<RevokeTemporaryKeyMutation, RevokeTemporaryKeyMutationVariables>(
+  'sha256:4ce4dea57ab079bfea7a5eb0440fa010b712a864012b6d92090b69eeebaaad23',
 );
 
 export const Viewer = persisted<ViewerQuery, ViewerQueryVariables>(

@@ -9,7 +9,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { Skeleton } from '../../parts/state.tsx';
-import { RelativeTime } from '../../parts/time.tsx';
+import { duration, RelativeTime } from '../../parts/time.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
 import type { Stats } from './use-stats.ts';
 
@@ -28,7 +28,7 @@ export function BotRow({
 }) {
   const [, navigate] = useLocation();
   const mayChange = useScope('ADMIN');
-  const address = `/bots/${bot.id}/start`;
+  const address = `/bots/${bot.id}/${bot.production || bot.staging ? 'playground' : 'start'}`;
   return (
     <tr className="bot">
       <td className="bot-name">
@@ -113,7 +113,7 @@ function StatsCells({ stats }: { stats: Stats }) {
         {count(failed)}
       </td>
       <td className="right" data-label="p95">
-        {latencyP95 === null ? <span className="faint">–</span> : seconds(latencyP95)}
+        {latencyP95 === null ? <span className="faint">–</span> : duration(latencyP95)}
       </td>
     </>
   );
@@ -121,8 +121,4 @@ function StatsCells({ stats }: { stats: Stats }) {
 
 function count(value: number): string {
   return value.toLocaleString('en');
-}
-
-function seconds(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }

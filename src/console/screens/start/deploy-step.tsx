@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Deploy, type DeployMutation } from '../../../operations/console/operations.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextArea, TextField } from '../../parts/field.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { Refused } from '../../parts/state.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { useMutate } from '../../server/operations.ts';
@@ -43,18 +44,12 @@ export function DeployStep({ botId, onDeployed }: { botId: string; onDeployed():
         if (mayDeploy && !hasErrors && !isBusy) void submit();
       }}
     >
-      <fieldset className="segments" aria-label="Example">
-        {EXAMPLES.map((example) => (
-          <button
-            key={example.name}
-            type="button"
-            aria-pressed={source === example.source}
-            onClick={() => change(example.source)}
-          >
-            {example.name}
-          </button>
-        ))}
-      </fieldset>
+      <Segments
+        label="Example"
+        options={EXAMPLES.map(({ name }) => ({ name, label: name }))}
+        current={EXAMPLES.find((example) => example.source === source)?.name}
+        onChange={(name) => change(EXAMPLES.find((example) => example.name === name)?.source ?? '')}
+      />
       <TextArea
         label="Definition"
         isMono

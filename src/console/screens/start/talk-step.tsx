@@ -2,14 +2,21 @@ import { useState } from 'react';
 import { Composer } from '../../chat/composer.tsx';
 import { Conversation } from '../../chat/conversation.tsx';
 import { useChat } from '../../chat/use-chat.ts';
-import { CodeBlock } from '../../parts/copy.tsx';
+import { ButtonLink } from '../../parts/button.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
 
-/** A short conversation with the bot, and the call that does the same from a backend. */
+/** A short conversation with the bot. It goes on in the playground. */
 export function TalkStep({ botId }: { botId: string }) {
-  const chat = useChat(botId);
+  const chat = useChat();
   const mayChat = useScope('CHAT');
+  const [message, setMessage] = useState('');
   const [sessionId] = useState(() => `console-${crypto.randomUUID().slice(0, 8)}`);
+  const send = async () => {
+    setMessage('');
+    const call = { botId, message, sessionId, environment: 'PRODUCTION' } as const;
+    const refused = await chat.send({ ...call, protocol: 'graphql', isStreamed: true });
+    if (refused) setMessage(message);
+  };
   return (
     <div className="talk">
       <div className="talk-frame">
@@ -17,23 +24,24 @@ export function TalkStep({ botId }: { botId: string }) {
           <p className="soft talk-hint">Say hello. The reply streams in as the model writes it.</p>
         </Conversation>
         <Composer
+          message={message}
+          onChange={setMessage}
           placeholder="Write a message…"
           isBusy={chat.isBusy}
           unavailable={!mayChat && lacks('CHAT')}
-          onSend={(message) => void chat.send({ message, sessionId })}
+          onSend={() => void send()}
           onStop={() => void chat.stop()}
         />
       </div>
-      <h3>The same call from your backend</h3>
-      <CodeBlock label="curl command">{curlFor(botId)}</CodeBlock>
+      <p className="soft">
+        The playground shows the request behind each reply, its trace, and the code that sends it
+        from your backend.
+      </p>
+      <div>
+        <ButtonLink href={`/bots/${botId}/playground?session_id=${sessionId}&tab=code`} icon="chat">
+          Open the playground
+        </ButtonLink>
+      </div>
     </div>
   );
-}
-
-function curlFor(botId: string): string {
-  return `curl ${location.origin}/v1/bots/${botId}/chat \\
-  -H "Authorization: Bearer $PARLEY_API_KEY" \\
-  -H "Content-Type: application/json" \\
-  -H "X-Session-ID: user-1" \\
-  -d '{"message": "Hello!"}'`;
 }

@@ -1,0 +1,71 @@
+import { useEffect, useState } from 'react';
+import { Button } from '../parts/button.tsx';
+import { Id } from '../parts/copy.tsx';
+import type { Problem } from '../server/problem.ts';
+import './turn-problem.css';
+
+/** Why a message got no full reply, with the ids for the server's log, and a way to send it again. */
+export function TurnProblem({
+  problem,
+  runId,
+  onRepeat,
+}: {
+  problem: Problem;
+  runId: string | undefined;
+  /** Sends the message again. Absent if that is not possible. */
+  onRepeat?: (() => void) | undefined;
+}) {
+  const { code, message, details, requestId, retryAfter = 0 } = problem;
+  const seconds = useCountdown(retryAfter);
+  return (
+    <div className="turn-problem" role="alert">
+      <p>
+        <strong className="mono">{code.toLowerCase()}</strong> {message}
+      </p>
+      {details.length > 0 && (
+        <ul>
+          {details.map(({ path, message: fault }) => (
+            <li key={path}>
+              <span className="mono">{path}</span> {fault}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div className="turn-problem-bar">
+        {runId && (
+          <span>
+            Run <Id>{runId}</Id>
+          </span>
+        )}
+        {requestId && (
+          <span>
+            Request <Id>{requestId}</Id>
+          </span>
+        )}
+        {onRepeat && (
+          <Button
+            icon="repeat"
+            unavailable={seconds > 0 && 'The limit has not reset yet.'}
+            onClick={onRepeat}
+          >
+            {seconds > 0 ? `Send again in ${seconds} s` : 'Send again'}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Counts the seconds down from the first rendering. */
+function useCountdown(from: number): number {
+  const [end] = useState(() => Date.now() + from * 1_000);
+  const [now, setNow] = useState(Date.now);
+  const left = Math.max(0, Math.ceil((end - now) / 1_000));
+  const isOver = left === 0;
+  useEffect(() => {
+    if (isOver) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [isOver]);
+  return left;
+}

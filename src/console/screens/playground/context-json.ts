@@ -1,0 +1,46 @@
+import { parse } from '@humanwhocodes/momoa';
+
+/** What a text says as the `context` of a message: nothing, an object, or what is wrong with it. */
+export type ContextReading = {
+  value?: Record<string, unknown> | undefined;
+  fault?: ContextFault | undefined;
+};
+
+/** A problem, with its place if the text is not JSON: line and column from 1, offset from 0. */
+export type ContextFault = {
+  message: string;
+  place?: { line: number; column: number; offset: number };
+};
+
+const NOT_AN_OBJECT = 'The context must be an object, such as {"plan": "pro"}.';
+
+export function readContext(text: string): ContextReading {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? { value } : { fault: { message: NOT_AN_OBJECT } };
+  } catch {
+    return { fault: faultIn(text) };
+  }
+}
+
+/** Engines word and place their errors differently, and some name no place, so a parser of its own finds it. */
+function faultIn(text: string): ContextFault {
+  try {
+    parse(text, { mode: 'json' });
+  } catch (error) {
+    if (error instanceof Error && 'line' in error && 'column' in error && 'offset' in error) {
+      const place = {
+        line: Number(error.line),
+        column: Number(error.column),
+        offset: Number(error.offset),
+      };
+      return { message: error.message.replace(/ \(\d+:\d+\)$/, ''), place };
+    }
+  }
+  return { message: 'The context is not valid JSON.' };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,129 @@
+import { type ReactNode, useState } from 'react';
+import type { Turn } from '../../../chat/turn.ts';
+import { IconButton } from '../../../parts/button.tsx';
+import { Segments } from '../../../parts/segments.tsx';
+import { Tabs } from '../../../parts/tabs.tsx';
+import type { Call } from '../../../server/call.ts';
+import type { Exchange } from '../../../server/recording.ts';
+import type { Half } from '../talk.tsx';
+import type { EnvironmentName, TabName } from '../use-parameters.ts';
+import { CodeTab } from './code-tab.tsx';
+import './inspector.css';
+import { LimitsTab } from './limits-tab.tsx';
+import { RequestTab } from './request-tab.tsx';
+import { ResponseTab } from './response-tab.tsx';
+import { TraceTab } from './trace-tab.tsx';
+import { useExchanges } from './use-exchanges.ts';
+
+const TABS: { name: TabName; label: string }[] = [
+  { name: 'request', label: 'Request' },
+  { name: 'response', label: 'Response' },
+  { name: 'trace', label: 'Trace' },
+  { name: 'limits', label: 'Limits' },
+  { name: 'code', label: 'Code' },
+];
+
+/** What stands behind one reply. Where the screen has no room beside the conversation, it takes its place. */
+export function Inspector({
+  turn,
+  example,
+  sides,
+  side,
+  onSide,
+  tab,
+  onTab,
+}: {
+  turn: Turn | undefined;
+  /** What would be sent now, for the code before the first message. */
+  example: Call;
+  /** The environments to choose from, if there are two. */
+  sides: Half[];
+  side: EnvironmentName | undefined;
+  onSide(name: EnvironmentName): void;
+  tab: TabName | undefined;
+  onTab(tab: TabName | undefined): void;
+}) {
+  const current = tab ?? 'request';
+  return (
+    <aside className="inspector" aria-label="Inspector">
+      <div className="inspector-back">
+        <IconButton
+          label="Back to the conversation"
+          icon="close"
+          onClick={() => onTab(undefined)}
+        />
+      </div>
+      {sides.length > 1 && (
+        <div className="inspector-sides">
+          <Segments
+            label="Inspected environment"
+            options={sides.map(({ environment, label }) => ({ name: environment, label }))}
+            current={side}
+            onChange={onSide}
+          />
+        </div>
+      )}
+      <Tabs<TabName> label="Inspector" tabs={TABS} current={current} onChange={onTab}>
+        <Panel tab={current} turn={turn} example={example} />
+      </Tabs>
+    </aside>
+  );
+}
+
+function Panel({
+  tab,
+  turn,
+  example,
+}: {
+  tab: TabName;
+  turn: Turn | undefined;
+  example: Call;
+}): ReactNode {
+  if (tab === 'limits') return <LimitsTab turn={turn} />;
+  if (tab === 'code') return <CodeTab call={turn?.call ?? example} />;
+  if (!turn) return <Hint>Send a message to see its {tab === 'trace' ? 'trace' : tab}.</Hint>;
+  if (tab === 'trace') return <TraceTab key={turn.id} turn={turn} />;
+  return <OfExchange key={turn.id} turn={turn} tab={tab} />;
+}
+
+/** One of the requests of a turn. A stream that was cut has several. */
+function OfExchange({ turn, tab }: { turn: Turn; tab: 'request' | 'response' }) {
+  const exchanges = useExchanges(turn.recording);
+  const [chosen, setChosen] = useState<string>();
+  const at = chosen === undefined ? exchanges.length - 1 : Number(chosen);
+  const exchange: Exchange | undefined = exchanges[at];
+  if (!exchange)
+    return (
+      <Hint>
+        {turn.call
+          ? 'Only the requests of the last 20 messages are kept.'
+          : 'This message was sent before this view was opened. Its request is not stored.'}
+      </Hint>
+    );
+  return (
+    <>
+      {exchanges.length > 1 && (
+        <div className="inspector-sides">
+          <Segments
+            label="Request"
+            options={exchanges.map((_, index) => ({
+              name: String(index),
+              label: index === 0 ? 'First request' : `Resumed ${index}`,
+            }))}
+            current={String(at)}
+            onChange={setChosen}
+          />
+        </div>
+      )}
+      {tab === 'request' ? (
+        <RequestTab exchange={exchange} />
+      ) : (
+        <ResponseTab key={at} exchange={exchange} />
+      )}
+    </>
+  );
+}
+
+function Hint({ children }: { children: ReactNode }) {
+  return <p className="inspector-hint">{children}</p>;
+}

@@ -1,0 +1,24 @@
+import type { Exchange } from '../../../server/recording.ts';
+import { BodyText } from './body-text.tsx';
+import { HeaderList } from './header-list.tsx';
+
+/** A request as it was sent. */
+export function RequestTab({ exchange }: { exchange: Exchange }) {
+  const { method, url, headers, body, sentAt } = exchange;
+  const { pathname, search } = new URL(url);
+  const isOwn = headers.some(([name]) => name === 'x-parley-console');
+  return (
+    <div className="inspector-body">
+      <p className="request-line mono">
+        <strong>{method}</strong> {pathname}
+        {search}
+      </p>
+      <p className="faint">
+        Sent at <time className="number">{new Date(sentAt).toISOString().slice(11, 23)} UTC</time>
+        {isOwn && '. The browser adds the cookie of your session.'}
+      </p>
+      <HeaderList headers={headers} />
+      {body && <BodyText label="Request body" text={body} />}
+    </div>
+  );
+}

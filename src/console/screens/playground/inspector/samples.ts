@@ -1,0 +1,164 @@
+import type { Call } from '../../../server/call.ts';
+import { asHeaderValue, restRequest } from '../../../server/rest-request.ts';
+
+export const LANGUAGES = [
+  { name: 'curl', label: 'curl' },
+  { name: 'node', label: 'Node.js' },
+  { name: 'python', label: 'Python' },
+  { name: 'graphql', label: 'GraphQL over SSE' },
+] as const;
+
+export type Language = (typeof LANGUAGES)[number]['name'];
+
+/**
+ * A program that sends a call. It works as it stands: curl in a POSIX shell, Node.js as an ES module, Python with its
+ * standard library, GraphQL with the package `graphql-sse`. The key comes from the variable `PARLEY_API_KEY`.
+ *
+ * @param origin the address of the server, without a path.
+ */
+export function sampleOf(language: Language, call: Call, origin: string): string {
+  switch (language) {
+    case 'curl':
+      return curl(call, origin);
+    case 'node':
+      return node(call, origin);
+    case 'python':
+      return python(call, origin);
+    case 'graphql':
+      return graphql(call, origin);
+  }
+}
+
+function curl(call: Call, origin: string): string {
+  const { path, headers, body } = restRequest(call);
+  return [
+    `curl ${call.isStreamed ? '-N ' : ''}${inShell(origin + path)}`,
+    '-H "Authorization: Bearer $PARLEY_API_KEY"',
+    ...headers.map(([name, value]) => `-H ${inShell(`${name}: ${value}`)}`),
+    `-d ${inShell(body)}`,
+  ].join(' \\\n  ');
+}
+
+function node(call: Call, origin: string): string {
+  const { path, headers, body } = restRequest(call);
+  const lines = headers.map(([name, value]) => {
+    // `fetch` takes only Latin-1, so other characters are sent as the bytes of UTF-8.
+    const text = inCode(value);
+    const sent = isLatin(value) ? text : `Buffer.from(${text}).toString('latin1')`;
+    return `    ${inCode(name)}: ${sent},`;
+  });
+  return `const response = await fetch(${inCode(origin + path)}, {
+  method: "POST",
+  headers: {
+    Authorization: \`Bearer \${process.env.PARLEY_API_KEY}\`,
+${lines.join('\n')}
+  },
+  body: JSON.stringify(${indented(inJavaScript(JSON.parse(body)), 2)}),
+});
+if (!response.ok) throw new Error(await response.text());
+${
+  call.isStreamed
+    ? `for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+  process.stdout.write(text);
+}`
+    : 'console.log(await response.json());'
+}
+`;
+}
+
+function python(call: Call, origin: string): string {
+  const { path, headers, body } = restRequest(call);
+  const lines = headers.map(([name, value]) => {
+    // `urllib` takes only Latin-1, so other characters are sent as the bytes of UTF-8.
+    const text = inCode(value);
+    const sent = isLatin(value) ? text : `${text}.encode().decode("latin-1")`;
+    return `        ${inCode(name)}: ${sent},`;
+  });
+  return `import json
+import os
+import urllib.request
+
+request = urllib.request.Request(
+    ${inCode(origin + path)},
+    method="POST",
+    headers={
+        "Authorization": f"Bearer {os.environ['PARLEY_API_KEY']}",
+${lines.join('\n')}
+    },
+    data=json.dumps(${indented(inPython(JSON.parse(body)), 4)}).encode(),
+)
+with urllib.request.urlopen(request) as response:
+${
+  call.isStreamed
+    ? `    for line in response:
+        print(line.decode(), end="", flush=True)`
+    : '    print(json.load(response))'
+}
+`;
+}
+
+function graphql(call: Call, origin: string): string {
+  const { botId, message, sessionId, environment, context, onBusy, idempotencyKey } = call;
+  const input = { message, sessionId, environment, context, onBusy, idempotencyKey };
+  const variables = JSON.parse(JSON.stringify({ botId, input }));
+  return `import { createClient } from "graphql-sse";
+
+const client = createClient({
+  url: ${inCode(`${origin}/graphql/stream`)},
+  headers: { Authorization: \`Bearer \${process.env.PARLEY_API_KEY}\` },
+  retryAttempts: 0,
+});
+const query = \`subscription Chat($botId: ID!, $input: ChatInput!) {
+  chat(botId: $botId, input: $input) {
+    ... on RunStarted { runId }
+    ... on TextDelta { delta }
+    ... on ChatDone { latencyMs tokensUsed }
+    ... on ChatCancelled { latencyMs }
+    ... on ChatFailed { code message }
+  }
+}\`;
+const variables = ${inJavaScript(variables)};
+for await (const { data, errors } of client.iterate({ query, variables })) {
+  if (errors) throw new Error(errors[0].message);
+  console.log(data.chat);
+}
+`;
+}
+
+/** A word of a POSIX shell. Nothing within single quotes has a meaning but the single quote. */
+function inShell(text: string): string {
+  if (/^[\w:/.,@%+=-]+$/.test(text)) return text;
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** A string literal of JavaScript and of Python, whose escapes are those of JSON. */
+function inCode(text: string): string {
+  return JSON.stringify(text);
+}
+
+function inJavaScript(value: unknown): string {
+  // As a plain member, `__proto__` would set the prototype.
+  return JSON.stringify(value, null, 2).replaceAll(/^( *)"__proto__": /gm, '$1["__proto__"]: ');
+}
+
+function inPython(value: unknown): string {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const isList = Array.isArray(value);
+  const members = isList
+    ? value.map(inPython)
+    : Object.entries(value).map(([name, member]) => `${inCode(name)}: ${inPython(member)}`);
+  const [open, close] = isList ? '[]' : '{}';
+  if (members.length === 0) return `${open}${close}`;
+  return `${open}\n    ${indented(members.join(',\n'), 4)},\n${close}`;
+}
+
+/** Indents all lines but the first. */
+function indented(text: string, spaces: number): string {
+  return text.replaceAll('\n', `\n${' '.repeat(spaces)}`);
+}
+
+function isLatin(text: string): boolean {
+  return asHeaderValue(text) === text;
+}

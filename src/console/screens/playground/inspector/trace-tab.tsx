@@ -1,0 +1,116 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { RunTrace, type RunTraceQuery } from '../../../../operations/console/operations.ts';
+import { isOpen, type Turn } from '../../../chat/turn.ts';
+import { Id } from '../../../parts/copy.tsx';
+import { Failed, Skeleton } from '../../../parts/state.tsx';
+import { useServerQuery } from '../../../server/operations.ts';
+import { lacks, useScope } from '../../../server/viewer.ts';
+import { liveRows } from '../../../trace/live-spans.ts';
+import { rowsOf } from '../../../trace/stored-spans.ts';
+import { Waterfall } from '../../../trace/waterfall.tsx';
+import '../../../parts/pairs.css';
+
+/** The trace of a reply: drawn from its events while it runs, then as it is stored. */
+export function TraceTab({ turn }: { turn: Turn }) {
+  const mayRead = useScope('RUNS');
+  const { runId } = turn;
+  if (!runId)
+    return (
+      <p className="inspector-hint">
+        {isOpen(turn) ? 'Waiting for the run to start.' : 'No run was started.'}
+      </p>
+    );
+  if (isOpen(turn)) return <LiveTrace turn={turn} runId={runId} />;
+  if (mayRead) return <StoredTrace turn={turn} runId={runId} />;
+  return (
+    <LiveTrace turn={turn} runId={runId}>
+      <p className="faint">Drawn from the events of the reply. {lacks('RUNS')}</p>
+    </LiveTrace>
+  );
+}
+
+function LiveTrace({ turn, runId, children }: { turn: Turn; runId: string; children?: ReactNode }) {
+  const now = useNow(isOpen(turn));
+  return (
+    <div className="inspector-body">
+      <RunFacts runId={runId} />
+      <Waterfall rows={liveRows(turn)} now={now - (turn.sentAt ?? now)} />
+      {children}
+    </div>
+  );
+}
+
+function StoredTrace({ turn, runId }: { turn: Turn; runId: string }) {
+  const { data, problem, retry } = useServerQuery(RunTrace, { id: runId });
+  const run = data?.run;
+  if (problem) return <Failed problem={problem} onRetry={retry} />;
+  if (!run)
+    return (
+      <div className="inspector-body" aria-busy="true">
+        <RunFacts runId={runId} />
+        <Skeleton height={140} />
+      </div>
+    );
+  const { spans } = run.trace;
+  return (
+    <div className="inspector-body">
+      <RunFacts runId={runId} run={run} />
+      {spans.length > 0 ? (
+        <Waterfall rows={rowsOf(spans)} now={0} />
+      ) : (
+        <Waterfall rows={liveRows(turn)} now={0} />
+      )}
+    </div>
+  );
+}
+
+function RunFacts({ runId, run }: { runId: string; run?: NonNullable<RunTraceQuery['run']> }) {
+  return (
+    <dl className="pairs">
+      <div>
+        <dt>Run</dt>
+        <dd>
+          <Id>{runId}</Id>
+        </dd>
+      </div>
+      {run && <StoredFacts run={run} />}
+    </dl>
+  );
+}
+
+function StoredFacts({ run }: { run: NonNullable<RunTraceQuery['run']> }) {
+  const { model, promptTokens, completionTokens, tokensEstimated, trace } = run;
+  const count = (tokens: number) => tokens.toLocaleString('en');
+  return (
+    <>
+      <div>
+        <dt>Trace</dt>
+        <dd>
+          <Id>{trace.traceId}</Id>
+        </dd>
+      </div>
+      <div>
+        <dt>Model</dt>
+        <dd>{model ?? 'none was called'}</dd>
+      </div>
+      <div>
+        <dt>Tokens</dt>
+        <dd className="number">
+          {count(promptTokens)} in · {count(completionTokens)} out
+          {tokensEstimated && ' (estimated)'}
+        </dd>
+      </div>
+    </>
+  );
+}
+
+/** The time of `performance.now()`, ten times a second while it is needed. */
+function useNow(isNeeded: boolean): number {
+  const [now, setNow] = useState(() => performance.now());
+  useEffect(() => {
+    if (!isNeeded) return undefined;
+    const timer = setInterval(() => setNow(performance.now()), 100);
+    return () => clearInterval(timer);
+  }, [isNeeded]);
+  return now;
+}

@@ -1,0 +1,61 @@
+import { Button } from '../../parts/button.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import type { Draft } from './use-draft.ts';
+import type { Parameters } from './use-parameters.ts';
+
+/** How the reply arrives, what a busy session does, and what makes the request safe to repeat. */
+export function OptionFields({
+  draft,
+  parameters: { isStreamed, onBusy },
+  onChange,
+}: {
+  draft: Draft;
+  parameters: Parameters;
+  onChange(changes: Partial<Parameters>): void;
+}) {
+  const { idempotencyKey } = draft;
+  return (
+    <div className="option-fields">
+      <SelectField
+        label="Reply"
+        hint="Streamed shows the text while it is written."
+        value={isStreamed ? 'streamed' : 'whole'}
+        onChange={({ target }) => onChange({ isStreamed: target.value === 'streamed' })}
+      >
+        <option value="streamed">Streamed</option>
+        <option value="whole">Whole</option>
+      </SelectField>
+      <SelectField
+        label="If the session is busy"
+        hint="A queued message waits for at most 60 s."
+        value={onBusy}
+        onChange={({ target }) =>
+          onChange({ onBusy: target.value === 'REJECT' ? 'REJECT' : 'ENQUEUE' })
+        }
+      >
+        <option value="ENQUEUE">Queue the message</option>
+        <option value="REJECT">Reject the message</option>
+      </SelectField>
+      <div className="option-key">
+        <TextField
+          label="Idempotency key"
+          isMono
+          placeholder="none"
+          maxLength={255}
+          hint="The same request with the same key gets the first reply again, for 24 hours."
+          error={keyFault(idempotencyKey)}
+          value={idempotencyKey}
+          onChange={({ target }) => draft.change({ idempotencyKey: target.value })}
+        />
+        <Button onClick={() => draft.change({ idempotencyKey: crypto.randomUUID() })}>
+          New key
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** What is wrong with an idempotency key. Source: the API document, "Idempotency". */
+export function keyFault(key: string): string | undefined {
+  return /^[\x21-\x7e]*$/.test(key) ? undefined : 'A key has only visible ASCII characters.';
+}

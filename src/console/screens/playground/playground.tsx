@@ -1,0 +1,112 @@
+import { useEffect, useState } from 'react';
+import { Bot, type BotQuery } from '../../../operations/console/operations.ts';
+import { Screen } from '../../frame/screen.tsx';
+import { Badge } from '../../parts/badge.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { Failed, Skeleton } from '../../parts/state.tsx';
+import { RelativeTime } from '../../parts/time.tsx';
+import { useServerQuery } from '../../server/operations.ts';
+import './playground.css';
+import { Talk } from './talk.tsx';
+import { useDraft } from './use-draft.ts';
+import { newSessionId, useParameters } from './use-parameters.ts';
+
+const ENVIRONMENTS = [
+  { name: 'PRODUCTION', label: 'Production' },
+  { name: 'STAGING', label: 'Staging' },
+  { name: 'COMPARE', label: 'Compare' },
+] as const;
+
+/** A conversation with a bot, beside the requests, the trace and the code behind each reply. */
+export default function Playground({ botId }: { botId: string }) {
+  const { data, problem, retry } = useServerQuery(Bot, { id: botId });
+  const [parameters, change] = useParameters();
+  const draft = useDraft();
+  const { sessionId, environment, isCompared } = parameters;
+  // The id of a session that this view began, which has no earlier messages.
+  const [begun, setBegun] = useState<string>();
+  const begin = () => {
+    const id = newSessionId();
+    setBegun(id);
+    change({ sessionId: id });
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an address without a session gets one
+  useEffect(() => {
+    if (!sessionId) begin();
+  }, [sessionId]);
+
+  const bot = data?.bot;
+  return (
+    <Screen
+      title="Playground"
+      actions={
+        bot && (
+          <>
+            {!isCompared && (
+              <Deployed
+                bot={bot}
+                environment={environment === 'STAGING' ? 'staging' : 'production'}
+              />
+            )}
+            <Segments
+              label="Environment"
+              options={[...ENVIRONMENTS]}
+              current={isCompared ? 'COMPARE' : environment}
+              onChange={(name) =>
+                change(
+                  name === 'COMPARE'
+                    ? { isCompared: true }
+                    : { isCompared: false, environment: name },
+                )
+              }
+            />
+          </>
+        )
+      }
+    >
+      {bot && sessionId ? (
+        <Talk
+          key={sessionId}
+          bot={bot}
+          sessionId={sessionId}
+          isNew={sessionId === begun}
+          parameters={parameters}
+          draft={draft}
+          onChange={change}
+          onBegin={begin}
+        />
+      ) : problem ? (
+        <Failed problem={problem} onRetry={retry} />
+      ) : (
+        <Loading />
+      )}
+    </Screen>
+  );
+}
+
+type ShownBot = NonNullable<BotQuery['bot']>;
+
+function Deployed({ bot, environment }: { bot: ShownBot; environment: 'production' | 'staging' }) {
+  const deployment = bot[environment];
+  return (
+    <span className="chip playground-deployed">
+      {deployment ? (
+        <Badge tone={deployment.status === 'PENDING' ? 'live' : 'good'}>
+          {deployment.status === 'PENDING' ? 'pending' : 'deployed'}{' '}
+          <RelativeTime at={deployment.deployedAt ?? deployment.createdAt} />
+        </Badge>
+      ) : (
+        <Badge tone="off">not deployed</Badge>
+      )}
+    </span>
+  );
+}
+
+function Loading() {
+  return (
+    <div className="playground-loading" aria-busy="true">
+      <Skeleton width="240px" />
+      <Skeleton width="60%" height={72} />
+    </div>
+  );
+}

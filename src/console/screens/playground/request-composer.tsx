@@ -1,0 +1,112 @@
+import { type RefObject, useState } from 'react';
+import { Composer } from '../../chat/composer.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { ContextEditor } from './context-editor.tsx';
+import { KeyRow } from './key-row.tsx';
+import { OptionFields } from './option-fields.tsx';
+import type { Draft } from './use-draft.ts';
+import type { Parameters } from './use-parameters.ts';
+
+type Panel = 'context' | 'options';
+
+const PROTOCOLS = [
+  { name: 'graphql', label: 'GraphQL' },
+  { name: 'rest', label: 'REST' },
+] as const;
+
+/** Where a message is written, with everything that is sent with it. */
+export function RequestComposer({
+  bot,
+  deploymentId,
+  input,
+  draft,
+  parameters,
+  onChange,
+  isBusy,
+  unavailable,
+  onSend,
+  onStop,
+}: {
+  bot: { id: string; name: string };
+  /** The deployment whose definition reads the context. */
+  deploymentId: string | undefined;
+  input: RefObject<HTMLTextAreaElement | null>;
+  draft: Draft;
+  parameters: Parameters;
+  onChange(changes: Partial<Parameters>): void;
+  isBusy: boolean;
+  unavailable: string | undefined;
+  onSend(): void;
+  onStop(): void;
+}) {
+  const [panel, setPanel] = useState<Panel>();
+  const toggle = (name: Panel) => setPanel(panel === name ? undefined : name);
+  return (
+    <Composer
+      input={input}
+      message={draft.message}
+      onChange={(message) => draft.change({ message })}
+      placeholder={`Write to ${bot.name}…`}
+      isBusy={isBusy}
+      unavailable={unavailable}
+      onSend={onSend}
+      onStop={onStop}
+      top={
+        <>
+          {panel === 'context' && <ContextEditor deploymentId={deploymentId} draft={draft} />}
+          {panel === 'options' && (
+            <OptionFields draft={draft} parameters={parameters} onChange={onChange} />
+          )}
+          {draft.protocol === 'rest' && <KeyRow botId={bot.id} />}
+        </>
+      }
+    >
+      <PanelButton isOpen={panel === 'context'} onClick={() => toggle('context')}>
+        {draft.reading.fault && <span className="dot dot-bad" aria-hidden="true" />}
+        context <span className="mono cut">{contextSummary(draft)}</span>
+      </PanelButton>
+      <PanelButton isOpen={panel === 'options'} onClick={() => toggle('options')}>
+        {optionSummary(draft, parameters)}
+      </PanelButton>
+      <Segments
+        label="Protocol"
+        options={[...PROTOCOLS]}
+        current={draft.protocol}
+        onChange={(protocol) => draft.change({ protocol })}
+      />
+    </Composer>
+  );
+}
+
+function PanelButton({
+  isOpen,
+  onClick,
+  children,
+}: {
+  isOpen: boolean;
+  onClick(): void;
+  children: React.ReactNode;
+}) {
+  return (
+    <button type="button" className="chip chip-button" aria-expanded={isOpen} onClick={onClick}>
+      {children}
+    </button>
+  );
+}
+
+function contextSummary({ context, reading: { value, fault } }: Draft): string {
+  if (fault) return 'has an error';
+  if (!value) return context.trim() === '' ? '{ }' : '…';
+  const text = JSON.stringify(value);
+  return text.length > 32 ? `${text.slice(0, 31)}…` : text;
+}
+
+function optionSummary({ idempotencyKey }: Draft, { isStreamed, onBusy }: Parameters): string {
+  return [
+    isStreamed ? 'streamed' : 'whole',
+    onBusy === 'REJECT' && 'reject if busy',
+    idempotencyKey && 'idempotent',
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}

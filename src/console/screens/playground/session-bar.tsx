@@ -1,0 +1,64 @@
+import { useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import type { Fact } from './use-earlier.ts';
+
+/** Names the conversation, and begins another one. */
+export function SessionBar({
+  sessionId,
+  facts,
+  onChange,
+  onBegin,
+}: {
+  sessionId: string;
+  facts: Fact[];
+  onChange(sessionId: string): void;
+  onBegin(): void;
+}) {
+  const [typed, setTyped] = useState(sessionId);
+  const commit = () => {
+    const id = typed.trim();
+    if (id === '') setTyped(sessionId);
+    else if (id !== sessionId) onChange(id);
+  };
+  return (
+    <div className="session-bar">
+      <label className="chip session-id">
+        session
+        <input
+          className="mono"
+          aria-label="Session id"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={256}
+          value={typed}
+          onChange={({ target }) => setTyped(target.value)}
+          onBlur={commit}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') commit();
+            if (event.key === 'Escape') setTyped(sessionId);
+          }}
+        />
+      </label>
+      {facts.length > 0 && (
+        <details className="session-facts">
+          <summary className="chip chip-button">
+            {facts.length === 1 ? '1 fact' : `${facts.length.toLocaleString('en')} facts`}
+          </summary>
+          <dl>
+            {facts.map(({ name, value }) => (
+              <div key={name}>
+                <dt className="mono">{name}</dt>
+                <dd dir="auto">{value}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+      <span className="session-new">
+        <Button look="quiet" icon="plus" onClick={onBegin}>
+          New session
+        </Button>
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+import { useDeferredValue, useMemo, useState } from 'react';
+import { type ContextReading, readContext } from './context-json.ts';
+
+/** What is typed and not yet sent. It outlives a change of the session, but not the tab. */
+export type Draft = {
+  message: string;
+  context: string;
+  reading: ContextReading;
+  idempotencyKey: string;
+  protocol: 'graphql' | 'rest';
+  change(changes: Partial<Typed>): void;
+};
+
+type Typed = Pick<Draft, 'message' | 'context' | 'idempotencyKey' | 'protocol'>;
+
+export function useDraft(): Draft {
+  const [typed, setTyped] = useState<Typed>({
+    message: '',
+    context: '',
+    idempotencyKey: '',
+    protocol: 'graphql',
+  });
+  // A long context is read after the key press that changed it has shown.
+  const context = useDeferredValue(typed.context);
+  const reading = useMemo(() => readContext(context), [context]);
+  return { ...typed, reading, change: (changes) => setTyped((now) => ({ ...now, ...changes })) };
+}

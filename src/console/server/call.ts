@@ -1,0 +1,30 @@
+import type { Problem } from './problem.ts';
+
+/** A message with everything that is sent with it. */
+export type Call = {
+  botId: string;
+  message: string;
+  sessionId: string;
+  environment: 'PRODUCTION' | 'STAGING';
+  /** How the call is sent. REST needs the key of `rest-key.ts`. */
+  protocol: 'graphql' | 'rest';
+  /** Whether the reply arrives while it is written, or whole. */
+  isStreamed: boolean;
+  context?: Record<string, unknown> | undefined;
+  onBusy?: 'ENQUEUE' | 'REJECT' | undefined;
+  idempotencyKey?: string | undefined;
+};
+
+/** A step of a reply, by whichever protocol it arrives. */
+export type Step =
+  | { type: 'started'; runId: string }
+  | { type: 'text'; text: string }
+  | { type: 'tool-started'; callId: string; name: string }
+  | { type: 'tool-finished'; callId: string; failed: boolean; durationMs?: number }
+  | {
+      type: 'ended';
+      state: 'done' | 'failed' | 'stopped';
+      latencyMs: number;
+      tokens?: number | undefined;
+      problem?: Problem | undefined;
+    };

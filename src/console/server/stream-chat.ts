@@ -1,0 +1,155 @@
+import { createClient, NetworkError } from 'graphql-sse';
+import {
+  Chat,
+  type ChatEventFragment,
+  type ChatSubscriptionVariables,
+  FollowRun,
+} from '../../operations/console/operations.ts';
+import type { Persisted } from '../../operations/console/persisted.ts';
+import { connection, noteAway, noteHere } from './connection.ts';
+import { CONSOLE_HEADERS } from './headers.ts';
+import { AWAY, isSessionEnd, type Problem, problemFrom, problemIn } from './problem.ts';
+import type { Recording } from './recording.ts';
+import { noteSessionEnd } from './session.ts';
+
+export type ChatEvent = ChatEventFragment;
+
+/** A chat that could not begin, or whose events cannot be read. */
+export class ChatProblem extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem, options?: ErrorOptions) {
+    super(problem.message, options);
+    this.problem = problem;
+  }
+}
+
+const LAST: ChatEvent['__typename'][] = ['ChatDone', 'ChatFailed', 'ChatCancelled'];
+
+/** Where the reading of a run stands. `seq` is the number of the last event. */
+export type Position = { runId: string; seq: number };
+
+/** What a reading needs besides its parameters. */
+export type Reading = { signal: AbortSignal; recording: Recording };
+
+/**
+ * Sends a message and reads the events of its run until the last one. A cut stream continues where it was cut, when the
+ * server is back: the run does not end with its reader.
+ *
+ * @throws ChatProblem
+ */
+export function streamChat(
+  { botId, input }: ChatSubscriptionVariables,
+  reading: Reading,
+): AsyncGenerator<ChatEvent, void> {
+  const variables = { botId, input: { ...input, onDisconnect: 'CONTINUE' as const } };
+  return readOn(reading, (position) =>
+    position
+      ? subscribe(reading.recording, FollowRun, { runId: position.runId, after: position.seq })
+      : subscribe(reading.recording, Chat, variables),
+  );
+}
+
+/** Reads the events of a run from its first one on. @throws ChatProblem */
+export function followRun(runId: string, reading: Reading): AsyncGenerator<ChatEvent, void> {
+  return readOn(reading, (position = { runId, seq: 0 }) =>
+    subscribe(reading.recording, FollowRun, { runId, after: position.seq }),
+  );
+}
+
+type Source = AsyncIterableIterator<unknown>;
+
+async function* readOn(
+  { signal, recording }: Reading,
+  open: (position?: Position) => Source,
+): AsyncGenerator<ChatEvent, void> {
+  let position: Position | undefined;
+  let isOver = false;
+  while (!signal.aborted && !isOver) {
+    const source = open(position);
+    const stop = () => void source.return?.();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      for await (const event of readEvents(source, recording)) {
+        const runId = event.__typename === 'RunStarted' ? event.runId : position?.runId;
+        if (runId) position = { runId, seq: event.seq };
+        isOver ||= LAST.includes(event.__typename);
+        yield event;
+      }
+    } catch (error) {
+      if (error instanceof ChatProblem || hasResponse(error) || !position)
+        throw await chatProblem(error);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      stop();
+    }
+    if (isOver || signal.aborted) return;
+    noteAway();
+    await untilHere(signal);
+  }
+}
+
+type Result = { data?: { event: ChatEvent } | null | undefined; errors?: readonly GraphQLFault[] };
+type GraphQLFault = { message: string; extensions?: Record<string, unknown> };
+
+function subscribe<Variables extends Record<string, unknown>>(
+  recording: Recording,
+  { documentId }: Persisted<{ event: ChatEvent }, Variables>,
+  variables: Variables,
+): Source {
+  const client = createClient({
+    url: '/graphql/stream',
+    headers: CONSOLE_HEADERS,
+    retryAttempts: 0,
+    fetchFn: recording.fetch,
+  });
+  const request = { query: '', documentId, variables };
+  return client.iterate<{ event: ChatEvent }>(request);
+}
+
+async function* readEvents(
+  source: AsyncIterable<unknown>,
+  { exchanges }: Recording,
+): AsyncGenerator<ChatEvent, void> {
+  for await (const value of source) {
+    const { data, errors: [fault] = [] } = value as Result;
+    noteHere();
+    if (fault) {
+      const headers = new Headers(exchanges.at(-1)?.response?.headers);
+      const requestId = headers.get('x-request-id') ?? undefined;
+      throw new ChatProblem({ ...problemIn(fault.extensions ?? {}, fault.message), requestId });
+    }
+    if (data) yield data.event;
+  }
+}
+
+async function chatProblem(error: unknown): Promise<ChatProblem> {
+  if (error instanceof ChatProblem) return noted(error);
+  if (hasResponse(error)) return noted(new ChatProblem(await problemFrom(error.response)));
+  noteAway();
+  return new ChatProblem(AWAY);
+}
+
+function hasResponse(error: unknown): error is { response: Response } {
+  return error instanceof NetworkError && error.response instanceof Response;
+}
+
+function noted(error: ChatProblem): ChatProblem {
+  if (isSessionEnd(error.problem)) noteSessionEnd();
+  return error;
+}
+
+/** Waits until the server answers, or until the signal is aborted. */
+function untilHere(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (connection.get().isAway && !signal.aborted) return;
+      unsubscribe();
+      signal.removeEventListener('abort', check);
+      resolve();
+    };
+    const unsubscribe = connection.subscribe(check);
+    signal.addEventListener('abort', check);
+    check();
+  });
+}

@@ -1,0 +1,64 @@
+import { isOpen, type Turn } from '../chat/turn.ts';
+import type { SpanRow } from './span-row.ts';
+
+/**
+ * The rows that the events of a reply allow to draw while it runs, and for a key that may not read traces. Their times
+ * are those of the browser.
+ */
+export function liveRows(turn: Turn): SpanRow[] {
+  const { pieces, startedMs, latencyMs } = turn;
+  const isOver = !isOpen(turn);
+  const row = (id: string, label: string, more: Partial<SpanRow>): SpanRow => ({
+    id,
+    label,
+    depth: 0,
+    kind: 'step',
+    from: 0,
+    hasFailed: false,
+    ...more,
+  });
+  const hasFailed = turn.state === 'failed';
+  const root = row('root', 'invoke_agent', {
+    ms: isOver ? (latencyMs ?? 0) : undefined,
+    hasFailed,
+  });
+  if (startedMs === undefined) return [root];
+  const rows = [
+    root,
+    row('before', 'Queue and steps before the model', { depth: 1, ms: startedMs }),
+  ];
+  let callFrom: number | undefined = startedMs;
+  const closeCall = (to: number | undefined) => {
+    if (callFrom === undefined) return;
+    const ms = to === undefined ? undefined : to - callFrom;
+    rows.push(
+      row(`model-${callFrom}`, 'Call model', { depth: 1, kind: 'model', from: callFrom, ms }),
+    );
+    callFrom = undefined;
+  };
+  for (const piece of pieces) {
+    if (piece.type === 'text') {
+      callFrom ??= piece.from;
+      continue;
+    }
+    const { callId, name, from, ms, state } = piece;
+    closeCall(from);
+    rows.push(
+      row(callId, 'execute_tool', {
+        detail: name,
+        depth: 1,
+        kind: 'tool',
+        from,
+        ms: state === 'running' ? undefined : (ms ?? 0),
+        hasFailed: state === 'failed',
+      }),
+    );
+    // Tools of one answer run at the same time. The model is called again when all of them are over.
+  }
+  const tools = pieces.filter((piece) => piece.type === 'tool');
+  const isWaiting = tools.some(({ state }) => state === 'running');
+  if (callFrom === undefined && !isOver && !isWaiting)
+    callFrom = Math.max(...tools.map(({ from, ms = 0 }) => from + ms));
+  closeCall(isOver ? latencyMs : undefined);
+  return rows;
+}
