@@ -6,9 +6,14 @@ import { Provider } from 'urql';
 import { App } from './app.tsx';
 import { applyTheme } from './frame/theme.ts';
 import { client } from './server/client.ts';
+import { connection, tryNow } from './server/connection.ts';
 
-// The files of an earlier build are gone after an update. The new page names the new ones.
-addEventListener('vite:preloadError', () => location.reload());
+// The files of an earlier build are gone after an update. The new page names the new ones. A page that a lost network
+// kept from its files stays, with what was typed in it.
+addEventListener('vite:preloadError', async () => {
+  await tryNow();
+  if (!connection.get().isAway) location.reload();
+});
 
 applyTheme();
 const root = document.querySelector('#root');

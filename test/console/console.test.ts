@@ -1,46 +1,23 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { makeId } from '../../src/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { openBrowser } from '../helpers/chromium.ts';
 import { makeRuns } from '../helpers/runs.ts';
-import { assertAccessible, assertFits, openPage } from './page.ts';
+import { assertAccessible, assertFits } from './page.ts';
 import { startProxy } from './proxy.ts';
+import { createVisits } from './visits.ts';
 
 let app: TestApp;
-let browser: Browser | undefined;
+const { open, signedIn, endSessions } = createVisits(() => app);
 beforeAll(async () => {
   app = await startApp();
 });
-afterAll(() => browser?.close());
-
-const open = async (url = app.url) => {
-  browser ??= await openBrowser();
-  const opened = await openPage(browser, url);
-  opened.page.setDefaultTimeout(60_000);
-  return opened;
-};
-
-const signedIn = async (key: string, path = '/bots', url = app.url) => {
-  const opened = await open(url);
-  const { page } = opened;
-  await page.goto(path);
-  await page.getByLabel('API key').fill(key);
-  await page.keyboard.press('Enter');
-  await page.getByRole('navigation', { name: 'Main' }).waitFor();
-  return opened;
-};
 
 const codeOf = async (tenant: Tenant) => {
   const { data } = await tenant.graphql('{ viewer { apiKey { id } } }');
   return app.issueSignInCode(data.viewer.apiKey.id);
 };
-
-/** Ends every session of an account, as its sign-out elsewhere does. */
-const endSessions = ({ accountId }: Tenant) =>
-  app.prisma.consoleSession.deleteMany({ where: { key: { accountId } } });
 
 describe('signing in to the console', () => {
   browserTest('works once by a link, whose code leaves the address', async () => {

@@ -13,14 +13,25 @@ const OPTIONS = { gfm: true, breaks: true };
  */
 export default function Markdown({ text }: { text: string }) {
   const blocks = useBlocks(text.replaceAll(/\r\n?/g, '\n'));
+  const levels = headingLevels(blocks);
   return (
     <div className="markdown">
       {blocks.map((token, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only added at the end
-        <Block key={at} token={token} />
+        <Block key={at} token={token} level={levels[at]} />
       ))}
     </div>
   );
+}
+
+/** The levels of the headings, below the screen's own and without gaps, as screen readers need them. */
+function headingLevels(blocks: MarkedToken[]): (number | undefined)[] {
+  let last = 1;
+  return blocks.map((token) => {
+    if (token.type !== 'heading') return undefined;
+    last = Math.min(token.depth + 1, last + 1, 6);
+    return last;
+  });
 }
 
 /** The top-level blocks of a text. While the text grows, only its last block is read again. */
@@ -46,10 +57,17 @@ function lastBlock(blocks: MarkedToken[]): number {
 }
 
 const Block = memo(
-  function Block({ token }: { token: MarkedToken }): ReactNode {
+  function Block({
+    token,
+    level,
+  }: {
+    token: MarkedToken;
+    /** Of a heading. One within another block has none, and is a bold line. */
+    level?: number | undefined;
+  }): ReactNode {
     switch (token.type) {
       case 'heading': {
-        const Heading = `h${Math.min(6, token.depth + 2)}` as 'h3';
+        const Heading = level ? (`h${level}` as 'h2') : 'strong';
         return <Heading dir="auto">{inline(token.tokens)}</Heading>;
       }
       case 'paragraph':
@@ -72,7 +90,7 @@ const Block = memo(
         return null;
     }
   },
-  (one, other) => one.token.raw === other.token.raw,
+  (one, other) => one.token.raw === other.token.raw && one.level === other.level,
 );
 
 function nested(tokens: Token[]): ReactNode {

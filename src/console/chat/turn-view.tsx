@@ -6,7 +6,9 @@ import { Tools } from './tools.tsx';
 import { isOpen, type Piece, type Turn, textOf } from './turn.ts';
 import { TurnProblem } from './turn-problem.tsx';
 
-const Markdown = lazy(() => import('./markdown.tsx'));
+/** Loads while the first message is written. If the network is lost before that, replies are plain text. */
+const markdown = import('./markdown.tsx').catch(() => ({ default: PlainText }));
+const Markdown = lazy(() => markdown);
 
 /** What can be done with a turn. The functions stay the same while the conversation grows. */
 export type TurnActions = {
@@ -133,14 +135,16 @@ function grouped(pieces: Piece[]): PieceGroup[] {
 function Group({ group }: { group: PieceGroup }): ReactNode {
   if (Array.isArray(group)) return <Tools tools={group} />;
   return (
-    <Suspense
-      fallback={
-        <div className="turn-text" dir="auto">
-          {group}
-        </div>
-      }
-    >
+    <Suspense fallback={<PlainText text={group} />}>
       <Markdown text={group} />
     </Suspense>
+  );
+}
+
+function PlainText({ text }: { text: string }) {
+  return (
+    <div className="turn-text" dir="auto">
+      {text}
+    </div>
   );
 }

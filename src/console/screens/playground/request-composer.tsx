@@ -63,7 +63,8 @@ export function RequestComposer({
     >
       <PanelButton isOpen={panel === 'context'} onClick={() => toggle('context')}>
         {draft.reading.fault && <span className="dot dot-bad" aria-hidden="true" />}
-        context <span className="mono cut">{contextSummary(draft)}</span>
+        context{' '}
+        <span className={draft.reading.value ? 'mono cut' : 'cut'}>{contextSummary(draft)}</span>
       </PanelButton>
       <PanelButton isOpen={panel === 'options'} onClick={() => toggle('options')}>
         {optionSummary(draft, parameters)}
@@ -96,7 +97,7 @@ function PanelButton({
 
 function contextSummary({ context, reading: { value, fault } }: Draft): string {
   if (fault) return 'has an error';
-  if (!value) return context.trim() === '' ? '{ }' : '…';
+  if (!value) return context.trim() === '' ? 'none' : '…';
   const text = JSON.stringify(value);
   return text.length > 32 ? `${text.slice(0, 31)}…` : text;
 }
