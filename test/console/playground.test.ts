@@ -204,10 +204,10 @@ describe('the parameters of a message', () => {
     await page.getByRole('listitem').filter({ hasText: 'time.now' }).first().waitFor();
     expect(await page.getByLabel('Session id').inputValue()).toBe('user-42');
     expect(await page.getByRole('tab', { selected: true }).textContent()).toBe('Code');
-    await page.getByLabel('Session id').fill('user-43 👋');
+    await page.getByLabel('Session id').fill('user-43-👋');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Say hello' }).waitFor();
-    expect(new URL(page.url()).searchParams.get('session_id')).toBe('user-43 👋');
+    expect(new URL(page.url()).searchParams.get('session_id')).toBe('user-43-👋');
     await page.getByRole('button', { name: 'New session' }).click();
     await expect.poll(() => page.getByLabel('Session id').inputValue()).toMatch(/^console-\w{8}$/);
     await assertQuiet();

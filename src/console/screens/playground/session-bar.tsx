@@ -15,10 +15,11 @@ export function SessionBar({
   onBegin(): void;
 }) {
   const [typed, setTyped] = useState(sessionId);
+  const id = typed.trim();
+  const isWrong = !/^[^\p{C}\p{Z}]{1,256}$/u.test(id);
   const commit = () => {
-    const id = typed.trim();
     if (id === '') setTyped(sessionId);
-    else if (id !== sessionId) onChange(id);
+    else if (!isWrong && id !== sessionId) onChange(id);
   };
   return (
     <div className="session-bar">
@@ -27,6 +28,10 @@ export function SessionBar({
         <input
           className="mono"
           aria-label="Session id"
+          aria-invalid={isWrong || undefined}
+          title={
+            isWrong ? 'A session id has 1 to 256 visible characters, without spaces.' : undefined
+          }
           autoComplete="off"
           spellCheck={false}
           maxLength={256}
@@ -39,6 +44,11 @@ export function SessionBar({
           }}
         />
       </label>
+      {isWrong && (
+        <span className="session-fault" role="alert">
+          no spaces, 1 to 256 visible characters
+        </span>
+      )}
       {facts.length > 0 && (
         <details className="session-facts">
           <summary className="chip chip-button">

@@ -1,0 +1,272 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  LANGUAGES,
+  type Language,
+  sampleOf,
+} from '../../src/console/screens/playground/inspector/samples.ts';
+import type { Call } from '../../src/console/server/call.ts';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { atTheEnd } from '../helpers/at-the-end.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { startProxy } from './proxy.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+const pathOf = (bot: string, search = '') => `/bots/${bot}/playground${search}`;
+
+const ask = async (page: Page, message: string) => {
+  await page.getByLabel('Message').fill(message);
+  await page.getByLabel('Message').press('Enter');
+};
+
+const openTab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
+
+const answerWith = (...texts: string[]) =>
+  app.upstream.script(({ say, end }) => {
+    for (const text of texts) say(text);
+    end();
+  });
+
+describe('the inspector', () => {
+  browserTest('shows the request, the response, the trace, the limits and the code', async () => {
+    const tenant = await app.tenant({ requestsPerMinute: 5_000 });
+    const bot = await tenant.bot('tools time');
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
+    let rounds = 0;
+    const late = Promise.withResolvers<void>();
+    app.upstream.script(async ({ call, say, end }) => {
+      rounds += 1;
+      if (rounds === 1) return call(['time_now', {}]);
+      say('Half ');
+      await late.promise;
+      say('past ten.');
+      end();
+    });
+    await ask(page, 'What time is it?');
+    await page.locator('.turn-reply').getByText('Half').waitFor();
+
+    await page.getByText('"message": "What time is it?"').waitFor();
+    await page.getByText('POST /graphql/stream').waitFor();
+    await assertAccessible(page);
+
+    await openTab(page, 'Response');
+    const frames = page.getByRole('region', { name: 'Frames' });
+    await frames.getByRole('button', { name: /^\d+ ms TextDelta .*"delta":"Half "/ }).waitFor();
+    await page.getByText(/ B so far$/).waitFor();
+
+    await openTab(page, 'Trace');
+    await page.getByText('time.now').last().waitFor();
+    await page.getByText('running').first().waitFor();
+
+    late.resolve();
+    await page.getByText('Load history').waitFor();
+    await page
+      .getByRole('button', { name: /^chat scripted/ })
+      .first()
+      .click();
+    await page.getByText('gen_ai.usage.output_tokens').waitFor();
+    await assertAccessible(page);
+
+    await openTab(page, 'Response');
+    await frames.getByRole('button', { name: /ChatDone/ }).click();
+    await frames.getByText('event: next').waitFor();
+    await page.getByText(/^\d+ headers$/).click();
+    await page.getByText('text/event-stream').waitFor();
+    await assertAccessible(page);
+
+    await openTab(page, 'Limits');
+    await page.getByText(/of 5,000 left/).waitFor();
+    await page.getByText(/^The window resets in/).waitFor();
+    await assertAccessible(page);
+    await openTab(page, 'Code');
+    await page.getByText('$PARLEY_API_KEY').waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.setViewportSize({ width: 360, height: 780 });
+    await page.getByRole('button', { name: 'Back to the conversation' }).click();
+    await page.getByRole('button', { name: 'Inspect', exact: true }).click();
+    await page.getByText('POST /graphql/stream').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('sends REST with a key that it creates, masks and revokes', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
+    // A wrong clock of the browser's device must not change how long the key lives.
+    await page.clock.setSystemTime(Date.now() - 7_200_000);
+    await page.getByRole('button', { name: 'REST' }).click();
+    await page.getByRole('button', { name: 'Create a key for 1 hour' }).click();
+    await page.getByText('may only chat with this bot').waitFor();
+    const key = await app.prisma.apiKey.findFirstOrThrow({
+      where: { accountId: tenant.accountId, name: 'Playground, 1 hour' },
+    });
+    expect(key.scopes).toEqual(['CHAT']);
+    expect(key.botIds).toEqual([bot]);
+    const life = Number(key.expiresAt) - Date.now();
+    expect(life).toBeGreaterThan(3_000_000);
+    expect(life).toBeLessThanOrEqual(3_601_000);
+
+    answerWith('By ', 'REST.');
+    await ask(page, 'Hi');
+    await page.getByText('By REST.').waitFor();
+    await page.getByText(`POST /v1/bots/${bot}/chat`).waitFor();
+    await page.getByText(/^Bearer parley_sk_\w{4}…$/).waitFor();
+    await openTab(page, 'Response');
+    await page.getByRole('button', { name: /\{"delta":"By "\}/ }).click();
+    await page.getByText('data: {"delta":"By "}').waitFor();
+    await page.getByRole('button', { name: /"event":"done"/ }).waitFor();
+    await openTab(page, 'Trace');
+    await page.getByText('Load history').waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+
+    await page.getByRole('button', { name: 'streamed' }).click();
+    await page.getByLabel('Reply', { exact: true }).selectOption('Whole');
+    answerWith('All at once.');
+    await ask(page, 'Hi again');
+    await page.getByText('All at once.').waitFor();
+    await openTab(page, 'Response');
+    await page.getByText('"response": "All at once."').waitFor();
+    await assertQuiet();
+
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('Revoked the key.').waitFor();
+    const { revokedAt } = await app.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } });
+    expect(revokedAt).not.toBeNull();
+
+    await page.getByLabel('API key for REST').fill(`parley_sk_${'0'.repeat(49)}`);
+    await page.keyboard.press('Enter');
+    await ask(page, 'With a wrong key');
+    await page.getByRole('alert').getByText('invalid_api_key').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.reload();
+    await page.getByRole('button', { name: 'REST' }).click();
+    await page.getByRole('button', { name: 'Create a key for 1 hour' }).waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('reads a REST stream that was cut to its end by the events of its run', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const network = await startProxy(app.url);
+    atTheEnd(network.close);
+    const { page } = await signedIn(tenant.apiKey, pathOf(bot), network.url);
+    await page.getByRole('button', { name: 'REST' }).click();
+    await page.getByLabel('API key for REST').fill(tenant.apiKey);
+    await page.getByRole('button', { name: 'Use key' }).click();
+    app.upstream.script(async ({ say, end, closed }) => {
+      say('Said before the cut');
+      await closed;
+      end();
+    });
+    await ask(page, 'Hi');
+    await page.getByText('Said before the cut').waitFor();
+    network.cut();
+    network.restore();
+    await page.getByText(/^stopped · /).waitFor();
+    await page.getByText('Said before the cut').waitFor();
+  });
+});
+
+const run = promisify(execFile);
+
+/** Runs a sample as it stands, with the key in the environment. @returns what it prints. */
+async function execute(language: Language, code: string, apiKey: string): Promise<string> {
+  const [command, args] = {
+    curl: ['sh', ['-c', `set -e; ${code}`]],
+    node: [process.execPath, ['--input-type=module', '--eval', code]],
+    python: ['python3', ['-c', code]],
+    graphql: [process.execPath, ['--input-type=module', '--eval', code]],
+  }[language] as [string, string[]];
+  const env = { ...process.env, PARLEY_API_KEY: apiKey, PYTHONIOENCODING: 'utf-8' };
+  const { stdout } = await run(command, args, { env });
+  return stdout;
+}
+
+describe('the code of a message', () => {
+  browserTest('runs as it is copied', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot('prompt "Plan: {{ context.plan }}."');
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot, '?tab=code'));
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: /^context/ }).click();
+    await page.getByLabel('Context', { exact: true }).fill('{"plan": "it\'s $HOME"}');
+    const message = 'It\'s "quoted", `$(echo no)`, \\n, 👋 and שלום';
+    answerWith('First ', 'reply.');
+    await ask(page, message);
+    await page.getByText(/first text after .* tokens/).waitFor();
+    for (const { name, label } of LANGUAGES) {
+      await page.getByRole('button', { name: label, exact: true }).click();
+      const block = page.getByRole('region', { name: label, exact: true });
+      await block.waitFor();
+      await page.locator('.inspector').getByRole('button', { name: 'Copy', exact: true }).click();
+      await page.locator('.inspector').getByText('Copied').waitFor();
+      const code = await page.evaluate(() => navigator.clipboard.readText());
+      const before = app.upstream.requests.length;
+      const printed = await execute(name, code, tenant.apiKey);
+      expect(printed).toContain('reply.');
+      const asked = app.upstream.requests.slice(before).map(({ body }) => body.messages);
+      expect([name, asked.length]).toEqual([name, 1]);
+      expect(asked[0]?.at(-1)?.content).toBe(message);
+      expect(asked[0]?.[0]?.content).toContain("Plan: it's $HOME.");
+    }
+    await assertQuiet();
+  });
+
+  const calls: [string, Partial<Call>][] = [
+    ['a plain message', {}],
+    [
+      'lines, quotes and signs of shells',
+      { message: `'"\`\\ $PATH $(id) %s !! \n\t\r ${'\u2028'}` },
+    ],
+    ['a session id with emoji', { sessionId: "O'Neill-👋" }],
+    [
+      'a context with names of every kind',
+      { context: { __proto__: null, "it's": [1.5, true, null, { a: [] }], 'ключ"': 'v\n' } },
+    ],
+    ['staging, a key and a busy session', { environment: 'STAGING', onBusy: 'REJECT' }],
+  ];
+  const cases = calls.flatMap(([what, call]) =>
+    LANGUAGES.map(({ name }) => ({ what, call, language: name, isStreamed: true })),
+  );
+  const whole = (['curl', 'node', 'python'] as const).map((language) => ({
+    what: 'a plain message',
+    call: {} as Partial<Call>,
+    language,
+    isStreamed: false,
+  }));
+  test.each([...cases, ...whole])(
+    'sends $what in $language, streamed: $isStreamed',
+    async ({ call, language, isStreamed }) => {
+      const tenant = await app.tenant();
+      const environment = call.environment ?? 'PRODUCTION';
+      const bot = await tenant.bot('', environment);
+      const sent: Call = {
+        botId: bot,
+        message: 'Hello!',
+        sessionId: 'user-1',
+        environment,
+        protocol: 'graphql',
+        isStreamed,
+        idempotencyKey: crypto.randomUUID(),
+        ...call,
+      };
+      answerWith('A ', 'reply.');
+      const printed = await execute(language, sampleOf(language, sent, app.url), tenant.apiKey);
+      expect(printed).toContain('reply.');
+      expect(app.upstream.requests.at(-1)?.body.messages.at(-1)?.content).toBe(sent.message);
+      const { sessionId, input } = await app.prisma.run.findFirstOrThrow({ where: { botId: bot } });
+      expect({ sessionId, input }).toEqual({ sessionId: sent.sessionId, input: sent.message });
+    },
+  );
+});
