@@ -1,6 +1,7 @@
 /**
  * `npm run screenshots`: takes a picture of every screen of the console, at three widths and in both themes, from a server
- * of its own with made-up data. It writes them to `coverage/screenshots`, which git ignores.
+ * of its own with made-up data. It writes them to `coverage/screenshots`, which git ignores. With `-- NAME` it takes only
+ * the screens whose names begin with that.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,8 +9,11 @@ import type { Page, Route } from 'playwright-core';
 import { createServer } from 'vite';
 import { openBrowser } from '../helpers/chromium.ts';
 import { startServer, temporaryDirectory } from '../helpers/server.ts';
+import { PLAYGROUND_SCREENS } from './playground-screens.ts';
 
 const DIRECTORY = join(import.meta.dirname, '../../coverage/screenshots');
+/** What the names of the taken screens begin with. */
+const [, , ONLY = ''] = process.argv;
 const SIZES = [
   [360, 780],
   [1024, 768],
@@ -44,6 +48,7 @@ const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.keyboard.press('Enter');
     await page.getByText(/first text after .* tokens/).waitFor();
   },
+  ...PLAYGROUND_SCREENS,
   settings: async (page) => {
     await page.goto('/settings');
     await page.getByText('Key of this session').waitFor();
@@ -134,6 +139,10 @@ await change(
   'createApiKey(input: { name: "Release pipeline", scopes: [DEPLOY, RUNS], expiresAt: "2030-01-01T00:00:00Z" }) { secret }',
 );
 await change('createAccount(input: { name: "ACME", plan: PRO }) { secret }');
+const staging = JSON.stringify(
+  'agentlang 5\nagent "Demo" {\n  description "The next version"\n  prompt "You are brief."\n}\n',
+);
+await change(`deploy(botId: "demo", input: { source: ${staging}, environment: STAGING }) { id }`);
 await mkdir(DIRECTORY, { recursive: true });
 const browser = await openBrowser();
 try {
@@ -146,6 +155,7 @@ try {
   await page.goto(link);
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
   for (const [name, lead] of Object.entries(SCREENS)) {
+    if (!name.startsWith(ONLY)) continue;
     await lead(page);
     await takeAll(page, name);
   }

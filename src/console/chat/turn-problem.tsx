@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Id } from '../parts/copy.tsx';
+import { useSecondsLeft } from '../parts/state.tsx';
 import type { Problem } from '../server/problem.ts';
 import './turn-problem.css';
 
@@ -15,8 +15,8 @@ export function TurnProblem({
   /** Sends the message again. Absent if that is not possible. */
   onRepeat?: (() => void) | undefined;
 }) {
-  const { code, message, details, requestId, retryAfter = 0 } = problem;
-  const seconds = useCountdown(retryAfter);
+  const { code, message, details, requestId } = problem;
+  const seconds = useSecondsLeft(problem);
   return (
     <div className="turn-problem" role="alert">
       <p>
@@ -54,18 +54,4 @@ export function TurnProblem({
       </div>
     </div>
   );
-}
-
-/** Counts the seconds down from the first rendering. */
-function useCountdown(from: number): number {
-  const [end] = useState(() => Date.now() + from * 1_000);
-  const [now, setNow] = useState(Date.now);
-  const left = Math.max(0, Math.ceil((end - now) / 1_000));
-  const isOver = left === 0;
-  useEffect(() => {
-    if (isOver) return undefined;
-    const timer = setInterval(() => setNow(Date.now()), 500);
-    return () => clearInterval(timer);
-  }, [isOver]);
-  return left;
 }

@@ -42,7 +42,7 @@ export function Failed({ problem, onRetry }: { problem: Problem; onRetry(): void
 }
 
 /** Counts down the seconds until a problem may be over. */
-function useSecondsLeft(problem: Problem): number {
+export function useSecondsLeft(problem: Problem): number {
   const wait = problem.retryAfter ?? 0;
   const [left, setLeft] = useState(wait);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the next problem counts from its start

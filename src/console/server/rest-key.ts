@@ -1,4 +1,5 @@
 import { CreateTemporaryKey, RevokeTemporaryKey } from '../../operations/console/operations.ts';
+import { serverNow } from './clock.ts';
 import { type Answer, mutate } from './operations.ts';
 import type { Problem } from './problem.ts';
 import { createStore } from './store.ts';
@@ -16,7 +17,7 @@ const LIFETIME_MS = 3_600_000;
 
 /** Creates a key that may only chat with one bot, for an hour. @returns the problem if that failed. */
 export async function createRestKey(botId: string): Promise<Problem | undefined> {
-  const expiresAt = new Date((await serverTime()) + LIFETIME_MS).toISOString();
+  const expiresAt = new Date(serverNow() + LIFETIME_MS).toISOString();
   const answer = await mutate(
     CreateTemporaryKey,
     { input: { name: 'Playground, 1 hour', scopes: ['CHAT'], botIds: [botId], expiresAt } },
@@ -40,13 +41,4 @@ export async function forgetRestKey(): Promise<Problem | undefined> {
 /** The start of a key, which recognizes it. */
 export function maskedKey(secret: string): string {
   return `${secret.slice(0, 14)}…`;
-}
-
-/** The server's clock, in milliseconds since the epoch. The clock of the browser's device may be wrong. */
-async function serverTime(): Promise<number> {
-  const response = await fetch('/healthz', { signal: AbortSignal.timeout(5_000) }).catch(
-    () => undefined,
-  );
-  const time = Date.parse(response?.headers.get('date') ?? '');
-  return Number.isNaN(time) ? Date.now() : time;
 }

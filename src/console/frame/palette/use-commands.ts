@@ -42,7 +42,7 @@ export function useCommands(text: string): { commands: Command[]; note: string |
     });
     const { edges = [], pageInfo } = bots.data?.bots ?? {};
     const open = (id: string, name: string): Command => ({
-      ...page('Bots', 'bot', name, `/bots/${id}/start`),
+      ...page('Bots', 'bot', name, `/bots/${id}/playground`),
       detail: id,
     });
     const listed = edges.map(({ node }) => open(node.id, node.name));

@@ -63,7 +63,7 @@ function Tokens({ usage, mayReadKeys }: { usage: Used | undefined; mayReadKeys: 
   const bots = usage?.byBot?.map(({ bot, ...sums }) => ({
     ...sums,
     id: bot.id,
-    name: <Link href={`/bots/${bot.id}/start`}>{bot.name}</Link>,
+    name: <Link href={`/bots/${bot.id}/playground`}>{bot.name}</Link>,
   }));
   const keys = usage?.byKey?.map(({ apiKey, ...sums }) => ({
     ...sums,

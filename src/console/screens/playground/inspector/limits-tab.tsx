@@ -2,7 +2,9 @@ import { useEffect, useState } from 'react';
 import { Limits, type LimitsQuery } from '../../../../operations/console/operations.ts';
 import { isOpen, type Turn } from '../../../chat/turn.ts';
 import { Button } from '../../../parts/button.tsx';
+import { Meter } from '../../../parts/meter.tsx';
 import { Failed, Skeleton } from '../../../parts/state.tsx';
+import { serverNow } from '../../../server/clock.ts';
 import { ask } from '../../../server/operations.ts';
 import type { Problem } from '../../../server/problem.ts';
 
@@ -21,8 +23,8 @@ export function LimitsTab({ turn }: { turn: Turn | undefined }) {
   const { perMinute, perDay, remainingMinute, remainingDay, resetAt } = limits;
   return (
     <div className="inspector-body">
-      <Limit label="This minute" left={remainingMinute} of={perMinute} />
-      <Limit label="This day (UTC)" left={remainingDay} of={perDay} />
+      <Meter label="Requests this minute" used={perMinute - remainingMinute} limit={perMinute} />
+      <Meter label="Requests today (UTC)" used={perDay - remainingDay} limit={perDay} />
       <Reset at={resetAt} />
       <p className="faint">
         Each message counts 1, and so does each reading of these figures and of a trace. The headers
@@ -37,29 +39,11 @@ export function LimitsTab({ turn }: { turn: Turn | undefined }) {
   );
 }
 
-function Limit({ label, left, of }: { label: string; left: number; of: number }) {
-  const share = of === 0 ? 0 : left / of;
-  return (
-    <div className="limit">
-      <span>{label}</span>
-      <span className="number">
-        <strong>{left.toLocaleString('en')}</strong> of {of.toLocaleString('en')} left
-      </span>
-      <span className="limit-track" aria-hidden="true">
-        <span
-          className={share < 0.1 ? 'limit-bar limit-low' : 'limit-bar'}
-          style={{ width: `${share * 100}%` }}
-        />
-      </span>
-    </div>
-  );
-}
-
 /** When the window with fewer requests left ends. */
 function Reset({ at }: { at: string }) {
-  const [now, setNow] = useState(Date.now);
+  const [now, setNow] = useState(serverNow);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    const timer = setInterval(() => setNow(serverNow()), 1_000);
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(0, Math.ceil((Date.parse(at) - now) / 1_000));
