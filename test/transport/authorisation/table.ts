@@ -69,7 +69,7 @@ export const TABLE: Record<string, Row> = {
     rest: { listRuns: {} },
   },
   'Query.runEventsEnd': {
-    ask: ({ run }) => `runEventsEnd(runId: "${run}")`,
+    operation: ({ run }) => `runEventsEnd(runId: "${run}")`,
     scopes: ['CHAT', 'RUNS'],
     ...HIDDEN,
     rest: { followRun: {} },
