@@ -52,7 +52,7 @@ describe('GraphiQL', () => {
   });
 
   browserTest(
-    'stands on a phone: the response below the editors, the documentation above all',
+    'fits a phone: the response is below the editors, and the documentation hides both',
     async () => {
       await using browser = await openBrowser();
       const page = await browser.newPage({ viewport: { width: 390, height: 844 } });

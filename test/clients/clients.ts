@@ -13,19 +13,13 @@ import { createAccount, graphqlAt } from '../hostile/tenants.ts';
 import { DIRECTORY, install, run, runFile } from './processes.ts';
 import { startServers } from './servers.ts';
 
-/** Each generator by its package: its command and arguments. They read the server's address and key from the environment. */
+/** Each generator by its package, with its command. `PARLEY_URL` and `PARLEY_API_KEY` are set. */
 const generators = (url: string) => ({
-  'openapi-typescript': [
-    ...['openapi-typescript', `${url}/v1/openapi.json`],
-    ...['--output', 'generated/openapi-typescript.ts'],
-  ],
-  '@hey-api/openapi-ts': [
-    ...['openapi-ts', '--input', `${url}/v1/openapi.json`],
-    ...['--output', 'generated/hey-api', '--no-log-file'],
-  ],
-  orval: ['orval', '--config', 'orval.config.js', '--fail-on-warnings'],
-  'relay-compiler': ['relay-compiler', 'relay.config.json'],
-  '@graphql-codegen/cli': ['graphql-codegen', '--config', 'codegen.config.js'],
+  'openapi-typescript': `openapi-typescript ${url}/v1/openapi.json --output generated/openapi-typescript.ts`,
+  '@hey-api/openapi-ts': `openapi-ts --input ${url}/v1/openapi.json --output generated/hey-api --no-log-file`,
+  orval: 'orval --config orval.config.js --fail-on-warnings',
+  'relay-compiler': 'relay-compiler relay.config.json',
+  '@graphql-codegen/cli': 'graphql-codegen --config codegen.config.js',
 });
 
 /** Each package that a client needs, and the program that uses it. */
@@ -90,8 +84,9 @@ async function generate(
   // relay-compiler does not create its directory.
   await mkdir(join(DIRECTORY, 'generated/relay'), { recursive: true });
   const all = Object.entries(generators(env.PARLEY_URL));
-  const jobs = all.map(([name, [command = '', ...args]]) => async () => {
+  const jobs = all.map(([name, line]) => async () => {
     await check(await titleOf(name), async () => {
+      const [command = '', ...args] = line.split(' ');
       await run(command, args, { env, signal });
       return 'generated';
     });
@@ -116,10 +111,11 @@ async function test(signal: AbortSignal): Promise<void> {
   if (!areTyped) return;
 
   const jobs = Object.entries(PROGRAMS).map(([name, program]) => async () => {
-    await graphql(apiKey, CREATE_BOT, { id: program, source: SOURCE });
-    await check(await titleOf(name), () =>
-      runFile(`build/programs/${program}.js`, [], { env: { ...env, PARLEY_BOT: program }, signal }),
-    );
+    await check(await titleOf(name), async () => {
+      await graphql(apiKey, CREATE_BOT, { id: program, source: SOURCE });
+      const own = { ...env, PARLEY_BOT: program };
+      return runFile(`build/programs/${program}.js`, [], { env: own, signal });
+    });
   });
   await inParallel(jobs);
   await check('OTLP collector', servers.stopAndReadTraces);
