@@ -59,6 +59,31 @@ describe('the keys', () => {
     await assertQuiet();
   });
 
+  browserTest('are created by keyboard alone', async () => {
+    const tenant = await app.tenant();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings/keys');
+    await page.getByText('this session').waitFor();
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    const reach = async (name: string) => {
+      for (let presses = 0; presses < 30 && (await focused()) !== name; presses += 1)
+        await page.keyboard.press('Tab');
+      expect(await focused()).toBe(name);
+    };
+    await reach('New key');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'New API key' }).waitFor();
+    await page.keyboard.type('Typed');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'New key Typed' }).waitFor();
+    await reach('I have stored it');
+    await page.keyboard.press('Enter');
+    await page.getByRole('row', { name: /Typed .* chat, deploy all/ }).waitFor();
+    await assertQuiet();
+  });
+
   browserTest('are changed, and the change is undone', async () => {
     const tenant = await app.tenant();
     await tenant.key({ scopes: ['CHAT'] });

@@ -86,6 +86,16 @@ browserTest('a browser that blocks local storage forgets the theme with the tab'
   await assertQuiet();
 });
 
+browserTest('a browser without JavaScript shows what is missing', async () => {
+  const { page, assertQuiet } = await open(app.url, { javaScriptEnabled: false });
+  await page.goto('/bots');
+  const note = page.locator('noscript');
+  await note.waitFor();
+  expect(await note.innerText()).toMatch(/^The Parley console needs JavaScript\./);
+  await assertFits(page);
+  await assertQuiet();
+});
+
 describe('a clock', () => {
   for (const minutes of [-10, 10]) {
     browserTest(`that is ${minutes} minutes off changes no time on the screens`, async () => {

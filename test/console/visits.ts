@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll } from 'vitest';
 import type { Tenant, TestApp } from '../helpers/app.ts';
 import { openBrowser } from '../helpers/chromium.ts';
@@ -7,7 +7,7 @@ import { type ConsolePage, openPage } from './page.ts';
 /** Visits to the console of an app, each in a browser context of its own. */
 export type Visits = {
   /** Opens an empty page. @param url another address of the app, such as that of a proxy. */
-  open(url?: string): Promise<ConsolePage>;
+  open(url?: string, options?: BrowserContextOptions): Promise<ConsolePage>;
   /** Opens a view and signs in with a key. */
   signedIn(key: string, path?: string, url?: string): Promise<ConsolePage>;
   /** Ends every session of an account, as its sign-out elsewhere does. */
@@ -19,9 +19,9 @@ export function createVisits(app: () => TestApp): Visits {
   let browser: Browser | undefined;
   afterAll(() => browser?.close());
 
-  const open: Visits['open'] = async (url = app().url) => {
+  const open: Visits['open'] = async (url = app().url, options = {}) => {
     browser ??= await openBrowser();
-    const opened = await openPage(browser, url);
+    const opened = await openPage(browser, url, options);
     opened.page.setDefaultTimeout(60_000);
     return opened;
   };

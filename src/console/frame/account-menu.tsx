@@ -1,5 +1,6 @@
 import { Icon } from '../parts/icon.tsx';
 import { Menu, MenuChoice, MenuItem } from '../parts/menu.tsx';
+import { planName } from '../screens/settings/plans.ts';
 import { useStore } from '../server/store.ts';
 import { useViewer } from '../server/viewer.ts';
 import { leave } from './leave.ts';
@@ -41,8 +42,4 @@ export function AccountMenu() {
       <MenuItem onSelect={() => void leave()}>Sign out</MenuItem>
     </Menu>
   );
-}
-
-function planName(plan: string): string {
-  return `${plan[0]}${plan.slice(1).toLowerCase()}`;
 }

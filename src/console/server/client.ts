@@ -1,4 +1,4 @@
-import { Client, cacheExchange, fetchExchange, mapExchange } from 'urql';
+import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange } from 'urql';
 import { noteServerTime } from './clock.ts';
 import { noteAway, noteHere } from './connection.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
@@ -18,6 +18,12 @@ export const client = new Client({
   exchanges: [
     cacheExchange,
     mapExchange({
+      /** Only a document without definitions is sent by its id. */
+      onOperation: (operation) =>
+        makeOperation(operation.kind, {
+          ...operation,
+          query: { ...operation.query, definitions: [] },
+        }),
       onResult({ error }) {
         if (error?.networkError && !error.response) return noteAway();
         noteHere();

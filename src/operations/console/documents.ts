@@ -198,8 +198,6 @@ fragment RunningDeployment on Deployment {
   run(id: $id) {
     __typename
     id
-    status
-    createdAt
     bot {
       __typename
       id

@@ -1,5 +1,6 @@
 // Written by `npm run documents`. Edit the .graphql files instead.
 
+import { OperationTypeNode } from 'graphql';
 import { persisted } from './persisted.ts';
 
 /** Internal type. DO NOT USE DIRECTLY. */
@@ -418,7 +419,7 @@ export type FindRunQueryVariables = Exact<{
 }>;
 
 
-export type FindRunQuery = { run: { __typename: 'Run', id: string, status: RunStatus, createdAt: string, bot: { __typename: 'Bot', id: string, name: string } } | null };
+export type FindRunQuery = { run: { __typename: 'Run', id: string, bot: { __typename: 'Bot', id: string, name: string } } | null };
 
 export type ChatSubscriptionVariables = Exact<{
   botId: string;
@@ -618,141 +619,176 @@ export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 export type ViewerQuery = { viewer: { __typename: 'Viewer', account: { __typename: 'Account', id: string, name: string, plan: Plan }, apiKey: { __typename: 'ApiKey', id: string, name: string, prefix: string, scopes: Array<KeyScope>, expiresAt: string | null, bots: Array<{ __typename: 'Bot', id: string }> | null }, rateLimit: { __typename: 'RateLimit', perMinute: number, perDay: number, remainingMinute: number, remainingDay: number, resetAt: string } } };
 
 export const Accounts = persisted<AccountsQuery, AccountsQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:2e0079cbfaeae3d7a3beb9c3a01ad5b5fdc12f885876d523e18b81a1f612521c',
 );
 
 export const CreateAccount = persisted<CreateAccountMutation, CreateAccountMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:cb52f8892e34ea7ded2608b2274df5e81b8ebc6df682b77415407940e624b348',
 );
 
 export const UpdateAccount = persisted<UpdateAccountMutation, UpdateAccountMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:c6417330cb2b648f448a9945dadd4d2a1edcfca80b65c732d63f8aa33e1bd94a',
 );
 
 export const SuspendAccount = persisted<SuspendAccountMutation, SuspendAccountMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:19c97d71374d332a1e711721983440010431c669acb1446c7362745d17dfa615',
 );
 
 export const ResumeAccount = persisted<ResumeAccountMutation, ResumeAccountMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:b3511357fe0f0914645b5b6fe4161ab875bc78de3a3fe10ac3abe993e8ea26ca',
 );
 
 export const DeleteAccount = persisted<DeleteAccountMutation, DeleteAccountMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:bfc3a775d3344e8c530f4381fa4967f3cdf4f06113e6083ba6c7dab65fb18258',
 );
 
 export const Server = persisted<ServerQuery, ServerQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:f8814041fcacf9cd7e5268ae45c0d74340367a5233fba322fb05b428961daa36',
 );
 
 export const Bots = persisted<BotsQuery, BotsQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:f90ffa566b1b1582b3146c8bb3a42455ac01c5ce38426cc4177a9929690c97e5',
 );
 
 export const BotExists = persisted<BotExistsQuery, BotExistsQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:854c8256a6a26b52562096972a4916fddea35f8fcea8c2f137399750305e92f2',
 );
 
 export const CreateBot = persisted<CreateBotMutation, CreateBotMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:d39e308b6bdb4693a433469a0e1e2794bc91e26b7232d8c0087bf30920ddd1bf',
 );
 
 export const RenameBot = persisted<RenameBotMutation, RenameBotMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:d64d3a94c6696cc92951fdb722defbaff76b26ee4d6b9d8ab1734854e4a9d405',
 );
 
 export const BotNames = persisted<BotNamesQuery, BotNamesQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:bf186ca293b990063fa7024ef983cec25836765058b5e33e807a8db8fb5361ac',
 );
 
 export const DeleteBot = persisted<DeleteBotMutation, DeleteBotMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:794172895267c6afdfc2682bcfadf7f13e9ffaf45eda598263d742c95ec9b245',
 );
 
 export const BotStats = persisted<BotStatsQuery, BotStatsQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:3d121eb48437254c7180fc4f4e6ce2dbe6d981f929d51ccae1e45fb8b43e56c1',
 );
 
 export const FindRun = persisted<FindRunQuery, FindRunQueryVariables>(
-  'sha256:f744d006a7966f09df43d815107ff1c83d8f713d0f66dae92821e6c18d50647d',
+  OperationTypeNode.QUERY,
+  'sha256:d8cb49bd6dab58d2cc6c8c047593ca384f2180d7f9c16099ba80adb9c1ef3a21',
 );
 
 export const Chat = persisted<ChatSubscription, ChatSubscriptionVariables>(
+  OperationTypeNode.SUBSCRIPTION,
   'sha256:c2a88cca68bd1f09d8576829e3f4efec747b94858348e2af8186b2eba12b1ad3',
 );
 
 export const FollowRun = persisted<FollowRunSubscription, FollowRunSubscriptionVariables>(
+  OperationTypeNode.SUBSCRIPTION,
   'sha256:7e4331ca1432179101f5fc90650352b192ce6b158ceba2927db2e413a214df50',
 );
 
 export const StopRun = persisted<StopRunMutation, StopRunMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:8c4e6d1518f95590f5ae8612929ab18c7ef1362e30909ffeb104db66d2813148',
 );
 
 export const Bot = persisted<BotQuery, BotQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:dcf2df37affe6b7a0f4961f63d916f7fb707daa1c803d678bb90cc3ec2a348bc',
 );
 
 export const Deploy = persisted<DeployMutation, DeployMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:834bdb476ef2011f1346aa19e21e345bd119b6d063235ffa21b26f55c2b3783c',
 );
 
 export const Keys = persisted<KeysQuery, KeysQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:c241a36c5e3184059367acba3e6796f79ea34dfd9b3d27f92545d46f47e7bd38',
 );
 
 export const CreateKey = persisted<CreateKeyMutation, CreateKeyMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:67736dfaa9f492f909301321d8b9125d5e720db4a95e18d2be600bd811a0d125',
 );
 
 export const UpdateKey = persisted<UpdateKeyMutation, UpdateKeyMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:a2e26fa398685c99394cdddc494d05cdc300dc9b6f63dbb04cb777c74423aa4e',
 );
 
 export const RotateKey = persisted<RotateKeyMutation, RotateKeyMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:868924e77dc1bceb4a9202a361595af857eb374c6a815d5dc5b3590a2a2bb7ab',
 );
 
 export const RevokeKey = persisted<RevokeKeyMutation, RevokeKeyMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:3d00c14a3514e579c7454a00dab02abd35e09d23a0636ee21a63c3632a684b60',
 );
 
 export const AuditLog = persisted<AuditLogQuery, AuditLogQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:0e693d86b9fbd4e01ee5a2a5eaf9963e721130d866f02e8d06aa3691af1a98d2',
 );
 
 export const Usage = persisted<UsageQuery, UsageQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:ae08c9dce504237a2f59ef2a8a3430967d3e0556ad269a85087053030bf90f66',
 );
 
 export const ChatWhole = persisted<ChatWholeMutation, ChatWholeMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:f27a6aa04fcddfdb48ee16eba3a4e7a7fbd8a689d049e5a8545af8d81934418f',
 );
 
 export const Conversation = persisted<ConversationQuery, ConversationQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:d3bd361fbdac5021f4cd1e5d16910e35e56fbfc918079612824c01bc7fc2d0f3',
 );
 
 export const RunTrace = persisted<RunTraceQuery, RunTraceQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:9e30d4fa29482cfdfd12f4763b77902eea097602cd3d55dfc4dd8c475b07b7f5',
 );
 
 export const Limits = persisted<LimitsQuery, LimitsQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:6e86ce2c82e110e45aaa2597563c43409462041835541a4a09361192a606ccba',
 );
 
 export const DeployedSource = persisted<DeployedSourceQuery, DeployedSourceQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:54da52c81e5d4b84d20ae5b03c27b72b6a265be887045be859df39fbf2748c81',
 );
 
 export const CreateTemporaryKey = persisted<CreateTemporaryKeyMutation, CreateTemporaryKeyMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:4772cb70fae10746a8e44f6222a2a09e179aaedafd9dc4934525315aa53aa840',
 );
 
 export const RevokeTemporaryKey = persisted<RevokeTemporaryKeyMutation, RevokeTemporaryKeyMutationVariables>(
+  OperationTypeNode.MUTATION,
   'sha256:4ce4dea57ab079bfea7a5eb0440fa010b712a864012b6d92090b69eeebaaad23',
 );
 
 export const Viewer = persisted<ViewerQuery, ViewerQueryVariables>(
+  OperationTypeNode.QUERY,
   'sha256:bdbf5be0c9f2f73f03aef916277e7fc578031268f687990fab4857396d442388',
 );

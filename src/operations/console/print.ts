@@ -41,11 +41,12 @@ export async function printedDocuments(): Promise<Record<string, string>> {
     config: CONFIG,
   });
   const operations = operationsOf(source);
-  const ids = operations.map(({ name, type, text }) => {
+  const ids = operations.map(({ name, type, kind, text }) => {
     const id = `sha256:${hash('sha256', text)}`;
-    return `export const ${name} = persisted<${type}, ${type}Variables>(\n  '${id}',\n);\n`;
+    return `export const ${name} = persisted<${type}, ${type}Variables>(\n  OperationTypeNode.${kind},\n  '${id}',\n);\n`;
   });
-  const imported = "import { persisted } from './persisted.ts';\n";
+  const imported =
+    "import { OperationTypeNode } from 'graphql';\nimport { persisted } from './persisted.ts';\n";
   const list = operations.map(({ text }) => `  \`${text}\`,\n`).join('');
   return {
     'operations.ts': [NOTICE, imported, types, ...ids].join('\n'),
@@ -69,7 +70,7 @@ function withTypenames(document: DocumentNode): DocumentNode {
   });
 }
 
-type Printed = { name: string; type: string; text: string };
+type Printed = { name: string; type: string; kind: string; text: string };
 
 /** Each operation as one text, with the fragments that it uses. */
 function operationsOf({ definitions }: DocumentNode): Printed[] {
@@ -83,7 +84,8 @@ function operationsOf({ definitions }: DocumentNode): Printed[] {
     const { operation, name: { value: name = '' } = {} } = definition;
     const used = fragmentsOf(definition, fragments);
     const type = `${name}${operation[0]?.toUpperCase()}${operation.slice(1)}`;
-    return [{ name, type, text: [definition, ...used].map(print).join('\n\n') }];
+    const text = [definition, ...used].map(print).join('\n\n');
+    return [{ name, type, kind: operation.toUpperCase(), text }];
   });
 }
 
