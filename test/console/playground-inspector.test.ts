@@ -1,17 +1,10 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, test } from 'vitest';
-import {
-  LANGUAGES,
-  type Language,
-  sampleOf,
-} from '../../src/console/screens/playground/inspector/samples.ts';
-import type { Call } from '../../src/console/server/call.ts';
+import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { assertAccessible, assertFits } from './page.ts';
+import { answerWith, ask, CLOCK, pathOf } from './playground-page.ts';
 import { startProxy } from './proxy.ts';
 import { createVisits } from './visits.ts';
 
@@ -21,20 +14,7 @@ beforeAll(async () => {
   app = await startApp();
 });
 
-const pathOf = (bot: string, search = '') => `/bots/${bot}/playground${search}`;
-
-const ask = async (page: Page, message: string) => {
-  await page.getByLabel('Message').fill(message);
-  await page.getByLabel('Message').press('Enter');
-};
-
 const openTab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
-
-const answerWith = (...texts: string[]) =>
-  app.upstream.script(({ say, end }) => {
-    for (const text of texts) say(text);
-    end();
-  });
 
 describe('the inspector', () => {
   browserTest('shows the request, the response, the trace, the limits and the code', async () => {
@@ -45,7 +25,7 @@ describe('the inspector', () => {
     const late = Promise.withResolvers<void>();
     app.upstream.script(async ({ call, say, end }) => {
       rounds += 1;
-      if (rounds === 1) return call(['time_now', {}]);
+      if (rounds === 1) return call(CLOCK);
       say('Half ');
       await late.promise;
       say('past ten.');
@@ -117,7 +97,7 @@ describe('the inspector', () => {
     expect(life).toBeGreaterThan(3_000_000);
     expect(life).toBeLessThanOrEqual(3_601_000);
 
-    answerWith('By ', 'REST.');
+    answerWith(app, 'By ', 'REST.');
     await ask(page, 'Hi');
     await page.getByText('By REST.').waitFor();
     await page.getByText(`POST /v1/bots/${bot}/chat`).waitFor();
@@ -133,7 +113,7 @@ describe('the inspector', () => {
 
     await page.getByRole('button', { name: 'streamed' }).click();
     await page.getByLabel('Reply', { exact: true }).selectOption('Whole');
-    answerWith('All at once.');
+    answerWith(app, 'All at once.');
     await ask(page, 'Hi again');
     await page.getByText('All at once.').waitFor();
     await openTab(page, 'Response');
@@ -177,97 +157,4 @@ describe('the inspector', () => {
     await page.getByText(/^stopped · /).waitFor();
     await page.getByText('Said before the cut').waitFor();
   });
-});
-
-const run = promisify(execFile);
-
-/** Runs a sample as it stands, with the key in the environment. @returns what it prints. */
-async function execute(language: Language, code: string, apiKey: string): Promise<string> {
-  const [command, args] = {
-    curl: ['sh', ['-c', `set -e; ${code}`]],
-    node: [process.execPath, ['--input-type=module', '--eval', code]],
-    python: ['python3', ['-c', code]],
-    graphql: [process.execPath, ['--input-type=module', '--eval', code]],
-  }[language] as [string, string[]];
-  const env = { ...process.env, PARLEY_API_KEY: apiKey, PYTHONIOENCODING: 'utf-8' };
-  const { stdout } = await run(command, args, { env });
-  return stdout;
-}
-
-describe('the code of a message', () => {
-  browserTest('runs as it is copied', async () => {
-    const tenant = await app.tenant();
-    const bot = await tenant.bot('prompt "Plan: {{ context.plan }}."');
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot, '?tab=code'));
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.getByRole('button', { name: /^context/ }).click();
-    await page.getByLabel('Context', { exact: true }).fill('{"plan": "it\'s $HOME"}');
-    const message = 'It\'s "quoted", `$(echo no)`, \\n, 👋 and שלום';
-    answerWith('First ', 'reply.');
-    await ask(page, message);
-    await page.getByText(/first text after .* tokens/).waitFor();
-    for (const { name, label } of LANGUAGES) {
-      await page.getByRole('button', { name: label, exact: true }).click();
-      const block = page.getByRole('region', { name: label, exact: true });
-      await block.waitFor();
-      await page.locator('.inspector').getByRole('button', { name: 'Copy', exact: true }).click();
-      await page.locator('.inspector').getByText('Copied').waitFor();
-      const code = await page.evaluate(() => navigator.clipboard.readText());
-      const before = app.upstream.requests.length;
-      const printed = await execute(name, code, tenant.apiKey);
-      expect(printed).toContain('reply.');
-      const asked = app.upstream.requests.slice(before).map(({ body }) => body.messages);
-      expect([name, asked.length]).toEqual([name, 1]);
-      expect(asked[0]?.at(-1)?.content).toBe(message);
-      expect(asked[0]?.[0]?.content).toContain("Plan: it's $HOME.");
-    }
-    await assertQuiet();
-  });
-
-  const calls: [string, Partial<Call>][] = [
-    ['a plain message', {}],
-    [
-      'lines, quotes and signs of shells',
-      { message: `'"\`\\ $PATH $(id) %s !! \n\t\r ${'\u2028'}` },
-    ],
-    ['a session id with emoji', { sessionId: "O'Neill-👋" }],
-    [
-      'a context with names of every kind',
-      { context: { __proto__: null, "it's": [1.5, true, null, { a: [] }], 'ключ"': 'v\n' } },
-    ],
-    ['staging, a key and a busy session', { environment: 'STAGING', onBusy: 'REJECT' }],
-  ];
-  const cases = calls.flatMap(([what, call]) =>
-    LANGUAGES.map(({ name }) => ({ what, call, language: name, isStreamed: true })),
-  );
-  const whole = (['curl', 'node', 'python'] as const).map((language) => ({
-    what: 'a plain message',
-    call: {} as Partial<Call>,
-    language,
-    isStreamed: false,
-  }));
-  test.each([...cases, ...whole])(
-    'sends $what in $language, streamed: $isStreamed',
-    async ({ call, language, isStreamed }) => {
-      const tenant = await app.tenant();
-      const environment = call.environment ?? 'PRODUCTION';
-      const bot = await tenant.bot('', environment);
-      const sent: Call = {
-        botId: bot,
-        message: 'Hello!',
-        sessionId: 'user-1',
-        environment,
-        protocol: 'graphql',
-        isStreamed,
-        idempotencyKey: crypto.randomUUID(),
-        ...call,
-      };
-      answerWith('A ', 'reply.');
-      const printed = await execute(language, sampleOf(language, sent, app.url), tenant.apiKey);
-      expect(printed).toContain('reply.');
-      expect(app.upstream.requests.at(-1)?.body.messages.at(-1)?.content).toBe(sent.message);
-      const { sessionId, input } = await app.prisma.run.findFirstOrThrow({ where: { botId: bot } });
-      expect({ sessionId, input }).toEqual({ sessionId: sent.sessionId, input: sent.message });
-    },
-  );
 });

@@ -4,6 +4,7 @@ import { Segments } from '../../parts/segments.tsx';
 import { ContextEditor } from './context-editor.tsx';
 import { KeyRow } from './key-row.tsx';
 import { OptionFields } from './option-fields.tsx';
+import './request-composer.css';
 import type { Draft } from './use-draft.ts';
 import type { Parameters } from './use-parameters.ts';
 

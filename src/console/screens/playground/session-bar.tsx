@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
+import './session-bar.css';
 import type { Fact } from './use-earlier.ts';
 
 /** Names the conversation, and begins another one. */

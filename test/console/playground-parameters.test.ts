@@ -1,0 +1,121 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { agent, startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { answerWith, ask, CLOCK, lastAsked, pathOf } from './playground-page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+describe('the parameters of a message', () => {
+  browserTest('reach the model: a context that is typed with mistakes first', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot('prompt "Plan: {{ context.plan }}. City: {{ context.city }}."');
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
+    await page.getByRole('button', { name: 'context none' }).click();
+    const context = page.getByLabel('Context', { exact: true });
+    await context.fill('{\n  "plan": "pro",\n  oops\n}');
+    await page.getByRole('button', { name: /^Line 3, column 3: / }).click();
+    expect(await context.evaluate((input: HTMLTextAreaElement) => input.selectionStart)).toBe(21);
+    expect(await context.inputValue()).toBe('{\n  "plan": "pro",\n  oops\n}');
+    const send = page.getByRole('button', { name: 'Send', exact: true });
+    expect(await send.getAttribute('title')).toBe('Correct the context first.');
+    await assertAccessible(page);
+    await context.fill('[1]');
+    await page.getByText('The context must be an object').waitFor();
+    await context.fill('{"plan": "pro"}');
+    await page.getByRole('button', { name: 'Add city' }).click();
+    expect(JSON.parse(await context.inputValue())).toEqual({ plan: 'pro', city: '' });
+    await context.fill('{"plan": "pro", "city": "Łódź"}');
+    await ask(page, 'Hi');
+    await page.getByText(/first text after/).waitFor();
+    expect(lastAsked(app)[0]?.content).toContain('Plan: pro. City: Łódź.');
+    await assertFits(page);
+    await assertQuiet();
+  });
+
+  browserTest('stand in the address, and stored messages come back with it', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot('tools time');
+    const { page, assertQuiet } = await signedIn(
+      tenant.apiKey,
+      pathOf(bot, '?session_id=user-42&tab=code&on_busy=reject'),
+    );
+    let rounds = 0;
+    app.upstream.script(({ say, call, end }) => {
+      rounds += 1;
+      if (rounds === 1) return call(CLOCK);
+      say('It is late.');
+      end();
+    });
+    await ask(page, 'What time is it?');
+    await page.getByText('It is late.').waitFor();
+    await page.getByText(/first text after .* tokens/).waitFor();
+    await page.getByText('X-On-Busy: reject').waitFor();
+    await page.reload();
+    await page.getByText('It is late.').waitFor();
+    await page.getByText('What time is it?').waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'time.now' }).first().waitFor();
+    expect(await page.getByLabel('Session id').inputValue()).toBe('user-42');
+    expect(await page.getByRole('tab', { selected: true }).textContent()).toBe('Code');
+    await page.getByLabel('Session id').fill('user-43-👋');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Say hello' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('session_id')).toBe('user-43-👋');
+    await page.getByRole('button', { name: 'New session' }).click();
+    await expect.poll(() => page.getByLabel('Session id').inputValue()).toMatch(/^console-\w{8}$/);
+    await assertQuiet();
+  });
+
+  browserTest('make a request safe to repeat, and its reply whole', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot, '?stream=false'));
+    await page.getByRole('button', { name: 'whole' }).click();
+    await page.getByLabel('Idempotency key').fill('ключ');
+    await page.getByText('A key has only visible ASCII characters.').waitFor();
+    await page.getByRole('button', { name: 'New key' }).click();
+    answerWith(app, 'The first reply.');
+    await ask(page, 'Once');
+    await page.getByText('The first reply.').waitFor();
+    answerWith(app, 'Another reply.');
+    await ask(page, 'Once');
+    await expect.poll(() => page.getByText('The first reply.').count()).toBe(2);
+    await ask(page, 'Something else');
+    await page.getByText('idempotency_conflict').waitFor();
+    await assertAccessible(page);
+    await assertQuiet();
+  });
+});
+
+browserTest('production and staging answer the same message side by side', async () => {
+  const tenant = await app.tenant();
+  const bot = await tenant.bot('prompt "You are production."');
+  const source = agent('prompt "You are staging."');
+  await tenant.graphql(
+    'mutation ($id: ID!, $source: String!) { deploy(botId: $id, input: { source: $source, environment: STAGING }) { id } }',
+    { id: bot, source },
+  );
+  const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
+  await page.getByRole('button', { name: 'Compare' }).click();
+  app.upstream.script(({ request, say, end }) => {
+    say(
+      request.body.messages[0]?.content.includes('staging') ? 'From staging.' : 'From production.',
+    );
+    end();
+  });
+  await ask(page, 'Who are you?');
+  await page.getByRole('region', { name: 'Production' }).getByText('From production.').waitFor();
+  await page.getByRole('region', { name: 'Staging' }).getByText('From staging.').waitFor();
+  await page.getByRole('button', { name: 'Staging' }).last().click();
+  await page.getByText('"environment": "STAGING"').waitFor();
+  await assertAccessible(page);
+  await assertFits(page);
+  await page.reload();
+  await page.getByRole('region', { name: 'Staging' }).getByText('From staging.').waitFor();
+  await assertQuiet();
+});
