@@ -148,7 +148,7 @@ describe('the architecture', () => {
 
   test.each([
     ['chats', 'chat-wire', []],
-    ['runs', 'run-wire', ['text.ts']],
+    ['runs', 'run-wire', ['text.ts', 'transport/rest/run-query.ts']],
     ['deployments', 'deployment-wire', ['language/diagnostic.ts', 'text.ts']],
   ])('lets a route of %s contain only a stored document and its mappings', (name, wire, own) => {
     const table = `transport/rest/${name}.ts`;

@@ -32,7 +32,7 @@ function lasting({ headers }: Response): Record<string, string> {
 
 const remaining = ({ headers }: Response) => Number(headers.get('x-ratelimit-remaining'));
 
-/** Every address that answers GET; one of each kind of file. */
+/** Every address of the REST interface that answers GET without beginning a run. */
 const API = [
   '/v1/bots/{bot}/runs',
   '/v1/bots/{bot}/runs?limit=1&status=completed',

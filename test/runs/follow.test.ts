@@ -103,6 +103,7 @@ describe('the events of a run', () => {
       expect([resumed.status, await resumed.text()]).toEqual([204, '']);
       expect(resumed.headers.get('x-ratelimit-limit')).not.toBeNull();
     }
+    expect(await (await events(runId, { after: '99' })).text()).toMatch(/^id: 6\ndata: /);
     const refused = await events(runId, { after: '1e9' });
     expect(await refused.json()).toMatchObject({
       error: { details: [{ path: 'after', message: 'must be a whole number' }] },

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 type Frame = { event?: string; delta?: string; run_id?: string };
 
-/** A request of an EventSource, with the end of its connection in the test's hands. */
+/** A request of an EventSource, and a function that drops its connection. */
 type Connection = { lastEventId: string | null; status: number; drop(): void };
 
 /**
@@ -66,7 +66,7 @@ function withRetry(stream: ReadableStream<Uint8Array>, dropped: Promise<void>) {
   });
 }
 
-/** Lets the model say two words, and one more when the test says so. */
+/** Makes the model say two words, and one more after `go`. */
 function speakSlowly() {
   const go = Promise.withResolvers<void>();
   let asked = 0;

@@ -63,9 +63,9 @@ export async function serveRest(
           return reply.code(ERROR_STATUS[refusal.code]).send(Object.assign({}, body, error));
         }
         const isHead = request.method === 'HEAD';
-        if (call.isOver && (isHead || call.isResumed)) {
-          const isOver = await call.isOver(engine, context);
-          if (isOver && call.isResumed) return reply.code(204).send();
+        const { stream, lastEventId, isOver } = call;
+        if (isHead || lastEventId !== undefined) {
+          if (await isOver?.(engine, context)) return reply.code(204).send();
         }
         if (isHead) {
           takeOver(reply).end();
@@ -76,8 +76,7 @@ export async function serveRest(
         const { signal } = reading;
         answers.endsWith(reply.raw, reading);
         const start = () => call.subscribe(engine, { ...context, signal });
-        const { stream, after } = call;
-        await streamEvents(reply, stream, start, signal, { after }).finally(() => {
+        await streamEvents(reply, stream, start, signal, { lastEventId }).finally(() => {
           reading.end();
           release();
         });

@@ -44,16 +44,15 @@ type Row<Input extends Shape, Variables, Data, Reply, Receipt> = {
   input: Input;
   /**
    * Maps the validated input to variables that the schema accepts without coercion errors. `stream` and `later` select
-   * the form of the response; the default is `json`. `strict` asks for a refusal, if the response has one. `after` is the
-   * position from which a client reads events; `isResumed`, that it reconnects on its own while it gets any.
+   * the form of the response; the default is `json`. `strict` asks for a refusal, if the response has one. `lastEventId`
+   * is the number of the last event that a client received before it reconnected.
    */
   toVariables(input: z.output<z.ZodObject<Input>>): {
     variables: Variables;
     stream?: boolean;
     later?: boolean;
     strict?: boolean;
-    after?: number | undefined;
-    isResumed?: boolean;
+    lastEventId?: number | undefined;
   };
   /** The JSON response: its operation, the schema of its body, and the mapping from data to the body. */
   json?: {
@@ -122,10 +121,8 @@ type Call =
     }
   | {
       stream: StreamForm;
-      /** The position of the last event that the client has received. */
-      after: number;
-      isResumed: boolean;
-      /** For events: whether no event follows those that the client has received. */
+      lastEventId: number | undefined;
+      /** For events: whether the run is finished and no event follows `lastEventId`. @throws GatewayError `run_not_found` */
       isOver?(engine: Engine, context: Context): Promise<boolean>;
       subscribe(engine: Engine, context: Context): Promise<AsyncIterable<StreamedResult>>;
     };
@@ -164,23 +161,16 @@ export function route<
         ...contradictions(wire, row.input),
       ];
       if (!parsed.success || problems.length > 0) throw invalidInput(problems);
-      const {
-        variables,
-        later,
-        strict,
-        after = 0,
-        isResumed = false,
-        stream: wantsStream,
-      } = toVariables(parsed.data);
+      const call = toVariables(parsed.data);
+      const { variables, later, strict, lastEventId, stream: wantsStream } = call;
       if (stream && wantsStream) {
         return {
           stream: stream.form,
-          after,
-          isResumed,
+          lastEventId,
           ...(stream.form === 'events' && {
             isOver: async (engine: Engine, context: Context) => {
               const { end } = await engine.execute(stream.end, variables, context);
-              return end !== null && after >= end;
+              return end !== null && lastEventId !== undefined && lastEventId >= end;
             },
           }),
           subscribe: (engine, context) =>

@@ -24,8 +24,8 @@ const MAX_CHUNK = 16 * 1024;
 const NO_END = 'The outcome of the run is not known yet. Retrieve the run again in a few seconds.';
 
 type Options = {
-  /** The position of the last event that the client has received. */
-  after?: number;
+  /** The number of the last event that the client received before it reconnected. */
+  lastEventId?: number | undefined;
   pingAfterMs?: number;
   headersWithinMs?: number;
 };
@@ -47,7 +47,7 @@ export async function streamEvents(
   form: StreamForm,
   start: () => Promise<AsyncIterable<StreamedResult>>,
   signal: AbortSignal,
-  { after = 0, pingAfterMs = 15_000, headersWithinMs = 10_000 }: Options = {},
+  { lastEventId = 0, pingAfterMs = 15_000, headersWithinMs = 10_000 }: Options = {},
 ): Promise<void> {
   const { raw } = reply;
   const startedAt = performance.now();
@@ -107,7 +107,7 @@ export async function streamEvents(
    * A reader behind the end of an interrupted run still gets its terminal event. No other event has the number
    * `MAX_INT`, so the reader's next `Last-Event-ID` shows that it has received that event.
    */
-  const positionOf = ({ seq }: LoggedEvent) => (seq > after ? seq : MAX_INT);
+  const positionOf = ({ seq }: LoggedEvent) => (seq > lastEventId ? seq : MAX_INT);
 
   const send = async (event: StreamedEvent | LoggedEvent) => {
     const id = 'seq' in event ? `id: ${positionOf(event)}\n` : '';
