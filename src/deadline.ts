@@ -12,7 +12,7 @@ type Options = {
 };
 
 /**
- * Starts a time limit. Unlike `AbortSignal.timeout` and `AbortSignal.any`, it leaves no timer and no listener behind when
+ * Starts a time limit. Unlike `AbortSignal.timeout` and `AbortSignal.any`, it removes its timer and its listeners when
  * the work ends first.
  */
 export function startDeadline(

@@ -43,12 +43,12 @@ export type DomainOptions = {
   resourceAttributes?: ResourceAttributes | undefined;
   /** Days that runs are kept; forever by default. */
   retentionDays?: number | undefined;
-  /** Receives what the metrics count; none by default. */
+  /** Receives the events that the metrics count; absent by default. */
   observer?: Observer | undefined;
   /** Milliseconds since the epoch, for the expiry of keys and tokens, and for limits without Redis. */
   clock?: () => number;
   log: Log;
-  /** Starts the background tasks and closes what the domains open. */
+  /** Starts the background tasks and closes the resources of the domains. */
   lifetime: Lifetime;
 };
 

@@ -51,10 +51,11 @@ export const ERROR_LOGGING = {
   serializers: { err: (error: unknown) => errorForLog(error) },
   hooks: {
     logMethod(this: unknown, args: unknown[], method: (...args: unknown[]) => void): void {
-      const [fields, words, ...rest] = args;
+      const [fields, message, ...rest] = args;
       const error = fields instanceof Error ? fields : errIn(fields);
-      const isQuoted = error instanceof Error && (words === undefined || words === error.message);
-      const safe = isQuoted ? errorForLog(error).message || 'Something failed.' : words;
+      const isQuoted =
+        error instanceof Error && (message === undefined || message === error.message);
+      const safe = isQuoted ? errorForLog(error).message || 'Something failed.' : message;
       method.apply(this, args.length === 0 ? [] : [fields, safe, ...rest]);
     },
   },

@@ -5,7 +5,7 @@ export type EndedRun = {
   kind: RunKind;
   channel: Channel;
   status: 'COMPLETED' | 'FAILED' | 'CANCELLED';
-  /** What the run used; `undefined` if no process executed it to its end. */
+  /** The usage of the run; `undefined` if no process executed it to its end. */
   usage?: { seconds: number; promptTokens: number; completionTokens: number };
 };
 

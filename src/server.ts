@@ -178,7 +178,7 @@ function greet(
 `);
 }
 
-/** Closes what a failed start has opened. */
+/** Closes the resources of a failed start. */
 async function abandon(lifetime: OwnedLifetime): Promise<void> {
   using deadline = startDeadline(CLOSE_LIMIT_MS);
   await untilAborted(lifetime[Symbol.asyncDispose](), deadline.signal).catch((error: unknown) =>

@@ -1,4 +1,4 @@
-/** Entry point of `npm start`. It imports the server only after it has checked what the server's imports need. */
+/** Entry point of `npm start`. It checks the files that the server's imports need before it imports the server. */
 import { existsSync } from 'node:fs';
 
 const GENERATED = new URL('./generated/prisma/client.ts', import.meta.url);

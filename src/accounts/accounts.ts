@@ -92,16 +92,16 @@ export const LIMIT_RULE = 'is required for ENTERPRISE and not allowed for other 
 type Numbers = Pick<AccountChanges, 'requestsPerMinute' | 'requestsPerDay'>;
 
 /** The limits of an account after an update: the requested ones or the current ones; null for other plans. */
-function limitsOf(plan: Plan, asked: Numbers, found: Account) {
+function limitsOf(plan: Plan, requested: Numbers, found: Account) {
   const isEnterprise = plan === 'ENTERPRISE';
   const names = ['requestsPerMinute', 'requestsPerDay'] as const;
   const problems = names.flatMap((name) => {
-    const fits = isEnterprise ? (asked[name] ?? found[name]) != null : asked[name] == null;
+    const fits = isEnterprise ? (requested[name] ?? found[name]) != null : requested[name] == null;
     return fits ? [] : [{ path: `input.${name}`, message: LIMIT_RULE }];
   });
   if (problems.length > 0) throw invalidInput(problems);
   const numberOf = (name: (typeof names)[number]) =>
-    isEnterprise ? (asked[name] ?? found[name]) : null;
+    isEnterprise ? (requested[name] ?? found[name]) : null;
   return {
     requestsPerMinute: numberOf('requestsPerMinute'),
     requestsPerDay: numberOf('requestsPerDay'),

@@ -22,7 +22,7 @@ export type SessionGrant = {
 /** A session of the console. It has every right of its key. */
 export type ConsoleSessionRef = {
   hash: string;
-  /** When it ends at the latest, however much it is used. */
+  /** The latest time at which it ends, even if it is in use. */
   endsAt: Date;
 };
 

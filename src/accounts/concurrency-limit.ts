@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts';
 import type { Plan } from '../generated/prisma/client.ts';
 
-/** What an account may have at once. */
+/** How much an account may use at the same time. */
 export type ConcurrencyLimits = {
   /** Active foreground runs in one process, including runs that wait for their session's turn. */
   activeRuns: number;

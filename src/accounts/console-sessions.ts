@@ -136,7 +136,7 @@ export async function findEndedSessions(
   return hashes.filter((id) => !open.has(id)).map((id) => ({ hash: id, hasEnded: true }));
 }
 
-/** The caller that a session stands for: its key, now. */
+/** Returns the caller of a session: its key with its current rights. */
 function callerOf(session: ConsoleSession, issuer: Caller): Caller {
   const { reading } = issuer;
   return {

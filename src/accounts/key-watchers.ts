@@ -33,7 +33,7 @@ export function createKeyWatchers({
   log,
   now = Date.now,
 }: {
-  /** What is watched, for the log: a plural noun. */
+  /** Names the watched things in log lines: a plural noun. */
   what: string;
   /** Finds the changed keys or sessions among these hashes. */
   findChanged(hashes: string[]): Promise<Changed[]>;
@@ -77,7 +77,7 @@ export function createKeyWatchers({
 
     start() {
       const stack = new AsyncDisposableStack();
-      // A task of its own, so that watched keys and sessions expire in time while the database is slow.
+      // A separate task, so that watched keys and sessions expire in time while the database is slow.
       stack.use(startPeriodic(endExpired, { everyMs: POLL_EVERY_MS }));
       const reporting = { log, what: `The poll of the watched ${what}` };
       stack.use(startPeriodic(endChanged, { everyMs: POLL_EVERY_MS, ...reporting }));

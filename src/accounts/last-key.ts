@@ -9,7 +9,7 @@ const LASTING_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Makes a change to an account's keys, unless it would take a scope that manages keys or accounts from the last key
- * that has it: nobody could give it back. Only unrestricted keys that are valid for another day count.
+ * that has it, because no key could restore it. Only unrestricted keys that are valid for another day count.
  *
  * @param tx a transaction that holds the account's lock.
  * @throws GatewayError `invalid_request`

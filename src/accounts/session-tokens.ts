@@ -105,7 +105,7 @@ export function createSessionTokens({
   };
 }
 
-/** The caller that a token stands for. It never has more rights than the issuer's key has now. */
+/** Returns the caller of a token. It never has more rights than the issuer's key has now. */
 function callerOf(claimed: z.output<typeof claims>, issuer: Caller): Caller {
   const { exp, bot, session, environment, context, allowContext } = claimed;
   if (!issuer.key.scopes.includes('CHAT') || !mayUseBot(issuer, bot)) throw invalidToken();

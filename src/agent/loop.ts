@@ -80,24 +80,24 @@ export function createLoop(options: LoopOptions): Loop {
   ) => {
     const turn = meter.begin(request.messages);
     const trace = traceCall(span, request, options);
-    const text = redactor.stream();
+    const redacted = redactor.stream();
     const calls: ToolCall[] = [];
-    let said = '';
-    const say = (delta: string) => {
+    let text = '';
+    const emitText = (delta: string) => {
       if (delta === '') return;
-      said += delta;
-      turn.say(delta);
+      text += delta;
+      turn.addText(delta);
       if (outputSchema) return;
       result.response += delta;
       deltas.push(delta);
     };
     const endText = () => {
-      say(text.end());
+      emitText(redacted.end());
       deltas.flush();
     };
     const onEvent = (event: ModelEvent) => {
       trace.record(event);
-      if (event.type === 'text-delta') return say(text.push(event.text));
+      if (event.type === 'text-delta') return emitText(redacted.push(event.text));
       endText();
       if (event.type === 'finish') return turn.report(event.usage);
       // A model may call tools even if the request offered none. Such calls are dropped.
@@ -105,7 +105,7 @@ export function createLoop(options: LoopOptions): Loop {
       if (request.tools.length > 0) calls.push({ ...call, id: redactor.redact(call.id) });
     };
     await model.stream(request, onEvent, signal).finally(endText);
-    return { said, calls };
+    return { text, calls };
   };
 
   const work = async (emit: (event: LoopEvent) => void, signal: AbortSignal) => {
@@ -113,13 +113,13 @@ export function createLoop(options: LoopOptions): Loop {
     const conversation = [...messages];
     const deltas = createDeltaCoalescer((delta) => emit({ type: 'TextDelta', delta }));
     let isRepair = false;
-    /** Takes a structured reply, or asks for another one. @returns whether it is taken. */
-    const takeOutput = (schema: JsonObject, said: string): boolean => {
-      const read = readOutput(schema, said);
+    /** Accepts a structured reply, or requests another one. @returns whether it was accepted. */
+    const acceptOutput = (schema: JsonObject, text: string): boolean => {
+      const read = readOutput(schema, text);
       if ('problem' in read) {
         if (isRepair) throw unfit();
         isRepair = true;
-        conversation.push({ role: 'assistant', content: said, toolCalls: [] });
+        conversation.push({ role: 'assistant', content: text, toolCalls: [] });
         conversation.push({ role: 'user', content: repairRequest(read.problem) });
         return false;
       }
@@ -141,16 +141,16 @@ export function createLoop(options: LoopOptions): Loop {
         budget,
         outputSchema,
       };
-      const { said, calls } = await listen(request, deltas, signal);
+      const { text, calls } = await listen(request, deltas, signal);
       if (signal.aborted) return;
       if (outputSchema && calls.length === 0) {
-        if (takeOutput(outputSchema, said)) return;
+        if (acceptOutput(outputSchema, text)) return;
         continue;
       }
       const named = calls.map(toolbox.record);
       const toolCalls = named.map((call) => ({ ...call, name: toolbox.wireNameOf(call.name) }));
-      conversation.push({ role: 'assistant', content: said, toolCalls });
-      result.messages.push({ role: 'ASSISTANT', text: said, toolCalls: named });
+      conversation.push({ role: 'assistant', content: text, toolCalls });
+      result.messages.push({ role: 'ASSISTANT', text, toolCalls: named });
       if (calls.length === 0) return;
       for (const call of calls.slice(0, callsLeft)) {
         const name = toolbox.nameOf(call.name);

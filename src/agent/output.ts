@@ -2,7 +2,7 @@ import { type JsonObject, jsonObjectUpTo, jsonText } from '../json.ts';
 import { limitError } from './tools/answer.ts';
 import { problemsOf } from './tools/schema-check.ts';
 
-/** A structured reply, or what is wrong with it, for the model. */
+/** A structured reply, or the description of its error for the model. */
 export type ReadOutput = { output: JsonObject; text: string } | { problem: string };
 
 /** An object that GraphQL and the database can hold: at most 64 KiB and 32 levels. */
@@ -23,12 +23,12 @@ export function readOutput(schema: JsonObject, answer: string): ReadOutput {
   return { problem: limitError(problems.join('; ')) };
 }
 
-/** The part of the system prompt that asks for a structured reply, also of models without `response_format`. */
+/** The part of the system prompt that requests a structured reply, also from models without `response_format`. */
 export function outputInstructions(schema: JsonObject): string {
   return `\n\nAnswer with one JSON object and nothing else. It must fit this JSON Schema:\n${JSON.stringify(schema)}`;
 }
 
-/** Asks the model to answer again. */
+/** The message that requests a corrected reply from the model. */
 export function repairRequest(problem: string): string {
   return `Your answer is not valid: ${problem}. Answer again with one JSON object that fits the JSON Schema, and nothing else.`;
 }

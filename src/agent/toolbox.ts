@@ -4,9 +4,9 @@ import type { ModelTool, ToolCall } from '../model/model.ts';
 import type { Observer } from '../observer.ts';
 import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import type { Span } from '../runs/trace.ts';
-import { displayName, shorten } from './stranger-text.ts';
 import { fitsArguments, parseArguments } from './tools/arguments.ts';
 import { type Tool, type ToolContext, ToolError } from './tools/tool.ts';
+import { displayName, shorten } from './untrusted-text.ts';
 
 /** An event of a tool call. */
 export type ToolEvent =
@@ -82,7 +82,7 @@ export function createToolbox(
     return tool.call(parseArguments(call.arguments), context);
   };
 
-  const say = (error: unknown, name: string) => {
+  const errorText = (error: unknown, name: string) => {
     if (error instanceof ToolError) return redactor.redact(error.message);
     log.error({ tool: name, err: error }, 'Unexpected tool failure.');
     return 'The tool failed.';
@@ -125,7 +125,7 @@ export function createToolbox(
       // If the run was aborted, the run ends this span with its own reason.
       if (context.signal.aborted) return finished(true, STOPPED);
       span.end(error instanceof ToolError ? error.type : 'internal_error');
-      return finished(true, say(error, name));
+      return finished(true, errorText(error, name));
     }
   };
 

@@ -2,7 +2,7 @@ import type { Redactor } from '../deployments/redact.ts';
 import type { Model, ModelEvent, ModelRequest } from '../model/model.ts';
 import { ATTRIBUTE, OPERATION } from '../runs/semconv.ts';
 import type { Span } from '../runs/trace.ts';
-import { shorten } from './stranger-text.ts';
+import { shorten } from './untrusted-text.ts';
 
 /** Characters kept of a model name and a finish reason. The server chooses both. */
 const MAX_TEXT = 256;

@@ -10,7 +10,7 @@ export type TotalUsage = Usage & {
 /** Sums the tokens of the model calls of one run. Each sum, and the total, is capped at the largest GraphQL Int. */
 export type UsageMeter = {
   begin(messages: ModelMessage[]): {
-    say(text: string): void;
+    addText(text: string): void;
     report(usage: Usage | undefined): void;
   };
   total(): TotalUsage;
@@ -20,15 +20,15 @@ export type UsageMeter = {
 const CHARACTERS_PER_TOKEN = 4;
 
 export function createUsageMeter(): UsageMeter {
-  const calls: { prompt: number; said: number; reported: Usage | undefined }[] = [];
+  const calls: { prompt: number; completion: number; reported: Usage | undefined }[] = [];
   return {
     begin(messages) {
       const prompt = messages.reduce((sum, { content }) => sum + content.length, 0);
-      const call = { prompt, said: 0, reported: undefined as Usage | undefined };
+      const call = { prompt, completion: 0, reported: undefined as Usage | undefined };
       calls.push(call);
       return {
-        say: (text) => {
-          call.said += text.length;
+        addText: (text) => {
+          call.completion += text.length;
         },
         report: (usage) => {
           call.reported = usage;
@@ -38,8 +38,8 @@ export function createUsageMeter(): UsageMeter {
 
     total() {
       const usages = calls.map(
-        ({ prompt, said, reported }) =>
-          reported ?? { promptTokens: estimate(prompt), completionTokens: estimate(said) },
+        ({ prompt, completion, reported }) =>
+          reported ?? { promptTokens: estimate(prompt), completionTokens: estimate(completion) },
       );
       const promptTokens = Math.min(sum(usages.map(({ promptTokens }) => promptTokens)), MAX_INT);
       const completionTokens = sum(usages.map(({ completionTokens }) => completionTokens));

@@ -12,7 +12,7 @@ export type Versions = {
   renew(name: string): Promise<void>;
 };
 
-/** The longest time that a cache entry may be used, whatever its version. */
+/** The longest time that a cache entry may be used, regardless of its version. */
 export const REMEMBER_MS = 1_000;
 /** How long Redis keeps a version. It must exceed `REMEMBER_MS`, so that no cache entry outlives its version. */
 const KEEP_S = 60;

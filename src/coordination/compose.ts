@@ -14,7 +14,7 @@ type Parts = {
   lifetime: Lifetime;
 };
 
-/** Composes what the replicas share: in Redis, or in memory for a single process. */
+/** Composes the state that the replicas share: in Redis, or in memory for a single process. */
 export function createCoordination({ redis, clock, log, lifetime }: Parts) {
   const coordination = redis ? inRedis(redis, log) : inMemory(clock);
   lifetime.defer(coordination.pubsub.flush);

@@ -65,8 +65,8 @@ export function createRedisPubSub({ client, subscriber, prefix }: Redis): PubSub
     clearTimeout(timer);
     timer = undefined;
     // The client pipelines commands of the same tick into one write.
-    const words = leaving.splice(0).map((word) => quietly(client.publish(...word)));
-    sent = Promise.all([sent, ...words]).then(() => {});
+    const publishing = leaving.splice(0).map((message) => quietly(client.publish(...message)));
+    sent = Promise.all([sent, ...publishing]).then(() => {});
   };
 
   return {

@@ -68,15 +68,15 @@ export async function openRedis(url: string, prefix: string): Promise<Redis> {
     subscriber,
     prefix,
     logTo(log) {
-      let away = false;
+      let isDown = false;
       client.on('close', () => {
-        if (!away && !closing)
+        if (!isDown && !closing)
           log.error({}, 'Redis connection lost. This process continues without Redis.');
-        away = true;
+        isDown = true;
       });
       client.on('ready', () => {
-        if (away) log.warn({}, 'Redis connection restored.');
-        away = false;
+        if (isDown) log.warn({}, 'Redis connection restored.');
+        isDown = false;
       });
     },
     ping: async () => {

@@ -89,13 +89,13 @@ export function createDeployments({
     if (earlier) return earlier;
     const prepared = await prepare();
     const id = makeId('dep');
-    const once = (tries: number) =>
+    const once = (attempts: number) =>
       prisma.$transaction(async (tx) => {
         const bots = await tx.$queryRaw<unknown[]>`
           SELECT 1 FROM bots WHERE id = ${botId} FOR NO KEY UPDATE`;
         if (bots.length === 0)
           throw new GatewayError('bot_not_found', `There is no bot "${botId}".`);
-        const stored = tries > 1 && (await tx.deployment.findUnique({ where: { id } }));
+        const stored = attempts > 1 && (await tx.deployment.findUnique({ where: { id } }));
         if (stored) return { ...stored, isReplayed: false };
         return answerOnce(tx, repeatable, async () => {
           const deployment = await work(tx, prepared, id);

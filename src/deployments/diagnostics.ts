@@ -7,7 +7,7 @@ import { hint } from '../language/suggest.ts';
 import { quote } from '../language/token.ts';
 import type { EnvironmentVariables } from './environment.ts';
 
-/** The diagnostics of a deployment: those of the language, and those that deploying adds. */
+/** The diagnostics of a deployment: from the language and from the deployment. */
 export type DeploymentDiagnostic = Omit<Diagnostic, 'code'> & { code: string };
 
 /** Deployments of earlier versions stored no end. An empty range at the start takes its place. */

@@ -7,7 +7,7 @@ import type { EnvironmentVariables } from './environment.ts';
 export type DeploymentRequest = {
   botId: string;
   idempotency?: IdempotencyKey | undefined;
-  /** The key that deploys, for the audit log. None for a deployment that no request asks for. */
+  /** The key that deploys, for the audit log. Absent for a deployment without a request. */
   actor?: Actor | undefined;
 };
 

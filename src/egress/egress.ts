@@ -44,7 +44,7 @@ export type EgressRequest = {
 };
 
 const MAX_HEADER_BYTES = 16 * 1024;
-/** How long an idle connection is kept, whatever the server's `Keep-Alive` header requests. */
+/** How long an idle connection is kept. The server's `Keep-Alive` header does not change this. */
 const KEEP_ALIVE_MS = 10_000;
 
 const REDIRECTS = [301, 302, 303, 307, 308];

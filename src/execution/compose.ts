@@ -56,7 +56,7 @@ export function createExecutionDomain({
   const runExecutor = createRunExecutor({ agent, runs, queue, turns, observer, log });
   const executing = { activeRuns, activeDeployments, runs, traceRun, runExecutor };
   const starting = { ...executing, idempotency, earlierRuns };
-  // No run outlives what it runs on, even if the start of the app fails.
+  // Runs end before their dependencies close, even if the start of the app fails.
   lifetime.defer(() => activeRuns.drain(0));
   const stopConsumer = lifetime.onStart(() =>
     startQueueConsumer({ ...executing, queue, pubsub, log }),

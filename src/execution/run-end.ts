@@ -15,7 +15,7 @@ import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 /** A run whose work is finished and whose outcome is not stored yet. */
 export type EndingRun = {
   begun: BegunRun;
-  /** What the metrics label the run with. */
+  /** The labels of the run in the metrics. */
   labels: Pick<EndedRun, 'kind' | 'channel'>;
   trace: Pick<Trace, 'finish'>;
   events: Pick<EventLog, 'stall'>;

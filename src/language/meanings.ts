@@ -1,6 +1,6 @@
 import type { BlockName } from './grammar.ts';
 
-/** What an author probably means by a word of another system: a word of the block, or advice. */
+/** The probable meaning of a word of another system: a word of the block, or advice. */
 export type Meaning = { readonly word: string } | { readonly advice: string };
 
 type Meanings = { readonly [word: string]: string };
@@ -74,13 +74,13 @@ const ADVICE: { readonly [Name in BlockName]?: Meanings } = {
     env: VARIABLES,
     greeting: 'it is called "welcome" and belongs in a channel',
     maxsteps: 'it is called "tool_calls" and belongs in "limits"',
-    name: 'the name stands in quotes after "agent"',
+    name: 'write the name in quotes after "agent"',
     secrets: VARIABLES,
     variables: VARIABLES,
     version: 'only the language has a version, each deploy is stored',
   },
   model: {
-    name: 'the name stands in quotes after "model"',
+    name: 'write the name in quotes after "model"',
     provider: 'the provider is the server, set with "base_url"',
     responseformat: 'declare the fields in "output"',
   },
@@ -91,16 +91,16 @@ const ADVICE: { readonly [Name in BlockName]?: Meanings } = {
     auth: AUTHORIZATION,
     authorization: AUTHORIZATION,
     token: AUTHORIZATION,
-    url: 'the URL stands in quotes after "mcp"',
+    url: 'write the URL in quotes after "mcp"',
   },
   capability: {
-    description: 'the description stands in quotes after the name',
+    description: 'write the description in quotes after the name',
     endpoint: REQUEST,
     http: REQUEST,
     method: REQUEST,
-    output: 'the answer goes to the model as it is',
+    output: 'the answer goes to the model unchanged',
     request: REQUEST,
-    response: 'the answer goes to the model as it is',
+    response: 'the answer goes to the model unchanged',
     url: REQUEST,
   },
   request: {
@@ -117,7 +117,7 @@ const ADVICE: { readonly [Name in BlockName]?: Meanings } = {
   },
 };
 
-/** What a word means in a block, if the block does not know it. */
+/** The meaning of a word in a block that does not define it. */
 export function meaningOf(block: BlockName, text: string): Meaning | undefined {
   const key = text.toLowerCase().replaceAll(/[^a-z]/g, '');
   const word = find(WORDS[block], key);
@@ -147,7 +147,7 @@ const TYPE_ADVICE: Meanings = {
   list: 'write a list as string[]',
 };
 
-/** What the name of an unknown type means. */
+/** The meaning of the name of an unknown type. */
 export function meaningOfType(text: string): Meaning | undefined {
   const word = find(TYPES, text.toLowerCase());
   if (word !== undefined) return { word };

@@ -18,7 +18,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
   const parseHead = createHeadParser(cursor, report, { isKnown, guess });
   /** The enclosing blocks, innermost last. */
   const path: BlockName[] = [];
-  /** Keywords that stand where they do not belong. */
+  /** Keywords in a block that does not allow them. */
   const misplaced = new Set<string>();
   let guesses = 0;
 

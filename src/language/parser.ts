@@ -64,7 +64,7 @@ function parse(source: Source, { tokens }: Tokens, report: Report): Document | u
     return { header, agent, mayHide: (word) => isCutOff || isMisplaced(word) };
   }
 
-  /** Whether a word stands in place of "agent": a string and a block follow. */
+  /** Whether a word replaces "agent": a string and a block follow. */
   function isAgent({ kind, index }: Token): boolean {
     return (
       kind === 'name' && tokens[index + 1]?.kind === 'string' && tokens[index + 2]?.kind === '{'

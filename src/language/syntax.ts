@@ -51,6 +51,6 @@ export type Document = {
   /** Undefined if it is missing. */
   readonly header: Member | undefined;
   readonly agent: Member;
-  /** Whether a reported mistake may hide the members with a word: one stands in another block, or text swallows the rest. */
+  /** Whether a reported mistake may hide the members with a word: one is in another block, or text hides the rest. */
   readonly mayHide: (word: string) => boolean;
 };

@@ -2,7 +2,7 @@ import { type BlockName, findHomes, wordsOf } from './grammar.ts';
 import { explain, meaningOf } from './meanings.ts';
 import { hint } from './suggest.ts';
 
-/** What a word that a block does not know probably stands for. */
+/** The probable meaning of a word that a block does not define. */
 export type UnknownWord = {
   /** The word of the block that it means, if any. */
   readonly meant: string | undefined;

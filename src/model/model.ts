@@ -70,8 +70,8 @@ export type ModelEvent =
 /** A language model. */
 export type Model = {
   /**
-   * The value of `gen_ai.provider.name` in traces: the wire format, whichever server runs the model, or the offline
-   * model, so that a dashboard does not count it as OpenAI's.
+   * The value of `gen_ai.provider.name` in traces: the wire format, not the operator of the server. The offline model has
+   * its own value, so that a dashboard does not count it as OpenAI's.
    */
   provider: 'openai' | 'parley.offline';
   /** The name of the model that serves a request for `requested`, or for the default. */

@@ -76,9 +76,9 @@ function wishFor({ messages, tools = [] }: Request) {
 function reply(messages: Message[]): string {
   const answers = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
   const answered = answers.find(({ role }) => role === 'tool')?.content;
-  const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
-  const message = said.pop() ?? '';
-  const previous = said.at(-1);
+  const userMessages = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  const message = userMessages.pop() ?? '';
+  const previous = userMessages.at(-1);
   const textOf = (tag: string) =>
     new RegExp(`<${tag}>\\n(.*)\\n</${tag}>`, 's').exec(messages[0]?.content ?? '')?.[1];
   const [memory, context] = [textOf('memory'), textOf('context')];
@@ -87,7 +87,7 @@ function reply(messages: Message[]): string {
     ...(answered === undefined ? [] : [`The tool that you named answered: ${answered}.`]),
     previous === undefined
       ? 'This is your first message.'
-      : `Before that, you said: "${previous}". I remember ${said.length + 1} messages of yours.`,
+      : `Before that, you said: "${previous}". I remember ${userMessages.length + 1} messages of yours.`,
     ...(memory ? [`Saved facts about you: ${memory}.`] : []),
     ...(context ? [`Context of this request: ${context}.`] : []),
     'I am the offline model: set OPENAI_API_KEY to talk to a real one.',

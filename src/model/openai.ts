@@ -87,9 +87,9 @@ export function createOpenAIModel({
       { signal, timeout },
     );
     await readChunks(await completion.asResponse(), budget, (chunk) => {
-      const said = textOf(chunk);
-      budget.take(0, said.length);
-      const delta = text.add(said);
+      const chunkText = textOf(chunk);
+      budget.take(0, chunkText.length);
+      const delta = text.add(chunkText);
       if (delta) emit({ type: 'text-delta', text: delta });
       calls.add(callPiecesOf(chunk));
       reason = textOrNone(chunk.choices?.[0]?.finish_reason) ?? reason;

@@ -55,7 +55,7 @@ export type TurnRequest = {
   limit: number;
 };
 
-/** What a run needs besides its own row. */
+/** The options of a new run besides its row. */
 export type BeginOptions = {
   /** The claim on the request's idempotency key: a new one, or one that already holds the key. */
   claim?: Claim | undefined;

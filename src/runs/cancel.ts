@@ -31,7 +31,7 @@ export type Cancel = {
 type MarkedRun = { id: string; botId: string } & Pick<EndedRun, 'kind' | 'channel'>;
 
 const CHANNEL = 'cancel';
-/** How often a process polls for cancelled runs of its own: a notification may be lost. */
+/** How often a process polls for its own cancelled runs: a notification may be lost. */
 const POLL_EVERY_MS = 1_000;
 const MAX_WAIT_MS = 10_000;
 /** The most queued runs that one statement cancels: a bot may have 100,000. */
@@ -85,12 +85,12 @@ export function createCancel({
 
   const cancelWhere = async (which: Prisma.Sql) => {
     const stopped = await retry(() => markStopped(which), { when: withinRequest() });
-    const atWork = stopped.filter(({ status }) => status === 'RUNNING');
-    for (const run of atWork) notify(run);
+    const running = stopped.filter(({ status }) => status === 'RUNNING');
+    for (const run of running) notify(run);
     stopped.filter(({ status }) => status === 'CANCELLED').forEach(reportCancelled);
-    for (const { id } of atWork) pubsub.publish(CHANNEL, id);
+    for (const { id } of running) pubsub.publish(CHANNEL, id);
     using deadline = startDeadline(MAX_WAIT_MS);
-    await Promise.all(atWork.map(({ id }) => endOf(id, deadline.signal)));
+    await Promise.all(running.map(({ id }) => endOf(id, deadline.signal)));
   };
 
   /** @returns whether there may be more. */

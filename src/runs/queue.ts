@@ -27,7 +27,7 @@ export type QueuedRun = Omit<NewRun, 'deploymentId' | 'model' | 'traceId' | 'onD
   outputSchema?: JsonObject | undefined;
 };
 
-/** The fields of a run as they were when it was enqueued, whatever its state is now. */
+/** The fields of a run as they were when it was enqueued. Its current state does not change them. */
 export function asQueued({ traceparent }: { traceparent: unknown }) {
   return {
     status: 'QUEUED' as const,
@@ -80,7 +80,7 @@ export type TakenRun = Pick<
 };
 
 /**
- * The queue of background runs. It has no table of its own: a run with the status `QUEUED` is in the queue. One process
+ * The queue of background runs. It has no separate table: a run with the status `QUEUED` is in the queue. One process
  * at a time executes a run. If that process dies, the next attempt follows after a delay, up to `MAX_ATTEMPTS`
  * (`recovery.ts`). `scheduler.ts` chooses the next run.
  */
@@ -160,14 +160,14 @@ export function createQueue({
       held = run;
     });
     const releasing = { log, what: 'The release of a queued run' };
-    const taken = await compensateOnUnknown(taking, async () => held && letGo(held), releasing);
+    const taken = await compensateOnUnknown(taking, async () => held && release(held), releasing);
     if (taken === undefined) return undefined;
     const { events, ...rest } = taken;
     return { ...rest, earlier: events === null ? [] : readEvents(taken).events };
   };
 
   /** `startedAt` matches this transaction only: after a rollback, another process may take the same attempt. */
-  const letGo = ({ startedAt, ...run }: HeldRun) =>
+  const release = ({ startedAt, ...run }: HeldRun) =>
     prisma.run.updateMany({ where: { ...stillOf(run), startedAt }, data: { ownerId: null } });
 
   const fail = async (run: BegunRun, { code, message }: GatewayError) => {

@@ -98,7 +98,7 @@ export function createRuns({
     return ended.length > 0 ? 'asRequested' : endOfRow(run);
   };
 
-  /** A query of its own: the statement before it does not see an outcome that another one committed meanwhile. */
+  /** A separate query: the previous statement does not see an outcome that another transaction committed meanwhile. */
   const endOfRow = async ({ id, ownerId, attempt }: BegunRun): Promise<StoredEnd> => {
     const select = { ...EVENT_COLUMNS, ownerId: true, attempt: true };
     const row = await prisma.run.findUnique({ where: { id }, select });

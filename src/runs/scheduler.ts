@@ -67,7 +67,7 @@ export function createScheduler(): Scheduler {
   const oldestOf = (accountId: string, after: string) => Prisma.sql`
     ${FIRST_ATTEMPT} AND account_id = ${accountId} AND bot_id > ${after} ORDER BY bot_id, id`;
 
-  /** A loose index scan: one step per account, however many runs each has in the queue. */
+  /** A loose index scan: one step per account, regardless of the number of its queued runs. */
   const nextAccount = async (
     tx: Prisma.TransactionClient,
     fullAccounts: string[],

@@ -6,7 +6,7 @@ import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 
 const AuditActionEnum = builder.enumType('AuditAction', {
-  description: 'What a key did. Each action is named after its mutation.',
+  description: 'The action of a key. Each action is named after its mutation.',
   values: {
     CREATE_ACCOUNT: { description: 'An operator created the account.' },
     UPDATE_ACCOUNT: { description: 'An operator changed the name, plan or limits of the account.' },
@@ -32,10 +32,10 @@ const AuditActionEnum = builder.enumType('AuditAction', {
 
 const AuditEntry = builder.prismaObject('AuditEntry', {
   description:
-    'An entry of the audit log: what was done, by which key, to which object. It holds no values.',
+    'An entry of the audit log: the action, its key and its object. It contains no values.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Unique identifier. Opaque; it never changes.' }),
-    action: t.expose('action', { type: AuditActionEnum, description: 'What was done.' }),
+    action: t.expose('action', { type: AuditActionEnum, description: 'The action.' }),
     keyId: t.exposeID('keyId', {
       nullable: true,
       description: 'ID of the API key that did it. Null if an operator of another account did it.',
@@ -91,7 +91,7 @@ builder.prismaObjectField('Account', 'auditLog', (t) =>
     {
       type: AuditEntry,
       description:
-        'What the keys of the account, and operators, changed in the last 400 days, newest first. A key that is restricted to some bots sees only the entries of these bots. Requires the scope ADMIN.',
+        'The changes by operators and by keys of the account in the last 400 days, newest first. A key that is restricted to some bots sees only the entries of these bots. Requires the scope ADMIN.',
       authScopes: { scope: 'ADMIN' },
       args: {
         filter: t.arg({

@@ -48,7 +48,7 @@ export function batchLoader<Question, Answer>(
     const name = JSON.stringify([responsePathAsArray(path).filter(isName), question]);
     const begin = () =>
       new DataLoader<string, Answer>(async (keys) => {
-        // The next event of a subscription has resolve info of its own.
+        // The next event of a subscription has its own resolve info.
         loaders.delete(name);
         const times = new Map<string, number>();
         for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1);

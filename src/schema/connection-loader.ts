@@ -18,7 +18,7 @@ import { budgetOf } from './read-budget.ts';
 /** Columns that are always read, of a type whose columns are read on demand. */
 type Columns = Record<string, true> | undefined;
 
-/** The Prisma query that the document asks for: its relations, and its columns if they are read on demand. */
+/** The Prisma query for the document: its relations, and its columns if they are read on demand. */
 type Query<Select extends Columns> = ReturnType<typeof queryFromInfo<Select>>;
 
 /** How to load the pages of a list field. */

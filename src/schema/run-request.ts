@@ -50,7 +50,7 @@ export function requestOf(
   };
 }
 
-/** Reports the run in the response headers, and lets the operation read the contents of the run. */
+/** Reports the run in the response headers and lets the operation read the contents of the run. */
 export function answeredBy(run: StartedRun, { setHeader, openRun }: Context): StartedRun {
   openRun(run.id);
   setHeader('X-Run-Id', run.id);

@@ -16,7 +16,7 @@ const DependencyObject = builder.objectRef<Dependency>('Dependency').implement({
 });
 
 const ServerObject = builder.objectRef<ServerState>('Server').implement({
-  description: 'The process that answers the request, and what it depends on.',
+  description: 'The process that answers the request, and its dependencies.',
   fields: (t) => ({
     version: t.exposeString('version', { description: 'Version of Parley.' }),
     startedAt: t.expose('startedAt', {

@@ -45,7 +45,7 @@ type UsageShape = { quota: Quota; readSums(): Promise<Usage> };
 
 const UsageObject = builder.objectRef<UsageShape>('Usage').implement({
   description:
-    'Usage of an account. Months and days are those of UTC. Deleted runs do not count: those of deleted bots, and those that the installation no longer keeps.',
+    'Usage of an account. Months and days are those of UTC. Deleted runs do not count: runs of deleted bots, and runs whose retention time has passed.',
   fields: (t) => ({
     requestsThisMinute: t.int({
       description: 'Requests that counted in the current minute, this operation included.',

@@ -79,7 +79,7 @@ function createLane<Row extends object>(
   const send = async (batch: Waiting<Row>[]) => {
     ahead = batch;
     underWay += 1;
-    // Not a deadline: the batch goes on, and only the next one no longer waits for it.
+    // Not a deadline: the batch continues, and only the next batch no longer waits for it.
     const late = setTimeout(passed, LATE_MS, batch);
     try {
       await run(batch);

@@ -54,7 +54,7 @@ export type Page<Row> = {
 
 const DEFAULT_SIZE = 20;
 
-/** A page that a client asks for. */
+/** A page that a client requests. */
 export type PageRequest = {
   /** Finds one row more per list than the page shows: an extra row means that more rows follow. */
   query: PageQuery;

@@ -90,11 +90,11 @@ export function withinBounds(
       .map(({ place }) => place)
       .toSorted(comparePlaces)
       .at(wanted === 'asc' ? -1 : 0);
-  const behind = narrowest('asc');
+  const after = narrowest('asc');
   const before = narrowest('desc');
   const place = Prisma.join([...columns]);
   return [
-    ...(behind ? [Prisma.sql`(${place}) > (${valuesAt(behind)})`] : []),
+    ...(after ? [Prisma.sql`(${place}) > (${valuesAt(after)})`] : []),
     ...(before ? [Prisma.sql`(${place}) < (${valuesAt(before)})`] : []),
   ];
 }

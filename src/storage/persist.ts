@@ -5,11 +5,11 @@ import { SETTLED_AFTER_MS } from './database.ts';
 import { retry } from './retry.ts';
 
 /** How long the caller waits for the first try. */
-const FIRST_TRY_MS = 500;
+const FIRST_ATTEMPT_MS = 500;
 
 /**
- * Runs work that must not be lost in an outage. Resolves after the first try or 500 ms. If the first try fails, logs
- * the error and retries in the background while the process lives. Never rejects.
+ * Runs work that must not be lost in an outage. Resolves after the first attempt or 500 ms. If the first attempt fails,
+ * logs the error and retries in the background while the process lives. Never rejects.
  *
  * @param what a noun phrase for the work; the subject of the log message.
  */
@@ -29,7 +29,7 @@ export async function persist(
     return true;
   };
   void retry(work, { when, isBackground: true }).then(() => tried.resolve());
-  using deadline = startDeadline(FIRST_TRY_MS);
+  using deadline = startDeadline(FIRST_ATTEMPT_MS);
   await Promise.race([tried.promise, once(deadline.signal, 'abort')]);
 }
 

@@ -5,7 +5,7 @@ import { isOutage } from '../outage.ts';
 export const REQUEST_LIMIT_MS = 7_000;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
-const MANY_TRIES = 600;
+const MANY_ATTEMPTS = 600;
 const LONG_PAUSE_MS = 60_000;
 
 export type RetryOptions = {
@@ -15,7 +15,7 @@ export type RetryOptions = {
   limitMs?: number;
   /** Stops the retries and throws the last error. */
   signal?: AbortSignal | undefined;
-  /** Whether no request waits for the work. Then the pause grows to 1 minute after 600 tries. */
+  /** Whether no request waits for the work. Then the pause grows to 1 minute after 600 attempts. */
   isBackground?: boolean;
 };
 
@@ -27,22 +27,22 @@ export type RetryOptions = {
  * @throws the last error of the work.
  */
 export async function retry<T>(
-  work: (tries: number) => PromiseLike<T>,
+  work: (attempts: number) => PromiseLike<T>,
   { when = isOutage, limitMs, signal, isBackground = false }: RetryOptions = {},
 ): Promise<T> {
   let lastError: unknown = new Error('Connection terminated: no answer within the limit.');
 
   const run = async (limit?: AbortSignal) => {
     const isOver = () => signal?.aborted || limit?.aborted;
-    for (let tries = 1; ; tries += 1) {
+    for (let attempts = 1; ; attempts += 1) {
       try {
-        return await work(tries);
+        return await work(attempts);
       } catch (error) {
         lastError = error;
         if (isOver() || !when(error)) throw error;
       }
-      const maxPauseMs = isBackground && tries >= MANY_TRIES ? LONG_PAUSE_MS : MAX_PAUSE_MS;
-      await pause(pauseAfter(tries, maxPauseMs), signal);
+      const maxPauseMs = isBackground && attempts >= MANY_ATTEMPTS ? LONG_PAUSE_MS : MAX_PAUSE_MS;
+      await pause(pauseAfter(attempts, maxPauseMs), signal);
       if (isOver()) throw lastError;
     }
   };
@@ -52,15 +52,15 @@ export async function retry<T>(
   return await untilAborted(run(deadline.signal), deadline.signal);
 }
 
-/** For `when`: retries outages within `REQUEST_LIMIT_MS` but, unlike `limitMs`, lets a slow try finish. */
+/** For `when`: retries outages within `REQUEST_LIMIT_MS` but, unlike `limitMs`, lets a slow attempt finish. */
 export function withinRequest(): (error: unknown) => boolean {
   const startedAt = performance.now();
   return (error) => isOutage(error) && performance.now() - startedAt < REQUEST_LIMIT_MS;
 }
 
 /** @returns milliseconds. */
-function pauseAfter(tries: number, maxMs: number): number {
-  return Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), maxMs) * (1 - Math.random() / 2);
+function pauseAfter(attempts: number, maxMs: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), maxMs) * (1 - Math.random() / 2);
 }
 
 /** Ends early when the signal is aborted. A deadline would keep the process alive. */

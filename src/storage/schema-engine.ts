@@ -80,8 +80,8 @@ function wholeMigration(script: string): string {
 /** Replaces the engine's error, whose first line has no information. */
 function cannotApply(error: Error, all: Migrations['migrationDirectories'], script: string): Error {
   const name = all.find(({ migrationFile }) => migrationFile.content.value === script)?.path;
-  const words = (isDriverAdapterError(error) && error.cause.originalMessage) || error.message;
-  return new Error(`the migration ${name} cannot be applied: ${words}`, { cause: error });
+  const message = (isDriverAdapterError(error) && error.cause.originalMessage) || error.message;
+  return new Error(`the migration ${name} cannot be applied: ${message}`, { cause: error });
 }
 
 /**

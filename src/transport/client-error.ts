@@ -30,7 +30,7 @@ export function createRefuse(answers: OpenAnswers, limiter: Limiter): Refuse {
 
   return (error, socket) => {
     if (refused.has(socket)) {
-      // The client has disconnected, so nobody reads the pending responses.
+      // The client has disconnected, so no client reads the pending responses.
       if (socket.readableEnded && answers.on(socket).some(({ req }) => req.complete)) {
         socket.destroy();
       }

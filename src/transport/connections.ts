@@ -60,16 +60,16 @@ export function boundConnections(
 ): Connections {
   const isProxy = matcherOf(proxies);
   /** Unauthenticated sockets by network, each with its opening time, oldest first. */
-  const strangers = new Map<string, Map<Socket, number>>();
+  const unauthenticated = new Map<string, Map<Socket, number>>();
   /** Keyed by the raw socket: a connection without a request has no object of ours. */
   const networks = new WeakMap<Socket, string>();
 
   const forget = (socket: Socket) => {
     const network = networks.get(socket);
-    const open = network !== undefined && strangers.get(network);
+    const open = network !== undefined && unauthenticated.get(network);
     if (!open) return;
     open.delete(socket);
-    if (open.size === 0) strangers.delete(network);
+    if (open.size === 0) unauthenticated.delete(network);
   };
 
   server.on('connection', (socket: Socket) => {
@@ -77,9 +77,9 @@ export function boundConnections(
     if (remoteAddress === undefined || isProxy(remoteAddress)) return;
     const now = performance.now();
     const network = networkOf(remoteAddress);
-    const open = strangers.get(network) ?? new Map<Socket, number>();
+    const open = unauthenticated.get(network) ?? new Map<Socket, number>();
     networks.set(socket, network);
-    strangers.set(network, open.set(socket, now));
+    unauthenticated.set(network, open.set(socket, now));
     socket.once('close', () => forget(socket));
     for (const [oldest, openedAt] of open) {
       if (open.size <= anonymous || now - openedAt < graceMs) break;
@@ -94,10 +94,10 @@ export function boundConnections(
 
   // Node.js emits `timeout` for every connection without activity.
   server.on('timeout', (socket: Socket) => {
-    const isAtWork = answers.on(socket).length > 0 && socket.writableLength === 0;
+    const isBusy = answers.on(socket).length > 0 && socket.writableLength === 0;
     const isNew = socket.bytesWritten === 0 && !socket.writableEnded;
     // The request timeout covers a new connection.
-    if (!isAtWork && !isNew) socket.destroy();
+    if (!isBusy && !isNew) socket.destroy();
   });
 
   return { trust: forget };

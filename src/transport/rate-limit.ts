@@ -153,7 +153,7 @@ const pathOf = z.object({ id: botId });
 
 /**
  * Rejects a request that exceeds its limit or lacks a valid key. The limit comes first, so that an attacker who guesses
- * keys learns nothing beyond it.
+ * keys learns only the limit.
  *
  * @param keyless whether the route needs no key.
  * @throws GatewayError

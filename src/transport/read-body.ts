@@ -55,7 +55,7 @@ export function readBodies(app: FastifyInstance, limiter: Limiter): void {
 }
 
 /**
- * Reads a text as the JSON object that it stands for. An empty text is an absent field.
+ * Parses a text as a JSON object. An empty text is an absent field.
  *
  * @throws GatewayError `invalid_request`
  */

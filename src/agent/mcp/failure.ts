@@ -4,7 +4,7 @@ import { EgressError } from '../../egress/error.ts';
 
 /**
  * - `session-gone`: the server has discarded the session and did not run the request.
- * - `away`: the server is unreachable.
+ * - `unreachable`: the server is unreachable.
  * - `broken`: the response is missing, incomplete or invalid.
  * - `timeout`: no response arrived in time.
  * - `refused`: the status is an error other than those of `session-gone`.
@@ -13,14 +13,17 @@ import { EgressError } from '../../egress/error.ts';
  */
 export type McpFailureCode =
   | 'session-gone'
-  | 'away'
+  | 'unreachable'
   | 'broken'
   | 'timeout'
   | 'refused'
   | 'too-many'
   | 'protocol';
 
-/** Why a tool server gave no result. The message names no address; the message of `protocol` comes from the server. */
+/**
+ * The reason why a tool server returned no result. The message names no address; the message of `protocol` comes from
+ * the server.
+ */
 export class McpFailure extends Error {
   override readonly name = 'McpFailure';
   readonly code: McpFailureCode;
@@ -54,7 +57,7 @@ function ofEgress(cause: EgressError): McpFailure {
   const { code, message } = cause;
   if (code === 'broken-answer') return broken(cause);
   const type = code.replaceAll('-', '_');
-  return new McpFailure(code === 'timeout' ? 'timeout' : 'away', message, { cause, type });
+  return new McpFailure(code === 'timeout' ? 'timeout' : 'unreachable', message, { cause, type });
 }
 
 /** An unknown session gives 404 (MCP, "Streamable HTTP", session management), or 400 from some real servers. */

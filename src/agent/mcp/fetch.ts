@@ -43,9 +43,9 @@ const message = jsonText.pipe(
  * - A request whose stream ends without a response fails immediately, not at its time limit.
  * - A server that repeatedly closes its notification stream is reconnected with a backoff.
  *
- * @param onSilence is called when a notification stream ends.
+ * @param onStreamEnd is called when a notification stream ends.
  */
-export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onSilence: () => void): FetchLike {
+export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onStreamEnd: () => void): FetchLike {
   const underWay = new Map<RequestId, AbortController>();
   let replies = 0;
   let listed = { bytes: 0 };
@@ -96,10 +96,10 @@ export function createMcpFetch(egress: Pick<Egress, 'fetch'>, onSilence: () => v
       const ending = {
         isStream,
         limit: method === 'GET' ? limitOfStream(headers) : limitOf(sent),
-        lastWords: isStream && id !== undefined ? lastWordsFor(id) : undefined,
+        failureEvent: isStream && id !== undefined ? failureEventFor(id) : undefined,
         onEnd: () => {
           over();
-          if (isStream && method === 'GET') onSilence();
+          if (isStream && method === 'GET') onStreamEnd();
         },
       };
       return new Response(stream && watch(stream, ending), { status, headers: answered });
@@ -117,22 +117,22 @@ type Limit = { most: number; read: { bytes: number } };
 type Ending = {
   isStream: boolean;
   limit: Limit;
-  lastWords: string | undefined;
+  failureEvent: string | undefined;
   onEnd: () => void;
 };
 
 /** A synthetic event that fails a request. The client ignores it if the request already has its response. */
-function lastWordsFor(id: RequestId): string {
+function failureEventFor(id: RequestId): string {
   return `\n\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error: CONNECTION_CLOSED })}\n\n`;
 }
 
 /**
- * Bounds a stream, and appends `lastWords` unless an event id shows that the client can resume it. It refuses a batch of
- * messages: the client sends none, and checking every message of one would block the process.
+ * Bounds a stream, and appends `failureEvent` unless an event id shows that the client can resume it. It refuses a batch
+ * of messages: the client sends none, and checking every message of one would block the process.
  */
 function watch(
   stream: ReadableStream<Uint8Array>,
-  { isStream, limit, lastWords, onEnd }: Ending,
+  { isStream, limit, failureEvent, onEnd }: Ending,
 ): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
   const normalize = normalizeLineEnds();
@@ -167,10 +167,10 @@ function watch(
         if (chunk) return controller.enqueue(chunk);
       } catch (error) {
         onEnd();
-        if (lastWords === undefined) return controller.error(error);
+        if (failureEvent === undefined) return controller.error(error);
       }
       onEnd();
-      if (lastWords && !isResumable) controller.enqueue(Buffer.from(lastWords));
+      if (failureEvent && !isResumable) controller.enqueue(Buffer.from(failureEvent));
       controller.close();
     },
     async cancel(reason) {

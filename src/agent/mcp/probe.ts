@@ -19,7 +19,7 @@ const OF_THE_USER: McpFailureCode[] = ['refused', 'session-gone', 'protocol'];
  * Checks whether the tool servers of a definition are reachable and lists their tools. It probes the first 32 groups.
  */
 export function createToolProbe({ servers }: { servers: Pick<McpServers, 'probe'> }): ProbeTools {
-  const look = async (
+  const probeOne = async (
     group: McpGroup,
     variables: EnvironmentVariables,
     redactor: Redactor,
@@ -44,7 +44,7 @@ export function createToolProbe({ servers }: { servers: Pick<McpServers, 'probe'
 
   return async (groups, variables) => {
     const redactor = createRedactor(variables);
-    const looks = groups.slice(0, MAX_GROUPS).map((group) => look(group, variables, redactor));
-    return (await Promise.all(looks)).flat();
+    const probes = groups.slice(0, MAX_GROUPS).map((group) => probeOne(group, variables, redactor));
+    return (await Promise.all(probes)).flat();
   };
 }

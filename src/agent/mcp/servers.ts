@@ -31,7 +31,7 @@ export type McpCall = {
 
 export type McpServersLimits = McpLimits & {
   /** Milliseconds before an unreachable server is tried again. */
-  away: number;
+  unreachable: number;
   /** Sessions of the process. */
   connections: number;
   /** Sessions of one account. */
@@ -48,14 +48,14 @@ const LIMITS: McpServersLimits = {
   connect: 10_000,
   call: 60_000,
   close: 1_000,
-  away: 5_000,
+  unreachable: 5_000,
   tools: 128,
   connections: 512,
   accountConnections: 64,
 };
 
 /** Failures after which the connection is unusable. */
-const ENDS_CONNECTION: McpFailureCode[] = ['session-gone', 'away', 'broken'];
+const ENDS_CONNECTION: McpFailureCode[] = ['session-gone', 'unreachable', 'broken'];
 
 /** @param limits override the defaults. */
 export function createMcpServers({
@@ -81,10 +81,13 @@ export function createMcpServers({
   let probes = 0;
   const lifetime = new AbortController();
   const dependencies = { egress, limits, signal: lifetime.signal };
-  const away = new LRUCache<string, McpFailure>({ max: limits.connections, ttl: limits.away || 1 });
+  const unreachable = new LRUCache<string, McpFailure>({
+    max: limits.connections,
+    ttl: limits.unreachable || 1,
+  });
 
-  const noteAway = (key: string, failure: McpFailure) => {
-    if (limits.away > 0) away.set(key, failure);
+  const noteUnreachable = (key: string, failure: McpFailure) => {
+    if (limits.unreachable > 0) unreachable.set(key, failure);
   };
 
   const forget = (key: string, pooled: Pooled) => {
@@ -105,7 +108,7 @@ export function createMcpServers({
 
   const open = (target: McpTarget): Pooled => {
     const { key, accountId } = target;
-    const failure = away.get(key);
+    const failure = unreachable.get(key);
     if (failure) throw failure;
     makeRoom((pooled) => pooled.accountId === accountId, limits.accountConnections);
     makeRoom(() => true, limits.connections);
@@ -113,7 +116,7 @@ export function createMcpServers({
     connections.set(key, pooled);
     pooled.connection.catch((failure: McpFailure) => {
       forget(key, pooled);
-      noteAway(key, failure);
+      noteUnreachable(key, failure);
     });
     return pooled;
   };
@@ -159,7 +162,7 @@ export function createMcpServers({
             // Later callers must not wait for the same timeout.
             if (failure.code === 'timeout') {
               connections.delete(target.key);
-              noteAway(target.key, failure);
+              noteUnreachable(target.key, failure);
             }
             throw failure;
           }),

@@ -27,8 +27,8 @@ export type HttpToolDependencies = {
 };
 
 /**
- * Creates one tool for each capability of a group. A call makes one HTTP request. The input goes where `partsOf` puts it.
- * The result is the response body, truncated to 64 KiB with a note.
+ * Creates one tool for each capability of a group. A call makes one HTTP request. `partsOf` assigns the input to the
+ * parts of the request. The result is the response body, truncated to 64 KiB with a note.
  *
  * A call throws ToolError if the input or the request is invalid, if there is no response, or if the status is 400 or
  * more (with 2 KiB of the body). Once the signal is aborted, it throws the signal's reason.

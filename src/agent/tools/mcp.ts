@@ -8,7 +8,7 @@ import { McpFailure } from '../mcp/failure.ts';
 import type { ListedTool } from '../mcp/listing.ts';
 import { textOf } from '../mcp/result.ts';
 import type { McpServers } from '../mcp/servers.ts';
-import { shorten } from '../stranger-text.ts';
+import { shorten } from '../untrusted-text.ts';
 import { limitAnswer, limitError } from './answer.ts';
 import { headersOf, renderHeaders } from './headers.ts';
 import { checkAgainst } from './schema-check.ts';

@@ -51,7 +51,7 @@ function checkOrder(
         () => `second request ${quote(word)}, a capability makes one`,
       );
   if (request && input && input.token.start > request.token.start)
-    report('wrong-order', input.token, '"input" stands before the request');
+    report('wrong-order', input.token, '"input" must come before the request');
   if (block && lacks(block, METHODS.keys(), check))
     report('missing-request', token, 'the capability makes no request, expected one such as "get"');
 }

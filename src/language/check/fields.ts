@@ -38,7 +38,7 @@ function checkFields(
   return members.flatMap((member) => checkField(member, check) ?? []);
 }
 
-/** Whether a field has a description, or a mistake before which it may stand. */
+/** Whether a field has a description, or an error before the place of a description. */
 function mayBeDescribed(
   { arguments: [, description], damaged, token, headEnd }: Member,
   { source }: Check,

@@ -23,7 +23,7 @@ export function settingsOf(block: Block | undefined, check: Check) {
   return {
     /** All members with a word. */
     all,
-    /** Checks all members with a word. @returns what the first one holds. */
+    /** Checks all members with a word. @returns the value of the first one. */
     read<Value>(word: string, check: (member: Member) => Value): Value | undefined {
       return all(word).map(check)[0];
     },
@@ -120,6 +120,6 @@ function reportTwice(
   report(code, token, () => {
     const { line } = positionAt(source, earlier.start);
     const spelling = nameOf(earlier) === name ? '' : ` as ${quote(nameOf(earlier))}`;
-    return `duplicate ${quote(name)}, it already stands in line ${line}${spelling}`;
+    return `duplicate ${quote(name)}, it is already in line ${line}${spelling}`;
   });
 }

@@ -13,7 +13,7 @@ const TAKES_ENV: ReadonlySet<string> = new Set([
   'token',
 ]);
 
-/** Warns of text that looks like a secret, and names the place where it belongs. */
+/** Warns of text that looks like a secret, and names the place for secrets. */
 export function checkSecrets({ tokens, document }: Parsed, report: Report): void {
   const secrets = tokens.filter(({ text }) => looksLikeSecret(text));
   if (secrets.length === 0) return;

@@ -64,7 +64,7 @@ function checkReference(reference: Reference, scope: Scope, check: Check): void 
       check.report(
         'env-in-prompt',
         reference,
-        '"env" may not stand in a prompt, no secret is the model\'s to read',
+        '"env" is not allowed in a prompt, because the model must not read secrets',
       );
     else check.report('unknown-root', reference, '"input" has values in a capability only');
   } else if (!ROOTS[root].pattern.test(text)) {

@@ -47,10 +47,10 @@ export function checkUrl(
     report('plain-http', token, 'plain http: can be read on its way, expected https:');
   for (const reference of originReferences(parsed))
     if (reference.path[0] !== 'env')
-      report('invalid-url', reference, 'only "env" may stand before the path of a URL');
+      report('invalid-url', reference, 'only "env" is allowed before the path of a URL');
 }
 
-/** Whether a URL stays on this machine, at a host that the operator allows. Nobody can read it on its way. */
+/** Whether a URL points to this machine, at a host that the operator allows. Such a request crosses no network. */
 function isAllowedLoopback({ hostname, port }: URL, allowedHosts: ReadonlySet<string>): boolean {
   const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
   return isLoopback && allowedHosts.has(`${hostname}:${port || 80}`);

@@ -16,7 +16,7 @@ import { isJsonObject } from '../../json.ts';
 const MOST_ENTRIES = 1_000;
 
 /**
- * Rejects variables with long lists, because each invalid entry would produce an error of its own. Values of type JSON
+ * Rejects variables with long lists, because each invalid entry would produce a separate error. Values of type JSON
  * are not checked here: each is validated as a whole.
  *
  * @param document a valid document.

@@ -25,7 +25,7 @@ type Options = GraphQLOptions & {
   connections: Connections;
 };
 
-/** What the library passes back with each request. */
+/** The value that the library passes back with each request. */
 type Exchange = { token: string; reply: FastifyReply; reader: EventReader };
 
 /** The context of an operation. `room` waits until the queue of its reader has room. */

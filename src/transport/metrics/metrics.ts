@@ -7,14 +7,14 @@ import { startEventLoopLag } from './event-loop-lag.ts';
 
 /** The metrics of this process, in a registry of their own. */
 export type Metrics = {
-  /** Counts what the domains report. */
+  /** Counts the events that the domains report. */
   observer: Observer;
   /** @param route the route's pattern, never the URL of a request. */
   requestAnswered(route: string, method: string, status: number): void;
-  /** What a scrape reads when it arrives. */
+  /** Sets the sources that each scrape reads. */
   readFrom(sources: Sources): void;
   contentType: string;
-  /** Renders every metric in Prometheus' text format. The queue's gauges are NaN while the database is away. */
+  /** Renders every metric in Prometheus' text format. The queue's gauges are NaN while the database is unreachable. */
   render(): Promise<string>;
   /** Starts to measure the event loop, until it is disposed of. */
   start(): AsyncDisposable;
@@ -60,7 +60,7 @@ export function createMetrics(): Metrics {
   });
   const tokens = new Counter({
     name: 'parley_model_tokens_total',
-    help: 'Tokens of ended runs, estimated where the model server reported none.',
+    help: 'Tokens of ended runs, estimated if the model server reported none.',
     labelNames: ['direction'],
     registers,
   });
@@ -100,7 +100,7 @@ export function createMetrics(): Metrics {
     registers,
   });
 
-  /** The other metrics matter most while the database is away. */
+  /** The other metrics matter most while the database is unreachable. */
   const readQueue = async () => {
     const queue = await sources?.queueDepth().catch(() => undefined);
     queueDepth.set(queue?.depth ?? Number.NaN);

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const start = (limits: Partial<McpServersLimits>) => {
   // No test reaches these limits, even on a slow machine.
-  const longLimits = { away: 0, connect: 240_000, call: 240_000 };
+  const longLimits = { unreachable: 0, connect: 240_000, call: 240_000 };
   servers = createMcpServers({ egress, limits: { ...longLimits, ...limits } });
 };
 const target = (key: string, accountId = 'acc_1'): McpTarget => ({

@@ -13,7 +13,7 @@ const variables = { TOKEN: 'token-0123456789', SHORT: 'abc' };
 const redactor = createRedactor(variables);
 
 /** No test that waits for a response reaches these limits, even on a slow machine. */
-const LONG_LIMITS = { away: 0, connect: 240_000, call: 240_000 };
+const LONG_LIMITS = { unreachable: 0, connect: 240_000, call: 240_000 };
 
 let mcp: McpSite;
 let egress: Egress;
@@ -480,7 +480,7 @@ describe('an MCP server that cannot be reached', () => {
   });
 
   test('fails at the time limit, and is not contacted again for a while', async () => {
-    servers = createMcpServers({ egress, limits: { connect: 50, away: 60_000 } });
+    servers = createMcpServers({ egress, limits: { connect: 50, unreachable: 60_000 } });
     mcp.intercept(() => true);
     const late = [`${left}The server did not answer in time.`];
     expect((await find()).notes).toEqual(late);
@@ -490,7 +490,7 @@ describe('an MCP server that cannot be reached', () => {
   });
 
   test('fails if its listing never ends', async () => {
-    servers = createMcpServers({ egress, limits: { connect: 200, away: 0 } });
+    servers = createMcpServers({ egress, limits: { connect: 200, unreachable: 0 } });
     mcp.intercept(({ rpc }) => rpc === 'tools/list');
     expect((await find()).notes).toEqual([`${left}The server did not answer in time.`]);
   });
