@@ -79,7 +79,7 @@ describe.skipIf(databaseUrl)('the start', () => {
     await server.stop('SIGTERM');
   });
 
-  test('begins no queued run if its port is in use, and closes what it opened', async () => {
+  test('starts no queued run if its port is in use, and closes what it opened', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;

@@ -50,7 +50,7 @@ export const AccountNode = builder.prismaNode('Account', {
 });
 
 const RateLimit = builder.objectRef<Quota>('RateLimit').implement({
-  description: 'Request limits of an account, and their remaining amounts after this operation.',
+  description: 'Request limits of an account, and the requests that remain after this operation.',
   fields: (t) => ({
     perMinute: t.exposeInt('perMinute', { description: 'Maximum requests per UTC minute.' }),
     perDay: t.exposeInt('perDay', { description: 'Maximum requests per UTC day.' }),
@@ -85,7 +85,7 @@ export const Viewer = builder.simpleObject('Viewer', {
     apiKey: t.field({ type: ApiKeyNode, description: 'The API key of the request.' }),
     rateLimit: t.field({
       type: RateLimit,
-      description: 'Request limits of the account and their remaining amounts.',
+      description: 'Request limits of the account and the requests that remain.',
     }),
   }),
 });

@@ -6,7 +6,7 @@ import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 
 const AuditActionEnum = builder.enumType('AuditAction', {
-  description: 'The action of a key. Each action is named after its mutation.',
+  description: 'An action of a key. Each action is named after its mutation.',
   values: {
     CREATE_ACCOUNT: { description: 'An operator created the account.' },
     UPDATE_ACCOUNT: { description: 'An operator changed the name, plan or limits of the account.' },

@@ -107,7 +107,7 @@ describe.skipIf(!inject('redisUrl'))('two replicas with one Redis', () => {
     return { ...link, app: await startApp({ redis: link.redis }) };
   };
 
-  test('use a new definition from the next request on, on whichever replica it was deployed', async () => {
+  test('use a new definition from the next request on, regardless of the replica that deployed it', async () => {
     const [one, other] = await Promise.all([replica(), replica()]);
     const bot = await tenant.bot('prompt "Number 0."');
     expect(await promptOf(other.app, bot)).toBe('Number 0.');

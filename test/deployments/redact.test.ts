@@ -136,7 +136,7 @@ describe('the values of variables', () => {
     );
   });
 
-  test('keep their own names if adjacent, and the longest wins if they overlap', () => {
+  test('keep their own names if adjacent, and get the name of the longest if they overlap', () => {
     const one = createRedactor({ A: '12345678', B: '87654321', LONG: '0012345678' });
     expect(one.redact('1234567887654321')).toBe('[env.A][env.B]');
     expect(one.redact('x0012345678x')).toBe('x[env.LONG]x');

@@ -140,7 +140,7 @@ describe('an outgoing call', () => {
   });
 });
 
-describe('the end of an outgoing call', () => {
+describe('an outgoing call', () => {
   const silent: SiteHandler = () => {};
   const trickle: SiteHandler = (_request, response) => {
     const timer = setInterval(() => response.write('.'), 5);
@@ -150,14 +150,14 @@ describe('the end of an outgoing call', () => {
   test.each<[string, SiteHandler]>([
     ['that does not respond', silent],
     ['that never finishes its body', trickle],
-  ])('comes at the time limit for a server %s', async (_what, handler) => {
+  ])('ends at the time limit for a server %s', async (_what, handler) => {
     site.handle(handler);
     const hungUp = site.hangUp();
     expect(await failure({ timeout: 100 })).toBe('timeout');
     await hungUp;
   });
 
-  test('comes at the time limit before there is a connection', async () => {
+  test('ends at the time limit before there is a connection', async () => {
     egress = createEgress({ allowedHosts: [], lookup: () => new Promise(() => {}) });
     const url = 'http://slow.example/';
     expect(await failure({ url, timeout: 10 })).toBe('timeout');
@@ -169,7 +169,7 @@ describe('the end of an outgoing call', () => {
   test.each<[string, SiteHandler]>([
     ['before the response', silent],
     ['during the body', trickle],
-  ])('comes with the abort signal %s', async (_what, handler) => {
+  ])('ends with the abort signal %s', async (_what, handler) => {
     const controller = new AbortController();
     const reason = new Error('The run ended.');
     site.handle((request, response) => {
@@ -181,7 +181,7 @@ describe('the end of an outgoing call', () => {
     await hungUp;
   });
 
-  test('comes at once if the signal is already aborted', async () => {
+  test('ends at once if the signal is already aborted', async () => {
     const signal = AbortSignal.abort();
     await expect(send({ signal })).rejects.toBe(signal.reason);
     expect(site.requests).toEqual([]);
@@ -195,7 +195,7 @@ describe('the end of an outgoing call', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('comes when all connections are closed', async () => {
+  test('ends when all connections are closed', async () => {
     site.handle(() => void egress.close());
     expect(await failure()).toBe('broken-answer');
   });

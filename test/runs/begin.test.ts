@@ -196,7 +196,7 @@ describe('a request to a busy session', () => {
     expect(sent).toEqual({ statements: 1, errors: [] });
   });
 
-  test('releases its key if it gives up', async () => {
+  test('releases its idempotency key if it stops waiting for the session', async () => {
     const { begin, turns } = await replica();
     const [session, claim] = [newSession(), claimOf(randomUUID())];
     await turns.take(session, { signal });

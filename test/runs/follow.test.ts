@@ -92,7 +92,7 @@ describe('the events of a run', () => {
     expect(await frames(await events(runId, { after: '5' }))).toMatchObject([{ run_id: runId }]);
   });
 
-  test('can be requested after any whole number, however large', async () => {
+  test('can be requested after any whole number, of any size', async () => {
     const { runId, finish, response } = await begin();
     finish();
     await response.text();

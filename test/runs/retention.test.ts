@@ -77,7 +77,7 @@ describe('the retention sweep', () => {
     await prisma.owner.delete({ where: { id: ownerId } });
   });
 
-  test('keeps a run that ended recently, however long it was queued', async () => {
+  test('keeps a run that ended recently, even after a long time in the queue', async () => {
     const bot = await newBot();
     const background = { kind: 'EXECUTE', background: true };
     const ended = await bot.run(2, { ...background, finishedAt: daysAgo(1.01) });

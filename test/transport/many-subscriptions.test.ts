@@ -172,7 +172,7 @@ async function openAndDrop(secrets: string[], ofEachKey: number) {
   await all;
   run.leave();
   await Promise.all(opened.map(({ drop }) => drop()));
-  // The run ends only after the server has noticed that its last reader disconnected, in whichever way.
+  // The run ends only after the server has noticed that its last reader disconnected, by any means.
   const { prisma } = app;
   const status = async () => (await prisma.run.findUnique({ where: { id: run.id } }))?.status;
   await expect.poll(status).toBe('CANCELLED');

@@ -7,7 +7,7 @@ import { persisted } from './persisted.ts';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-/** The action of a key. Each action is named after its mutation. */
+/** An action of a key. Each action is named after its mutation. */
 export type AuditAction =
   /** An operator created the account. */
   | 'CREATE_ACCOUNT'
