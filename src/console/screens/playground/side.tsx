@@ -5,7 +5,7 @@ import type { TurnActions } from '../../chat/turn-view.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
-import type { Half } from './talk.tsx';
+import type { Half } from './half.ts';
 import type { Earlier } from './use-earlier.ts';
 
 /** The conversation with one environment. */

@@ -2,30 +2,22 @@ import { useMemo, useRef, useState } from 'react';
 import type { BotQuery } from '../../../operations/console/operations.ts';
 import type { Turn } from '../../chat/turn.ts';
 import type { TurnActions } from '../../chat/turn-view.tsx';
-import { type Chat, useChat } from '../../chat/use-chat.ts';
+import { useChat } from '../../chat/use-chat.ts';
 import type { Call } from '../../server/call.ts';
 import { restKey } from '../../server/rest-key.ts';
 import { useStore } from '../../server/store.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
+import type { Half } from './half.ts';
 import { Inspector } from './inspector/inspector.tsx';
 import { keyFault } from './option-fields.tsx';
 import { RequestComposer } from './request-composer.tsx';
 import { SessionBar } from './session-bar.tsx';
 import { Side } from './side.tsx';
 import type { Draft } from './use-draft.ts';
-import { type Earlier, useEarlier } from './use-earlier.ts';
+import { useEarlier } from './use-earlier.ts';
 import type { EnvironmentName, Parameters } from './use-parameters.ts';
 
 type ShownBot = NonNullable<BotQuery['bot']>;
-
-/** One environment's half of the conversation. */
-export type Half = {
-  environment: EnvironmentName;
-  label: string;
-  isDeployed: boolean;
-  chat: Chat;
-  earlier: Earlier;
-};
 
 /** The conversation of one session, with one environment or with both. */
 export function Talk({

@@ -5,7 +5,7 @@ import { Segments } from '../../../parts/segments.tsx';
 import { Tabs } from '../../../parts/tabs.tsx';
 import type { Call } from '../../../server/call.ts';
 import type { Exchange } from '../../../server/recording.ts';
-import type { Half } from '../talk.tsx';
+import type { Half } from '../half.ts';
 import type { EnvironmentName, TabName } from '../use-parameters.ts';
 import { CodeTab } from './code-tab.tsx';
 import './inspector.css';
