@@ -38,7 +38,7 @@ export function RotateKeyDialog({
     const refusal = await signIn({ key: secret });
     const note = refusal ? undefined : 'This session continues with the new key.';
     onIssued({ title, secret, note, problem: refusal });
-    await ask(Viewer, {});
+    if (!refusal) await ask(Viewer, {});
   };
   return (
     <Dialog title={`Rotate ${rotated.name}`} onClose={onClose}>
