@@ -21,6 +21,16 @@ describe('a client generator', () => {
     expect(defaults.map(([place]) => place)).toEqual([]);
   });
 
+  test('finds a description of every field', () => {
+    const undescribed = [...objectsIn(document.components?.schemas)].flatMap(([place, { properties }]) =>
+      [...objectsIn(properties)]
+        .filter(([path]) => /^\/[^/]+$/.test(path))
+        .filter(([, field]) => !['description', '$ref', 'allOf'].some((name) => name in field))
+        .map(([path]) => `${place}${path}`),
+    );
+    expect(undescribed.filter((place) => !place.includes('/examples/'))).toEqual([]);
+  });
+
   test('copies the default of each field in words', () => {
     const fields = routes.flatMap(({ input: { body, query } }) =>
       [body, query].flatMap((part) =>

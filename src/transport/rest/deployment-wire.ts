@@ -131,13 +131,23 @@ export const deployReply = z.object(deploymentFacts).meta({ id: 'DeployReply' })
 
 export const refusedDeployReply = deployReply
   .extend({
-    status: z.literal('failed').meta({ examples: ['failed'] }),
+    status: z
+      .literal('failed')
+      .meta({ description: 'The deploy changed nothing.', examples: ['failed'] }),
     channels: deploymentFacts.channels.meta({ examples: [[]] }),
     parse_errors: deploymentFacts.parse_errors.meta({ examples: [[PARSE_ERROR]] }),
-    error: errorReply.shape.error.extend({
-      code: z.literal('definition_invalid').meta({ examples: ['definition_invalid'] }),
-      message: z.string().meta({ examples: [`Nothing was deployed: ${PARSE_ERROR}.`] }),
-    }),
+    error: errorReply.shape.error
+      .extend({
+        code: z.literal('definition_invalid').meta({
+          description: 'Machine-readable error code.',
+          examples: ['definition_invalid'],
+        }),
+        message: z.string().meta({
+          description: 'The first error of the source, and the number of the others.',
+          examples: [`Nothing was deployed: ${PARSE_ERROR}.`],
+        }),
+      })
+      .meta({ description: 'Why nothing was deployed.' }),
   })
   .meta({
     id: 'RefusedDeploy',
@@ -158,7 +168,9 @@ export const deploymentsReply = z
         z
           .object({
             ...deploymentFacts,
-            environment: z.enum(['production', 'staging']),
+            environment: z
+              .enum(['production', 'staging'])
+              .meta({ description: 'Environment of the deployment.' }),
             message: z
               .string()
               .nullable()

@@ -6,7 +6,11 @@ import { runReply } from './run-wire.ts';
 const { run_id, latency_ms } = chatReply.shape;
 
 /** Empty in frames without text, so that a client that concatenates every `delta` ignores them. */
-const delta = z.literal('');
+const delta = z.literal('').meta({ description: 'Empty: the frame has no text.' });
+
+/** The discriminator of a frame without text. */
+const event = <Name extends string>(name: Name) =>
+  z.literal(name).meta({ description: 'Kind of the frame.' });
 
 const textFrame = z
   .object({
@@ -17,14 +21,14 @@ const textFrame = z
     description: 'A fragment of the reply. The fragments in order form the reply.',
   });
 
-const errorFrame = z.object({ event: z.literal('error'), delta, ...errorReply.shape }).meta({
+const errorFrame = z.object({ event: event('error'), delta, ...errorReply.shape }).meta({
   id: 'ErrorFrame',
   description: 'Why the run failed, or why the stream ended early. A done frame follows.',
 });
 
 const doneFrame = z
   .object({
-    event: z.literal('done'),
+    event: event('done'),
     run_id,
     latency_ms,
     status: runReply.shape.status.extract(['failed', 'cancelled']).optional().meta({
@@ -35,7 +39,7 @@ const doneFrame = z
 
 const runStartedFrame = z
   .object({
-    event: z.literal('run_started'),
+    event: event('run_started'),
     delta,
     run_id,
     session_id: z.string().nullable().meta({
@@ -55,16 +59,16 @@ const tool = {
 };
 
 const toolStartedFrame = z
-  .object({ event: z.literal('tool_started'), delta, ...tool })
+  .object({ event: event('tool_started'), delta, ...tool })
   .meta({ id: 'ToolStartedFrame', description: 'A tool call started.' });
 
 const toolFinishedFrame = z
   .object({
-    event: z.literal('tool_finished'),
+    event: event('tool_finished'),
     delta,
     ...tool,
-    failed: z.boolean(),
-    duration_ms: z.int().min(0),
+    failed: z.boolean().meta({ description: 'Whether the call failed.' }),
+    duration_ms: z.int().min(0).meta({ description: 'Duration of the call in milliseconds.' }),
   })
   .meta({ id: 'ToolFinishedFrame', description: 'A tool call finished or failed.' });
 

@@ -9,25 +9,35 @@ const errorCode = z
 /** The form of every error. Source: the API document, "Errors". */
 export const errorReply = z
   .object({
-    error: z.object({
-      code: errorCode,
-      message: z.string().meta({ description: 'Human-readable explanation of the error.' }),
-      retry_after: z
-        .int()
-        .min(1)
-        .optional()
-        .meta({ description: 'Seconds to wait before a retry. Only with `rate_limit_exceeded`.' }),
-      details: z
-        .array(z.object({ path: z.string(), message: z.string() }))
-        .optional()
-        .meta({
-          description: 'Every problem in the request, each with its dotted path.',
+    error: z
+      .object({
+        code: errorCode,
+        message: z.string().meta({ description: 'Human-readable explanation of the error.' }),
+        retry_after: z.int().min(1).optional().meta({
+          description: 'Seconds to wait before a retry. Only with `rate_limit_exceeded`.',
         }),
-      request_id: z.string().meta({
-        description: 'ID of the request, as in the header `X-Request-Id`.',
-        examples: [exampleId('req')],
-      }),
-    }),
+        details: z
+          .array(
+            z.object({
+              path: z.string().meta({
+                description: 'Dotted path of the field. Empty for the body as a whole.',
+                examples: ['context.plan'],
+              }),
+              message: z
+                .string()
+                .meta({ description: 'Human-readable explanation of the problem.' }),
+            }),
+          )
+          .optional()
+          .meta({
+            description: 'Every problem in the request, each with its dotted path.',
+          }),
+        request_id: z.string().meta({
+          description: 'ID of the request, as in the header `X-Request-Id`.',
+          examples: [exampleId('req')],
+        }),
+      })
+      .meta({ description: 'Why the request failed.' }),
   })
   .meta({ id: 'Error' });
 

@@ -46,12 +46,15 @@ const span = z
       description:
         'ID of the parent span. For the root span, the span ID from the header `traceparent`, or null without one.',
     }),
-    name: z.string().meta({ examples: ['chat gpt-5-mini'] }),
-    started_at: time,
+    name: z.string().meta({
+      description: 'Name of the operation, by the conventions of OpenTelemetry.',
+      examples: ['chat gpt-5-mini'],
+    }),
+    started_at: time.meta({ description: 'Time at which the operation started.' }),
     duration_ms: z
       .number()
       .min(0)
-      .meta({ examples: [412.5] }),
+      .meta({ description: 'Duration in milliseconds, with fractions.', examples: [412.5] }),
     status: z.string().meta({
       description: 'Status of the span: `unset`, `ok` or `error`. Successful spans stay `unset`.',
       examples: ['unset'],
@@ -75,7 +78,9 @@ export const runReply = z
         description: 'ID of the deployment that the run uses.',
         examples: [exampleId('dep')],
       }),
-    environment: z.enum(['production', 'staging']),
+    environment: z
+      .enum(['production', 'staging'])
+      .meta({ description: 'Environment in which the run was requested.' }),
     kind: z.enum(['chat', 'execute']).meta({
       description:
         'Kind of the run: `chat` is a turn of a conversation, `execute` a single prompt.',
@@ -113,7 +118,10 @@ export const runReply = z
         examples: [{ job: 'nightly' }],
       }),
     error: z
-      .object({ code: z.string(), message: z.string() })
+      .object({
+        code: z.string().meta({ description: 'Machine-readable error code.' }),
+        message: z.string().meta({ description: 'Human-readable explanation of the error.' }),
+      })
       .nullable()
       .meta({
         description: 'Why the run failed. Null unless the status is `failed`.',
@@ -124,40 +132,55 @@ export const runReply = z
       .nullable()
       .meta({ description: 'Name of the model.', examples: ['gpt-5-mini'] }),
     created_at: time.meta({ description: 'Time of the request that started the run.' }),
-    started_at: time.nullable(),
-    finished_at: time.nullable(),
-    latency_ms: latencyMs.nullable(),
+    started_at: time
+      .nullable()
+      .meta({ description: 'Time at which a worker started the run. Null until then.' }),
+    finished_at: time
+      .nullable()
+      .meta({ description: 'Time at which the run finished. Null until then.' }),
+    latency_ms: latencyMs.nullable().meta({
+      description:
+        'Time from the request to the end of the run, in milliseconds. Null until the run finishes.',
+      examples: [612],
+    }),
     tokens_used: runFacts.tokens_used,
     prompt_tokens: z
       .int()
       .min(0)
-      .meta({ examples: [42] }),
+      .meta({ description: 'Number of tokens in the prompts sent to the model.', examples: [42] }),
     completion_tokens: z
       .int()
       .min(0)
-      .meta({ examples: [14] }),
+      .meta({ description: 'Number of tokens that the model generated.', examples: [14] }),
     tokens_estimated: z.boolean().meta({
       description:
         "Whether the numbers of tokens are estimates, because the model's server reported none.",
       examples: [false],
     }),
     tools_called: runFacts.tools_called,
-    trace: z.object({
-      trace_id: z.string().meta({
-        description: 'Trace ID, 32 hexadecimal digits.',
-        examples: ['0af7651916cd43dd8448eb211c80319c'],
-      }),
-      spans: z.array(span).meta({
-        description:
-          'Spans ordered by start time. Empty until the run finishes; an interrupted run has the spans stored before the interruption.',
-      }),
-    }),
+    trace: z
+      .object({
+        trace_id: z.string().meta({
+          description: 'Trace ID, 32 hexadecimal digits.',
+          examples: ['0af7651916cd43dd8448eb211c80319c'],
+        }),
+        spans: z.array(span).meta({
+          description:
+            'Spans ordered by start time. Empty until the run finishes; an interrupted run has the spans stored before the interruption.',
+        }),
+      })
+      .meta({ description: 'Trace of the run.' }),
   })
   .meta({ id: 'Run' });
 
 /** The response to a cancellation. Keys without the scope `runs` see no contents of the run. */
 export const stoppedRunReply = runReply
-  .extend({ input: runReply.shape.input.nullable(), trace: runReply.shape.trace.nullable() })
+  .extend({
+    input: runReply.shape.input
+      .nullable()
+      .meta({ description: 'Message or prompt sent to the bot.', examples: ['Hello!'] }),
+    trace: runReply.shape.trace.nullable().meta({ description: 'Trace of the run.' }),
+  })
   .meta({
     id: 'StoppedRun',
     description:
