@@ -19,8 +19,11 @@ export type Redis = {
   close(): Promise<void>;
 };
 
-const TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+/** The limits of a command, and of the wait for a response on the socket. */
+const LIMITS = { commandTimeout: 1_000, socketTimeout: 1_000 };
+/** The first connection of a process may take longer: a failed one stops the start. */
+const FIRST_LIMITS = { commandTimeout: CONNECT_TIMEOUT_MS, socketTimeout: CONNECT_TIMEOUT_MS };
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
@@ -30,8 +33,6 @@ const LONGEST_PAUSE_MS = 2_000;
 const OPTIONS: RedisOptions = {
   lazyConnect: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
-  commandTimeout: TIMEOUT_MS,
-  socketTimeout: TIMEOUT_MS,
   enableOfflineQueue: false,
   // Commands of the same tick leave in one write.
   enableAutoPipelining: true,
@@ -49,7 +50,7 @@ const OPTIONS: RedisOptions = {
  * @throws StartupError if the server is unreachable or rejects the credentials.
  */
 export async function openRedis(url: string, prefix: string): Promise<Redis> {
-  const client = new Client(url, OPTIONS);
+  const client = new Client(url, { ...OPTIONS, ...FIRST_LIMITS });
   const subscriber = client.duplicate();
   const disconnect = () => {
     client.disconnect();
@@ -62,6 +63,7 @@ export async function openRedis(url: string, prefix: string): Promise<Redis> {
       { cause: error },
     );
   });
+  for (const { options } of [client, subscriber]) Object.assign(options, LIMITS);
   let closing = false;
   return {
     client,
