@@ -16,7 +16,7 @@ describe('the parameters of a message', () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot('prompt "Plan: {{ context.plan }}. City: {{ context.city }}."');
     const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
-    await page.getByRole('button', { name: 'context none' }).click();
+    await page.getByRole('button', { name: 'context' }).click();
     const context = page.getByLabel('Context', { exact: true });
     await context.fill('{\n  "plan": "pro",\n  oops\n}');
     await page.getByRole('button', { name: /^Line 3, column 3: / }).click();

@@ -10,7 +10,9 @@ const MESSAGE = `Please call time.now. Where is order **A-1042**?
 
 \`\`\`sh
 curl https://shop.example/orders/A-1042
-\`\`\``;
+\`\`\`
+
+Thank you`;
 
 const send = async (page: Page, message: string) => {
   await page.getByLabel('Message').fill(message);

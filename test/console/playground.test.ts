@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect } from 'vitest';
+import { makeId } from '../../src/ids.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
+import { makeRuns } from '../helpers/runs.ts';
 import { assertAccessible, assertFits } from './page.ts';
 import { answerWith, ask, CLOCK, lastAsked, pathOf } from './playground-page.ts';
 import { createVisits } from './visits.ts';
@@ -10,6 +12,13 @@ const { signedIn } = createVisits(() => app);
 beforeAll(async () => {
   app = await startApp();
 });
+
+/** Whether an element is within the part of the conversation that shows. */
+const isInSight = (element: Element) => {
+  const { top, bottom } = element.getBoundingClientRect();
+  const view = element.closest('.conversation-scroll')?.getBoundingClientRect();
+  return view !== undefined && top < view.bottom && bottom > view.top;
+};
 
 const MARKDOWN = `## Orders
 
@@ -85,6 +94,66 @@ describe('a reply in the playground', () => {
     expect(await page.locator('.span-tool').count()).toBe(64);
     await assertQuiet();
   });
+
+  browserTest('that is an object shows as JSON, with its numbers as they are', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot('output { city string "A city" }');
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
+    answerWith(app, '{"city":"*Oslo* _and_ more"}');
+    await ask(page, 'Where?');
+    await page.locator('.turn-reply pre').getByText('"city": "*Oslo* _and_ more"').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest(
+    'stands below 1,000 earlier messages, which are read as they are asked for',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot();
+      await tenant.chat(bot, { message: 'Question 0' }, { 'X-Session-ID': 'user-1' });
+      const { id: sessionKey } = await app.prisma.session.findFirstOrThrow({
+        where: { botId: bot },
+      });
+      const runs = await makeRuns(
+        app,
+        bot,
+        Array.from({ length: 500 }, () => ({ sessionId: 'user-1' })),
+      );
+      await app.prisma.message.createMany({
+        data: runs.flatMap(({ id: runId }, at) =>
+          (['USER', 'ASSISTANT'] as const).map((role, position) => ({
+            id: makeId('msg'),
+            sessionKey,
+            runId,
+            turn: at + 2,
+            position,
+            role,
+            text: `${role === 'USER' ? 'Question' : 'Answer'} ${at + 1}`,
+          })),
+        ),
+      });
+      const { page, assertQuiet } = await signedIn(
+        tenant.apiKey,
+        pathOf(bot, '?session_id=user-1'),
+      );
+      await page.getByText('Answer 500').waitFor();
+      expect(await page.locator('.turn').count()).toBe(25);
+      const more = page.getByRole('button', { name: 'Show earlier messages' });
+      await more.click();
+      await page.getByText('Answer 451', { exact: true }).waitFor();
+      expect(await page.locator('.turn').count()).toBe(50);
+      // The turn that was at the top is still in sight.
+      await expect
+        .poll(() => page.getByText('Answer 476', { exact: true }).evaluate(isInSight))
+        .toBe(true);
+      await ask(page, 'Question 501');
+      await page.getByText('Hello there.').waitFor();
+      expect(
+        await page.locator('.turn-message', { hasText: 'Question 501' }).evaluate(isInSight),
+      ).toBe(true);
+      await assertQuiet();
+    },
+  );
 
   browserTest('can be stopped, sent again, and edited and sent again', async () => {
     const tenant = await app.tenant();

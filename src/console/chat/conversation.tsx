@@ -1,8 +1,12 @@
 import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import './conversation.css';
 import type { Turn } from './turn.ts';
 import { type TurnActions, TurnView } from './turn-view.tsx';
+
+/** Turns that are in the page at first, and that each request for earlier ones adds. */
+const SHOWN = 100;
 
 /** Distance from the end, in pixels, within which the view follows the stream. */
 const NEAR_END = 48;
@@ -35,6 +39,18 @@ export function Conversation({
     follows.current = true;
     if (scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
   }, []);
+  const [most, setMost] = useState(SHOWN);
+  const shown = turns.slice(-most);
+  const hidden = turns.length - shown.length;
+  const fromEnd = useRef(0);
+  const firstBefore = useRef<string>(undefined);
+  // Turns that are added above leave those below in their place.
+  useLayoutEffect(() => {
+    const at = shown.findIndex(({ id }) => id === firstBefore.current);
+    firstBefore.current = shown[0]?.id;
+    if (at > 0 && scroller.current && !follows.current)
+      scroller.current.scrollTop = scroller.current.scrollHeight - fromEnd.current;
+  });
   const last = turns.at(-1)?.id;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new message leads to the end
   useLayoutEffect(toEnd, [last]);
@@ -55,14 +71,23 @@ export function Conversation({
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls
         tabIndex={0}
         onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
-          follows.current = scrollHeight - scrollTop - clientHeight < NEAR_END;
+          fromEnd.current = scrollHeight - scrollTop;
+          follows.current = fromEnd.current - clientHeight < NEAR_END;
           setBehind(!follows.current);
         }}
       >
-        {top}
+        {hidden === 0 ? (
+          top
+        ) : (
+          <p className="conversation-more">
+            <Button look="quiet" onClick={() => setMost(most + SHOWN)}>
+              Show earlier messages
+            </Button>
+          </p>
+        )}
         {turns.length === 0 && children}
         <ol ref={list}>
-          {turns.map((turn) => (
+          {shown.map((turn) => (
             <TurnView
               key={turn.id}
               turn={turn}

@@ -2,6 +2,7 @@ import { decodeHTML } from 'entities';
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { memo, type ReactNode, useRef } from 'react';
 import { CodeBlock } from '../parts/copy.tsx';
+import { laidOut } from '../parts/laid-out.ts';
 import './markdown.css';
 
 /** A new line is one in the reply too: models write plain text as often as Markdown. */
@@ -12,8 +13,10 @@ const OPTIONS = { gfm: true, breaks: true };
  * written, and an image becomes a link, so that a reply can neither run a script nor make the browser ask another host.
  */
 export default function Markdown({ text }: { text: string }) {
-  const blocks = useBlocks(text.replaceAll(/\r\n?/g, '\n'));
+  const isJson = isObject(text);
+  const blocks = useBlocks(isJson ? '' : text.replaceAll(/\r\n?/g, '\n'));
   const levels = headingLevels(blocks);
+  if (isJson) return <CodeBlock label="JSON">{laidOut(text)}</CodeBlock>;
   return (
     <div className="markdown">
       {blocks.map((token, at) => (
@@ -22,6 +25,17 @@ export default function Markdown({ text }: { text: string }) {
       ))}
     </div>
   );
+}
+
+/** Whether a reply is one JSON object, as of a structured output. Its signs mean something else in Markdown. */
+function isObject(text: string): boolean {
+  if (!text.startsWith('{')) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The levels of the headings, below the screen's own and without gaps, as screen readers need them. */

@@ -83,7 +83,7 @@ function Actions({
         />
       )}
       <IconButton label="Edit and send again" icon="edit" onClick={() => actions.edit(turn)} />
-      {!isOpen(turn) && (
+      {!isOpen(turn) && !turn.problem && (
         <IconButton label="Send again" icon="repeat" onClick={() => actions.repeat(turn)} />
       )}
     </span>

@@ -47,14 +47,17 @@ export function useChat(): Chat {
     const painter = createPainter((steps) => {
       update(id, (turn) => steps.reduce((next, { step, ms }) => withStep(next, step, ms), turn));
     });
+    let isStarted = false;
     try {
-      for await (const step of sendCall(call, { signal, recording }))
+      for await (const step of sendCall(call, { signal, recording })) {
+        isStarted = true;
         painter.add({ step, ms: Math.round(performance.now() - sentAt) });
+      }
     } catch (error) {
       if (!(error instanceof ChatProblem)) throw error;
       const { problem } = error;
       painter.flush();
-      if (call.protocol === 'graphql' && isSessionEnd(problem)) {
+      if (!isStarted && call.protocol === 'graphql' && isSessionEnd(problem)) {
         setTurns((all) => all.filter((turn) => turn.id !== id));
         return problem;
       }

@@ -58,7 +58,7 @@ export function createRecording(): Recording {
       const exchange: Exchange = {
         method: init?.method ?? 'GET',
         url: new URL(String(input), location.href).href,
-        headers: [...new Headers(init?.headers)].map(masked),
+        headers: [...new Headers(init?.headers)].map(readable),
         body: typeof init?.body === 'string' ? init.body : '',
         sentAt: Date.now(),
         parts: [],
@@ -100,8 +100,10 @@ export function createRecording(): Recording {
   };
 }
 
-function masked([name, value]: Header): Header {
-  return [name, value.replace(/(parley_sk_\w{4})\w+/, '$1…')];
+/** A header as people read it: its bytes as UTF-8, and without the secret of an API key. */
+function readable([name, value]: Header): Header {
+  const bytes = Uint8Array.from(value, (character) => character.charCodeAt(0));
+  return [name, new TextDecoder().decode(bytes).replace(/(parley_sk_\w{4})\w+/, '$1…')];
 }
 
 type Body = ReadableStream<Uint8Array<ArrayBuffer>>;

@@ -1,4 +1,4 @@
-import { useRef } from 'react';
+import { useId, useRef } from 'react';
 import { useContextNames } from './use-context-names.ts';
 import type { Draft } from './use-draft.ts';
 
@@ -10,6 +10,7 @@ export function ContextEditor({
   deploymentId: string | undefined;
   draft: Draft;
 }) {
+  const note = useId();
   const input = useRef<HTMLTextAreaElement>(null);
   const { value, fault } = reading;
   const names = useContextNames(deploymentId).filter((name) => !Object.hasOwn(value ?? {}, name));
@@ -23,7 +24,7 @@ export function ContextEditor({
         ref={input}
         className="input mono"
         aria-label="Context"
-        aria-describedby="context-note"
+        aria-describedby={note}
         aria-invalid={fault ? true : undefined}
         rows={4}
         spellCheck={false}
@@ -32,7 +33,7 @@ export function ContextEditor({
         value={context}
         onChange={({ target }) => change({ context: target.value })}
       />
-      <div id="context-note" className="context-note" aria-live="polite">
+      <div id={note} className="context-note" aria-live="polite">
         {fault ? (
           <ContextFaultNote
             fault={fault}

@@ -15,7 +15,14 @@ export function OptionFields({
 }) {
   const { idempotencyKey } = draft;
   return (
-    <div className="option-fields">
+    // biome-ignore lint/a11y/noStaticElementInteractions: Enter in a field of the form would send the message
+    <div
+      className="option-fields"
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && event.target instanceof HTMLInputElement)
+          event.preventDefault();
+      }}
+    >
       <SelectField
         label="Reply"
         hint="Streamed shows the text while it is written."

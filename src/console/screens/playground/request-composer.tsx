@@ -64,8 +64,8 @@ export function RequestComposer({
     >
       <PanelButton isOpen={panel === 'context'} onClick={() => toggle('context')}>
         {draft.reading.fault && <span className="dot dot-bad" aria-hidden="true" />}
-        context{' '}
-        <span className={draft.reading.value ? 'mono cut' : 'cut'}>{contextSummary(draft)}</span>
+        context
+        <ContextSummary draft={draft} />
       </PanelButton>
       <PanelButton isOpen={panel === 'options'} onClick={() => toggle('options')}>
         {optionSummary(draft, parameters)}
@@ -96,11 +96,12 @@ function PanelButton({
   );
 }
 
-function contextSummary({ context, reading: { value, fault } }: Draft): string {
-  if (fault) return 'has an error';
-  if (!value) return context.trim() === '' ? 'none' : '…';
+function ContextSummary({ draft: { reading } }: { draft: Draft }) {
+  const { value, fault } = reading;
+  if (fault) return <span>has an error</span>;
+  if (!value) return null;
   const text = JSON.stringify(value);
-  return text.length > 32 ? `${text.slice(0, 31)}…` : text;
+  return <span className="mono cut">{text.length > 32 ? `${text.slice(0, 31)}…` : text}</span>;
 }
 
 function optionSummary({ idempotencyKey }: Draft, { isStreamed, onBusy }: Parameters): string {

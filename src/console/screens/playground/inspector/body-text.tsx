@@ -1,4 +1,5 @@
 import { CodeBlock } from '../../../parts/copy.tsx';
+import { laidOut } from '../../../parts/laid-out.ts';
 
 /** Characters of a body that are shown. */
 const MOST_SHOWN = 20_000;
@@ -17,12 +18,4 @@ export function BodyText({ label, text }: { label: string; text: string }) {
       )}
     </>
   );
-}
-
-function laidOut(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { memo, type ReactNode, useState } from 'react';
 import type { Turn } from '../../../chat/turn.ts';
 import { IconButton } from '../../../parts/button.tsx';
 import { Segments } from '../../../parts/segments.tsx';
@@ -64,27 +64,34 @@ export function Inspector({
         </div>
       )}
       <Tabs<TabName> label="Inspector" tabs={TABS} current={current} onChange={onTab}>
-        <Panel tab={current} turn={turn} example={example} />
+        <Panel tab={current} turn={turn} call={turn?.call ?? example} />
       </Tabs>
     </aside>
   );
 }
 
-function Panel({
-  tab,
-  turn,
-  example,
-}: {
-  tab: TabName;
-  turn: Turn | undefined;
-  example: Call;
-}): ReactNode {
-  if (tab === 'limits') return <LimitsTab turn={turn} />;
-  if (tab === 'code') return <CodeTab call={turn?.call ?? example} />;
-  if (!turn) return <Hint>Send a message to see its {tab === 'trace' ? 'trace' : tab}.</Hint>;
-  if (tab === 'trace') return <TraceTab key={turn.id} turn={turn} />;
-  return <OfExchange key={turn.id} turn={turn} tab={tab} />;
-}
+/** The open tab. Typing the next message does not render it again. */
+const Panel = memo(
+  function Panel({
+    tab,
+    turn,
+    call,
+  }: {
+    tab: TabName;
+    turn: Turn | undefined;
+    call: Call;
+  }): ReactNode {
+    if (tab === 'limits') return <LimitsTab turn={turn} />;
+    if (tab === 'code') return <CodeTab call={call} />;
+    if (!turn) return <Hint>Send a message to see its {tab}.</Hint>;
+    if (tab === 'trace') return <TraceTab key={turn.id} turn={turn} />;
+    return <OfExchange key={turn.id} turn={turn} tab={tab} />;
+  },
+  (one, other) =>
+    one.tab === other.tab &&
+    one.turn === other.turn &&
+    (one.tab !== 'code' || one.call === other.call),
+);
 
 /** One of the requests of a turn. A stream that was cut has several. */
 function OfExchange({ turn, tab }: { turn: Turn; tab: 'request' | 'response' }) {
