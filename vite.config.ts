@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { guide } from './src/console/build/guide.ts';
 
 /** The running server that `npm run dev` forwards requests to. */
 const server = process.env.PARLEY_URL ?? 'http://127.0.0.1:4000';
@@ -13,7 +14,7 @@ const outDir = join(import.meta.dirname, 'src/generated/console');
 export default defineConfig({
   root: 'src/console',
   publicDir: false,
-  plugins: [react(), preloadFont(), precompress()],
+  plugins: [react(), guide(), preloadFont(), precompress()],
   build: {
     outDir,
     emptyOutDir: true,

@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
-import { Redirect, Route, Switch } from 'wouter';
+import { Redirect, Route, Switch, useRoute } from 'wouter';
 import { Viewer } from '../operations/console/operations.ts';
 import { Frame } from './frame/frame.tsx';
 import { SignInAgain } from './frame/sign-in-again.tsx';
@@ -14,10 +14,14 @@ import { session, signIn } from './server/session.ts';
 import { useStore } from './server/store.ts';
 import { ViewerContext } from './server/viewer.ts';
 
+const Guide = lazy(() => import('./screens/guide/guide.tsx'));
 const Settings = lazy(() => import('./screens/settings/settings.tsx'));
 const Playground = lazy(() => import('./screens/playground/playground.tsx'));
 const Start = lazy(() => import('./screens/start/start.tsx'));
 const Parts = import.meta.env.DEV ? lazy(() => import('./screens/parts.tsx')) : NotFound;
+
+/** Readable without a session. */
+const GUIDE = '/guide/:page?';
 
 const code = takeCode();
 
@@ -44,10 +48,11 @@ function redeem(secret: string): Promise<Problem | undefined> {
 function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
   const state = useStore(session);
   const { data, problem, retry } = useServerQuery(Viewer, {});
+  const [isPublic] = useRoute(GUIDE);
   // The last caller stays when the session ends, so that the open screen does.
   const [viewer, setViewer] = useState(data?.viewer);
   if (data && data.viewer !== viewer) setViewer(data.viewer);
-  if (!viewer) {
+  if (!viewer && !isPublic) {
     if (problem && !isSessionEnd(problem))
       return (
         <main className="failed-page">
@@ -64,7 +69,9 @@ function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
       <Frame>
         <Screens />
       </Frame>
-      {(state === 'ended' || state === 'blocked') && <SignInAgain accountId={viewer.account.id} />}
+      {viewer && (state === 'ended' || state === 'blocked') && (
+        <SignInAgain accountId={viewer.account.id} />
+      )}
     </ViewerContext>
   );
 }
@@ -90,6 +97,7 @@ function Screens(): ReactNode {
           {({ id }) => <Redirect to={`/bots/${id}/playground`} replace />}
         </Route>
         <Route path="/bots/:id/playground">{({ id }) => <Playground key={id} botId={id} />}</Route>
+        <Route path={GUIDE}>{({ page }) => <Guide slug={page} />}</Route>
         <Route path="/console/parts">
           <Parts />
         </Route>

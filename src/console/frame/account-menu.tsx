@@ -1,15 +1,20 @@
+import type { ReactNode } from 'react';
 import { Icon } from '../parts/icon.tsx';
 import { Menu, MenuChoice, MenuItem } from '../parts/menu.tsx';
 import { planName } from '../screens/settings/plans.ts';
+import { session } from '../server/session.ts';
 import { useStore } from '../server/store.ts';
-import { useViewer } from '../server/viewer.ts';
+import { useOptionalViewer, type Viewer } from '../server/viewer.ts';
 import { leave } from './leave.ts';
 import { chooseTheme, THEMES, theme } from './theme.ts';
 
-/** The signed-in account with its plan and limit, the theme, and signing out. */
+/** The signed-in account with its plan and limit, the theme, and signing in or out. */
 export function AccountMenu() {
-  const { account, apiKey, rateLimit } = useViewer();
-  const chosen = useStore(theme);
+  const viewer = useOptionalViewer();
+  return viewer ? <ViewerMenu viewer={viewer} /> : <VisitorMenu />;
+}
+
+function ViewerMenu({ viewer: { account, apiKey, rateLimit } }: { viewer: Viewer }) {
   return (
     <Menu
       label="Account"
@@ -33,13 +38,41 @@ export function AccountMenu() {
         scopes {apiKey.scopes.map((scope) => scope.toLowerCase()).join(', ')}
       </p>
       <hr />
-      {THEMES.map(([name, label]) => (
-        <MenuChoice key={name} isChosen={name === chosen} onSelect={() => chooseTheme(name)}>
-          {label}
-        </MenuChoice>
-      ))}
+      <ThemeChoices />
       <hr />
       <MenuItem onSelect={() => void leave()}>Sign out</MenuItem>
     </Menu>
   );
+}
+
+/** Stands in the account's place on pages that need no session. */
+function VisitorMenu() {
+  const isUnknown = useStore(session) === 'unknown';
+  return (
+    <Menu
+      label="Account"
+      className={isUnknown ? 'account account-unknown' : 'account'}
+      hasText
+      button={
+        <>
+          <Icon name="user" />
+          <span className="account-name cut">Sign in</span>
+          <span className="account-limit cut">or choose a theme</span>
+        </>
+      }
+    >
+      <ThemeChoices />
+      <hr />
+      <MenuItem onSelect={() => location.assign('/bots')}>Sign in…</MenuItem>
+    </Menu>
+  );
+}
+
+function ThemeChoices(): ReactNode {
+  const chosen = useStore(theme);
+  return THEMES.map(([name, label]) => (
+    <MenuChoice key={name} isChosen={name === chosen} onSelect={() => chooseTheme(name)}>
+      {label}
+    </MenuChoice>
+  ));
 }

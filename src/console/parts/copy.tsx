@@ -36,6 +36,11 @@ export function Id({ children: id }: { children: string }) {
   );
 }
 
+/** What an element needs that scrolls by itself: the keyboard reaches it, and it has a name. */
+export function scrollArea(label: string) {
+  return { role: 'group', tabIndex: 0, 'aria-label': label };
+}
+
 /** Code with one button that copies all of it. */
 export function CodeBlock({
   children: code,
@@ -50,10 +55,9 @@ export function CodeBlock({
   const [isCopied, copy] = useCopy(code);
   return (
     <div className="code-block">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls */}
-      <section className="code-scroll" tabIndex={0} aria-label={label}>
+      <div className="code-scroll" {...scrollArea(label)}>
         <pre>{shown}</pre>
-      </section>
+      </div>
       <button type="button" className="code-copy" onClick={copy}>
         <Icon name={isCopied ? 'check' : 'copy'} size={13} />
         {isCopied ? 'Copied' : 'Copy'}

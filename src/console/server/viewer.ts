@@ -5,9 +5,14 @@ export type Viewer = ViewerQuery['viewer'];
 
 export const ViewerContext = createContext<Viewer | undefined>(undefined);
 
+/** The signed-in key and its account, on pages that need no session. */
+export function useOptionalViewer(): Viewer | undefined {
+  return useContext(ViewerContext);
+}
+
 /** The signed-in key and its account. */
 export function useViewer(): Viewer {
-  const viewer = useContext(ViewerContext);
+  const viewer = useOptionalViewer();
   if (!viewer) throw new Error('Nobody is signed in.');
   return viewer;
 }

@@ -1,0 +1,52 @@
+import { pages } from 'virtual:guide';
+import { type RefObject, use, useLayoutEffect, useRef } from 'react';
+import { Link } from 'wouter';
+import './article.css';
+import { GuideNodes } from './nodes.tsx';
+import type { GuideNode, PageEntry } from './page.ts';
+
+const contents = new Map<PageEntry, Promise<GuideNode[]>>();
+
+/** The content of a page. Each page is loaded once. */
+function contentOf(page: PageEntry): Promise<GuideNode[]> {
+  const known = contents.get(page);
+  if (known) return known;
+  const content = page.load().then((module) => module.default);
+  contents.set(page, content);
+  return content;
+}
+
+/** A page's content, with links to the pages beside it. Suspends while the content is loaded. */
+export function Article({ page }: { page: PageEntry }) {
+  const nodes = use(contentOf(page));
+  const inside = useRef<HTMLElement>(null);
+  useScrollToAddress(inside);
+  const at = pages.indexOf(page);
+  return (
+    <>
+      <GuideNodes nodes={nodes} />
+      <nav ref={inside} className="guide-neighbours" aria-label="Neighbouring pages">
+        <Neighbour page={pages[at - 1]} label="Previous" />
+        <Neighbour page={pages[at + 1]} label="Next" />
+      </nav>
+    </>
+  );
+}
+
+/** Scrolls to the heading in the address, or to the start of the screen. */
+function useScrollToAddress(inside: RefObject<HTMLElement | null>): void {
+  useLayoutEffect(() => {
+    const heading = document.getElementById(location.hash.slice(1));
+    (heading ?? inside.current?.closest('.guide'))?.scrollIntoView();
+  }, [inside]);
+}
+
+function Neighbour({ page, label }: { page: PageEntry | undefined; label: string }) {
+  if (!page) return null;
+  return (
+    <Link href={`/guide/${page.slug}`} className={`guide-neighbour guide-${label.toLowerCase()}`}>
+      <span className="faint">{label}</span>
+      {page.title}
+    </Link>
+  );
+}

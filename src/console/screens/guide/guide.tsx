@@ -1,0 +1,63 @@
+import { pages } from 'virtual:guide';
+import { Suspense, useRef } from 'react';
+import { Screen } from '../../frame/screen.tsx';
+import { ButtonLink } from '../../parts/button.tsx';
+import { Empty, Skeleton } from '../../parts/state.tsx';
+import { Article } from './article.tsx';
+import { Contents } from './contents.tsx';
+import './guide.css';
+import type { PageEntry } from './page.ts';
+import { GuideSearch } from './search.tsx';
+import { useCurrentHeading } from './use-current-heading.ts';
+
+/**
+ * The guide: the repository's Markdown. It is open without a session, because it holds nothing of an account.
+ *
+ * @param slug the page's part of the address; none: the first page.
+ */
+export default function Guide({ slug }: { slug: string | undefined }) {
+  const page = slug === undefined ? pages[0] : pages.find((entry) => entry.slug === slug);
+  if (page) return <GuidePage page={page} />;
+  return (
+    <Screen title="Guide" actions={<GuideSearch />}>
+      <Empty title="The guide has no page at this address.">
+        <ButtonLink href="/guide">Go to the guide</ButtonLink>
+      </Empty>
+    </Screen>
+  );
+}
+
+function GuidePage({ page }: { page: PageEntry }) {
+  const layout = useRef<HTMLDivElement>(null);
+  const heading = useCurrentHeading(layout, page.headings);
+  const contents = <Contents page={page} heading={heading} />;
+  return (
+    <Screen title={page.title} actions={<GuideSearch />}>
+      <div ref={layout} className="guide">
+        <aside className="guide-side">{contents}</aside>
+        <details className="guide-fold" key={`fold-${page.slug}`}>
+          <summary>Contents</summary>
+          {contents}
+        </details>
+        <article key={page.slug} className="guide-article">
+          <Suspense fallback={<Loading />}>
+            <Article page={page} />
+          </Suspense>
+        </article>
+      </div>
+    </Screen>
+  );
+}
+
+/** The lines' widths differ, as those of text do. */
+const WIDTHS = ['92%', '97%', '64%', '88%', '95%', '71%'];
+
+function Loading() {
+  return (
+    <div className="guide-loading">
+      {WIDTHS.map((width) => (
+        <Skeleton key={width} width={width} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,140 @@
+import { Fragment, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { CodeBlock, scrollArea } from '../../parts/copy.tsx';
+import type { Cell, Container, GuideNode } from './page.ts';
+
+/** The server's address in the documents, with any of its protocols. */
+const DOCUMENTED_HOST = '127.0.0.1:4000';
+
+/** Shows nodes of a page as elements. Nothing becomes HTML, so that the page needs no exception from its policy. */
+export function GuideNodes({ nodes }: { nodes: readonly GuideNode[] }) {
+  // biome-ignore lint/suspicious/noArrayIndexKey: the nodes never change
+  return nodes.map((node, at) => <Fragment key={at}>{show(node)}</Fragment>);
+}
+
+function show(node: GuideNode): ReactNode {
+  if (typeof node === 'string') return node;
+  switch (node.type) {
+    case 'inlineCode':
+      return <code>{here(node.text)}</code>;
+    case 'code':
+      return <CodeBlock label={labelOf(node.language)}>{here(node.text)}</CodeBlock>;
+    case 'break':
+      return <br />;
+    case 'rule':
+      return <hr />;
+    case 'table':
+      return <GuideTable head={node.head} rows={node.rows} />;
+    default:
+      return showParent(node, <GuideNodes nodes={node.children} />);
+  }
+}
+
+type Parent = Extract<GuideNode, { children: GuideNode[] }>;
+
+function showParent(node: Parent, children: ReactNode): ReactNode {
+  switch (node.type) {
+    case 'heading':
+      return <GuideHeading heading={node}>{children}</GuideHeading>;
+    case 'list':
+      return node.start === undefined ? (
+        <ul>{children}</ul>
+      ) : (
+        <ol start={node.start}>{children}</ol>
+      );
+    case 'link':
+      return <GuideLink url={node.url}>{children}</GuideLink>;
+    default: {
+      const Element = ELEMENTS[node.type];
+      return <Element>{children}</Element>;
+    }
+  }
+}
+
+const ELEMENTS = {
+  paragraph: 'p',
+  blockquote: 'blockquote',
+  item: 'li',
+  strong: 'strong',
+  emphasis: 'em',
+  strikethrough: 'del',
+} as const satisfies Record<Container, string>;
+
+/** A heading that links to itself, so that its address can be copied. */
+function GuideHeading({
+  heading: { depth, id },
+  children,
+}: {
+  heading: { depth: number; id: string };
+  children: ReactNode;
+}) {
+  const Level = `h${depth}` as 'h2';
+  return (
+    <Level id={id}>
+      <a href={`#${id}`} className="guide-anchor">
+        {children}
+      </a>
+    </Level>
+  );
+}
+
+function GuideTable({ head, rows }: { head: Cell[]; rows: Cell[][] }) {
+  const cells = (row: Cell[], name: 'th' | 'td') =>
+    row.map(({ isNumber, children }, at) => {
+      // A corner without text heads nothing.
+      const Element = children.length > 0 ? name : 'td';
+      return (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the columns never change
+        <Element key={at} className={isNumber ? 'number guide-right' : undefined}>
+          <GuideNodes nodes={children} />
+        </Element>
+      );
+    });
+  return (
+    <div className="guide-table" {...scrollArea('Table')}>
+      <table>
+        <thead>
+          <tr>{cells(head, 'th')}</tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the rows never change
+            <tr key={at}>{cells(row, 'td')}</tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function GuideLink({ url, children }: { url: string; children: ReactNode }) {
+  if (url.startsWith('/guide/')) return <Link href={url}>{children}</Link>;
+  const isHere = url.startsWith('#') || url.startsWith('/');
+  return (
+    <a href={url} {...(!isHere && { target: '_blank', rel: 'noreferrer' })}>
+      {children}
+    </a>
+  );
+}
+
+/** Puts this server's address in place of the documented one, so that copied commands work. */
+function here(text: string): string {
+  const { host, protocol } = location;
+  if (protocol === 'http:') return text.replaceAll(DOCUMENTED_HOST, host);
+  return text
+    .replaceAll(`http://${DOCUMENTED_HOST}`, `https://${host}`)
+    .replaceAll(`ws://${DOCUMENTED_HOST}`, `wss://${host}`);
+}
+
+const LANGUAGES: Record<string, string> = {
+  sh: 'Shell commands',
+  json: 'JSON',
+  js: 'JavaScript',
+  graphql: 'GraphQL',
+  sql: 'SQL',
+  yaml: 'YAML',
+};
+
+function labelOf(language: string): string {
+  return LANGUAGES[language] ?? 'Text';
+}

@@ -1,0 +1,36 @@
+/** A page of the guide: its part of the address, the Markdown file below the repository's root, and its group. */
+export type PageSource = {
+  slug: string;
+  file: string;
+  group: string;
+  /** The title, if the file's own would not fit. */
+  title?: string;
+  /** Headings whose sections concern the repository, not the product. */
+  omit?: string[];
+};
+
+/** The guide's pages in their order. A page needs one line here and no other change. */
+export const PAGE_SOURCES: PageSource[] = [
+  {
+    slug: 'start',
+    file: 'README.md',
+    group: 'Start',
+    title: 'First steps',
+    omit: ['Test it', 'Read on', 'Dependencies'],
+  },
+  {
+    slug: 'language',
+    file: 'src/language/README.md',
+    group: 'Build',
+    title: 'The language agentlang',
+  },
+  { slug: 'rest', file: 'docs/rest.md', group: 'Build' },
+  { slug: 'graphql', file: 'docs/graphql.md', group: 'Build' },
+  { slug: 'operations', file: 'docs/operations.md', group: 'Run' },
+  { slug: 'security', file: 'docs/security.md', group: 'Run' },
+  { slug: 'performance', file: 'docs/performance.md', group: 'Run' },
+  { slug: 'architecture', file: 'docs/architecture.md', group: 'Develop' },
+  { slug: 'contributing', file: 'docs/contributing.md', group: 'Develop' },
+  { slug: 'decisions', file: 'docs/decisions.md', group: 'Develop' },
+  { slug: 'changes', file: 'CHANGELOG.md', group: 'Develop' },
+];

@@ -1,0 +1,143 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { openBrowser } from '../helpers/chromium.ts';
+import { assertAccessible, assertFits, openPage } from './page.ts';
+
+let app: TestApp;
+let browser: Browser | undefined;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => browser?.close());
+
+const open = async (path: string, options = {}) => {
+  browser ??= await openBrowser();
+  const opened = await openPage(browser, app.url, options);
+  opened.page.setDefaultTimeout(60_000);
+  await opened.page.goto(path);
+  return opened;
+};
+
+/** Pages that together have every element of the guide. */
+const VARIED = ['The language agentlang', 'Security', 'Performance'];
+
+const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+const contents = (page: Page) => page.getByRole('complementary').getByRole('navigation');
+/** The distance of a heading from the top of what scrolls, in pixels. */
+const topOf = (page: Page, id: string) =>
+  page.evaluate((anchor) => {
+    const bar = document.querySelector('.screen-bar')?.getBoundingClientRect().bottom ?? 0;
+    return (document.getElementById(anchor)?.getBoundingClientRect().top ?? Infinity) - bar;
+  }, id);
+
+describe('the guide', () => {
+  browserTest('is readable without a session, from page to page', async () => {
+    const { page, assertQuiet } = await open('/guide');
+    await title(page, 'First steps');
+    await page.getByText('Parley is a gateway that hosts conversational agents.').waitFor();
+    await page.getByRole('button', { name: /Sign in/ }).waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.getByRole('link', { name: 'Next The language agentlang' }).click();
+    await title(page, 'The language agentlang');
+    expect(new URL(page.url()).pathname).toBe('/guide/language');
+    await page.goBack();
+    await title(page, 'First steps');
+    await page.getByRole('link', { name: 'docs/operations.md' }).first().click();
+    await title(page, 'Operating Parley');
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    await expect.poll(() => topOf(page, 'settings')).toBeLessThan(100);
+    await assertQuiet();
+  });
+
+  browserTest('shows every page, at every width', async () => {
+    const { page, assertQuiet } = await open('/guide');
+    await title(page, 'First steps');
+    const links = contents(page).locator('a[href^="/guide/"]');
+    const names = await links.allTextContents();
+    expect(names.length).toBeGreaterThan(8);
+    for (const name of names) {
+      await contents(page).getByRole('link', { name, exact: true }).first().click();
+      await title(page, name);
+      await page.getByRole('navigation', { name: 'Neighbouring pages' }).waitFor();
+      await assertFits(page);
+      if (VARIED.includes(name)) await assertAccessible(page);
+    }
+    await assertQuiet();
+  });
+
+  browserTest('opens at the heading of its address, and marks it in the contents', async () => {
+    const { page, assertQuiet } = await open('/guide/rest#idempotency');
+    await expect.poll(() => topOf(page, 'idempotency')).toBeLessThan(100);
+    const mark = contents(page).locator('[aria-current="location"]');
+    await expect.poll(() => mark.textContent()).toBe('Idempotency');
+    await contents(page).getByRole('link', { name: 'Errors' }).click();
+    await expect.poll(() => mark.textContent()).toBe('Errors');
+    expect(new URL(page.url()).hash).toBe('#errors');
+    await page.reload();
+    await expect.poll(() => topOf(page, 'errors')).toBeLessThan(100);
+    await assertQuiet();
+  });
+
+  browserTest('finds headings by keyboard alone, also with letters left out', async () => {
+    const { page, assertQuiet } = await open('/guide');
+    await title(page, 'First steps');
+    await page.keyboard.press('/');
+    await page.keyboard.type('rsume');
+    const options = page.getByRole('option');
+    await options.filter({ hasText: 'Resume a stream' }).waitFor();
+    await assertAccessible(page);
+    await page.keyboard.press('Enter');
+    await title(page, 'The REST API');
+    await expect.poll(() => topOf(page, 'resume-a-stream')).toBeLessThan(100);
+
+    await page.keyboard.press('/');
+    await page.keyboard.type('chat');
+    await options.nth(1).waitFor();
+    const second = (await options.nth(1).textContent()) ?? '';
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getByRole('option', { selected: true }).textContent()).toBe(second);
+    await page.keyboard.press('Escape');
+    await options.first().waitFor({ state: 'hidden' });
+    await page.keyboard.type('qqqq');
+    await page.getByText('No heading matches “qqqq”.').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest("copies code with this server's address", async () => {
+    const { page, assertQuiet } = await open('/guide/rest', {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await title(page, 'The REST API');
+    const block = page.locator('.code-block').filter({ hasText: 'X-Session-ID: user-1' }).first();
+    await block.getByRole('button', { name: 'Copy' }).click();
+    await block.getByText('Copied').waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toContain(`curl ${app.url}/v1/bots/demo/chat`);
+    await assertQuiet();
+  });
+
+  browserTest('says when it has no page at an address', async () => {
+    const { page, assertQuiet } = await open('/guide/nothing');
+    await page.getByText('The guide has no page at this address.').waitFor();
+    await assertAccessible(page);
+    await page.getByRole('link', { name: 'Go to the guide' }).click();
+    await title(page, 'First steps');
+    await assertQuiet();
+  });
+
+  browserTest('has its place in the navigation of a signed-in account', async () => {
+    const tenant = await app.tenant();
+    const { page, assertQuiet } = await open('/bots');
+    await page.getByLabel('API key').fill(tenant.apiKey);
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Guide' }).click();
+    await title(page, 'First steps');
+    await page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
+    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+    await assertQuiet();
+  });
+});
