@@ -6,6 +6,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { guide } from './src/console/build/guide.ts';
+import { orderLayers } from './src/console/build/layers.ts';
 
 /** The running server that `npm run dev` forwards requests to. */
 const server = process.env.PARLEY_URL ?? 'http://127.0.0.1:4000';
@@ -14,10 +15,18 @@ const outDir = join(import.meta.dirname, 'src/generated/console');
 export default defineConfig({
   root: 'src/console',
   publicDir: false,
-  plugins: [react(), guide(), preloadFont(), precompress()],
+  plugins: [react(), guide(), orderLayers(), preloadFont(), precompress()],
   build: {
     outDir,
     emptyOutDir: true,
+    rolldownOptions: {
+      input: ['src/console/index.html', 'src/console/page.html'],
+      output: {
+        // Told apart, because the guide's content does not count as the console's scripts.
+        chunkFileNames: ({ facadeModuleId }) =>
+          `assets/${facadeModuleId?.startsWith('\0virtual:guide/') ? 'guide-page-' : ''}[name]-[hash].js`,
+      },
+    },
     target: 'baseline-widely-available',
     // `img-src` allows `data:`, but a file is cached by itself and needs no exception.
     assetsInlineLimit: 0,
@@ -26,7 +35,7 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   server: {
-    proxy: { '^/(graphql|session|v1|docs)': { target: server, ws: true } },
+    proxy: { '^/(graphql|session|v1|docs|assets)': { target: server, ws: true } },
   },
 });
 

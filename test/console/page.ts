@@ -54,15 +54,19 @@ export async function openPage(
   };
 }
 
-/** Fails if a part of the page is hard to use with a screen reader or hard to see, in either theme. */
-export async function assertAccessible(page: Page): Promise<void> {
+/**
+ * Fails if a part of the page is hard to use with a screen reader or hard to see, in either theme.
+ *
+ * @param foreign a selector of what another project draws.
+ */
+export async function assertAccessible(page: Page, foreign?: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.evaluate(axe.source);
-    const violations = await page.evaluate(async () => {
-      const results = await window.axe.run(document);
+    const violations = await page.evaluate(async (exclude) => {
+      const results = await window.axe.run(exclude ? { exclude } : document);
       return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html)}`);
-    });
+    }, foreign);
     expect(violations, `${page.url()}, ${colorScheme}`).toEqual([]);
   }
 }

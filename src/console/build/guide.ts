@@ -6,8 +6,7 @@ import { brokenLinks } from './links.ts';
 import { compilePage } from './markdown.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const INDEX = 'virtual:guide';
-/** Begins the module of a page's content. The page's slug follows. */
+/** Begins the module of a page's content. The page's slug follows. The index has no slug. */
 const PAGE = 'virtual:guide/';
 
 /** @throws Error if a page cannot be shown, or links to a heading that does not exist. */
@@ -33,19 +32,21 @@ export function guide(): Plugin {
     name: 'guide',
     buildStart: forget,
     watchChange: forget,
-    resolveId: (id) => (id === INDEX || id.startsWith(PAGE) ? `\0${id}` : undefined),
-    async load(id) {
-      if (!id.startsWith(`\0${INDEX}`)) return undefined;
-      for (const { file } of PAGE_SOURCES) this.addWatchFile(join(ROOT, file));
-      compiled ??= compileGuide();
-      const pages = await compiled;
-      const wanted = pages.find(({ slug }) => id === `\0${PAGE}${slug}`);
-      if (wanted) return `export default ${JSON.stringify(wanted.nodes)};`;
-      const entries = pages.map(({ slug, group, title, headings }) => {
-        const entry = JSON.stringify({ slug, group, title, headings });
-        return `{ ...${entry}, load: () => import('${PAGE}${slug}') }`;
-      });
-      return `export const pages = [${entries.join(',\n')}];`;
+    resolveId: { filter: { id: /^virtual:guide/ }, handler: (id) => `\0${id}` },
+    load: {
+      filter: { id: /^\0virtual:guide/ },
+      async handler(id) {
+        for (const { file } of PAGE_SOURCES) this.addWatchFile(join(ROOT, file));
+        compiled ??= compileGuide();
+        const pages = await compiled;
+        const wanted = pages.find(({ slug }) => id === `\0${PAGE}${slug}`);
+        if (wanted) return `export default ${JSON.stringify(wanted.nodes)};`;
+        const entries = pages.map(({ slug, group, title, headings }) => {
+          const entry = JSON.stringify({ slug, group, title, headings });
+          return `{ ...${entry}, load: () => import('${PAGE}${slug}') }`;
+        });
+        return `export const pages = [${entries.join(',\n')}];`;
+      },
     },
   };
 }

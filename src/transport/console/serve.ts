@@ -26,7 +26,7 @@ const VIEWS = [
  * @throws StartupError if the console has not been built.
  */
 export async function serveConsole(app: FastifyInstance, { limiter }: { limiter: Limiter }) {
-  const page = readConsolePage();
+  const page = readConsolePage('index.html');
   const sendPage = createSharedText(() => page, pageHeaders());
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff');

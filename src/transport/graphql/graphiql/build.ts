@@ -48,7 +48,10 @@ if (import.meta.main) {
   const phone = await readFile(new URL('./phone.css', import.meta.url), 'utf8');
   await Promise.all([
     write('graphiql', 'js', `${js};\n${start}`),
-    withoutFonts(`${css}\n${phone}`).then((style) => write('graphiql', 'css', style)),
+    // Its layer stands below those of the console's frame.
+    withoutFonts(`@layer graphiql{${css}\n${phone}}`).then((style) =>
+      write('graphiql', 'css', style),
+    ),
     write('editor-worker', 'js', editorWorkerService),
     write('json-worker', 'js', jsonWorker),
     write('graphql-worker', 'js', graphqlWorker),

@@ -1,11 +1,13 @@
 import type { FastifyRequest } from 'fastify';
+import { framePage } from '../../console/page-frame.ts';
 import { html } from '../../html.ts';
 import { pageHeaders } from '../../page-headers.ts';
 import { assertAdmitted, type Limiter } from '../../rate-limit.ts';
 import { createSharedText, type SendText } from '../../shared-text.ts';
 import { findGraphiQLFiles, type GraphiQLFiles } from './files.ts';
 
-const FIRST_QUERY = `# Parley's playground. Set your API key in the headers below, then run an operation.
+const FIRST_QUERY = `# Operations run with the key that you signed in with.
+# Not signed in? Put an API key into the headers below.
 
 mutation Chat {
   chat(
@@ -75,22 +77,14 @@ const HEADERS = {
 
 function renderPage({ script, style, ...workers }: GraphiQLFiles): string {
   const path = (file: string) => `graphql/assets/${file}`;
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Parley: GraphiQL</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${path(style)}">
-</head>
-<body class="no-focus-outline">
-<noscript>GraphiQL needs JavaScript.</noscript>
+  return framePage({
+    title: 'GraphiQL',
+    head: html`<link rel="stylesheet" href="${path(style)}">
+<script defer src="${path(script)}"></script>`,
+    actions: html`<p id="credential" class="soft cut" role="status"></p>`,
+    content: html`<noscript>GraphiQL needs JavaScript.</noscript>
 <div id="root" data-query="${FIRST_QUERY}" data-headers="${FIRST_HEADERS}"
 data-editor-worker="${path(workers.editorWorker)}" data-json-worker="${path(workers.jsonWorker)}"
-data-graphql-worker="${path(workers.graphqlWorker)}"></div>
-<script src="${path(script)}"></script>
-</body>
-</html>
-`.html;
+data-graphql-worker="${path(workers.graphqlWorker)}"></div>`,
+  });
 }

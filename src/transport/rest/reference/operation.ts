@@ -14,7 +14,7 @@ ${markdown(description)}
 ${parameters.length > 0 && parametersTable(operation)}
 ${body && html`<h4>Body${!requestBody?.required && ' (optional)'}</h4>${fieldsTable(body.schema, 'request')}`}
 <h4>Example with curl</h4>
-<pre><code>${curlOf(operation, origin)}</code></pre>
+<pre tabindex="0"><code>${curlOf(operation, origin)}</code></pre>
 ${tryForm(operation)}
 <h4>Responses</h4>
 ${Object.entries(operation.responses).map(([status, response]) => answer(status, response))}
@@ -73,7 +73,7 @@ ${(example === undefined ? shown : [example]).slice(0, isError ? 1 : undefined).
 }
 
 function code(value: unknown): Html {
-  return html`<pre><code>${typeof value === 'string' ? value.trimEnd() : JSON.stringify(value, null, 2)}</code></pre>`;
+  return html`<pre tabindex="0"><code>${typeof value === 'string' ? value.trimEnd() : JSON.stringify(value, null, 2)}</code></pre>`;
 }
 
 /** The request as a curl command. */
@@ -98,7 +98,7 @@ function curlOf(
   const address = `${filled}${query.size > 0 ? `?${query}` : ''}`;
   const rest = [
     '',
-    ...(security?.length === 0 ? [] : ['-H "Authorization: Bearer $API_KEY"']),
+    ...(security?.length === 0 ? [] : ['-H "Authorization: Bearer $PARLEY_API_KEY"']),
     ...(body ? ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`] : []),
   ].join(' \\\n  ');
   return html`curl ${options}'${origin}${address}'${rest}`;

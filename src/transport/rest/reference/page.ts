@@ -1,4 +1,5 @@
 import { ERROR_STATUS } from '../../../errors.ts';
+import { framePage } from '../../console/page-frame.ts';
 import { type Html, html, inline, markdown } from '../../html.ts';
 import { ERROR_MEANING } from '../openapi/errors.ts';
 import { row } from './fields.ts';
@@ -24,27 +25,23 @@ export function renderPage(
   const origin = publicUrl ?? html`<span class="origin">${UNKNOWN_ORIGIN}</span>`;
   const model = readDocument(document);
   const { info, tags, headers, operations } = model;
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${info.title} REST API reference</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${files.style}">
-</head>
-<body>
-${navigation(model)}
-<main>
-<header>
-<h1>${info.title}</h1>
+  const contents = navigation(model);
+  return framePage({
+    title: 'REST API',
+    head: html`<link rel="stylesheet" href="${files.style}">
+<script defer src="${files.script}"></script>`,
+    actions: html`<a href="/v1/openapi.json">OpenAPI document</a>`,
+    content: html`<div class="reference">
+<aside class="reference-side">${contents}</aside>
+<details class="reference-fold"><summary>Contents</summary>${contents}</details>
+<article class="reference-article">
 <p class="lead">${inline(info.summary)}</p>
 ${markdown(info.description)}
-<p>OpenAPI document: <a href="/v1/openapi.json">/v1/openapi.json</a>. The <a href="/graphql">GraphQL API</a> offers more operations.</p>
+<p>The <a href="/graphql">GraphQL API</a> offers more operations. The <a href="/guide/rest">guide</a> explains this one.</p>
 <form class="key"><label for="key">API key for the forms on this page</label>
 <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="parley_sk_…">
-<p>The key is sent only to this server and is not stored.</p></form>
-</header>
+<p>The key is sent only to this server and is not stored. REST takes API keys only, never the console's session. The
+<a href="/bots">playground</a> of a bot can send its chats as REST with a key that it makes for one hour.</p></form>
 ${tags.map(
   ({ name, description }) => html`<section id="tag-${name}"><h2>${name}</h2>${markdown(description)}
 ${operations.filter(({ tags: [tag] }) => tag === name).map((one) => operationSection(one, origin))}
@@ -59,22 +56,20 @@ ${markdown('Every error response has the form `{"error": {"code", "message", "re
 <table><thead><tr><th>Code</th><th>Status</th><th>Meaning</th></tr></thead><tbody>
 ${Object.entries(ERROR_MEANING).map(([code, meaning]) => errorRow(code, meaning))}
 </tbody></table></section>
-</main>
-<script src="${files.script}"></script>
-</body>
-</html>
-`.html;
+</article>
+</div>`,
+  });
 }
 
-function navigation({ info, tags, operations }: Model): Html {
+function navigation({ tags, operations }: Model): Html {
   return html`<nav aria-label="Contents">
-<p><a href="#">${info.title}</a></p>
 <ul>${tags.map(
     ({ name }) =>
       html`<li><a href="#tag-${name}">${name}</a><ul>${operations
         .filter(({ tags: [tag] }) => tag === name)
         .map(
-          ({ operationId, summary }) => html`<li><a href="#${operationId}">${summary}</a></li>`,
+          ({ operationId, summary }) =>
+            html`<li><a class="reference-operation" href="#${operationId}">${summary}</a></li>`,
         )}</ul></li>`,
   )}
 <li><a href="#headers">Response headers</a></li>

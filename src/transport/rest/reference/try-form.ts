@@ -19,7 +19,7 @@ ${
 <textarea id="${operationId}-body" data-in="body" rows="8" spellcheck="false">${JSON.stringify(body, null, 2)}</textarea>`
 }
 <div class="buttons"><button type="submit">Send</button> <button type="button" class="stop" disabled>Stop</button></div>
-<pre class="result" aria-live="polite" hidden><code></code></pre>
+<pre class="result" tabindex="0" aria-live="polite" hidden><code></code></pre>
 </form>
 </details>`;
 }

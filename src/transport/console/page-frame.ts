@@ -1,0 +1,30 @@
+import { type Html, html } from '../html.ts';
+import { readConsolePage } from './files.ts';
+
+/** A page that the server renders, without what surrounds it. */
+export type FramedPage = {
+  /** The heading in the bar. */
+  title: string;
+  /** What the page needs in its head. */
+  head: Html;
+  /** What stands in the bar beside the title. */
+  actions: Html;
+  content: Html;
+};
+
+/**
+ * Puts a page into the console's frame: the navigation, the account and the theme. The console's build makes the frame,
+ * and its script fills in the navigation.
+ *
+ * @returns the whole page.
+ * @throws StartupError if the console has not been built.
+ */
+export function framePage({ title, head, actions, content }: FramedPage): string {
+  const parts: Record<string, Html> = { title: html`${title}`, actions, content };
+  // Relative, as all addresses of files in these pages, because a proxy may serve Parley below a path.
+  const frame = readConsolePage('page.html').replaceAll('"/assets/', '"assets/');
+  const [start = '', end = ''] = frame.split('</head>');
+  // After the frame's style sheets, which give the order of the layers.
+  const whole = html`<title>${title} · Parley</title>\n${head}\n</head>`;
+  return `${start}${whole.html}${end.replaceAll(/{{(\w+)}}/g, (_place, name) => parts[name]?.html ?? '')}`;
+}

@@ -1,0 +1,135 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { openBrowser } from '../helpers/chromium.ts';
+import { assertAccessible, assertFits, openPage } from './page.ts';
+
+let app: TestApp;
+let browser: Browser | undefined;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => browser?.close());
+
+const open = async (path: string) => {
+  browser ??= await openBrowser();
+  const opened = await openPage(browser, app.url);
+  opened.page.setDefaultTimeout(60_000);
+  await opened.page.goto(path);
+  return opened;
+};
+
+const signedIn = async (key: string) => {
+  const opened = await open('/bots');
+  await opened.page.getByLabel('API key').fill(key);
+  await opened.page.keyboard.press('Enter');
+  await opened.page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
+  return opened;
+};
+
+const background = (page: Page, selector: string) =>
+  page.evaluate((found) => {
+    const element = document.querySelector(found) ?? document.body;
+    return getComputedStyle(element).backgroundColor;
+  }, selector);
+
+const chooseTheme = async (page: Page, name: string) => {
+  await page.getByRole('button', { name: /^Account|^Sign in/ }).click();
+  await page.getByRole('menuitemradio', { name }).click();
+};
+
+describe('GraphiQL in the console', () => {
+  browserTest(
+    'runs operations with the key of the session, without a key in the page',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot();
+      const { page, assertQuiet } = await signedIn(tenant.apiKey);
+      const query = `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename ... on ChatDone { tokensUsed } } }`;
+      await page.goto(`/graphql?query=${encodeURIComponent(query)}`);
+      await page.getByText(/^Operations run with your key/).waitFor();
+      await page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
+      await page.locator('.graphiql-execute-button').click();
+      const result = page.locator('.result-window');
+      await result.getByText('ChatDone').waitFor();
+      expect(await result.textContent()).toMatch(/tokensUsed.*15/s);
+      // The schema came with the session too.
+      await page.getByLabel('Show Documentation Explorer').click();
+      await page.locator('.graphiql-doc-explorer-content a').first().waitFor();
+      await assertFits(page);
+      await assertQuiet();
+    },
+  );
+
+  browserTest('asks for a key where nobody is signed in', async () => {
+    const { page, assertQuiet } = await open('/graphql');
+    await page.getByText('Not signed in: put an API key into the headers.').waitFor();
+    await page.getByText('Bearer <API_KEY>').waitFor();
+    await page.locator('.graphiql-execute-button').waitFor();
+    await assertAccessible(page, '.graphiql-container');
+    await assertFits(page);
+    await assertQuiet();
+  });
+
+  browserTest('follows the theme of the console, and keeps what was typed', async () => {
+    const { page, assertQuiet } = await open('/graphql?query={__typename}');
+    await page.emulateMedia({ colorScheme: 'light' });
+    const editor = page.locator('.graphiql-query-editor .view-lines');
+    await editor.getByText('__typename').waitFor();
+    const light = await background(page, '.graphiql-container');
+    await page.locator('.graphiql-editor-tool .graphiql-editor:not(.hidden) .view-lines').click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText('{"X-Typed": "1"}');
+    await chooseTheme(page, 'Dark');
+    await expect.poll(() => background(page, '.graphiql-container')).not.toBe(light);
+    await editor.getByText('__typename').waitFor();
+    await page.getByText('X-Typed').waitFor();
+    await page.goto('/docs');
+    expect(await background(page, 'body')).toBe('rgb(18, 20, 19)');
+    await chooseTheme(page, 'Light');
+    await page.goto('/guide');
+    expect(await background(page, 'body')).toBe('rgb(253, 253, 252)');
+    await assertQuiet();
+  });
+});
+
+describe('the reference in the console', () => {
+  browserTest('has the navigation, the account and its own contents', async () => {
+    const tenant = await app.tenant();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await page.getByRole('link', { name: 'REST API', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'REST API' }).waitFor();
+    await page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
+    const current = page.getByRole('navigation', { name: 'Main' }).locator('[aria-current=page]');
+    expect(await current.textContent()).toBe('REST API');
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.getByRole('complementary').getByRole('link', { name: 'Errors' }).click();
+    await expect
+      .poll(() =>
+        page.locator('#errors').evaluate((element) => element.getBoundingClientRect().top),
+      )
+      .toBeLessThan(200);
+    expect(await page.getByText('Bearer $PARLEY_API_KEY').count()).toBeGreaterThan(5);
+    await page.getByRole('link', { name: 'GraphiQL', exact: true }).click();
+    await page.locator('.graphiql-execute-button').waitFor();
+    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('ends the session from any page', async () => {
+    const tenant = await app.tenant();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await page.goto('/docs');
+    await page.getByRole('button', { name: /^Account Tenant/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    await page.goto('/docs');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('menuitem', { name: 'Sign in…' }).click();
+    await page.getByRole('heading', { name: /Sign in/ }).waitFor();
+    await assertQuiet();
+  });
+});
