@@ -9,6 +9,7 @@ import type { Page } from 'playwright-core';
 import { createServer } from 'vite';
 import { openBrowser } from '../helpers/chromium.ts';
 import { startServer, temporaryDirectory } from '../helpers/server.ts';
+import { GUIDE_SCREENS } from './guide-screens.ts';
 import { PLAYGROUND_SCREENS } from './playground-screens.ts';
 import { SETTINGS_SCREENS } from './settings-screens.ts';
 
@@ -51,6 +52,7 @@ const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   },
   ...PLAYGROUND_SCREENS,
   ...SETTINGS_SCREENS,
+  ...GUIDE_SCREENS,
   'not-found': (page) => page.goto('/bots/x/nothing'),
 };
 
@@ -115,6 +117,8 @@ async function takeParts(page: Page): Promise<void> {
 async function takeAll(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
+    // GraphiQL draws itself anew for another theme.
+    if (page.url().includes('/graphql')) await page.waitForTimeout(2_000);
     for (const [width, height] of SIZES) {
       await page.setViewportSize({ width, height });
       await page.screenshot({ path: join(DIRECTORY, `${name}-${width}-${colorScheme}.png`) });

@@ -58,10 +58,13 @@
       : 'Not signed in: put an API key into the headers.';
     // Kept in memory only: GraphiQL must not store a typed key.
     const typed = { text: key ? '{}' : headers };
-    show(typed);
-    new MutationObserver(() => show(typed)).observe(document.documentElement, {
+    const again = () => show(typed);
+    again();
+    new MutationObserver(again).observe(document.documentElement, {
       attributeFilter: ['data-theme'],
     });
+    // The editors take the system's theme only when they start.
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', again);
   };
   void start();
 }
