@@ -4,6 +4,8 @@
  * if a response is not a whole reply.
  *
  * `npm run bench -- --runs`: measures pages of runs among a million, on PostgreSQL, in about a minute.
+ *
+ * `npm run bench -- --web`: measures how fast and how heavy the console is, in Chromium, in about 2 minutes.
  */
 import { parseArgs } from 'node:util';
 import { definitionLine } from './definition.ts';
@@ -11,6 +13,7 @@ import { type Case, measure, type Plan, warmUp } from './measure.ts';
 import { type CaseResults, caseTable, markdownTable } from './report.ts';
 import { benchRuns } from './runs.ts';
 import { startTargets, type Target } from './targets.ts';
+import { benchWeb, type WebPlan } from './web.ts';
 import { MODES } from './workload.ts';
 
 const FULL: Plan = {
@@ -25,6 +28,8 @@ const QUICK: Plan = {
   round: { ms: 250, chats: 2_000 },
   rounds: 3,
 };
+const FULL_WEB: WebPlan = { loads: 5, replies: 500 };
+const QUICK_WEB: WebPlan = { loads: 3, replies: 50 };
 const CASES: Case[] = MODES.flatMap((mode) =>
   [1, 32, 128].map((connections) => ({ connections, mode })),
 );
@@ -66,6 +71,12 @@ async function benchLists(signal: AbortSignal): Promise<boolean> {
   return true;
 }
 
+async function benchConsole(plan: WebPlan, signal: AbortSignal): Promise<boolean> {
+  await using stack = new AsyncDisposableStack();
+  await benchWeb(plan, { postgresUrl, signal, stack });
+  return true;
+}
+
 /** Prints the failures of a target. @returns whether there were any. */
 function reportFailures({ name, output }: Target, all: CaseResults[]): boolean {
   const failures = all
@@ -77,18 +88,23 @@ function reportFailures({ name, output }: Target, all: CaseResults[]): boolean {
   return true;
 }
 
+function chosen(signal: AbortSignal): Promise<boolean> {
+  if (values.web) return benchConsole(values.quick ? QUICK_WEB : FULL_WEB, signal);
+  if (values.runs) return benchLists(signal);
+  return bench(values.quick ? QUICK : FULL, signal);
+}
+
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     runs: { type: 'boolean', default: false },
+    web: { type: 'boolean', default: false },
   },
 });
 const interruption = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interruption.abort());
 try {
-  const answered = values.runs
-    ? await benchLists(interruption.signal)
-    : await bench(values.quick ? QUICK : FULL, interruption.signal);
+  const answered = await chosen(interruption.signal);
   process.exitCode = answered ? 0 : 1;
 } catch (error) {
   if (!interruption.signal.aborted) throw error;
