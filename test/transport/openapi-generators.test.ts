@@ -22,11 +22,12 @@ describe('a client generator', () => {
   });
 
   test('finds a description of every field', () => {
-    const undescribed = [...objectsIn(document.components?.schemas)].flatMap(([place, { properties }]) =>
-      [...objectsIn(properties)]
-        .filter(([path]) => /^\/[^/]+$/.test(path))
-        .filter(([, field]) => !['description', '$ref', 'allOf'].some((name) => name in field))
-        .map(([path]) => `${place}${path}`),
+    const undescribed = [...objectsIn(document.components?.schemas)].flatMap(
+      ([place, { properties }]) =>
+        [...objectsIn(properties)]
+          .filter(([path]) => /^\/[^/]+$/.test(path))
+          .filter(([, field]) => !['description', '$ref', 'allOf'].some((name) => name in field))
+          .map(([path]) => `${place}${path}`),
     );
     expect(undescribed.filter((place) => !place.includes('/examples/'))).toEqual([]);
   });

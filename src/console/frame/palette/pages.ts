@@ -74,7 +74,13 @@ export const PAGES: Page[] = [
     href: '/settings/server',
     words: 'version database redis health',
   },
-  { group: 'Reference', icon: 'book', label: 'Guide', href: '/guide', words: 'manual documents help' },
+  {
+    group: 'Reference',
+    icon: 'book',
+    label: 'Guide',
+    href: '/guide',
+    words: 'manual documents help',
+  },
   { group: 'Reference', icon: 'list', label: 'REST API', href: '/docs', isOutside: true },
   { group: 'Reference', icon: 'code', label: 'GraphiQL', href: '/graphql', isOutside: true },
 ];
