@@ -1,0 +1,132 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { makeRuns } from '../helpers/runs.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+describe('the list of bots', () => {
+  browserTest('shows what runs where and how the last day went', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const recent = { createdAt: new Date(Date.now() - 60_000), latencyMs: 1_500 };
+    await makeRuns(app, bot, [recent, recent, { ...recent, status: 'FAILED' }]);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    const row = page.getByRole('row').filter({ has: page.getByTitle(`Copy ${bot}`) });
+    await row.getByRole('img', { name: '3 runs in the last 24 hours, 1 failed' }).waitFor();
+    expect(await row.textContent()).toMatch(/deployed.*not deployed.*31.*1\.5 s/);
+    await assertAccessible(page);
+    await assertFits(page);
+    await assertQuiet();
+  });
+
+  browserTest('deletes a bot by its typed id, also if another tab was first', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await page.getByRole('button', { name: 'Actions for Bot' }).click();
+    await page.getByRole('menuitem', { name: 'Delete…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete Bot?' });
+    await assertAccessible(page);
+    await dialog.getByLabel(`Type ${bot} to confirm`).fill('bot');
+    await page.keyboard.press('Enter');
+    expect(await app.prisma.bot.count({ where: { id: bot } })).toBe(1);
+    await tenant.graphql(`mutation { deleteBot(id: "${bot}") }`);
+    await dialog.getByLabel(`Type ${bot} to confirm`).fill(bot);
+    await page.keyboard.press('Enter');
+    await page.getByText('Deleted Bot.').waitFor();
+    await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('renames a bot, and says if another tab has deleted it', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await page.getByRole('button', { name: 'Actions for Bot' }).click();
+    await page.getByRole('menuitem', { name: 'Rename…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rename Bot' });
+    const rename = dialog.getByRole('button', { name: 'Rename' });
+    expect(await rename.getAttribute('title')).toBe('Type a new name first.');
+    await dialog.getByLabel('Name').fill('Order <b>desk</b>');
+    await assertAccessible(page);
+    await rename.click();
+    await page.getByRole('link', { name: 'Order <b>desk</b>' }).waitFor();
+    await page.getByRole('button', { name: 'Actions for Order' }).click();
+    await page.getByRole('menuitem', { name: 'Rename…' }).click();
+    await tenant.graphql(`mutation { deleteBot(id: "${bot}") }`);
+    await page.getByRole('dialog').getByLabel('Name').fill('Gone');
+    await page.keyboard.press('Enter');
+    await page.getByText(`There is no bot "${bot}".`).waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('says what a key may not do', async () => {
+    const tenant = await app.tenant();
+    await tenant.bot(null);
+    const { page, assertQuiet } = await signedIn(await tenant.key({ scopes: ['CHAT'] }));
+    const button = page.getByRole('button', { name: 'New bot' });
+    expect(await button.getAttribute('title')).toBe('Your key lacks the scope admin.');
+    await page.getByText('Your key lacks the scope runs.').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest(
+    'shows a failure in its place, with the id of the request, and tries again',
+    async () => {
+      const tenant = await app.tenant();
+      await tenant.bot(null);
+      const { page } = await signedIn(tenant.apiKey, '/bots/new');
+      await page.route('**/graphql', (route) =>
+        route.fulfill({
+          headers: { 'x-request-id': 'req_1' },
+          json: { errors: [{ message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } }] },
+        }),
+      );
+      await page.getByRole('link', { name: 'Bots', exact: true }).click();
+      await page.getByText('Broken.').first().waitFor();
+      await page.getByTitle('Copy req_1').waitFor();
+      await page.unroute('**/graphql');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText('not deployed').first().waitFor();
+    },
+  );
+
+  browserTest('works by keyboard alone', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await page
+      .getByRole('row')
+      .filter({ has: page.getByTitle(`Copy ${bot}`) })
+      .waitFor();
+    const focused = () =>
+      page.evaluate(
+        () =>
+          document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent,
+      );
+    const reach = async (name: string) => {
+      for (let presses = 0; presses < 30 && (await focused()) !== name; presses += 1)
+        await page.keyboard.press('Tab');
+      expect(await focused()).toBe(name);
+    };
+    await reach('Actions for Bot');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('Open');
+    await page.keyboard.press('ArrowUp');
+    expect(await focused()).toBe('Delete…');
+    await page.keyboard.press('Escape');
+    await expect.poll(focused).toBe('Actions for Bot');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('Open');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Definition').waitFor();
+    await assertQuiet();
+  });
+});
