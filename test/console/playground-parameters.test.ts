@@ -117,5 +117,12 @@ browserTest('production and staging answer the same message side by side', async
   await assertFits(page);
   await page.reload();
   await page.getByRole('region', { name: 'Staging' }).getByText('From staging.').waitFor();
+  const environment = page.getByRole('group', { name: 'Environment', exact: true });
+  for (const name of ['Production', 'Staging', 'Compare'])
+    await environment.getByRole('button', { name }).click();
+  await ask(page, 'And now?');
+  await expect.poll(() => page.getByText('From production.').count()).toBe(2);
+  await expect.poll(() => page.getByText('From staging.').count()).toBe(2);
+  expect(await page.locator('.turn').count()).toBe(4);
   await assertQuiet();
 });

@@ -1,6 +1,7 @@
 import { lazy, memo, type ReactNode, Suspense } from 'react';
 import { Badge } from '../parts/badge.tsx';
 import { IconButton } from '../parts/button.tsx';
+import { useCopy } from '../parts/copy.tsx';
 import { duration } from '../parts/time.tsx';
 import { Tools } from './tools.tsx';
 import { isOpen, type Piece, type Turn, textOf } from './turn.ts';
@@ -75,19 +76,18 @@ function Actions({
         aria-pressed={isInspected}
         onClick={() => actions.inspect(turn)}
       />
-      {text && (
-        <IconButton
-          label="Copy the reply"
-          icon="copy"
-          onClick={() => void navigator.clipboard.writeText(text)}
-        />
-      )}
+      {text && <CopyReply text={text} />}
       <IconButton label="Edit and send again" icon="edit" onClick={() => actions.edit(turn)} />
       {!isOpen(turn) && !turn.problem && (
         <IconButton label="Send again" icon="repeat" onClick={() => actions.repeat(turn)} />
       )}
     </span>
   );
+}
+
+function CopyReply({ text }: { text: string }) {
+  const [isCopied, copy] = useCopy(text);
+  return <IconButton label="Copy the reply" icon={isCopied ? 'check' : 'copy'} onClick={copy} />;
 }
 
 const TONES = {

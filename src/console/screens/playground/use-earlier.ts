@@ -29,7 +29,11 @@ export type Earlier = {
 
 type Session = { botId: string; environment: EnvironmentName; sessionId: string };
 
-/** Reads the stored messages of a session, the latest first. A key without the scope RUNS reads nothing. */
+/**
+ * Reads the stored messages of a session once, the latest first. A key without the scope RUNS reads nothing.
+ *
+ * @param isNew whether there is nothing to read, or not yet.
+ */
 export function useEarlier(session: Session, isNew: boolean): Earlier {
   const { botId, environment, sessionId } = session;
   const mayRead = useScope('RUNS');
@@ -40,6 +44,8 @@ export function useEarlier(session: Session, isNew: boolean): Earlier {
     isReading: false,
   });
   const isCurrent = useRef(true);
+  // What is sent from then on stands in this view already.
+  const hasRead = useRef(false);
 
   const read = useCallback(
     async (last: number, cursor: string | null) => {
@@ -66,7 +72,10 @@ export function useEarlier(session: Session, isNew: boolean): Earlier {
   );
   useEffect(() => {
     isCurrent.current = true;
-    if (mayRead && !isNew) void readPage(null);
+    if (mayRead && !isNew && !hasRead.current) {
+      hasRead.current = true;
+      void readPage(null);
+    }
     return () => {
       isCurrent.current = false;
     };
