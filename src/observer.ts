@@ -20,6 +20,8 @@ export type Observer = {
   toolCalled(seconds: number): void;
   /** A request or operation exceeded a rate limit. */
   rateLimited(): void;
+  /** A statement began or ended this many runs at once. */
+  batchSent(statement: 'begin' | 'end', runs: number): void;
 };
 
 /** The observer of a server without metrics. */
@@ -28,4 +30,5 @@ export const UNOBSERVED: Observer = {
   modelCalled() {},
   toolCalled() {},
   rateLimited() {},
+  batchSent() {},
 };

@@ -4,6 +4,7 @@ import { type Claim, type ClaimRow, claimRow, releaseClaim } from '../idempotenc
 import { makeId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { Log } from '../log.ts';
+import { type Observer, UNOBSERVED } from '../observer.ts';
 import {
   type NewSession,
   type RecalledRow,
@@ -89,9 +90,16 @@ export function createBegin({
   prisma,
   sql,
   owner,
+  observer = UNOBSERVED,
   log,
-}: Pick<Database, 'prisma' | 'sql'> & { owner: Pick<Owner, 'id'>; log: Log }): Begin {
-  const beginAll = createBatch<RequestedRow, BegunRow>(sql, BEGIN);
+}: Pick<Database, 'prisma' | 'sql'> & {
+  owner: Pick<Owner, 'id'>;
+  observer?: Observer | undefined;
+  log: Log;
+}): Begin {
+  const beginAll = createBatch<RequestedRow, BegunRow>(sql, BEGIN, {
+    onSend: (runs) => observer.batchSent('begin', runs),
+  });
 
   /** Releases in the order in which `BEGIN` acquires. */
   const release = async (run: BegunRun, { claim, turn }: BeginOptions) => {

@@ -62,7 +62,7 @@ export function createRunsDomain({
   const traceExport = otlpEndpoint ? createTraceExport({ endpoint: otlpEndpoint, log }) : undefined;
   if (traceExport) lifetime.defer(traceExport.close);
   return {
-    runs: createRuns({ prisma, sql, owner, pubsub, notify, log }),
+    runs: createRuns({ prisma, sql, owner, ...reporting }),
     queue: createQueue({ prisma, sql, owner, ...reporting }),
     queueDepth: createQueueDepth({ prisma }),
     runList: createRunList({ prisma }),

@@ -137,7 +137,7 @@ export function createQueue({
 }): Queue {
   const wake = () => pubsub.publish(QUEUE_CHANNEL, '');
 
-  const begin = createBegin({ prisma, sql, owner, log });
+  const begin = createBegin({ prisma, sql, owner, observer, log });
   const scheduler = createScheduler();
 
   /** @param hold called with the run before the transaction commits. */

@@ -5,6 +5,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { Log } from '../log.ts';
+import { type Observer, UNOBSERVED } from '../observer.ts';
 import type { HistoryMessage, TurnEnd } from '../sessions/history.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
@@ -81,16 +82,21 @@ export function createRuns({
   owner,
   pubsub,
   notify,
+  observer = UNOBSERVED,
   log,
 }: Pick<Database, 'prisma' | 'sql'> & {
   owner: Pick<Owner, 'id'>;
   pubsub: PubSub;
   notify: NotifyOfRun;
+  observer?: Observer;
   log: Log;
 }): Runs {
-  const begin = createBegin({ prisma, sql, owner, log });
+  const begin = createBegin({ prisma, sql, owner, observer, log });
   const checkpointAll = createBatch<Checkpoint & Holder, object>(sql, CHECKPOINT, CALLER_REPEATS);
-  const endAll = createBatch<EndEntry, object>(sql, END, CALLER_REPEATS);
+  const endAll = createBatch<EndEntry, object>(sql, END, {
+    ...CALLER_REPEATS,
+    onSend: (runs) => observer.batchSent('end', runs),
+  });
 
   const end = async (run: BegunRun, entry: EndEntry): Promise<StoredEnd> => {
     const ended = await endAll(run.id, entry);

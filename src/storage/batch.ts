@@ -22,6 +22,13 @@ const LARGE = 64 * 1024;
 const MAX_ENTRIES = 64;
 const MAX_CHARACTERS = 1024 * 1024;
 
+export type BatchOptions = {
+  /** Whether the statement is retried in an outage. Defaults to true. */
+  repeats?: boolean;
+  /** Called with the number of entries of each batch. */
+  onSend?: (entries: number) => void;
+};
+
 type Waiting<Row> = {
   key: string;
   json: string;
@@ -37,11 +44,12 @@ type Waiting<Row> = {
 export function createBatch<Entry extends object, Row extends object>(
   sql: Sql,
   statement: Statement,
-  { repeats = true }: { repeats?: boolean } = {},
+  { repeats = true, onSend = () => {} }: BatchOptions = {},
 ): Batch<Entry, Row> {
   const repeating = { when: repeats ? isOutage : () => false, limitMs: REQUEST_LIMIT_MS };
-  const small = createLane<Row>(sql, statement, { repeating, maxUnderWay: MAX_UNDER_WAY });
-  const large = createLane<Row>(sql, statement, { repeating, maxUnderWay: MAX_LARGE_UNDER_WAY });
+  const lane = (maxUnderWay: number) =>
+    createLane<Row>(sql, statement, { repeating, maxUnderWay, onSend });
+  const [small, large] = [lane(MAX_UNDER_WAY), lane(MAX_LARGE_UNDER_WAY)];
   return (key, entry) => {
     const json = JSON.stringify({ ...entry, key });
     return json.length > LARGE ? large(key, json) : small(key, json);
@@ -54,7 +62,12 @@ function createLane<Row extends object>(
   {
     repeating,
     maxUnderWay,
-  }: { repeating: Required<Pick<RetryOptions, 'when' | 'limitMs'>>; maxUnderWay: number },
+    onSend,
+  }: {
+    repeating: Required<Pick<RetryOptions, 'when' | 'limitMs'>>;
+    maxUnderWay: number;
+    onSend(entries: number): void;
+  },
 ) {
   const waiting: Waiting<Row>[] = [];
   let underWay = 0;
@@ -79,6 +92,7 @@ function createLane<Row extends object>(
   const send = async (batch: Waiting<Row>[]) => {
     ahead = batch;
     underWay += 1;
+    onSend(batch.length);
     // Not a deadline: the batch continues, and only the next batch no longer waits for it.
     const late = setTimeout(passed, LATE_MS, batch);
     try {

@@ -57,6 +57,7 @@ describe('the metrics', () => {
       return [name, [...new Set(labelNames)].filter((label) => label !== 'le').sort()];
     });
     expect(Object.fromEntries(names)).toEqual({
+      parley_batch_size: ['statement'],
       parley_connections: [],
       parley_event_loop_lag_seconds: [],
       parley_http_requests_total: ['method', 'route', 'status'],
@@ -120,6 +121,17 @@ describe('the metrics', () => {
     expect(await output()).toBe(5);
     const durations = await growth('parley_run_duration_seconds_count', {}, chat);
     expect(await durations()).toBe(1);
+  });
+
+  test('count the statements that begin and end runs, by the number of runs', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    for (const statement of ['begin', 'end']) {
+      const runs = await growth('parley_batch_size_sum', { statement }, () =>
+        Promise.all([1, 2, 3].map(() => tenant.chat(bot, { message: 'Hi' }))),
+      );
+      await expect.poll(runs).toBe(3);
+    }
   });
 
   test('count runs that failed', async () => {

@@ -25,6 +25,8 @@ type Sources = { server: Server; queueDepth(): Promise<QueueDepth> };
 /** Seconds. A chat takes tenths of a second, a run 15 minutes at most. */
 const RUN_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900];
 const CALL_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+/** Runs. A statement takes 64 at most. */
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64];
 const LAG_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** Source of the names: https://prometheus.io/docs/practices/naming/. No label has more values than the code names. */
@@ -75,6 +77,13 @@ export function createMetrics(): Metrics {
     help: 'Requests and operations that exceeded a rate limit.',
     registers,
   });
+  const batches = new Histogram({
+    name: 'parley_batch_size',
+    help: 'Runs that one statement began or ended.',
+    labelNames: ['statement'],
+    buckets: BATCH_BUCKETS,
+    registers,
+  });
   const lag = new Histogram({
     name: 'parley_event_loop_lag_seconds',
     help: 'How late a timer fires, measured ten times a second.',
@@ -119,6 +128,7 @@ export function createMetrics(): Metrics {
       modelCalled: (model, seconds) => modelDuration.observe({ model }, seconds),
       toolCalled: (seconds) => toolDuration.observe(seconds),
       rateLimited: () => rateLimited.inc(),
+      batchSent: (statement, runs) => batches.observe({ statement }, runs),
     },
     requestAnswered: (route, method, status) => requests.labels(route, method, `${status}`).inc(),
     readFrom(given) {
