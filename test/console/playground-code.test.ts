@@ -47,7 +47,7 @@ describe('the code of a message', () => {
     await page.getByText(/first text after .* tokens/).waitFor();
     for (const { name, label } of LANGUAGES) {
       await page.getByRole('button', { name: label, exact: true }).click();
-      const block = page.getByRole('region', { name: label, exact: true });
+      const block = page.locator('.inspector').getByLabel(label, { exact: true });
       await block.waitFor();
       await page.locator('.inspector').getByRole('button', { name: 'Copy', exact: true }).click();
       await page.locator('.inspector').getByText('Copied').waitFor();

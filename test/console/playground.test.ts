@@ -146,6 +146,7 @@ describe('a reply in the playground', () => {
       await expect
         .poll(() => page.getByText('Answer 476', { exact: true }).evaluate(isInSight))
         .toBe(true);
+      answerWith(app, 'Hello there.');
       await ask(page, 'Question 501');
       await page.getByText('Hello there.').waitFor();
       expect(
