@@ -10,6 +10,7 @@ import { orderLayers } from './src/console/build/layers.ts';
 
 /** The running server that `npm run dev` forwards requests to. */
 const server = process.env.PARLEY_URL ?? 'http://127.0.0.1:4000';
+const inConsole = (file: string) => join(import.meta.dirname, 'src/console', file);
 const outDir = join(import.meta.dirname, 'src/generated/console');
 
 export default defineConfig({
@@ -20,7 +21,7 @@ export default defineConfig({
     outDir,
     emptyOutDir: true,
     rolldownOptions: {
-      input: ['src/console/index.html', 'src/console/page.html'],
+      input: [inConsole('index.html'), inConsole('page.html')],
       output: {
         // Told apart, because the guide's content does not count as the console's scripts.
         chunkFileNames: ({ facadeModuleId }) =>

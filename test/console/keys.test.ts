@@ -177,11 +177,9 @@ describe('the keys', () => {
     const { data } = await other.graphql(`mutation { updateBot(id: "${bot}", input: {}) { id } }`);
     expect(data.updateBot.id).toBe(bot);
     const { page, assertQuiet } = await signedIn(mine.apiKey, '/settings');
-    const seen: string[] = [];
-    await page.route('**/graphql', async (route) => {
-      const response = await route.fetch();
-      seen.push(await response.text());
-      await route.fulfill({ response });
+    const answers: Promise<string>[] = [];
+    page.on('response', (response) => {
+      if (response.url().endsWith('/graphql')) answers.push(response.text());
     });
     for (const [path, text] of [
       ['/settings/keys/new', 'this session'],
@@ -196,9 +194,12 @@ describe('the keys', () => {
         .getByText(text ?? '')
         .first()
         .waitFor();
+      // A body can be read only before the next navigation.
+      await Promise.all(answers);
     }
     await page.keyboard.press('Control+k');
     await page.getByRole('option', { name: 'New bot' }).waitFor();
+    const seen = await Promise.all(answers);
     expect(seen.length).toBeGreaterThan(6);
     expect(seen.filter((answer) => answer.includes('Canary'))).toEqual([]);
     await assertQuiet();

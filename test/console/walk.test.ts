@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, expect } from 'vitest';
 import { makeId } from '../../src/ids.ts';
-import { startApp, type TestApp } from '../helpers/app.ts';
+import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { createVisits } from './visits.ts';
 
@@ -60,6 +60,22 @@ browserTest('a person comes from the sign-in link to a key that works, and ends 
   const sessions = await app.prisma.session.findMany({ where: { botId: id } });
   expect(new Set(sessions.map(({ sessionId }) => sessionId)).size).toBe(2);
 
+  await tenant.graphql(
+    'mutation ($id: ID!, $source: String!) { deploy(botId: $id, input: { source: $source, environment: STAGING }) { id } }',
+    { id, source: agent('prompt "You are the next version."') },
+  );
+  app.upstream.script(({ request, say, end }) => {
+    const isNext = request.body.messages[0]?.content.includes('next version');
+    say(isNext ? 'The next reply' : 'The present reply');
+    end();
+  });
+  await page.goto(`/bots/${id}/playground`);
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await page.getByLabel('Message').fill('Hello both');
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Production' }).getByText('The present reply').waitFor();
+  await page.getByRole('region', { name: 'Staging' }).getByText('The next reply').waitFor();
+
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('link', { name: 'API keys' }).click();
   await page.getByRole('link', { name: 'New key' }).click();
@@ -76,7 +92,7 @@ browserTest('a person comes from the sign-in link to a key that works, and ends 
   });
   expect(await curl(id, secret)).toMatchObject(['200', { response: 'Reply over REST' }]);
   await page.getByRole('link', { name: 'Usage' }).click();
-  await page.getByRole('row', { name: /^Walk 3 / }).waitFor();
+  await page.getByRole('row', { name: /^Walk 5 / }).waitFor();
   await page.getByRole('row', { name: /^Shop 1 / }).waitFor();
 
   await page.getByRole('link', { name: 'API keys' }).click();

@@ -125,7 +125,7 @@ describe('a client that reads nothing', () => {
     await expect.poll(app.upstream.openResponses).toBe(1);
 
     const page = await fetch(`${app.url}/graphql`, { headers: { accept: 'text/html' } });
-    const [, file = ''] = /src="([^"]+)"/.exec(await page.text()) ?? [];
+    const [, file = ''] = /src="(graphql\/assets\/[^"]+)"/.exec(await page.text()) ?? [];
     const accepted = watchConnections(app);
     const socket = await client(app, accepted);
     socket.pause();
