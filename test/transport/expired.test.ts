@@ -79,7 +79,9 @@ describe('when a session token expires', () => {
   test('streams of the key that issued it continue', async () => {
     const key = await tenant.key();
     const reader = GRAPHQL_READERS['graphql-sse'];
-    const ofKey = readWhole(reader({ app, bot, secret: key }), () => {});
+    const began = Promise.withResolvers<void>();
+    const ofKey = readWhole(reader({ app, bot, secret: key }), began.resolve);
+    await began.promise;
     expect((await outlive(reader, await tokenFor(HOUR))).items.at(-1)).toBe('INVALID_API_KEY');
     finish();
     expect((await ofKey).items.at(-1)).toBe('ChatDone');
@@ -125,7 +127,9 @@ test('a key that is valid for a hundred days does not count as expired', async (
   const secret = await keyFor(100 * 24 * HOUR);
   const ofAnHour = await keyFor(HOUR);
   const reader = REST_READERS['POST chat'];
-  const long = readWhole(reader({ app, bot, secret }), () => {});
+  const began = Promise.withResolvers<void>();
+  const long = readWhole(reader({ app, bot, secret }), began.resolve);
+  await began.promise;
   // Both expiries are checked together.
   expect((await outlive(reader, ofAnHour)).items.at(-1)).toBe('done failed');
   finish();
