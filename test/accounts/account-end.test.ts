@@ -12,13 +12,17 @@ let app: TestApp;
 let operator: string;
 let operatorAccount: string;
 let tenant: Tenant;
+/** The milliseconds by which the server's clock is ahead. */
+let ahead = 0;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ clock: () => Date.now() + ahead });
   const own = await app.tenant();
   operator = await own.key({ scopes: Object.values(KeyScope) });
   operatorAccount = own.accountId;
 });
 beforeEach(async () => {
+  // A minute has 30 requests without a valid key, so each test has a minute of its own.
+  ahead += 60_000;
   app.upstream.script(hello);
   tenant = await app.tenant();
 });

@@ -1,3 +1,4 @@
+import type { Response } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
@@ -178,9 +179,10 @@ describe('the keys', () => {
     expect(data.updateBot.id).toBe(bot);
     const { page, assertQuiet } = await signedIn(mine.apiKey, '/settings');
     const answers: Promise<string>[] = [];
-    page.on('response', (response) => {
+    const read = (response: Response) => {
       if (response.url().endsWith('/graphql')) answers.push(response.text());
-    });
+    };
+    page.on('response', read);
     for (const [path, text] of [
       ['/settings/keys/new', 'this session'],
       ['/settings/audit', 'Nothing was changed yet'],
@@ -199,6 +201,7 @@ describe('the keys', () => {
     }
     await page.keyboard.press('Control+k');
     await page.getByRole('option', { name: 'New bot' }).waitFor();
+    page.off('response', read);
     const seen = await Promise.all(answers);
     expect(seen.length).toBeGreaterThan(6);
     expect(seen.filter((answer) => answer.includes('Canary'))).toEqual([]);
