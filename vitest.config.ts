@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { ALONE, BOTH, LONG, TEST_FILES, UNIT } from './test/projects.ts';
 
@@ -45,8 +44,8 @@ const wholeSuite = (name: string, services: Services) => [
 
 export default defineConfig({
   test: {
-    // Two workers for each core, because a test waits for as long as it computes.
-    maxWorkers: 2 * availableParallelism(),
+    // One worker for each core. Two of them gained nothing: with the browser and the databases, the cores are busy.
+    maxWorkers: '100%',
     projects: [
       project('unit', UNIT),
       ...(TEST_DATABASE_URL
