@@ -1,5 +1,3 @@
-import { LRUCache } from 'lru-cache';
-import { CONCURRENCY_LIMITS } from '../accounts/concurrency-limit.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
@@ -14,6 +12,7 @@ import { type BegunRun, createBegin, disown, type NewRun, stillOf } from './begi
 import type { NotifyOfRun } from './changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-codec.ts';
 import type { RunEvent } from './events.ts';
+import { createQueueQuota } from './queue-quota.ts';
 import { createScheduler, type TakeOptions } from './scheduler.ts';
 import { traceIdOf } from './trace.ts';
 
@@ -114,10 +113,6 @@ export type Queue = {
 export const QUEUE_CHANNEL = 'queue';
 /** The attempts that a background run has. Limits how many processes a run can crash. */
 export const MAX_ATTEMPTS = 3;
-/** How long the count of an account's queued runs is cached, so that a long queue is not counted for each new run. */
-const COUNTED_FOR_MS = 1_000;
-const MAX_COUNTED = 1_000;
-
 const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
 
 export function createQueue({
@@ -139,6 +134,7 @@ export function createQueue({
 
   const begin = createBegin({ prisma, sql, owner, observer, log });
   const scheduler = createScheduler();
+  const quota = createQueueQuota({ prisma });
 
   /** @param hold called with the run before the transaction commits. */
   const takeRow = (ownerId: string, options: TakeOptions, hold: (run: HeldRun) => void) =>
@@ -180,39 +176,9 @@ export function createQueue({
     for (const labels of failed) observer.runEnded({ ...labels, status });
   };
 
-  const counts = new LRUCache<string, { queued: number }>({
-    max: MAX_COUNTED,
-    ttl: COUNTED_FOR_MS,
-    fetchMethod: async (accountId) => {
-      const [row] = await prisma.$queryRaw<{ queued: number }[]>`
-        SELECT count(*)::int AS queued FROM runs
-        WHERE status = 'QUEUED' AND attempt = 0 AND account_id = ${accountId}`;
-      return row;
-    },
-  });
-
-  /**
-   * Reserves a place in the account's queue. Checks a count that is at most a second old and includes the runs that
-   * this process has added since.
-   *
-   * @returns a function that gives the place back.
-   */
-  const reserve = async (accountId: string, plan: Plan) => {
-    const max = CONCURRENCY_LIMITS[plan].queuedRuns;
-    const count = await counts.fetch(accountId);
-    if (count && count.queued >= max) {
-      const message = `This account has ${max} background runs waiting, the limit of its plan. Try again when one begins.`;
-      throw new GatewayError('rate_limit_exceeded', message, { retryAfter: 1 });
-    }
-    if (count) count.queued += 1;
-    return () => {
-      if (count) count.queued -= 1;
-    };
-  };
-
   return {
     async add({ plan, accountId, traceparent, outputSchema, ...run }, claim) {
-      const giveBack = await reserve(accountId, plan);
+      const giveBack = await quota.reserve(accountId, plan);
       const traceId = traceIdOf(traceparent);
       const outcome = await begin(
         { ...run, traceId, onDisconnect: 'CONTINUE' },
