@@ -2,7 +2,7 @@ import { useId, useRef } from 'react';
 import { useContextNames } from './use-context-names.ts';
 import type { Draft } from './use-draft.ts';
 
-/** The `context` of the message, as JSON. It keeps what is typed, however wrong, and says where it is wrong. */
+/** The `context` of the message, as JSON. Keeps invalid JSON as typed, and shows the line and column of the error. */
 export function ContextEditor({
   deploymentId,
   draft: { context, reading, change },

@@ -125,7 +125,7 @@ for await (const { data, errors } of client.iterate({ query, variables })) {
 `;
 }
 
-/** A word of a POSIX shell. Nothing within single quotes has a meaning but the single quote. */
+/** Quotes an argument for a POSIX shell. Within single quotes, only the single quote is special. */
 function inShell(text: string): string {
   if (/^[\w:/.,@%+=-]+$/.test(text)) return text;
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import {
   DeleteAccount,
   ResumeAccount,
@@ -6,9 +5,9 @@ import {
 } from '../../../../operations/console/operations.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
-import { TextField } from '../../../parts/field.tsx';
 import { Refused } from '../../../parts/state.tsx';
 import { toast } from '../../../parts/toast.tsx';
+import { TypedConfirmation } from '../../../parts/typed-confirmation.tsx';
 import { mutate, useMutate } from '../../../server/operations.ts';
 import type { ListedAccount } from './account-dialogs.tsx';
 
@@ -57,9 +56,7 @@ export function DeleteAccountDialog({
   account: ListedAccount;
   onClose(): void;
 }) {
-  const [typed, setTyped] = useState('');
   const { isBusy, problem, run } = useMutate(DeleteAccount, ['Account']);
-  const isTyped = [account.name, account.id].includes(typed.trim());
   const submit = async () => {
     const answer = await run({ id: account.id });
     if (answer.problem && answer.problem.code !== 'NOT_FOUND') return;
@@ -72,32 +69,17 @@ export function DeleteAccountDialog({
         This deletes the account with its keys, bots, deployments, conversations, runs and audit
         log. It cannot be undone.
       </p>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isTyped && !isBusy) void submit();
-        }}
-      >
-        <TextField
-          label={`Type ${account.name} or its id to confirm`}
-          hint={<span className="mono">{account.id}</span>}
-          value={typed}
-          onChange={({ target }) => setTyped(target.value)}
-        />
-        <Refused problem={problem} />
-        <div className="actions">
-          <Button onClick={onClose}>Keep it</Button>
-          <Button
-            type="submit"
-            look="danger"
-            isBusy={isBusy}
-            unavailable={!isTyped && 'Type the name or the id of the account first.'}
-          >
-            Delete account
-          </Button>
-        </div>
-      </form>
+      <TypedConfirmation
+        expected={[account.name, account.id]}
+        label={`Type ${account.name} or its id to confirm`}
+        hint={<span className="mono">{account.id}</span>}
+        missing="Type the name or the id of the account first."
+        action="Delete account"
+        isBusy={isBusy}
+        problem={problem}
+        onConfirm={() => void submit()}
+        onCancel={onClose}
+      />
     </Dialog>
   );
 }
