@@ -13,7 +13,7 @@ export type Head = Arguments & {
 
 /** The words that may follow a damaged head. */
 type Words = {
-  /** Whether a word is a keyword of the innermost block. */
+  /** Whether the innermost block defines this keyword. */
   isKnown(word: string): boolean;
   /** The known word that an unknown one resembles. */
   guess(word: string, words: readonly string[]): string | undefined;

@@ -1,6 +1,6 @@
 import type { BlockName } from './grammar.ts';
 
-/** The probable meaning of a word of another system: a word of the block, or advice. */
+/** What a keyword of another system probably means: a keyword of the block, or advice. */
 export type Meaning = { readonly word: string } | { readonly advice: string };
 
 type Meanings = { readonly [word: string]: string };

@@ -203,7 +203,7 @@ export function createMemberParser(cursor: Cursor, braces: Braces, report: Repor
     if (!cursor.skipBlock()) braces.settle();
   }
 
-  /** Whether a word is a keyword of the innermost block. A block of names has none. */
+  /** Whether the innermost block defines this keyword. A block of names defines none. */
   function isKnown(word: string): boolean {
     const block = path.at(-1);
     return block !== undefined && findRule(block, word) !== undefined;

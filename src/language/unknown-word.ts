@@ -2,7 +2,7 @@ import { type BlockName, findHomes, wordsOf } from './grammar.ts';
 import { explain, meaningOf } from './meanings.ts';
 import { hint } from './suggest.ts';
 
-/** The probable meaning of a word that a block does not define. */
+/** A keyword that the block does not define, with the suggestion for its author. */
 export type UnknownWord = {
   /** The word of the block that it means, if any. */
   readonly meant: string | undefined;

@@ -4,7 +4,7 @@ import type { Piece } from './turn.ts';
 
 type Tool = Extract<Piece, { type: 'tool' }>;
 
-/** Tool calls that show one by one. More of them fold, but for those that run. */
+/** The maximum number of tool calls listed individually. Beyond it, the list is collapsed, and running calls stay below it. */
 const MOST_OPEN = 6;
 
 const TONES = { running: 'live', done: 'good', failed: 'bad' } as const;

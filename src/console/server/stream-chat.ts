@@ -33,8 +33,8 @@ export type Position = { runId: string; seq: number };
 export type Reading = { signal: AbortSignal; recording: Recording };
 
 /**
- * Sends a message and reads the events of its run until the last one. A cut stream continues where it was cut, when the
- * server is back: the run does not end with its reader.
+ * Sends a message and reads the events of its run until the last one. After a lost connection, resumes after the last
+ * event received once the server responds: the run continues without its reader.
  *
  * @throws ChatProblem
  */

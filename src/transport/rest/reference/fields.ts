@@ -7,8 +7,8 @@ const MAX_VALUES = 8;
 type Side = 'request' | 'response';
 
 /**
- * A table of an object's fields. Fields of nested objects follow their parent. Requests mark the fields that they need,
- * responses those that may be absent.
+ * A table of the fields of an object, in which the fields of a nested object follow it. Marks the required fields of a
+ * request and the optional fields of a response.
  */
 export function fieldsTable(schema: Schema, side: Side): Html {
   return html`<table>
