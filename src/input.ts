@@ -32,6 +32,9 @@ export const displayName = text
   .min(1, ofText('must not be empty'))
   .max(200, ofText('must not be longer than 200 characters'));
 
+/** Letters to find names and ids by. */
+export const searchText = text.trim().max(200, ofText('must not be longer than 200 characters'));
+
 /** The expiry of a key. */
 export const futureTime = z
   .date()

@@ -48,11 +48,18 @@ export const BOTS: Lists = {
   owner: Prisma.sql`account_id`,
 };
 
-/** SQL conditions that restrict a list to the bots that a caller may see. */
-export function visibleInList({ account, key }: Caller): Prisma.Sql[] {
+/**
+ * SQL conditions that restrict a list to the bots that a caller may see.
+ *
+ * @param search letters, of either case, that the name or the id of a bot must contain.
+ */
+export function visibleInList({ account, key }: Caller, search?: string | null): Prisma.Sql[] {
+  const contains = (column: Prisma.Sql) =>
+    Prisma.sql`strpos(lower(${column}), lower(${search})) > 0`;
   return [
     Prisma.sql`account_id = ${account.id}`,
     ...(key.restricted ? [Prisma.sql`id = ANY(${key.botIds})`] : []),
+    ...(search ? [Prisma.sql`(${contains(Prisma.sql`name`)} OR ${contains(Prisma.sql`id`)})`] : []),
   ];
 }
 

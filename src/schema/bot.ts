@@ -1,7 +1,8 @@
 import { actorOf } from '../accounts/audit.ts';
 import { mayUseBot } from '../accounts/caller.ts';
 import { BOTS, visibleInList } from '../bots/bots.ts';
-import { botId, displayName } from '../input.ts';
+import { botId, displayName, searchText } from '../input.ts';
+import type { PageArguments } from '../storage/keyset.ts';
 import { readLists } from '../storage/lists.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
@@ -29,16 +30,27 @@ const BotConnection = builder.connectionObject({ type: BotNode, name: 'BotConnec
 const loadBots = connectionLoader({
   type: 'Bot',
   order: BOTS,
-  find: ({ prisma, caller }, accountIds, page) =>
-    readLists(prisma, BOTS, accountIds, page, visibleInList(caller())),
+  find: (
+    { prisma, caller },
+    accountIds,
+    page,
+    { search }: PageArguments & { search?: string | null },
+  ) => readLists(prisma, BOTS, accountIds, page, visibleInList(caller(), search)),
   read: ({ prisma }, query) => prisma.bot.findMany(query),
 });
+
+const SEARCH = {
+  description:
+    'Letters, of either case, that the name or the ID of each bot must contain. At most 200 characters. Defaults to all bots.',
+  validate: { schema: searchText },
+};
 
 builder.prismaObjectField('Account', 'bots', (t) =>
   t.connection(
     {
       type: BotNode,
       description: 'Bots that the API key may use, newest first.',
+      args: { search: t.arg.string(SEARCH) },
       resolve: ({ id }, args, context, info) => loadBots(id, args, context, info),
     },
     BotConnection,
@@ -51,6 +63,7 @@ builder.queryField('bots', (t) =>
       type: BotNode,
       description: 'Lists the bots that the API key may use, newest first.',
       authScopes: { authenticated: true },
+      args: { search: t.arg.string(SEARCH) },
       resolve: (_root, args, context, info) =>
         loadBots(context.caller().account.id, args, context, info),
     },

@@ -53,6 +53,33 @@ describe('bots', () => {
     expect(entries.map(({ action }) => action)).toEqual(['UPDATE_BOT', 'UPDATE_BOT']);
   });
 
+  test('are found by a part of their name or id, of either case', async () => {
+    const owner = await app.tenant();
+    const [desk, other] = [await owner.bot(null), await owner.bot(null)];
+    await app.prisma.bot.update({ where: { id: desk }, data: { name: '100 % Ärger_Desk' } });
+    const find = async (search: string | null) => {
+      const query =
+        'query ($search: String) { bots(search: $search) { edges { node { id } } } viewer { account { bots(search: $search) { edges { node { id } } } } } }';
+      const { data } = await owner.graphql(query, { search });
+      expect(data.viewer.account.bots).toEqual(data.bots);
+      return data.bots.edges.map(({ node }: { node: { id: string } }) => node.id);
+    };
+    expect(await find('r_dESK')).toEqual([desk]);
+    expect(await find('100 %')).toEqual([desk]);
+    expect(await find(` ${other.toUpperCase()} `)).toEqual([other]);
+    expect(await find('%')).toEqual([desk]);
+    expect(await find('nothing')).toEqual([]);
+    expect(await find('')).toEqual([other, desk]);
+    expect(await find(null)).toEqual([other, desk]);
+    const { errors } = await owner.graphql(
+      'query ($search: String) { bots(search: $search) { pageInfo { hasNextPage } } }',
+      {
+        search: 'x'.repeat(201),
+      },
+    );
+    expect(errors?.[0]?.extensions?.code).toBe('INVALID_REQUEST');
+  });
+
   test('are listed newest first, in pages, and only those that the key may access', async () => {
     const owner = await app.tenant();
     const ids = [await owner.bot(), await owner.bot(), await owner.bot()];

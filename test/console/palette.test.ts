@@ -73,6 +73,35 @@ describe('the command palette', () => {
     await assertQuiet();
   });
 
+  browserTest(
+    'finds each of more than 100 bots by its name, as the form of a key does',
+    async () => {
+      const tenant = await app.tenant();
+      const oldest = await tenant.bot(null);
+      await app.prisma.bot.update({ where: { id: oldest }, data: { name: 'Oldest desk' } });
+      const newer = Array.from({ length: 100 }, (_, at) => ({
+        id: `${oldest}-${at}`,
+        name: `Shop ${at}`,
+        accountId: tenant.accountId,
+      }));
+      await app.prisma.bot.createMany({ data: newer });
+      const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings/keys/new');
+      const dialog = page.getByRole('dialog', { name: 'New API key' });
+      await dialog.getByLabel('Only some bots').check();
+      await dialog.getByLabel('Shop 99', { exact: false }).waitFor();
+      await dialog.getByLabel('Find bots').fill('LDEST');
+      await dialog.getByLabel(/^Oldest desk/).check();
+      await assertAccessible(page);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: /^Go to/ }).fill('oldest');
+      await page.getByRole('option', { name: 'Oldest desk' }).click();
+      await expect.poll(() => page.url()).toContain(`/bots/${oldest}/`);
+      await assertQuiet();
+    },
+  );
+
   browserTest('changes the theme, and signs out', async () => {
     const tenant = await app.tenant();
     const { page, assertQuiet } = await signedIn(tenant.apiKey);

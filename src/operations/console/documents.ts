@@ -149,8 +149,8 @@ fragment RunningDeployment on Deployment {
     name
   }
 }`,
-  `query BotNames($first: Int, $after: String) {
-  bots(first: $first, after: $after) {
+  `query BotNames($first: Int, $search: String) {
+  bots(first: $first, search: $search) {
     __typename
     edges {
       __typename
@@ -163,7 +163,6 @@ fragment RunningDeployment on Deployment {
     pageInfo {
       __typename
       hasNextPage
-      endCursor
     }
   }
 }`,

@@ -391,11 +391,11 @@ export type RenameBotMutation = { updateBot: { __typename: 'Bot', id: string, na
 
 export type BotNamesQueryVariables = Exact<{
   first?: number | null | undefined;
-  after?: string | null | undefined;
+  search?: string | null | undefined;
 }>;
 
 
-export type BotNamesQuery = { bots: { __typename: 'BotConnection', edges: Array<{ __typename: 'BotEdge', node: { __typename: 'Bot', id: string, name: string } }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null } } };
+export type BotNamesQuery = { bots: { __typename: 'BotConnection', edges: Array<{ __typename: 'BotEdge', node: { __typename: 'Bot', id: string, name: string } }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean } } };
 
 export type DeleteBotMutationVariables = Exact<{
   id: string;
@@ -675,7 +675,7 @@ export const RenameBot = persisted<RenameBotMutation, RenameBotMutationVariables
 
 export const BotNames = persisted<BotNamesQuery, BotNamesQueryVariables>(
   OperationTypeNode.QUERY,
-  'sha256:bf186ca293b990063fa7024ef983cec25836765058b5e33e807a8db8fb5361ac',
+  'sha256:236ca95c9dd64d8c74b1bc52ba7e2d52c1a7389d2a5e1097e2738201a1bd0460',
 );
 
 export const DeleteBot = persisted<DeleteBotMutation, DeleteBotMutationVariables>(

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useLocation } from 'wouter';
-import { BotNames, FindRun } from '../../../operations/console/operations.ts';
+import { FindRun } from '../../../operations/console/operations.ts';
+import { useBotNames } from '../../server/bot-names.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import { lacks, useScope, useViewer } from '../../server/viewer.ts';
 import { leave } from '../leave.ts';
@@ -8,30 +9,23 @@ import { chooseTheme, THEMES } from '../theme.ts';
 import type { Command } from './command.ts';
 import { PAGES } from './pages.ts';
 
-/** Bots that the palette lists. Others are found by their whole id. */
-const MOST_BOTS = 100;
-
 const RUN_ID = /^run_[0-9a-z]{26}$/;
-const BOT_ID = /^[\w-]{1,64}$/;
 
 /** The commands for a text, and a note on what is missing among them. */
 export function useCommands(text: string): { commands: Command[]; note: string | undefined } {
   const [, navigate] = useLocation();
   const { scopes } = useViewer().apiKey;
-  const bots = useServerQuery(BotNames, { first: MOST_BOTS, after: null });
+  const { bots = [], problem } = useBotNames(RUN_ID.test(text) ? '' : text);
   const run = useRun(text);
   const commands = useMemo(() => {
-    const { edges = [], pageInfo } = bots.data?.bots ?? {};
     const open = (id: string, label: string, detail = id): Command => {
       const href = `/bots/${id}/playground`;
       return { id: href, group: 'Bots', icon: 'bot', label, detail, run: () => navigate(href) };
     };
-    const isUnlisted = pageInfo?.hasNextPage && edges.every(({ node }) => node.id !== text);
     const pages = PAGES.filter(({ needs }) => !needs || scopes.includes(needs));
     return [
       ...(run.bot ? [open(run.bot.id, `${run.bot.name}, the bot of this run`, text)] : []),
-      ...edges.map(({ node }) => open(node.id, node.name)),
-      ...(isUnlisted && BOT_ID.test(text) ? [open(text, `Open the bot ${text}`)] : []),
+      ...bots.map(({ id, name }) => open(id, name)),
       ...pages.map(
         ({ href, isOutside, ...page }): Command => ({
           ...page,
@@ -41,8 +35,8 @@ export function useCommands(text: string): { commands: Command[]; note: string |
       ),
       ...ACTIONS,
     ];
-  }, [bots.data, run.bot, text, scopes, navigate]);
-  return { commands, note: run.note ?? bots.problem?.message };
+  }, [bots, run.bot, text, scopes, navigate]);
+  return { commands, note: run.note ?? problem?.message };
 }
 
 const ACTIONS: Command[] = [

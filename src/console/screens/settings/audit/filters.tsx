@@ -1,7 +1,8 @@
-import { BotNames, type ListedKeyFragment } from '../../../../operations/console/operations.ts';
+import { useEffect, useId, useState } from 'react';
+import type { ListedKeyFragment } from '../../../../operations/console/operations.ts';
 import { Button } from '../../../parts/button.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
-import { useServerQuery } from '../../../server/operations.ts';
+import { useBotNames } from '../../../server/bot-names.ts';
 import { ACTIONS, type AuditAddress } from './filter.ts';
 
 /** The conditions on the entries of the audit log. */
@@ -14,8 +15,6 @@ export function Filters({
   keys: Pick<ListedKeyFragment, 'id' | 'name' | 'prefix'>[];
   onChange(change: Partial<AuditAddress>): void;
 }) {
-  const { data } = useServerQuery(BotNames, { first: 100, after: null });
-  const bots = data?.bots.edges.map(({ node }) => node) ?? [];
   const isFiltered = Object.values(address).some((value) => value !== '');
   return (
     <search className="settings-filters">
@@ -44,19 +43,7 @@ export function Filters({
           </option>
         ))}
       </SelectField>
-      <SelectField
-        label="Bot"
-        value={address.bot}
-        onChange={({ target }) => onChange({ bot: target.value })}
-      >
-        <option value="">All bots</option>
-        <Other value={address.bot} known={bots} />
-        {bots.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </SelectField>
+      <BotFilter value={address.bot} onChange={(bot) => onChange({ bot })} />
       <TextField
         label="From"
         type="date"
@@ -81,7 +68,39 @@ export function Filters({
   );
 }
 
-/** The chosen value, if the list does not have it: a deleted bot, or one of a later page. */
+/** The id of a bot. It applies once it is chosen from the list, or when the field is left or sent by Enter. */
+function BotFilter({ value, onChange }: { value: string; onChange(bot: string): void }) {
+  const list = useId();
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  const { bots = [] } = useBotNames(typed);
+  const apply = (bot: string) => bot !== value && onChange(bot);
+  return (
+    <>
+      <TextField
+        label="Bot"
+        type="search"
+        placeholder="All bots"
+        list={list}
+        value={typed}
+        onChange={({ target }) => {
+          setTyped(target.value);
+          if (target.value === '' || bots.some(({ id }) => id === target.value))
+            apply(target.value);
+        }}
+        onBlur={() => apply(typed.trim())}
+        onKeyDown={({ key }) => key === 'Enter' && apply(typed.trim())}
+      />
+      <datalist id={list}>
+        {bots.map(({ id, name }) => (
+          <option key={id} value={id} label={name} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+/** The chosen key, if the list does not have it: a deleted key. */
 function Other({ value, known }: { value: string; known: { id: string }[] }) {
   if (value === '' || known.some(({ id }) => id === value)) return null;
   return <option value={value}>{value}</option>;

@@ -1,13 +1,12 @@
-import { BotNames } from '../../../../operations/console/operations.ts';
+import { useState } from 'react';
 import { Choice, Choices } from '../../../parts/choices.tsx';
+import { TextField } from '../../../parts/field.tsx';
 import { Refused, Skeleton } from '../../../parts/state.tsx';
-import { useServerQuery } from '../../../server/operations.ts';
+import { matches, type NamedBot, useBotNames } from '../../../server/bot-names.ts';
 import { useViewer } from '../../../server/viewer.ts';
 
-/** Bots that one key may be restricted to, and bots of one page. */
+/** Bots that one key may be restricted to. */
 const MOST = 100;
-
-type Named = { id: string; name: string };
 
 /** The bots that a key may use: all of the account, or some. */
 export function BotsField({
@@ -17,8 +16,8 @@ export function BotsField({
 }: {
   /** `null`: every bot of the account. */
   chosen: string[] | null;
-  /** Bots of the key, which may be missing in the first page of the list. */
-  known: Named[];
+  /** Bots of the key, which the list may lack. */
+  known: NamedBot[];
   onChange(chosen: string[] | null): void;
 }) {
   const isRestricted = useViewer().apiKey.bots !== null;
@@ -50,37 +49,47 @@ function BotList({
   onChange,
 }: {
   chosen: string[];
-  known: Named[];
+  known: NamedBot[];
   onChange(chosen: string[]): void;
 }) {
-  const { data, problem } = useServerQuery(BotNames, { first: MOST, after: null });
-  if (!data) return problem ? <Refused problem={problem} /> : <Skeleton height={60} />;
-  const listed: Named[] = data.bots.edges.map(({ node }) => node);
+  const [search, setSearch] = useState('');
+  const { bots: listed, hasMore, problem } = useBotNames(search);
+  if (!listed) return problem ? <Refused problem={problem} /> : <Skeleton height={60} />;
   const missing = known.filter(({ id }) => listed.every((bot) => bot.id !== id));
   const bots = [...missing, ...listed];
   if (bots.length === 0) return <p className="faint">The account has no bots.</p>;
+  const shown = bots.filter((bot) => matches(bot, search));
   return (
-    <div className="choices-scroll">
-      {bots.map(({ id, name }) => (
-        <Choice
-          key={id}
-          label={
-            <>
-              {name} <span className="mono faint">{id}</span>
-            </>
-          }
-          isChosen={chosen.includes(id)}
-          unavailable={
-            chosen.length >= MOST && !chosen.includes(id) && `A key has at most ${MOST} bots.`
-          }
-          onChange={(isChosen) =>
-            onChange(isChosen ? [...chosen, id] : chosen.filter((one) => one !== id))
-          }
+    <>
+      {hasMore && (
+        <TextField
+          label="Find bots"
+          type="search"
+          hint={`The newest ${MOST} bots are listed. Search by name or id to find others.`}
+          value={search}
+          onChange={({ target }) => setSearch(target.value)}
         />
-      ))}
-      {data.bots.pageInfo.hasNextPage && (
-        <p className="faint">These are the newest {MOST} bots. GraphQL can name the others.</p>
       )}
-    </div>
+      <div className="choices-scroll">
+        {shown.map(({ id, name }) => (
+          <Choice
+            key={id}
+            label={
+              <>
+                {name} <span className="mono faint">{id}</span>
+              </>
+            }
+            isChosen={chosen.includes(id)}
+            unavailable={
+              chosen.length >= MOST && !chosen.includes(id) && `A key has at most ${MOST} bots.`
+            }
+            onChange={(isChosen) =>
+              onChange(isChosen ? [...chosen, id] : chosen.filter((one) => one !== id))
+            }
+          />
+        ))}
+        {shown.length === 0 && <p className="faint">No bot has this name or id.</p>}
+      </div>
+    </>
   );
 }
