@@ -16,12 +16,17 @@ const outDir = join(import.meta.dirname, 'src/generated/console');
 export default defineConfig({
   root: 'src/console',
   publicDir: false,
-  plugins: [react(), guide(), orderLayers(), preloadFont(), precompress()],
+  plugins: [react(), guide(), orderLayers(), loadEarly(), precompress()],
   build: {
     outDir,
     emptyOutDir: true,
     rolldownOptions: {
-      input: [inConsole('index.html'), inConsole('page.html')],
+      input: [
+        inConsole('index.html'),
+        inConsole('page.html'),
+        inConsole('server/first-request.ts'),
+      ],
+      preserveEntrySignatures: 'strict',
       output: {
         // Told apart, because the guide's content does not count as the console's scripts.
         chunkFileNames: ({ facadeModuleId }) =>
@@ -40,21 +45,30 @@ export default defineConfig({
   },
 });
 
-/** Makes the page ask for its font at once, so that the first view has it. */
-function preloadFont(): Plugin {
+/** Makes a page request its font at once and, before its other scripts have loaded, the signed-in key. */
+function loadEarly(): Plugin {
   return {
-    name: 'preload-font',
+    name: 'load-early',
     apply: 'build',
     transformIndexHtml: {
       order: 'post',
-      handler: (_html, { bundle = {} }) =>
-        Object.keys(bundle)
+      handler: (_html, { bundle = {}, path }) => [
+        ...Object.keys(bundle)
           .filter((file) => file.endsWith('.woff2'))
           .map((file) => ({
             tag: 'link',
             attrs: { rel: 'preload', as: 'font', crossorigin: '', href: `/${file}` },
             injectTo: 'head' as const,
           })),
+        ...Object.values(bundle)
+          .filter((file) => file.type === 'chunk' && file.isEntry && file.name === 'first-request')
+          .filter(() => path === '/index.html')
+          .map(({ fileName }) => ({
+            tag: 'script',
+            attrs: { type: 'module', async: true, src: `/${fileName}` },
+            injectTo: 'head-prepend' as const,
+          })),
+      ],
     },
   };
 }

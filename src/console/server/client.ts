@@ -1,6 +1,7 @@
 import { Client, cacheExchange, fetchExchange, makeOperation, mapExchange } from 'urql';
 import { noteServerTime } from './clock.ts';
 import { noteAway, noteHere } from './connection.ts';
+import { takeFirstResponse } from './first-request.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
 import { isSessionEnd, problemOf } from './problem.ts';
 import { noteSession, noteSessionEnd } from './session.ts';
@@ -10,8 +11,8 @@ export const client = new Client({
   url: '/graphql',
   preferGetMethod: false,
   fetchOptions: { headers: { ...CONSOLE_HEADERS, accept: 'application/json' } },
-  async fetch(...request) {
-    const response = await fetch(...request);
+  async fetch(url, options) {
+    const response = await (takeFirstResponse(options?.body) ?? fetch(url, options));
     noteServerTime(response.headers.get('date'));
     return response;
   },

@@ -7,3 +7,8 @@ export function takeCode(): string | undefined {
   history.replaceState(history.state, '', address);
   return code;
 }
+
+/** Whether the address still has a one-time code. */
+export function hasCode(): boolean {
+  return new URLSearchParams(location.search).has('code');
+}
