@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import { type Observer, UNOBSERVED } from '../observer.ts';
 import type { Database } from '../storage/database.ts';
 import { compensateOnUnknown } from '../storage/persist.ts';
+import { openTransaction } from '../storage/transaction.ts';
 import { type BegunRun, createBegin, disown, type NewRun, stillOf } from './begin.ts';
 import type { NotifyOfRun } from './changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-codec.ts';
@@ -136,30 +137,23 @@ export function createQueue({
   const scheduler = createScheduler();
   const quota = createQueueQuota({ prisma });
 
-  /** @param hold called with the run before the transaction commits. */
-  const takeRow = (ownerId: string, options: TakeOptions, hold: (run: HeldRun) => void) =>
-    prisma.$transaction(async (tx) => {
-      const next = await scheduler.take(tx, ownerId, options);
-      if (next === undefined) return undefined;
-      const { id, accountId } = next;
-      const row = await tx.run.findUniqueOrThrow({ where: { id }, select: WORK_COLUMNS });
-      const { botId, attempt, ...rest } = row;
-      const begun = { id, botId, ownerId, attempt };
-      hold({ ...begun, startedAt: row.startedAt });
-      return { ...rest, begun, accountId };
-    }, TRANSACTION);
-
-  /** Takes a run. If the outcome of the transaction is unknown, releases the run to recovery. */
+  /** Takes a run. If the outcome of the commit is unknown, releases the run to recovery. */
   const takeNext = async (options: TakeOptions): Promise<TakenRun | undefined> => {
-    let held: HeldRun | undefined;
-    const taking = takeRow(owner.id(), options, (run) => {
-      held = run;
+    await using transaction = await openTransaction(prisma, TRANSACTION);
+    const { tx, commit } = transaction;
+    const ownerId = owner.id();
+    const next = await scheduler.take(tx, ownerId, options);
+    if (next === undefined) return undefined;
+    const { id, accountId } = next;
+    const row = await tx.run.findUniqueOrThrow({ where: { id }, select: WORK_COLUMNS });
+    const { botId, attempt, events, ...rest } = row;
+    const begun = { id, botId, ownerId, attempt };
+    await compensateOnUnknown(commit(), () => release({ ...begun, startedAt: row.startedAt }), {
+      log,
+      what: `The release of run ${id}`,
     });
-    const releasing = { log, what: 'The release of a queued run' };
-    const taken = await compensateOnUnknown(taking, async () => held && release(held), releasing);
-    if (taken === undefined) return undefined;
-    const { events, ...rest } = taken;
-    return { ...rest, earlier: events === null ? [] : readEvents(taken).events };
+    const earlier = events === null ? [] : readEvents(row).events;
+    return { ...rest, begun, accountId, earlier };
   };
 
   /** `startedAt` matches this transaction only: after a rollback, another process may take the same attempt. */
