@@ -39,7 +39,7 @@ const FOUNDATIONS = [
   'version.ts',
   'generated',
 ];
-const MODULES = [...DOMAINS, ...GROUND, 'schema', 'operations', 'transport', 'console'];
+const MODULES = [...DOMAINS, ...GROUND, 'schema', 'operations', 'transport', 'console', 'client'];
 const COMPOSITION = [
   'start.ts',
   'server.ts',
@@ -50,7 +50,7 @@ const COMPOSITION = [
 ];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('generated/'))
+  .filter((path) => /\.tsx?$/.test(path) && !/^(generated|client\/dist)\//.test(path))
   .sort();
 
 const source = (file: string) => readFileSync(join(SRC, file), 'utf8');
@@ -136,6 +136,16 @@ describe('the architecture', () => {
     expect(violations(({ from, to }) => moduleOf(from) === 'console' && !allowed(to))).toEqual([]);
     expect(
       violations(({ from, to }) => moduleOf(to) === 'console' && moduleOf(from) !== 'console'),
+    ).toEqual([]);
+  });
+
+  test('keeps the client, which is published by itself, apart from the server', () => {
+    expect(
+      violations(
+        ({ from, to }) =>
+          (moduleOf(from) === 'client' && moduleOf(to) !== 'client') ||
+          (moduleOf(to) === 'client' && !['client', 'command'].includes(moduleOf(from))),
+      ),
     ).toEqual([]);
   });
 

@@ -1,0 +1,50 @@
+/** A signal with a time limit. */
+export type Deadline = {
+  signal: AbortSignal;
+  /** Starts the time limit again. */
+  restart(): void;
+  /** Suspends the time limit. */
+  pause(): void;
+  /** Releases the timer and the listeners. */
+  stop(): void;
+};
+
+/** Longer times make `setTimeout` fire at once, so they count as no limit. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Starts a deadline.
+ *
+ * @param reasonFor creates the reason of the abort when the time is over.
+ * @param parents signals that also abort the deadline's signal, with their own reasons.
+ */
+export function startDeadline(
+  milliseconds: number,
+  reasonFor: (milliseconds: number) => unknown,
+  parents: readonly (AbortSignal | undefined)[],
+): Deadline {
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const pause = () => clearTimeout(timer);
+  const restart = () => {
+    pause();
+    if (milliseconds > MAX_TIMER_MS || controller.signal.aborted) return;
+    timer = setTimeout(() => controller.abort(reasonFor(milliseconds)), milliseconds);
+  };
+  const follow = () => {
+    const aborted = parents.find((parent) => parent?.aborted);
+    if (aborted) controller.abort(aborted.reason);
+  };
+  for (const parent of parents) parent?.addEventListener('abort', follow);
+  follow();
+  restart();
+  return {
+    signal: controller.signal,
+    restart,
+    pause,
+    stop() {
+      pause();
+      for (const parent of parents) parent?.removeEventListener('abort', follow);
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** Members whose values belong to users, so the client does not rename anything inside. */
+const OPAQUE = new Set(['output', 'metadata', 'attributes']);
+
+/** Renames the members of a response from `snake_case` to `camelCase`. */
+export function fromWire(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fromWire);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()),
+      OPAQUE.has(name) ? member : fromWire(member),
+    ]),
+  );
+}
+
+/** Renames the members of a request from `camelCase` to `snake_case`, without those inside them. */
+export function toWire(input: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(input).map(([name, member]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      member,
+    ]),
+  );
+}
