@@ -32,6 +32,9 @@ const topOf = (page: Page, id: string) =>
     return (document.getElementById(anchor)?.getBoundingClientRect().top ?? Infinity) - bar;
   }, id);
 
+const scrollOf = (page: Page) =>
+  page.locator('.screen-body').evaluate(({ scrollTop }) => scrollTop);
+
 describe('the guide', () => {
   browserTest('is readable without a session, from page to page', async () => {
     const { page, assertQuiet } = await open('/guide');
@@ -40,11 +43,17 @@ describe('the guide', () => {
     await page.getByRole('button', { name: /Sign in/ }).waitFor();
     await assertAccessible(page);
     await assertFits(page);
-    await page.getByRole('link', { name: 'Next The language agentlang' }).click();
+    const next = page.getByRole('link', { name: 'Next The language agentlang' });
+    await next.scrollIntoViewIfNeeded();
+    const position = await scrollOf(page);
+    expect(position).toBeGreaterThan(100);
+    await next.click();
     await title(page, 'The language agentlang');
     expect(new URL(page.url()).pathname).toBe('/guide/language');
+    await expect.poll(() => scrollOf(page)).toBe(0);
     await page.goBack();
     await title(page, 'First steps');
+    await expect.poll(() => scrollOf(page)).toBe(position);
     await page.getByRole('link', { name: 'docs/operations.md' }).first().click();
     await title(page, 'Operating Parley');
     await page.getByRole('heading', { name: 'Settings' }).waitFor();

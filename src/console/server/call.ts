@@ -8,14 +8,14 @@ export type Call = {
   environment: 'PRODUCTION' | 'STAGING';
   /** How the call is sent. REST needs the key of `rest-key.ts`. */
   protocol: 'graphql' | 'rest';
-  /** Whether the reply arrives while it is written, or whole. */
+  /** Whether the reply is streamed. Otherwise it arrives whole. */
   isStreamed: boolean;
   context?: Record<string, unknown> | undefined;
   onBusy?: 'ENQUEUE' | 'REJECT' | undefined;
   idempotencyKey?: string | undefined;
 };
 
-/** A step of a reply, by whichever protocol it arrives. */
+/** A step of a reply. It is the same for GraphQL and REST. */
 export type Step =
   | { type: 'started'; runId: string }
   | { type: 'text'; text: string }

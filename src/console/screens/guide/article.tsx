@@ -20,7 +20,7 @@ function contentOf(page: PageEntry): Promise<GuideNode[]> {
 export function Article({ page }: { page: PageEntry }) {
   const nodes = use(contentOf(page));
   const inside = useRef<HTMLElement>(null);
-  useScrollToAddress(inside);
+  useScroll(inside);
   const at = pages.indexOf(page);
   return (
     <>
@@ -33,11 +33,22 @@ export function Article({ page }: { page: PageEntry }) {
   );
 }
 
-/** Scrolls to the heading in the address, or to the start of the screen. */
-function useScrollToAddress(inside: RefObject<HTMLElement | null>): void {
+/**
+ * Scrolls to the heading in the address or to the start. The entry of the history keeps the position, so that going back
+ * and reloading restore it.
+ */
+function useScroll(inside: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
+    const guide = inside.current?.closest('.guide');
+    const scroller = guide?.parentElement;
+    if (!scroller) return undefined;
+    const { scroll } = Object(history.state);
     const heading = document.getElementById(location.hash.slice(1));
-    (heading ?? inside.current?.closest('.guide'))?.scrollIntoView();
+    if (typeof scroll === 'number') scroller.scrollTop = scroll;
+    else (heading ?? guide).scrollIntoView();
+    const keep = () => history.replaceState({ ...history.state, scroll: scroller.scrollTop }, '');
+    scroller.addEventListener('scrollend', keep);
+    return () => scroller.removeEventListener('scrollend', keep);
   }, [inside]);
 }
 

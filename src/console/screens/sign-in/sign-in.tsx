@@ -3,7 +3,7 @@ import type { Problem } from '../../server/problem.ts';
 import { SignInForm } from './sign-in-form.tsx';
 import './sign-in.css';
 
-/** The whole page while nobody is signed in. */
+/** The page of a browser without a session. */
 export function SignIn({ problem }: { problem: Problem | undefined }) {
   return (
     <main className="sign-in">

@@ -14,7 +14,7 @@ import { Filters } from './filters.tsx';
 const PAGE = 50;
 const COLUMNS = 5;
 
-/** What the keys of the account, and operators, changed. The filters stand in the address. */
+/** The changes that keys of the account and operators made. The address holds the filters. */
 export function Audit() {
   return (
     <Section title="Audit log" needs="ADMIN">

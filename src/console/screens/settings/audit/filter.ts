@@ -1,6 +1,6 @@
 import type { AuditAction, AuditFilter } from '../../../../operations/console/operations.ts';
 
-/** What each action did, as a person would say it. */
+/** Each action in plain words. */
 export const ACTIONS: Record<AuditAction, string> = {
   CREATE_ACCOUNT: 'created the account',
   UPDATE_ACCOUNT: 'changed the account',
