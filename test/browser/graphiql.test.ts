@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
-import { browserTest } from '../helpers/browser.ts';
-import { openBrowser } from '../helpers/chromium.ts';
+import { browserTest, openBlankPage } from '../helpers/browser.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -12,8 +11,7 @@ describe('GraphiQL', () => {
   browserTest('runs the chat subscription, contacts no other host, and stores no key', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
-    await using browser = await openBrowser();
-    const page = await browser.newPage();
+    const page = await openBlankPage();
     // The items that earlier versions stored.
     await page.addInitScript(() => {
       localStorage.setItem('graphiql:headers', 'Bearer parley_sk_old');
@@ -54,8 +52,7 @@ describe('GraphiQL', () => {
   browserTest(
     'fits a phone: the response is below the editors, and the documentation hides both',
     async () => {
-      await using browser = await openBrowser();
-      const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+      const page = await openBlankPage({ viewport: { width: 390, height: 844 } });
       await page.goto(`${app.url}/graphql`);
       await page.locator('.view-lines').first().waitFor();
       const boxOf = async (part: string) => {

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
-import { browserTest } from '../helpers/browser.ts';
-import { openBrowser } from '../helpers/chromium.ts';
+import { browserTest, openBlankPage } from '../helpers/browser.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -10,8 +9,7 @@ beforeAll(async () => {
 
 describe('the reference page', () => {
   browserTest('shows every operation, and asks no other server for anything', async () => {
-    await using browser = await openBrowser();
-    const page = await browser.newPage();
+    const page = await openBlankPage();
     const requests: string[] = [];
     const complaints: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
@@ -42,8 +40,7 @@ describe('the reference page', () => {
   browserTest('tries an operation with a key, streamed, and keeps the key nowhere', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
-    await using browser = await openBrowser();
-    const page = await browser.newPage();
+    const page = await openBlankPage();
     const hosts = new Set<string>();
     page.on('request', (request) => hosts.add(new URL(request.url()).host));
     await page.goto(`${app.url}/docs`);
@@ -69,8 +66,7 @@ describe('the reference page', () => {
   });
 
   browserTest('fits a phone, and offers the values of a parameter', async () => {
-    await using browser = await openBrowser();
-    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    const page = await openBlankPage({ viewport: { width: 390, height: 844 } });
     await page.goto(`${app.url}/docs`);
     const widths = await page.evaluate(() => {
       const { scrollWidth, clientWidth } = document.documentElement;

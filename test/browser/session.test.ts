@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
-import { browserTest } from '../helpers/browser.ts';
-import { openBrowser } from '../helpers/chromium.ts';
+import { browserTest, openBlankPage } from '../helpers/browser.ts';
 
 /** Another site, which serves one empty page. */
 async function startSite(): Promise<{ server: Server; origin: string }> {
@@ -82,8 +81,7 @@ describe('a page of another origin', () => {
     const { data } = await tenant.graphql(
       `mutation { createSessionToken(input: { botId: "${botId}", sessionId: "user-1" }) { token } }`,
     );
-    await using browser = await openBrowser();
-    const page = await browser.newPage();
+    const page = await openBlankPage();
     await page.goto(origin);
     return await page.evaluate(chatFromPage, {
       url: app.url,

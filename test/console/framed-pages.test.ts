@@ -1,20 +1,16 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { openBrowser } from '../helpers/chromium.ts';
 import { assertAccessible, assertFits, openPage } from './page.ts';
 
 let app: TestApp;
-let browser: Browser | undefined;
 beforeAll(async () => {
   app = await startApp();
 });
-afterAll(() => browser?.close());
 
 const open = async (path: string) => {
-  browser ??= await openBrowser();
-  const opened = await openPage(browser, app.url);
+  const opened = await openPage(app.url);
   opened.page.setDefaultTimeout(60_000);
   await opened.page.goto(path);
   return opened;

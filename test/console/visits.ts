@@ -1,7 +1,5 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { afterAll } from 'vitest';
+import type { BrowserContextOptions } from 'playwright-core';
 import type { Tenant, TestApp } from '../helpers/app.ts';
-import { openBrowser } from '../helpers/chromium.ts';
 import { type ConsolePage, openPage } from './page.ts';
 
 /** Visits to the console of an app, each in a browser context of its own. */
@@ -14,14 +12,10 @@ export type Visits = {
   endSessions(tenant: Tenant): Promise<unknown>;
 };
 
-/** Shares one browser among the tests of a file, and closes it after them. */
+/** Visits to the app of a test file. */
 export function createVisits(app: () => TestApp): Visits {
-  let browser: Browser | undefined;
-  afterAll(() => browser?.close());
-
   const open: Visits['open'] = async (url = app().url, options = {}) => {
-    browser ??= await openBrowser();
-    const opened = await openPage(browser, url, options);
+    const opened = await openPage(url, options);
     opened.page.setDefaultTimeout(60_000);
     return opened;
   };

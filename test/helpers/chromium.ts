@@ -1,7 +1,13 @@
 import { accessSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** Debian's headless shell comes first: a page takes half of the CPU time that it takes in the whole browser. */
+const PLACES = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
 
 /** The path of an installed Chromium, if any. */
 export const executablePath = PLACES.find((path) => {
