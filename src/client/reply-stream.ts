@@ -62,6 +62,7 @@ export function createReplyStream<Reply>(
     };
     try {
       for await (const event of resume(open, { maxRetries, signal })) {
+        signal.throwIfAborted();
         if (event.type === 'run_started') runId ??= event.runId;
         if (event.type === 'text') {
           deadline.pause();

@@ -20,6 +20,7 @@ export async function* followRun(
   };
   try {
     for await (const event of resume(open, { after, maxRetries, signal })) {
+      signal.throwIfAborted();
       deadline.pause();
       if (event.seq !== undefined) yield { ...event, seq: event.seq };
       deadline.restart();
