@@ -41,6 +41,7 @@ export type {
   Run,
   RunDone,
   RunEvent,
+  RunFailure,
   RunFilter,
   RunStarted,
   Span,

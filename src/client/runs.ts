@@ -1,4 +1,5 @@
 import type { Environment, JsonObject } from './chats.ts';
+import type { ErrorDetail } from './errors.ts';
 
 /** A run of a bot: one reply, with its trace. */
 export type Run = {
@@ -161,5 +162,19 @@ export type RunDone = Numbered & {
   /** Present only if the reply is incomplete. */
   status?: 'failed' | 'cancelled';
   /** Why the run failed. */
-  error?: { code: string; message: string; requestId?: string };
+  error?: RunFailure;
+};
+
+/** Why a run failed, in the form of every error of the server. */
+export type RunFailure = {
+  /** Machine-readable error code. */
+  code: string;
+  /** Human-readable explanation of the error. */
+  message: string;
+  /** Seconds to wait before a retry. Only with `rate_limit_exceeded`. */
+  retryAfter?: number;
+  /** Every problem in the request, each with its dotted path. */
+  details?: ErrorDetail[];
+  /** ID of the request that read the event. */
+  requestId: string;
 };
