@@ -118,7 +118,7 @@ export function createConnection(options: ClientOptions): Connection {
           } catch (error) {
             signal.throwIfAborted();
             if (failures >= maxRetries || !isRetryable(error)) throw error;
-            await waitToRetry(error, failures, signal);
+            await waitToRetry(error, failures, deadline);
           }
         }
       } catch (error) {

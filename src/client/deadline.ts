@@ -1,6 +1,8 @@
 /** A signal with a time limit. */
 export type Deadline = {
   signal: AbortSignal;
+  /** Milliseconds until the time is over. */
+  left(): number;
   /** Starts the time limit again. */
   restart(): void;
   /** Suspends the time limit. */
@@ -25,9 +27,11 @@ export function startDeadline(
 ): Deadline {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let startedAt = 0;
   const pause = () => clearTimeout(timer);
   const restart = () => {
     pause();
+    startedAt = Date.now();
     if (milliseconds > MAX_TIMER_MS || controller.signal.aborted) return;
     timer = setTimeout(() => controller.abort(reasonFor(milliseconds)), milliseconds);
   };
@@ -40,6 +44,7 @@ export function startDeadline(
   restart();
   return {
     signal: controller.signal,
+    left: () => startedAt + milliseconds - Date.now(),
     restart,
     pause,
     stop() {

@@ -61,7 +61,7 @@ export function createReplyStream<Reply>(
       return opened && source.decode(opened);
     };
     try {
-      for await (const event of resume(open, { maxRetries, signal })) {
+      for await (const event of resume(open, { maxRetries, deadline })) {
         signal.throwIfAborted();
         if (event.type === 'run_started') runId ??= event.runId;
         if (event.type === 'text') {

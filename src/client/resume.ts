@@ -1,3 +1,4 @@
+import type { Deadline } from './deadline.ts';
 import { ConnectionError } from './errors.ts';
 import { failure, isRunFailure } from './failure.ts';
 import { isRetryable, waitToRetry } from './retry.ts';
@@ -10,15 +11,15 @@ import type { StreamEvent } from './run-source.ts';
  * @param open sends one request for the events after a number; for all events if there is none. Returns `undefined` if
  *   the run has no more events.
  * @param maxRetries how often to reconnect without a new event.
- * @throws ParleyError if the last attempt fails, or the signal's reason.
+ * @throws ParleyError if the last attempt fails, or the reason of the deadline's signal.
  */
 export async function* resume(
   open: (after: number | undefined) => Promise<AsyncIterable<StreamEvent> | undefined>,
   {
     after,
     maxRetries,
-    signal,
-  }: { after?: number | undefined; maxRetries: number; signal: AbortSignal },
+    deadline,
+  }: { after?: number | undefined; maxRetries: number; deadline: Deadline },
 ): AsyncGenerator<StreamEvent> {
   /** Characters of text that were yielded. */
   let yielded = 0;
@@ -48,9 +49,9 @@ export async function* resume(
       }
       throw new ConnectionError('The connection ended before the run.');
     } catch (error) {
-      signal.throwIfAborted();
+      deadline.signal.throwIfAborted();
       if (failures >= maxRetries || !isRetryable(error)) throw error;
-      await waitToRetry(error, failures, signal);
+      await waitToRetry(error, failures, deadline);
       failures += 1;
     }
   }

@@ -1,3 +1,4 @@
+import type { Deadline } from './deadline.ts';
 import { ConnectionError, ParleyError, RateLimitError, RunError } from './errors.ts';
 
 const FIRST_MS = 500;
@@ -27,13 +28,14 @@ export function isRetryable(error: unknown): error is ParleyError {
   );
 }
 
-/** Waits before a retry. @throws the signal's reason if it is aborted. */
+/** Waits before a retry. @throws the error if the deadline is earlier, or the signal's reason if it is aborted. */
 export async function waitToRetry(
   error: ParleyError,
   failures: number,
-  signal: AbortSignal,
+  { signal, left }: Deadline,
 ): Promise<void> {
   const ms = retryDelay(failures, error instanceof RateLimitError ? error.retryAfter : 0);
+  if (ms > left()) throw error;
   await new Promise<void>((resolve) => {
     const end = () => {
       clearTimeout(timer);

@@ -19,7 +19,7 @@ export async function* followRun(
     return opened && decode(opened);
   };
   try {
-    for await (const event of resume(open, { after, maxRetries, signal })) {
+    for await (const event of resume(open, { after, maxRetries, deadline })) {
       signal.throwIfAborted();
       deadline.pause();
       if (event.seq !== undefined) yield { ...event, seq: event.seq };
