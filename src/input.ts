@@ -32,8 +32,8 @@ export const displayName = text
   .min(1, ofText('must not be empty'))
   .max(200, ofText('must not be longer than 200 characters'));
 
-/** Letters to find names and ids by. */
-export const searchText = text.trim().max(200, ofText('must not be longer than 200 characters'));
+/** A part of a name or an id: at most 200 characters. */
+export const namePart = text.trim().max(200, ofText('must not be longer than 200 characters'));
 
 /** The expiry of a key. */
 export const futureTime = z
@@ -102,6 +102,14 @@ export const cursor = text.refine(
 
 /** A UTC day. */
 export const utcDay = z.iso.date('must be a day such as 2026-11-21');
+
+/** The text of a search: at most 256 characters with at least one letter or digit. */
+export const searchText = text
+  .max(256, ofText('must not be longer than 256 characters'))
+  .regex(/[\p{L}\p{N}]/u, 'must contain a letter or a digit');
+
+/** A minimum of a count. */
+export const leastCount = z.int32('must be a whole number').min(1, 'must be at least 1');
 
 /** The name of a fact that a bot remembers about a user. */
 export const factName = z

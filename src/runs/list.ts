@@ -7,43 +7,23 @@ import {
   RunStatus,
 } from '../generated/prisma/client.ts';
 import type { PageQuery, Standing } from '../storage/keyset.ts';
-import {
-  firstRows,
-  type Lists,
-  NEWEST_FIRST,
-  orderBy,
-  readLists,
-  withinBounds,
-} from '../storage/lists.ts';
-
-/** Selects the runs that match every given field. */
-export type RunFilter = {
-  /** A session id. */
-  user?: string | null | undefined;
-  /** Any of these. */
-  status?: readonly RunStatus[] | null | undefined;
-  /** Any of these. */
-  channel?: readonly Channel[] | null | undefined;
-  kind?: RunKind | null | undefined;
-  environment?: Environment | null | undefined;
-  deploymentId?: string | null | undefined;
-  /** The UTC day of creation, `YYYY-MM-DD`. */
-  date?: string | null | undefined;
-  /** The earliest time of creation, inclusive. */
-  from?: Date | null | undefined;
-  /** The latest time of creation, exclusive. */
-  to?: Date | null | undefined;
-};
+import { firstRows, type Lists, NEWEST_FIRST, orderBy, readLists } from '../storage/lists.ts';
+import { boundsOf, matches, matchesEnums, matchesRest, type RunFilter } from './filter.ts';
+import { levelsFrom } from './levels.ts';
+import { createTextSearch } from './text-search.ts';
 
 /** Lists the runs of bots. */
 export type RunList = {
-  /** Reads one page per bot. The cost depends on the page's size only, not on how rare the matching runs are. */
+  /**
+   * Reads one page per bot. The cost depends on the page's size only, not on how rare the matching runs are, for each
+   * field of the filter alone.
+   *
+   * @throws GatewayError `invalid_request` for a text search of several bots.
+   */
   find(botIds: string[], filter: RunFilter, page: PageQuery): Promise<Standing[]>;
   /** Whether a run belongs to the bot and matches the filter. */
   has(botId: string, filter: RunFilter, runId: string): Promise<boolean>;
 };
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** Runs per bot, newest first. */
 export const RUNS: Lists = {
@@ -53,29 +33,27 @@ export const RUNS: Lists = {
 };
 
 export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
+  const search = createTextSearch({ prisma, lists: RUNS });
   return {
     find(botIds, filter, page) {
-      const conditions = conditionsOf(filter);
-      const within = { ...page, bounds: [...page.bounds, ...daysOf(filter)] };
-      if (isWhole(filter)) return readLists(prisma, RUNS, botIds, within, conditions);
+      const within = { ...page, bounds: [...page.bounds, ...boundsOf(filter)] };
+      const conditions = matchesRest(filter);
+      if (filter.text != null)
+        return search(botIds, filter.text, within, [...matchesEnums(filter), ...conditions]);
+      const branches = branchesOf(filter);
+      if (branches === undefined) return readLists(prisma, RUNS, botIds, within, conditions);
       const rows = Prisma.sql`
-        SELECT run.* FROM ${branchesOf(filter)}
-        CROSS JOIN LATERAL (${firstRows(RUNS, within, [...SAME_BRANCH, ...conditions])}) AS run
+        SELECT run.* FROM ${branches.rows}
+        CROSS JOIN LATERAL (${firstRows(RUNS, within, [...branches.same, ...conditions])}) AS run
         ORDER BY ${orderBy(page.direction)} LIMIT ${page.take}`;
       return readLists(prisma, RUNS, botIds, within, [], rows);
     },
 
     async has(botId, filter, id) {
-      const { kind, environment, channel, status } = filter;
       const conditions = [
         Prisma.sql`id = ${id}`,
         Prisma.sql`bot_id = ${botId}`,
-        ...(kind ? [Prisma.sql`kind::text = ${kind}`] : []),
-        ...(environment ? [Prisma.sql`environment::text = ${environment}`] : []),
-        ...(channel ? [Prisma.sql`channel::text = ANY(${[...channel]})`] : []),
-        ...(status ? [Prisma.sql`status::text = ANY(${[...status]})`] : []),
-        ...conditionsOf(filter),
-        ...withinBounds(RUNS, daysOf(filter)),
+        ...matches(filter),
       ];
       const found = await prisma.$queryRaw<unknown[]>`
         SELECT 1 FROM runs WHERE ${Prisma.join(conditions, ' AND ')}`;
@@ -84,19 +62,79 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
   };
 }
 
-/** Whether a filter selects by time only: then the matching runs are one range of an index. */
-function isWhole({ user, kind, environment, channel, status, deploymentId }: RunFilter): boolean {
-  const limits = [user, kind, environment, channel, status, deploymentId];
-  return limits.every((limit) => limit == null);
-}
+/** Values of columns. Each is one index range in list order, and a page merges their first rows. */
+type Branches = {
+  rows: Prisma.Sql;
+  /** The conditions that a run of a branch meets. */
+  same: Prisma.Sql[];
+};
 
 /**
- * The combinations of kind, environment, channel and status that match a filter, 60 at most. Each is one index range in
- * list order, and a page merges their first rows. So the database never scans runs that do not match, which may be
- * nearly all of a million.
+ * The branches of a filter, so that the database never scans runs that do not match, which may be nearly all of a
+ * million. None if it selects by time only: then the matching runs are one range of an index.
  */
-function branchesOf({ kind, environment, channel, status }: RunFilter): Prisma.Sql {
-  const branches = (kind ? [kind] : Object.values(RunKind)).flatMap((kind) =>
+function branchesOf(filter: RunFilter): Branches | undefined {
+  const { user, kind, environment, channel, status, deploymentId, model, errorCode } = filter;
+  const { minLatencyMs, minTokens } = filter;
+  if (user == null && errorCode == null) {
+    if (minLatencyMs != null) return levels(LATENCY, minLatencyMs, filter);
+    if (minTokens != null) return levels(TOKENS, minTokens, filter);
+  }
+  const limits = [user, kind, environment, channel, status, deploymentId, model, errorCode];
+  if (limits.every((limit) => limit == null)) return undefined;
+  return errorCode ? ofErrors(filter, errorCode) : ofEnums(filter);
+}
+
+const LATENCY = Prisma.sql`run_level(latency_ms)`;
+const TOKENS = Prisma.sql`run_level(prompt_tokens::bigint + completion_tokens)`;
+/** Part of the index's predicate. */
+const HAS_TOKENS = Prisma.sql`prompt_tokens::bigint + completion_tokens > 0`;
+
+/** One branch for each level of a number, 153 at most. The enumerations are in the entries of their indexes. */
+function levels(level: Prisma.Sql, least: number, filter: RunFilter): Branches {
+  return {
+    rows: Prisma.sql`unnest(${levelsFrom(least)}::bigint[]) AS branch(level)`,
+    same: [
+      Prisma.sql`${level} = branch.level`,
+      ...(level === TOKENS ? [HAS_TOKENS] : []),
+      ...matchesEnums(filter),
+    ],
+  };
+}
+
+/** One branch for each combination of kind, environment, channel and status, 60 at most. */
+function ofEnums(filter: RunFilter): Branches {
+  const branches = combinations(filter);
+  // One `unnest` for all columns: with one per column, the planner overestimates the rows and JIT-compiles the query.
+  return {
+    rows: Prisma.sql`unnest(${columnsOf(branches)}) AS branch(kind, environment, channel, status)`,
+    same: SAME_ENUMS,
+  };
+}
+
+/** As `ofEnums`, for each error code. Only failed runs have one. */
+function ofErrors(filter: RunFilter, errorCodes: readonly string[]): Branches {
+  const failed = filter.status?.includes('FAILED') ?? true;
+  const branches = combinations({ ...filter, status: failed ? ['FAILED'] : [] }).flatMap((branch) =>
+    [...new Set(errorCodes)].map((errorCode) => ({ ...branch, errorCode })),
+  );
+  const codes = branches.map(({ errorCode }) => errorCode);
+  return {
+    rows: Prisma.sql`
+      unnest(${columnsOf(branches)}, ${codes}::text[]) AS branch(kind, environment, channel, status, error)`,
+    same: [...SAME_ENUMS, Prisma.sql`runs.error_code = branch.error`],
+  };
+}
+
+type Branch = {
+  kind: RunKind;
+  environment: Environment;
+  channel: Channel;
+  status: RunStatus;
+};
+
+function combinations({ kind, environment, channel, status }: RunFilter): Branch[] {
+  return (kind ? [kind] : Object.values(RunKind)).flatMap((kind) =>
     (environment ? [environment] : Object.values(Environment)).flatMap((environment) =>
       [...new Set(channel ?? Object.values(Channel))].flatMap((channel) =>
         [...new Set(status ?? Object.values(RunStatus))].map((status) => ({
@@ -108,38 +146,19 @@ function branchesOf({ kind, environment, channel, status }: RunFilter): Prisma.S
       ),
     ),
   );
-  // One `unnest` for all columns: with one per column, the planner overestimates the rows and JIT-compiles the query.
-  return Prisma.sql`
-    unnest(
-      ${branches.map(({ kind }) => kind)}::text[]::"RunKind"[],
-      ${branches.map(({ environment }) => environment)}::text[]::"Environment"[],
-      ${branches.map(({ channel }) => channel)}::text[]::"Channel"[],
-      ${branches.map(({ status }) => status)}::text[]::"RunStatus"[]
-    ) AS branch(kind, environment, channel, status)`;
 }
 
-const SAME_BRANCH = [
+function columnsOf(branches: Branch[]): Prisma.Sql {
+  return Prisma.sql`
+    ${branches.map(({ kind }) => kind)}::text[]::"RunKind"[],
+    ${branches.map(({ environment }) => environment)}::text[]::"Environment"[],
+    ${branches.map(({ channel }) => channel)}::text[]::"Channel"[],
+    ${branches.map(({ status }) => status)}::text[]::"RunStatus"[]`;
+}
+
+const SAME_ENUMS = [
   Prisma.sql`runs.kind = branch.kind`,
   Prisma.sql`runs.environment = branch.environment`,
   Prisma.sql`runs.channel = branch.channel`,
   Prisma.sql`runs.status = branch.status`,
 ];
-
-/** The conditions for the fields that `branchesOf` does not cover. */
-function conditionsOf({ user, deploymentId }: RunFilter): Prisma.Sql[] {
-  return [
-    ...(user == null ? [] : [Prisma.sql`session_id = ${user}`]),
-    ...(deploymentId == null ? [] : [Prisma.sql`deployment_id = ${deploymentId}`]),
-  ];
-}
-
-/** The filter's time range as bounds. The empty id sorts before every id. */
-function daysOf({ date, from, to }: RunFilter): PageQuery['bounds'] {
-  const day = date == null ? [] : [Date.parse(date)];
-  const since = [...day, ...(from ? [from.getTime()] : [])];
-  const until = [...day.map((at) => at + DAY_MS), ...(to ? [to.getTime()] : [])];
-  return [
-    ...since.map((at) => ({ place: [at, ''] as const, direction: 'asc' as const })),
-    ...until.map((at) => ({ place: [at, ''] as const, direction: 'desc' as const })),
-  ];
-}

@@ -1,7 +1,7 @@
 import { actorOf } from '../accounts/audit.ts';
 import { mayUseBot } from '../accounts/caller.ts';
 import { BOTS, visibleInList } from '../bots/bots.ts';
-import { botId, displayName, searchText } from '../input.ts';
+import { botId, displayName, namePart } from '../input.ts';
 import type { PageArguments } from '../storage/keyset.ts';
 import { readLists } from '../storage/lists.ts';
 import { builder } from './builder.ts';
@@ -42,7 +42,7 @@ const loadBots = connectionLoader({
 const SEARCH = {
   description:
     'Letters, of either case, that the name or the ID of each bot must contain. At most 200 characters. Defaults to all bots.',
-  validate: { schema: searchText },
+  validate: { schema: namePart },
 };
 
 builder.prismaObjectField('Account', 'bots', (t) =>

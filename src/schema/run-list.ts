@@ -1,11 +1,13 @@
 import { getRefFromModel } from '@pothos/plugin-prisma';
 import { GatewayError } from '../errors.ts';
-import { sessionId, text, utcDay } from '../input.ts';
-import { RUNS, type RunFilter } from '../runs/list.ts';
+import { leastCount, searchText, sessionId, text, utcDay } from '../input.ts';
+import type { RunFilter } from '../runs/filter.ts';
+import { RUNS } from '../runs/list.ts';
 import type { PageArguments } from '../storage/keyset.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 import type { Context } from './context.ts';
+import { ErrorCodeEnum } from './error-code.ts';
 import { RUN_TEXTS } from './run.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from './shared.ts';
 
@@ -47,6 +49,28 @@ const RunFilterInput = builder.inputType('RunFilter', {
     deploymentId: t.id({
       description: 'Returns only runs of this deployment.',
       validate: { schema: text },
+    }),
+    model: t.string({
+      description: 'Returns only runs that use the model of this name.',
+      validate: { schema: text },
+    }),
+    errorCode: t.field({
+      type: [ErrorCodeEnum],
+      description: 'Returns only runs that failed with one of these error codes.',
+      validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
+    }),
+    minLatencyMs: t.int({
+      description: 'Returns only finished runs that took at least this long, in milliseconds.',
+      validate: { schema: leastCount },
+    }),
+    minTokens: t.int({
+      description: 'Returns only runs with at least this many prompt and completion tokens.',
+      validate: { schema: leastCount },
+    }),
+    text: t.string({
+      description:
+        'Returns only finished runs whose input or response contains these words, among the first 8,192 characters of each. `"a phrase"` finds adjacent words, `-word` excludes runs, and `or` finds either side. Upper and lower case are the same. Searches one bot at a time.',
+      validate: { schema: searchText },
     }),
   }),
 });

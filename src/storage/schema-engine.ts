@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import {
@@ -10,15 +11,22 @@ import {
 } from '@prisma/driver-adapter-utils';
 import * as engine from '@prisma/schema-engine-wasm/schema_engine_bg';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
+import { startDeadline } from '../deadline.ts';
 import { type Migrations, PRISMA_DIRECTORY, readMigrations } from './migration-files.ts';
 
 const SCHEMA_FILE = 'schema.prisma';
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
-/** Limits the wait for another migrating process or for a locked table. */
+/** Limits the wait for a locked table. */
 const LIMIT_WAITS = "SET lock_timeout = '60s'";
-/** Prisma's own advisory lock. It is reentrant within a database session and is released when the session ends. */
-const TAKE_LOCK = 'SELECT pg_advisory_lock(72707369)';
+/**
+ * Prisma's own advisory lock. It is reentrant within a database session and is released when the session ends. It is
+ * polled, because an index that is created concurrently waits for the statements of all other sessions.
+ */
+const TRY_LOCK = 'SELECT pg_try_advisory_lock(72707369)';
+const LOCK_POLL_MS = 250;
+/** Limits the wait for another migrating process, which may create indexes of large tables. */
+const LOCK_LIMIT_MS = 15 * 60 * 1_000;
 
 /**
  * Deletes the records of interrupted and failed migrations, so that they are applied again: nothing else is left of
@@ -42,10 +50,12 @@ export async function applyPending(
   let failure: Error | undefined;
   const connect = async () => {
     const connection = await adapter.connect();
-    for (const sql of [LIMIT_WAITS, TAKE_LOCK, FORGET_UNFINISHED]) await execute(connection, sql);
+    await execute(connection, LIMIT_WAITS);
+    await takeLock(connection);
+    await execute(connection, FORGET_UNFINISHED);
     return Object.assign(connection, {
       executeScript: (script: string) =>
-        execute(connection, wholeMigration(script)).catch((error) => {
+        applyScript(connection, script).catch((error) => {
           failure = cannotApply(error, migrationsList.migrationDirectories, script);
           throw error;
         }),
@@ -61,8 +71,55 @@ export async function applyPending(
   });
 }
 
+/** Records the completion of the migration that is being applied. */
+const FINISHED = `UPDATE "_prisma_migrations" SET finished_at = now()
+  WHERE finished_at IS NULL AND rolled_back_at IS NULL`;
+
 async function execute(connection: SqlDriverAdapter, sql: string): Promise<void> {
   await connection.executeRaw({ sql, args: [], argTypes: [] });
+}
+
+/** @throws Error if another process migrates for longer than the limit. */
+async function takeLock(connection: SqlDriverAdapter): Promise<void> {
+  using deadline = startDeadline(LOCK_LIMIT_MS, {
+    reason: () => new Error('another process has been migrating the database for 15 minutes'),
+  });
+  for (;;) {
+    const { rows } = await connection.queryRaw({ sql: TRY_LOCK, args: [], argTypes: [] });
+    if (rows[0]?.[0] === true) return;
+    await setTimeout(LOCK_POLL_MS, undefined, { signal: deadline.signal }).catch(() => {
+      throw deadline.signal.reason;
+    });
+  }
+}
+
+/** The name of the adapter of PostgreSQL, see `@prisma/adapter-pg`. */
+const POSTGRES_ADAPTER = '@prisma/adapter-pg';
+const CONCURRENT_INDEX = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY "(\w+)" /;
+
+/**
+ * Applies one migration. On PostgreSQL, a migration whose statements all create indexes concurrently runs statement by
+ * statement, so that old processes can write meanwhile. It is safe to interrupt too: it first drops the indexes that an
+ * earlier attempt created. The embedded database has no other process, so there it is one transaction as well.
+ */
+async function applyScript(connection: SqlDriverAdapter, script: string): Promise<void> {
+  const statements = script.split(/;\s*$/m).map((statement) => statement.trim());
+  const indexes = statements.filter((statement) => statement !== '');
+  const names = indexes.map((statement) => CONCURRENT_INDEX.exec(statement)?.[1]);
+  if (connection.adapterName !== POSTGRES_ADAPTER || names.some((name) => name === undefined)) {
+    await execute(connection, wholeMigration(inTransaction(script)));
+    return;
+  }
+  for (const [position, statement] of indexes.entries()) {
+    await execute(connection, `DROP INDEX IF EXISTS "${names[position]}"`);
+    await execute(connection, statement);
+  }
+  await execute(connection, FINISHED);
+}
+
+/** Replaces what PostgreSQL refuses in a transaction. */
+function inTransaction(script: string): string {
+  return script.replaceAll('INDEX CONCURRENTLY', 'INDEX');
 }
 
 /**
@@ -72,8 +129,7 @@ async function execute(connection: SqlDriverAdapter, sql: string): Promise<void>
 function wholeMigration(script: string): string {
   return `DO $parley$ BEGIN
     EXECUTE $migration$${script}$migration$;
-    UPDATE "_prisma_migrations" SET finished_at = now()
-    WHERE finished_at IS NULL AND rolled_back_at IS NULL;
+    ${FINISHED};
   END $parley$`;
 }
 
@@ -125,7 +181,7 @@ async function withEngine<T>(
       provider: adapter.provider,
       adapterName: adapter.adapterName,
       connect: () => track(adapter.connect()),
-      connectToShadowDb: () => track(new PrismaPGlite(new PGlite()).connect()),
+      connectToShadowDb: () => track(connectToShadow()),
     }),
   );
   try {
@@ -134,6 +190,15 @@ async function withEngine<T>(
     schemaEngine.free();
     await Promise.all(opened.map((connection) => connection.dispose()));
   }
+}
+
+/** An empty database, in which the engine applies the recorded migrations to compare them with the schema. */
+async function connectToShadow(): Promise<SqlDriverAdapter> {
+  const connection = await new PrismaPGlite(new PGlite()).connect();
+  const executeScript = connection.executeScript.bind(connection);
+  return Object.assign(connection, {
+    executeScript: (script: string) => executeScript(inTransaction(script)),
+  });
 }
 
 /** Instantiates the engine's WebAssembly module, which its package leaves to a bundler. */

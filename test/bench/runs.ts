@@ -12,6 +12,8 @@ const USERS = 20_000;
 const DAYS = 365;
 const PAGE = 50;
 const SAMPLES = 20;
+/** Different replies, of 60 words each. */
+const TEXTS = 20_000;
 
 type Filter = Record<string, unknown>;
 
@@ -23,6 +25,11 @@ const FIELDS: Record<string, Record<string, Filter>> = {
   kind: { many: { kind: 'CHAT' }, few: { kind: 'EXECUTE' } },
   environment: { many: { environment: 'PRODUCTION' }, few: { environment: 'STAGING' } },
   deploymentId: { many: { deploymentId: 'dep_0' }, few: { deploymentId: 'dep_7' } },
+  model: { many: { model: 'model-0' }, few: { model: 'model-7' } },
+  errorCode: { many: { errorCode: ['MODEL_ERROR'] }, few: { errorCode: ['MODEL_TIMEOUT'] } },
+  minLatencyMs: { many: { minLatencyMs: 1_000 }, few: { minLatencyMs: 30_001 } },
+  minTokens: { many: { minTokens: 100 }, few: { minTokens: 5_003 } },
+  text: { many: { text: 'order' }, few: { text: '"rare word"' } },
   date: { a: { date: '2026-02-03' } },
   'from, to': { a: { from: '2026-03-01T00:00:00Z', to: '2026-06-01T00:00:00Z' } },
 };
@@ -117,6 +124,7 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
   console.log(`${align(rows)}\n`);
   const traces = await traceNewest();
   console.log(`The newest ${PAGE} with their traces: p50 ${traces.p50} ms, p95 ${traces.p95} ms.`);
+  console.log(`Sizes in MB: ${await sizesOf(databaseUrl)}.`);
   for (const days of [1, 30, DAYS]) {
     const to = new Date('2026-12-31T00:00:00Z');
     const from = new Date(to.getTime() - days * 24 * 60 * 60 * 1_000);
@@ -163,6 +171,7 @@ async function fill(databaseUrl: string): Promise<number> {
       FROM (VALUES ('dep_', '${BOT_ID}'), ('opposite_', 'opposite')) AS each(prefix, bot),
         generate_series(0, 9) AS n`,
   );
+  await query(databaseUrl, REPLIES);
   const start = performance.now();
   await query(
     databaseUrl,
@@ -190,12 +199,27 @@ async function query(databaseUrl: string, ...statements: string[]): Promise<void
   }
 }
 
+/** The sizes of the table of runs and of its indexes. */
+async function sizesOf(databaseUrl: string): Promise<string> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string; mb: number }>(`
+      SELECT relname AS name, (pg_relation_size(oid) / 1e6)::int AS mb
+      FROM pg_class WHERE relname ~ '^runs_' OR relname = 'runs' ORDER BY 2 DESC`);
+    return rows.map(({ name, mb }) => `${name} ${mb}`).join(', ');
+  } finally {
+    await client.end();
+  }
+}
+
 type Sort = {
   kind: string;
   environment: string;
   channel: string;
   deployment: string;
   user: string;
+  model: string;
 };
 
 const USUAL: Sort = {
@@ -204,6 +228,7 @@ const USUAL: Sort = {
   channel: 'API',
   deployment: 'dep_0',
   user: 'user-0',
+  model: 'model-0',
 };
 const RARE: Sort = {
   kind: 'EXECUTE',
@@ -211,7 +236,14 @@ const RARE: Sort = {
   channel: 'TELEGRAM',
   deployment: 'dep_7',
   user: 'user-77',
+  model: 'model-7',
 };
+
+/** Replies whose words are as unevenly common as those of a language, among 20,000. */
+const REPLIES = `
+  CREATE TABLE bench_texts AS
+    SELECT id, string_agg('word' || floor(20000 * power(random(), 4)), ' ') AS text
+    FROM generate_series(0, ${TEXTS - 1}) AS id, generate_series(1, 60) GROUP BY id`;
 
 /** Runs over a year, a few of which have rare values, chosen separately for each column. */
 function runsOf(bot: string, count: number, usual: Sort, rare: Sort): string {
@@ -219,7 +251,8 @@ function runsOf(bot: string, count: number, usual: Sort, rare: Sort): string {
     `CASE WHEN n % ${part} = 0 THEN '${rare[column]}' ELSE '${usual[column]}' END`;
   return `
     INSERT INTO runs (id, bot_id, deployment_id, environment, kind, status, channel, session_id, input,
-      response, created_at, started_at, finished_at, latency_ms, prompt_tokens, completion_tokens, tools_called)
+      response, created_at, started_at, finished_at, latency_ms, prompt_tokens, completion_tokens, tools_called, model,
+      error_code)
     SELECT
       'run_' || lpad(to_hex(n), 26, '${bot === BOT_ID ? '0' : 'x'}'),
       '${bot}',
@@ -229,9 +262,13 @@ function runsOf(bot: string, count: number, usual: Sort, rare: Sort): string {
       (CASE WHEN n % 100003 = 0 THEN 'QUEUED' WHEN n % 37 = 0 THEN 'FAILED' ELSE 'COMPLETED' END)::"RunStatus",
       (${mostly(9_973, 'channel')})::"Channel",
       CASE WHEN n % 20 = 0 THEN '${usual.user}' ELSE 'user-' || n % ${USERS} END,
-      repeat('Where is my order? ', 3),
-      repeat('It is on its way to you. ', 12),
-      moment, moment, moment + interval '1 second', 500 + n % 2000, 40, 60, '{}'
-    FROM generate_series(1, ${count}) AS n,
+      'Where is my order ' || n || CASE WHEN n % 50021 = 0 THEN ', a rare word?' ELSE '?' END,
+      bench_texts.text,
+      moment, moment, moment + interval '1 second',
+      CASE WHEN n % 40009 = 0 THEN 30000 + n % 7 ELSE 500 + n % 2000 END,
+      CASE WHEN n % 60013 = 0 THEN 5000 ELSE 40 END, 60, '{}', ${mostly(30_011, 'model')},
+      CASE WHEN n % 100003 <> 0 AND n % 37 = 0 THEN
+        CASE WHEN n % 7919 = 0 THEN 'model_timeout' ELSE 'model_error' END END
+    FROM generate_series(1, ${count}) AS n JOIN bench_texts ON bench_texts.id = n % ${TEXTS},
       LATERAL (SELECT timestamptz '2026-01-01T00:00:00Z' + n * interval '${DAYS} days' / ${count} AS moment) AS at`;
 }

@@ -18,6 +18,10 @@ export type MadeRun = {
   status: RunStatus;
   channel: Channel;
   sessionId: string | null;
+  input: string;
+  response: string | null;
+  model: string | null;
+  errorCode: string | null;
   createdAt: Date;
   latencyMs: number | null;
   promptTokens: number;
@@ -41,6 +45,10 @@ export async function makeRuns(
     status: 'COMPLETED' as const,
     channel: 'API' as const,
     sessionId: null,
+    input: '',
+    response: null,
+    model: null,
+    errorCode: null,
     createdAt: new Date(),
     latencyMs: null,
     promptTokens: 0,
@@ -50,7 +58,7 @@ export async function makeRuns(
   }));
   // A live owner keeps recovery from ending the runs with the status RUNNING.
   const { id: ownerId } = await prisma.owner.findFirstOrThrow();
-  await prisma.run.createMany({ data: made.map((run) => ({ ...run, ownerId, input: '' })) });
+  await prisma.run.createMany({ data: made.map((run) => ({ ...run, ownerId })) });
   return made;
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Channel, Environment, RunKind, RunStatus } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
-import type { RunFilter } from '../../src/runs/list.ts';
+import type { RunFilter } from '../../src/runs/filter.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { runsOf } from '../helpers/rounds.ts';
 import { type MadeRun, makeRuns, newestFirst } from '../helpers/runs.ts';
@@ -68,6 +68,24 @@ const MOMENTS = DAYS.flatMap((day) =>
   ['T00:00:00.000Z', 'T12:30:00.000Z', 'T23:59:59.999Z'].map((time) => new Date(day + time)),
 );
 
+/** Texts whose words are known, so that a test can tell which contain which. */
+const TEXTS = [
+  '',
+  'Where is my order?',
+  'Your ORDER is on its way.',
+  '请问今天天气怎么样',
+  '天 and 气',
+];
+/** Searches, each with the texts that match it. */
+const SEARCHES: Record<string, string[]> = {
+  order: TEXTS.slice(1, 3),
+  'is order': TEXTS.slice(1, 3),
+  '"my order"': TEXTS.slice(1, 2),
+  '"order my"': [],
+  天气: TEXTS.slice(3, 4),
+  nothing: [],
+};
+
 /** Creates a bot with runs of every kind, and another bot with the same. @returns the runs of the first, newest first. */
 const shuffled = async () => {
   const bot = await tenant.bot(null);
@@ -90,8 +108,18 @@ const shuffled = async () => {
     channel: fc.constantFrom(...Object.values(Channel)),
     sessionId: fc.constantFrom(null, 'ada', 'bo'),
     createdAt: fc.constantFrom(...MOMENTS),
+    model: fc.constantFrom(null, 'gpt', 'own'),
+    errorCode: fc.constantFrom('model_error', 'model_timeout'),
+    latencyMs: fc.constantFrom(null, 0, 9, 10, 14, 15, 1_499, 1_500, 1_501, 60_000),
+    promptTokens: fc.constantFrom(0, 7, 2_000_000_000),
+    completionTokens: fc.constantFrom(0, 8, 2_000_000_000),
+    input: fc.constantFrom(...TEXTS),
+    response: fc.constantFrom(null, ...TEXTS),
   });
-  const sorts = fc.sample(sort, 400);
+  const sorts = fc.sample(sort, 400).map((run) => ({
+    ...run,
+    errorCode: run.status === 'FAILED' ? run.errorCode : null,
+  }));
   const runs = await makeRuns(app, bot, sorts.slice(0, 300));
   await makeRuns(app, neighbour, sorts.slice(300));
   return { bot, deploymentIds, runs: runs.toSorted(newestFirst) };
@@ -99,7 +127,18 @@ const shuffled = async () => {
 
 /** The meaning of a filter. */
 const passes =
-  ({ user, status, channel, kind, environment, deploymentId, date, from, to }: RunFilter) =>
+  ({
+    user,
+    status,
+    channel,
+    kind,
+    environment,
+    deploymentId,
+    date,
+    from,
+    to,
+    ...rest
+  }: RunFilter) =>
   (run: MadeRun) =>
     (user == null || run.sessionId === user) &&
     (status == null || status.includes(run.status)) &&
@@ -109,7 +148,16 @@ const passes =
     (deploymentId == null || run.deploymentId === deploymentId) &&
     (date == null || run.createdAt.toISOString().startsWith(date)) &&
     (from == null || run.createdAt >= from) &&
-    (to == null || run.createdAt < to);
+    (to == null || run.createdAt < to) &&
+    (rest.model == null || run.model === rest.model) &&
+    (rest.errorCode == null || rest.errorCode.includes(run.errorCode?.toUpperCase() ?? 'none')) &&
+    (rest.minLatencyMs == null || (run.latencyMs ?? 0) >= rest.minLatencyMs) &&
+    (rest.minTokens == null || run.promptTokens + run.completionTokens >= rest.minTokens) &&
+    (rest.text == null || contains(run, rest.text));
+
+const contains = ({ status, input, response }: MadeRun, text: string) =>
+  !['QUEUED', 'RUNNING'].includes(status) &&
+  [input, response ?? ''].some((part) => SEARCHES[text]?.includes(part));
 
 describe('the runs of a bot', () => {
   test('are listed newest first with their fields, at the top level and below the bot', async () => {
@@ -249,6 +297,11 @@ describe('the runs of a bot', () => {
         date: some([...DAYS, '2026-02-28', '0000-01-01', '9999-12-31']),
         from: some(MOMENTS),
         to: some(MOMENTS),
+        model: some(['gpt', 'own', 'none']),
+        errorCode: few(['MODEL_ERROR', 'MODEL_TIMEOUT', 'INTERRUPTED']),
+        minLatencyMs: some([1, 9, 10, 13, 15, 1_500, 1_501, 2_147_483_647]),
+        minTokens: some([1, 8, 15, 2_147_483_647]),
+        text: some(Object.keys(SEARCHES)),
       },
       { requiredKeys: [] },
     );
@@ -278,6 +331,44 @@ describe('the runs of a bot', () => {
     );
   });
 
+  test('are found by a word beyond the runs that a search reaches first', async () => {
+    const bot = await tenant.bot(null);
+    const day = 24 * 60 * 60 * 1_000;
+    const made = Array.from({ length: 2_300 }, (_, index) => ({
+      createdAt: new Date(Date.parse('2026-03-01') + index * (day / 500)),
+      input: index % 700 === 1 ? 'A heron' : index === 0 ? 'an osprey' : 'a sparrow',
+    }));
+    const runs = (await makeRuns(app, bot, made)).toSorted(newestFirst);
+    const found = async (text: string, args: Arguments) =>
+      idsOf(await list(bot, { ...args, filter: { text } }));
+    const idsWith = (word: string) =>
+      runs.filter(({ input }) => input.includes(word)).map(({ id }) => id);
+    expect(await found('osprey', { first: 1 })).toEqual(idsWith('osprey'));
+    expect(await found('heron', { first: 10 })).toEqual(idsWith('heron'));
+    expect(await found('heron', { first: 1 })).toEqual(idsWith('heron').slice(0, 1));
+    expect(await found('heron', { last: 2 })).toEqual(idsWith('heron').slice(-2));
+    expect(await found('sparrow', { first: 100 })).toEqual(idsWith('sparrow').slice(0, 100));
+    expect(await found('heron or osprey', { last: 2 })).toEqual([
+      ...idsWith('heron').slice(-1),
+      ...idsWith('osprey'),
+    ]);
+    expect(await found('an -osprey', { first: 1 })).toEqual([]);
+  });
+
+  test('can be searched in one bot at a time', async () => {
+    const ids = [await tenant.bot(null), await tenant.bot(null)];
+    const { errors } = await tenant.graphql(
+      `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Bot {
+        runs(filter: { text: "word" }) { edges { cursor } }
+      } } }`,
+      { ids },
+    );
+    expect(errors?.[0]?.extensions).toEqual({
+      code: 'INVALID_REQUEST',
+      details: [{ path: 'filter.text', message: 'searches one bot at a time' }],
+    });
+  });
+
   test.each<[string, object, string[]]>([
     ['a malformed cursor', { after: 'nonsense' }, ['after']],
     ['a cursor of another format', { before: btoa('GPC:S:x') }, ['before']],
@@ -289,6 +380,14 @@ describe('the runs of a bot', () => {
     ['a date that does not exist', { filter: { date: '2026-02-30' } }, ['filter.date']],
     ['an empty list of statuses', { filter: { status: [] } }, ['filter.status']],
     ['an empty list of channels', { filter: { channel: [] } }, ['filter.channel']],
+    ['an empty list of error codes', { filter: { errorCode: [] } }, ['filter.errorCode']],
+    [
+      'a minimum of 0',
+      { filter: { minLatencyMs: 0, minTokens: 0 } },
+      ['filter.minLatencyMs', 'filter.minTokens'],
+    ],
+    ['a search for no word', { filter: { text: '"!" -' } }, ['filter.text']],
+    ['a search of 257 characters', { filter: { text: 'x'.repeat(257) } }, ['filter.text']],
     [
       'several invalid arguments',
       { after: '!', first: 200, filter: { date: 'today', user: '' } },

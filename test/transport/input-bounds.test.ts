@@ -44,6 +44,12 @@ describe('a list that is too long', () => {
     ],
     ['statuses', RUNS, { filter: { status: Array(21).fill('FAILED') } }, 'filter.status'],
     ['channels', RUNS, { filter: { channel: Array(21).fill('API') } }, 'filter.channel'],
+    [
+      'error codes',
+      RUNS,
+      { filter: { errorCode: Array(21).fill('MODEL_ERROR') } },
+      'filter.errorCode',
+    ],
   ])(
     'is reported as one problem, regardless of its items: %s',
     async (_what, query, variables, path) => {
