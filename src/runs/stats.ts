@@ -1,147 +1,153 @@
 import { invalidInput } from '../errors.ts';
-import type { PrismaClient } from '../generated/prisma/client.ts';
+import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { moment } from '../storage/moment.ts';
+import { matches, type RunFilter } from './filter.ts';
+import { containsWords, marksOf } from './text-search.ts';
 
-/** Totals of a bot's runs that were created in a period. */
+/** Selects the runs that statistics count. */
+export type StatsQuestion = {
+  /** The earliest time of creation, inclusive. */
+  from: Date;
+  /** The latest time of creation, exclusive. */
+  to: Date;
+  filter?: RunFilter | null | undefined;
+};
+
+/** The length of the parts of a period: UTC days or UTC hours. */
+export type Unit = 'day' | 'hour';
+
+/** Totals of a bot's runs that were created in a part of a period. */
 export type Counts = {
+  /** The start of the UTC day or hour. */
+  startedAt: Date;
   runs: number;
   failed: number;
   /** Prompt and completion tokens together. */
   tokens: number;
 };
 
-/** The totals of the part of one UTC day, `YYYY-MM-DD`, that lies in the period. */
-export type DayCounts = Counts & { date: string };
-
-/** The totals of the part of one UTC hour that lies in the period. */
-export type HourCounts = Counts & { startedAt: Date };
-
-export type BotStats = Counts & {
-  /** The median latency of finished runs in milliseconds; `null` if there are none. */
-  latencyP50: number | null;
+/** Latencies of finished runs in milliseconds. */
+export type Latencies = {
+  /** The median. */
+  p50: number;
   /** The 95th percentile. */
-  latencyP95: number | null;
-  /** All days of the period in order, including days without runs. */
-  perDay: DayCounts[];
+  p95: number;
 };
 
+/** Computes statistics of bots, each in one statement for all bots. */
 export type RunStats = {
   /**
-   * Computes the statistics of each bot's runs that were created in a period.
+   * Counts the runs that match, for each day or hour.
    *
-   * @param from inclusive.
-   * @param to exclusive.
-   * @returns a function from a bot's id to its statistics.
-   * @throws GatewayError `invalid_request` if the period is empty, longer than 366 days, or outside the years 1 to 9999
-   *   UTC.
+   * @returns a function from a bot's id to all parts of the period in order, including those without runs.
+   * @throws GatewayError `invalid_request` if the period is empty, longer than 366 days (by hour: 7 days), or outside the
+   *   years 1 to 9999 UTC.
    */
-  sumUp(botIds: string[], from: Date, to: Date): Promise<(botId: string) => BotStats>;
+  count(
+    botIds: string[],
+    question: StatsQuestion,
+    unit: Unit,
+  ): Promise<(botId: string) => Counts[]>;
   /**
-   * Counts each bot's runs hour by hour, for a period that `sumUp` accepts.
+   * Computes latencies of the runs that match, for each day or hour, or without a unit for the whole period.
    *
-   * @returns a function from a bot's id to all hours of the period in order, including hours without runs.
-   * @throws GatewayError `invalid_request` if the period is longer than 7 days.
+   * @returns a function from a bot's id and the start of a part (of the period, without a unit) to its latencies;
+   *   `undefined` if no run has finished. The errors are those of `count`.
    */
-  sumUpByHour(botIds: string[], from: Date, to: Date): Promise<(botId: string) => HourCounts[]>;
+  latencies(
+    botIds: string[],
+    question: StatsQuestion,
+    unit?: Unit,
+  ): Promise<(botId: string) => (startedAt: Date) => Latencies | undefined>;
 };
 
-type OfBot = { botId: string };
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
-const MAX_DAYS = 366;
+const MAX_DAYS: Record<Unit, number> = { day: 366, hour: 7 };
 const HOUR_MS = 60 * 60 * 1_000;
-/** Maximum length of a period that is counted hour by hour. */
-const MAX_DAYS_BY_HOUR = 7;
+const DAY_MS = 24 * HOUR_MS;
+const LENGTH_MS: Record<Unit, number> = { day: DAY_MS, hour: HOUR_MS };
 /** The range of dates that `YYYY-MM-DD` can express. */
 const CALENDAR = { from: Date.parse('0001-01-01'), to: Date.parse('+010000-01-01') };
 
+type Row = { botId: string; part: number };
+
 export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
   return {
-    async sumUp(botIds, from, to) {
-      if (from.getTime() < CALENDAR.from) throw invalid('from', 'must not be before the year 1');
-      if (to.getTime() > CALENDAR.to) throw invalid('to', 'must not be after the year 9999');
-      if (to <= from) throw invalid('to', 'must be after from');
-      if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS) {
-        throw invalid('to', `must be at most ${MAX_DAYS} days after from`);
-      }
-      const since = moment(from.getTime());
-      const until = moment(to.getTime());
-      const [counted, latencies] = await Promise.all([
-        prisma.$queryRaw<(DayCounts & OfBot)[]>`
-          SELECT bot_id AS "botId",
-            to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date,
-            count(*)::float8 AS runs,
-            (count(*) FILTER (WHERE status = 'FAILED'))::float8 AS failed,
-            sum(prompt_tokens::float8 + completion_tokens) AS tokens
-          FROM runs WHERE bot_id = ANY(${botIds}) AND created_at >= ${since} AND created_at < ${until}
-          GROUP BY 1, 2`,
-        prisma.$queryRaw<({ p50: number; p95: number } & OfBot)[]>`
-          SELECT bot_id AS "botId",
-            percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50,
-            percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
-          FROM runs WHERE bot_id = ANY(${botIds}) AND created_at >= ${since} AND created_at < ${until}
-            AND latency_ms IS NOT NULL
-          GROUP BY 1`,
-      ]);
-      const days = Map.groupBy(counted, ({ botId }) => botId);
-      const latencyOf = new Map(latencies.map((latency) => [latency.botId, latency]));
-      return (botId) => {
-        const byDate = new Map(days.get(botId)?.map((day) => [day.date, day]));
-        const perDay = datesOf(from, to).map(
-          (date) => byDate.get(date) ?? { date, runs: 0, failed: 0, tokens: 0 },
-        );
-        return {
-          runs: total(perDay, 'runs'),
-          failed: total(perDay, 'failed'),
-          tokens: total(perDay, 'tokens'),
-          latencyP50: latencyOf.get(botId)?.p50 ?? null,
-          latencyP95: latencyOf.get(botId)?.p95 ?? null,
-          perDay,
-        };
-      };
-    },
-
-    async sumUpByHour(botIds, from, to) {
-      if (to.getTime() - from.getTime() > MAX_DAYS_BY_HOUR * DAY_MS)
-        throw invalid('to', `must be at most ${MAX_DAYS_BY_HOUR} days after from for perHour`);
-      const counted = await prisma.$queryRaw<(HourCounts & OfBot)[]>`
-        SELECT bot_id AS "botId",
-          date_trunc('hour', created_at, 'UTC') AS "startedAt",
+    async count(botIds, question, unit) {
+      assertPeriod(question, unit);
+      const rows = await prisma.$queryRaw<(Row & Omit<Counts, 'startedAt'>)[]>`
+        SELECT bot_id AS "botId", ${partOf(unit)} AS part,
           count(*)::float8 AS runs,
           (count(*) FILTER (WHERE status = 'FAILED'))::float8 AS failed,
           sum(prompt_tokens::float8 + completion_tokens) AS tokens
-        FROM runs WHERE bot_id = ANY(${botIds})
-          AND created_at >= ${moment(from.getTime())} AND created_at < ${moment(to.getTime())}
-        GROUP BY 1, 2`;
-      const hours = Map.groupBy(counted, ({ botId }) => botId);
+        FROM runs WHERE ${where(botIds, question)} GROUP BY 1, 2`;
+      const ofBot = Map.groupBy(rows, ({ botId }) => botId);
       return (botId) => {
-        const byTime = new Map(hours.get(botId)?.map((hour) => [hour.startedAt.getTime(), hour]));
-        return timesOf(from, to, HOUR_MS).map(
-          (time) =>
-            byTime.get(time) ?? { startedAt: new Date(time), runs: 0, failed: 0, tokens: 0 },
-        );
+        const byPart = new Map(ofBot.get(botId)?.map((row) => [row.part, row]));
+        return partsOf(question, unit).map((part) => {
+          const { runs = 0, failed = 0, tokens = 0 } = byPart.get(part) ?? {};
+          return { startedAt: new Date(part * LENGTH_MS[unit]), runs, failed, tokens };
+        });
+      };
+    },
+
+    async latencies(botIds, question, unit) {
+      assertPeriod(question, unit ?? 'day');
+      const part = unit ? partOf(unit) : Prisma.sql`0::float8`;
+      const rows = await prisma.$queryRaw<(Row & Latencies)[]>`
+        SELECT bot_id AS "botId", ${part} AS part,
+          percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50,
+          percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
+        FROM runs WHERE ${where(botIds, question)} AND latency_ms IS NOT NULL
+        GROUP BY 1, 2`;
+      const known = new Map(rows.map((row) => [`${row.botId} ${row.part}`, row]));
+      return (botId) => (startedAt) => {
+        const part = unit ? startedAt.getTime() / LENGTH_MS[unit] : 0;
+        return known.get(`${botId} ${part}`);
       };
     },
   };
+}
+
+/** The number of the UTC day or hour of creation, counted from 1970. */
+function partOf(unit: Unit): Prisma.Sql {
+  return Prisma.sql`floor(extract(epoch FROM created_at)::float8 / ${LENGTH_MS[unit] / 1_000}::float8)`;
+}
+
+function where(botIds: string[], { from, to, filter }: StatsQuestion): Prisma.Sql {
+  const { text, ...others } = filter ?? {};
+  const [botId = ''] = botIds;
+  const marks =
+    botIds.length === 1
+      ? marksOf(botId, from.getTime(), to.getTime())
+      : botIds.map((id) => marksOf(id, -Infinity, Infinity)).join(' | ');
+  const conditions = [
+    Prisma.sql`bot_id = ANY(${botIds})`,
+    Prisma.sql`created_at >= ${moment(from.getTime())}`,
+    Prisma.sql`created_at < ${moment(to.getTime())}`,
+    ...matches(others),
+    ...(text == null ? [] : containsWords(text, marks)),
+  ];
+  return Prisma.join(conditions, ' AND ');
+}
+
+function assertPeriod({ from, to }: StatsQuestion, unit: Unit): void {
+  if (from.getTime() < CALENDAR.from) throw invalid('from', 'must not be before the year 1');
+  if (to.getTime() > CALENDAR.to) throw invalid('to', 'must not be after the year 9999');
+  if (to <= from) throw invalid('to', 'must be after from');
+  if (to.getTime() - from.getTime() > MAX_DAYS[unit] * DAY_MS) {
+    const what = unit === 'hour' ? ' for perHour' : '';
+    throw invalid('to', `must be at most ${MAX_DAYS[unit]} days after from${what}`);
+  }
 }
 
 function invalid(path: 'from' | 'to', message: string) {
   return invalidInput([{ path, message }]);
 }
 
-/** The UTC days that overlap a period. */
-function datesOf(from: Date, to: Date): string[] {
-  return timesOf(from, to, DAY_MS).map((day) => new Date(day).toISOString().slice(0, 10));
-}
-
-/** The starts of the UTC days or hours that overlap a period. */
-function timesOf(from: Date, to: Date, length: number): number[] {
-  const times: number[] = [];
-  const first = Math.floor(from.getTime() / length) * length;
-  for (let time = first; time < to.getTime(); time += length) times.push(time);
-  return times;
-}
-
-function total(days: Counts[], count: keyof Counts): number {
-  return days.reduce((sum, day) => sum + day[count], 0);
+/** The numbers of the UTC days or hours that overlap a period. */
+function partsOf({ from, to }: StatsQuestion, unit: Unit): number[] {
+  const length = LENGTH_MS[unit];
+  const first = Math.floor(from.getTime() / length);
+  const end = Math.ceil(to.getTime() / length);
+  return Array.from({ length: end - first }, (_, index) => first + index);
 }

@@ -1,74 +1,131 @@
-import type { BotStats, Counts, DayCounts, HourCounts } from '../runs/stats.ts';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Counts, StatsQuestion, Unit } from '../runs/stats.ts';
 import { MAX_INT } from '../storage/int.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
+import type { Context } from './context.ts';
+import { FILTER, RunFilterInput } from './run-filter.ts';
 
 /** The weight of an operation counts the days of the period, each with its hours. */
 const HOURS_OF_DAY = 24;
-
-const tokensOf = ({ tokens }: Counts) => Math.min(tokens, MAX_INT);
+const RUNS = 'Number of runs.';
+const FAILED = 'Number of failed runs.';
 const TOKENS = 'Sum of prompt and completion tokens, capped at 2,147,483,647.';
+const P50 = 'Median latency of the finished runs, in milliseconds. Null without finished runs.';
+const P95 =
+  '95th percentile of the latency of the finished runs, in milliseconds. Null without finished runs.';
 
-const DayStats = builder.objectRef<DayCounts>('DayStats').implement({
+/** The statistics of a bot, with the question that they answer. */
+type BotStats = { botId: string; question: StatsQuestion; days: Counts[] };
+/** The counts of a day or hour, with the question that they answer. */
+type Part = Counts & { botId: string; question: StatsQuestion; unit: Unit };
+
+type CountName = 'runs' | 'failed' | 'tokens';
+const total = ({ days }: BotStats, name: CountName) =>
+  days.reduce((sum, day) => sum + day[name], 0);
+const capped = (tokens: number) => Math.min(tokens, MAX_INT);
+
+const loadCounts = batchLoader(
+  (botIds, { unit, ...question }: StatsQuestion & { unit: Unit }, { runStats }) =>
+    runStats.count(botIds, question, unit),
+);
+const loadLatencies = batchLoader(
+  (botIds, { unit, ...question }: StatsQuestion & { unit?: Unit | undefined }, { runStats }) =>
+    runStats.latencies(botIds, question, unit),
+);
+
+const DayStats = builder.objectRef<Part>('DayStats').implement({
   description: 'Statistics of a bot for one UTC day.',
   fields: (t) => ({
-    date: t.expose('date', { type: 'Date', description: 'UTC day.' }),
-    runs: t.exposeInt('runs', { description: 'Number of runs.' }),
-    failed: t.exposeInt('failed', { description: 'Number of failed runs.' }),
-    tokens: t.int({ description: TOKENS, resolve: tokensOf }),
+    date: t.field({
+      type: 'Date',
+      description: 'UTC day.',
+      resolve: ({ startedAt }) => startedAt.toISOString().slice(0, 10),
+    }),
   }),
 });
 
-const HourStats = builder.objectRef<HourCounts>('HourStats').implement({
+const HourStats = builder.objectRef<Part>('HourStats').implement({
   description: 'Statistics of a bot for one UTC hour.',
   fields: (t) => ({
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'Start of the UTC hour.' }),
-    runs: t.exposeInt('runs', { description: 'Number of runs.' }),
-    failed: t.exposeInt('failed', { description: 'Number of failed runs.' }),
-    tokens: t.int({ description: TOKENS, resolve: tokensOf }),
   }),
 });
 
-type Period = { from: Date; to: Date };
+for (const type of [DayStats, HourStats]) {
+  builder.objectFields(type, (t) => ({
+    runs: t.exposeInt('runs', { description: RUNS }),
+    failed: t.exposeInt('failed', { description: FAILED }),
+    tokens: t.int({ description: TOKENS, resolve: ({ tokens }) => capped(tokens) }),
+    latencyP50: t.float({
+      nullable: true,
+      description: P50,
+      resolve: async (part, _args, context, info) =>
+        (await latenciesOf(part, context, info))?.p50 ?? null,
+    }),
+    latencyP95: t.float({
+      nullable: true,
+      description: P95,
+      resolve: async (part, _args, context, info) =>
+        (await latenciesOf(part, context, info))?.p95 ?? null,
+    }),
+  }));
+}
 
-/** The statistics of a bot, with the question that they answer. */
-type BotStatsOf = BotStats & { botId: string; period: Period };
+/** Both percentiles of all parts of a list come from one statement. */
+async function latenciesOf(
+  { botId, question, unit, startedAt }: Part,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  const latencies = loadLatencies(botId, { ...question, unit }, context, info, info.path.prev);
+  return (await latencies)(startedAt);
+}
 
-const loadStats = batchLoader((botIds, { from, to }: Period, { runStats }) =>
-  runStats.sumUp(botIds, from, to),
-);
+async function wholeLatencies(
+  { botId, question }: BotStats,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  const latencies = loadLatencies(botId, question, context, info, info.path.prev);
+  return (await latencies)(question.from);
+}
 
-const loadHours = batchLoader((botIds, { from, to }: Period, { runStats }) =>
-  runStats.sumUpByHour(botIds, from, to),
-);
-
-const BotStatsObject = builder.objectRef<BotStatsOf>('BotStats').implement({
+const BotStatsObject = builder.objectRef<BotStats>('BotStats').implement({
   description: 'Statistics of a bot over a period, by creation time of its runs.',
   fields: (t) => ({
-    runs: t.exposeInt('runs', { description: 'Number of runs.' }),
-    failed: t.exposeInt('failed', { description: 'Number of failed runs.' }),
-    tokens: t.int({ description: TOKENS, resolve: tokensOf }),
-    latencyP50: t.exposeFloat('latencyP50', {
+    runs: t.int({ description: RUNS, resolve: (stats) => total(stats, 'runs') }),
+    failed: t.int({ description: FAILED, resolve: (stats) => total(stats, 'failed') }),
+    tokens: t.int({ description: TOKENS, resolve: (stats) => capped(total(stats, 'tokens')) }),
+    latencyP50: t.float({
       nullable: true,
-      description:
-        'Median latency of the finished runs, in milliseconds. Null without finished runs.',
+      description: P50,
+      resolve: async (stats, _args, context, info) =>
+        (await wholeLatencies(stats, context, info))?.p50 ?? null,
     }),
-    latencyP95: t.exposeFloat('latencyP95', {
+    latencyP95: t.float({
       nullable: true,
-      description:
-        '95th percentile of the latency of the finished runs, in milliseconds. Null without finished runs.',
+      description: P95,
+      resolve: async (stats, _args, context, info) =>
+        (await wholeLatencies(stats, context, info))?.p95 ?? null,
     }),
-    perDay: t.expose('perDay', {
+    perDay: t.field({
       type: [DayStats],
       description:
         'Statistics for each UTC day of the period in order, including days without runs.',
+      resolve: ({ botId, question, days }) =>
+        days.map((day) => ({ ...day, botId, question, unit: 'day' as const })),
     }),
     perHour: t.field({
       type: [HourStats],
       description:
         'Statistics for each UTC hour of a period of at most 7 days in order, including hours without runs.',
       extensions: { entries: HOURS_OF_DAY },
-      resolve: ({ botId, period }, _args, context, info) => loadHours(botId, period, context, info),
+      resolve: async ({ botId, question }, _args, context, info) => {
+        const unit = 'hour' as const;
+        const hours = await loadCounts(botId, { ...question, unit }, context, info);
+        return hours.map((hour) => ({ ...hour, botId, question, unit }));
+      },
     }),
   }),
 });
@@ -90,10 +147,11 @@ builder.prismaObjectField('Bot', 'stats', (t) =>
         required: true,
         description: 'Counts runs created before this time.',
       }),
+      filter: t.arg({ type: RunFilterInput, description: FILTER }),
     },
-    resolve: async ({ id: botId }, period, context, info) => {
-      const stats = await loadStats(botId, period, context, info);
-      return { ...stats, botId, period };
+    resolve: async ({ id: botId }, question, context, info) => {
+      const days = await loadCounts(botId, { ...question, unit: 'day' }, context, info);
+      return { botId, question, days };
     },
   }),
 );

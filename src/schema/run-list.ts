@@ -1,81 +1,13 @@
 import { getRefFromModel } from '@pothos/plugin-prisma';
 import { GatewayError } from '../errors.ts';
-import { leastCount, searchText, sessionId, text, utcDay } from '../input.ts';
 import type { RunFilter } from '../runs/filter.ts';
 import { RUNS } from '../runs/list.ts';
 import type { PageArguments } from '../storage/keyset.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 import type { Context } from './context.ts';
-import { ErrorCodeEnum } from './error-code.ts';
 import { RUN_TEXTS } from './run.ts';
-import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from './shared.ts';
-
-type Length = [number, { message: string }];
-const NOT_EMPTY: Length = [1, { message: 'must not be empty' }];
-const NOT_MANY: Length = [20, { message: 'must be at most 20' }];
-
-const RunFilterInput = builder.inputType('RunFilter', {
-  description: 'Conditions on runs. A run must match all of them.',
-  fields: (t) => ({
-    user: t.string({
-      description: 'Returns only runs of this end user, identified by the session ID.',
-      validate: { schema: sessionId },
-    }),
-    status: t.field({
-      type: [RunStatusEnum],
-      description: 'Returns only runs with one of these statuses.',
-      validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
-    }),
-    channel: t.field({
-      type: [ChannelEnum],
-      description: 'Returns only runs from one of these channels.',
-      validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
-    }),
-    kind: t.field({ type: RunKindEnum, description: 'Returns only runs of this kind.' }),
-    date: t.string({
-      description: 'Returns only runs created on this UTC day, as YYYY-MM-DD.',
-      validate: { schema: utcDay },
-    }),
-    from: t.field({
-      type: 'DateTime',
-      description: 'Returns only runs created at or after this time.',
-    }),
-    to: t.field({ type: 'DateTime', description: 'Returns only runs created before this time.' }),
-    environment: t.field({
-      type: EnvironmentEnum,
-      description: 'Returns only runs in this environment.',
-    }),
-    deploymentId: t.id({
-      description: 'Returns only runs of this deployment.',
-      validate: { schema: text },
-    }),
-    model: t.string({
-      description: 'Returns only runs that use the model of this name.',
-      validate: { schema: text },
-    }),
-    errorCode: t.field({
-      type: [ErrorCodeEnum],
-      description: 'Returns only runs that failed with one of these error codes.',
-      validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
-    }),
-    minLatencyMs: t.int({
-      description: 'Returns only finished runs that took at least this long, in milliseconds.',
-      validate: { schema: leastCount },
-    }),
-    minTokens: t.int({
-      description: 'Returns only runs with at least this many prompt and completion tokens.',
-      validate: { schema: leastCount },
-    }),
-    text: t.string({
-      description:
-        'Returns only finished runs whose input or response contains these words, among the first 8,192 characters of each. `"a phrase"` finds adjacent words, `-word` excludes runs, and `or` finds either side. Upper and lower case are the same. Searches one bot at a time.',
-      validate: { schema: searchText },
-    }),
-  }),
-});
-
-const FILTER = 'Conditions that each run must match. Defaults to all runs.';
+import { FILTER, RunFilterInput } from './run-filter.ts';
 
 const RunConnection = builder.connectionObject({
   type: getRefFromModel('Run', builder),

@@ -133,6 +133,65 @@ describe('the statistics of a bot', () => {
     });
   });
 
+  test('follow each field of a filter, also with the latencies of days and hours', async () => {
+    const [bot, other] = [await tenant.bot(null), await tenant.bot(null)];
+    const run = (hour: number, latencyMs: number | null, rest = {}) => ({
+      ...at(`2026-03-01T${hour}:30:00Z`),
+      latencyMs,
+      sessionId: 'ada',
+      input: 'Where is the heron?',
+      ...rest,
+    });
+    await makeRuns(app, bot, [
+      run(10, 100),
+      run(10, 300),
+      run(12, 500),
+      run(12, 9, { sessionId: 'bo' }),
+      run(12, 9, { input: 'An osprey' }),
+      run(13, null, { status: 'RUNNING', input: 'heron' }),
+    ]);
+    await makeRuns(app, other, [run(10, 7)]);
+    const read = async (filter: object) => {
+      const { data, errors } = await tenant.graphql(
+        `query ($ids: [ID!]!, $filter: RunFilter) { nodes(ids: $ids) { ... on Bot {
+          stats(from: "2026-03-01T10:00:00Z", to: "2026-03-01T14:00:00Z", filter: $filter) {
+            runs latencyP50
+            perDay { runs latencyP50 latencyP95 }
+            perHour { startedAt runs latencyP50 latencyP95 }
+          }
+        } } }`,
+        { ids: [bot, other], filter },
+      );
+      expect(errors).toBeUndefined();
+      return data.nodes.map(({ stats }: { stats: object }) => stats);
+    };
+    const hour = (
+      hour: number,
+      runs: number,
+      latencyP50: number | null,
+      latencyP95 = latencyP50,
+    ) => ({
+      startedAt: `2026-03-01T${hour}:00:00.000Z`,
+      runs,
+      latencyP50,
+      latencyP95,
+    });
+    const [own, others] = await read({ user: 'ada', text: 'heron', status: ['COMPLETED'] });
+    expect(own).toEqual({
+      runs: 3,
+      latencyP50: 300,
+      perDay: [{ runs: 3, latencyP50: 300, latencyP95: 480 }],
+      perHour: [hour(10, 2, 200, 290), hour(11, 0, null), hour(12, 1, 500), hour(13, 0, null)],
+    });
+    expect(others).toMatchObject({ runs: 1, latencyP50: 7 });
+    const runsOf = async (filter: object) =>
+      (await read(filter)).map(({ runs }: { runs: number }) => runs);
+    expect(await runsOf({ minLatencyMs: 300 })).toEqual([2, 0]);
+    expect(await runsOf({ from: '2026-03-01T12:00:00Z' })).toEqual([4, 0]);
+    expect(await runsOf({ date: '2026-03-02' })).toEqual([0, 0]);
+    expect(await runsOf({})).toEqual([6, 1]);
+  });
+
   test('require the scope RUNS', async () => {
     const id = await tenant.bot(null);
     const key = await tenant.key({ scopes: ['CHAT', 'DEPLOY', 'ADMIN'] });
