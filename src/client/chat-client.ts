@@ -1,18 +1,17 @@
 import { type ApiPromise, apiPromise } from './api-promise.ts';
 import type { ChatInput, ChatReply } from './chats.ts';
 import { type Connection, createConnection } from './connection.ts';
-import { graphQLChat } from './graphql-source.ts';
 import type { ClientOptions, RateLimits, RequestOptions } from './options.ts';
 import { cancelRun, createReplyStream, type ReplyStream } from './reply-stream.ts';
 import { restChat } from './rest-source.ts';
 import { newIdempotencyKey, type RunSource } from './run-source.ts';
 
-/** A client that only chats, for small bundles. `Parley` is this client and all other methods. */
+/** A client that only chats, with an API key, for small bundles. `Parley` is this client and all other methods. */
 export class ChatClient {
   protected readonly connection: Connection;
 
   /** @throws ParleyError if an option is missing or invalid. */
-  constructor(options: ClientOptions) {
+  constructor(options: Omit<ClientOptions, 'sessionToken'>) {
     this.connection = createConnection(options);
   }
 
@@ -24,23 +23,22 @@ export class ChatClient {
   /** Sends a message to a bot. */
   chat(botId: string, input: ChatInput, options?: RequestOptions): ApiPromise<ChatReply> {
     const settings = this.connection.settingsOf(options);
-    const source = this.#sourceOf(botId, input, options);
+    const source = this.sourceOf(botId, input, keyOf(options));
     const onAbandoned = () => cancelRun(this.connection, source, settings);
     return apiPromise(this.connection.call(source.whole, settings, source.read, onAbandoned));
   }
 
   /** Sends a message to a bot, and streams the reply. The request is sent when the stream is read. */
   chatStream(botId: string, input: ChatInput, options?: RequestOptions): ReplyStream<ChatReply> {
-    const settings = this.connection.settingsOf(options);
-    return createReplyStream(this.connection, this.#sourceOf(botId, input, options), settings);
+    const source = this.sourceOf(botId, input, keyOf(options));
+    return createReplyStream(this.connection, source, this.connection.settingsOf(options));
   }
 
-  #sourceOf(
-    botId: string,
-    input: ChatInput,
-    { idempotencyKey = newIdempotencyKey() }: RequestOptions = {},
-  ): RunSource<ChatReply> {
-    const source = this.connection.hasToken ? graphQLChat : restChat;
-    return source(botId, input, idempotencyKey);
+  protected sourceOf(botId: string, input: ChatInput, key: string): RunSource<ChatReply> {
+    return restChat(botId, input, key);
   }
+}
+
+export function keyOf(options: RequestOptions | undefined): string {
+  return options?.idempotencyKey ?? newIdempotencyKey();
 }

@@ -1,8 +1,10 @@
 import { startDeadline } from './deadline.ts';
-import { ConnectionError, InvalidRequestError, ParleyError, TimeoutError } from './errors.ts';
+import { ConnectionError } from './errors.ts';
 import { readEvents, type ServerSentEvent } from './event-stream.ts';
-import { failureOf, header } from './failure.ts';
+import { header } from './failure.ts';
 import type { ClientOptions, RateLimits, RequestOptions } from './options.ts';
+import { headersOf, misuse, rootOf } from './request.ts';
+import { failureOf, jsonOf, limitsOf } from './response.ts';
 import { isRetryable, waitToRetry } from './retry.ts';
 
 /** A request, without the credentials. */
@@ -11,7 +13,6 @@ export type Request = {
   method?: 'GET';
   /** From the root of the server. */
   path: string;
-  query?: Record<string, unknown>;
   headers?: Record<string, string | undefined>;
   body?: unknown;
 };
@@ -28,8 +29,6 @@ export type Settings = {
 export type Answer<Data> = { data: Data; response: Response };
 
 export type Connection = {
-  /** Whether the connection has a session token in place of a key. */
-  hasToken: boolean;
   limits(): RateLimits | undefined;
   /** @throws ParleyError if an option is out of range. */
   settingsOf(options: RequestOptions | undefined): Settings;
@@ -48,64 +47,63 @@ export type Connection = {
 /** The events of a response. */
 export type EventSource = {
   runId: string | undefined;
-  requestId: string | undefined;
+  response: Response;
   events: AsyncGenerator<ServerSentEvent>;
 };
 
-const TIMEOUT_MS = 600_000;
-const MAX_RETRIES = 2;
+const JSON_BODY = { 'content-type': 'application/json' };
 
-/** Opens connections with the credentials of a client. No property of the result holds them. */
-export function createConnection(options: ClientOptions): Connection {
-  const { sessionToken } = options;
-  const root = rootOf(options.baseUrl ?? 'http://127.0.0.1:4000');
-  const authorization = `Bearer ${credentialOf(options)}`;
+/** The server sends a comment after 15 seconds without an event, so a longer silence means a dead connection. */
+const MAX_SILENCE_MS = 60_000;
+
+/** Opens connections with the key or token of a client. No property of the result holds it. */
+export function createConnection({
+  apiKey,
+  baseUrl = 'http://127.0.0.1:4000',
+  dangerouslyAllowBrowser,
+  fetch: given,
+  ...defaults
+}: ClientOptions): Connection {
+  const root = rootOf(baseUrl);
+  // `Headers` would quote an invalid value in its error.
+  if (!apiKey || !/^[!-~]+$/.test(apiKey)) throw misuse('apiKey is missing or invalid.');
+  if (!dangerouslyAllowBrowser && 'document' in globalThis)
+    throw misuse('Everyone who opens this page can read its apiKey. Use a sessionToken.');
   let limits: RateLimits | undefined;
 
   async function send(request: Request, settings: Settings, signal: AbortSignal) {
-    const { method = 'POST', path, query, body } = request;
-    const url = `${root}${path}${queryOf(query)}`;
-    const headers = headersOf({
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...request.headers,
-      ...settings.headers,
-      authorization,
-    });
-    const fetcher = options.fetch ?? fetch;
-    let response: Response;
-    try {
-      response = await fetcher(url, { method, headers, body: JSON.stringify(body), signal });
-    } catch (error) {
+    const { method = 'POST', path, body, headers = {} } = request;
+    const fetcher = given ?? fetch;
+    const credentials = { authorization: `Bearer ${apiKey}` };
+    const all = headersOf(JSON_BODY, headers, settings.headers, credentials);
+    const init = { method, headers: all, body: JSON.stringify(body), signal };
+    const response = await fetcher(root + path, init).catch((error) => {
       signal.throwIfAborted();
-      throw new ConnectionError(`The server at ${root} cannot be reached.`, error);
-    }
+      throw new ConnectionError(`Cannot reach ${root}.`, error);
+    });
     limits = limitsOf(response) ?? limits;
     if (!response.ok) throw await failureOf(response);
     return response;
   }
 
   return {
-    hasToken: sessionToken !== undefined,
     limits: () => limits,
 
-    settingsOf(given = {}) {
-      const {
-        timeout = options.timeout ?? TIMEOUT_MS,
-        maxRetries = options.maxRetries ?? MAX_RETRIES,
-      } = given;
-      if (!(timeout > 0)) throw misuse('timeout must be greater than 0.');
-      if (!(maxRetries >= 0)) throw misuse('maxRetries must be 0 or greater.');
+    settingsOf(options) {
+      const { timeout = defaults.timeout ?? 600_000, maxRetries = defaults.maxRetries ?? 2 } =
+        options ?? {};
+      if (!(timeout > 0 && maxRetries >= 0)) throw misuse('timeout or maxRetries is out of range.');
       return {
         timeout,
         maxRetries,
-        signals: [options.signal, given.signal],
-        headers: { ...options.headers, ...given.headers },
+        signals: [defaults.signal, options?.signal],
+        headers: { ...defaults.headers, ...options?.headers },
       };
     },
 
     async call(request, settings, read, onAbandoned) {
       const { timeout, maxRetries, signals } = settings;
-      const deadline = startDeadline(timeout, (ms) => new TimeoutError(ms), signals);
+      const deadline = startDeadline(timeout, signals);
       const { signal } = deadline;
       let isSent = false;
       try {
@@ -114,7 +112,7 @@ export function createConnection(options: ClientOptions): Connection {
             signal.throwIfAborted();
             isSent = true;
             const response = await send(request, settings, signal);
-            return { data: read(await jsonOf(response, signal), response), response };
+            return { data: read(await jsonOf(response), response), response };
           } catch (error) {
             signal.throwIfAborted();
             if (failures >= maxRetries || !isRetryable(error)) throw error;
@@ -130,87 +128,21 @@ export function createConnection(options: ClientOptions): Connection {
     },
 
     async open(request, settings, signal) {
-      const response = await send(request, settings, signal);
-      if (response.status === 204) return undefined;
-      return {
-        runId: header(response, 'x-run-id'),
-        requestId: header(response, 'x-request-id'),
-        events: readEvents(response, signal),
-      };
+      const reason = () => new ConnectionError('The connection is silent.');
+      const silence = startDeadline(MAX_SILENCE_MS, [signal], reason);
+      try {
+        const response = await send(request, settings, silence.signal);
+        silence.pause();
+        if (response.status === 204) return;
+        return {
+          runId: header(response, 'x-run-id'),
+          response,
+          events: readEvents(response, silence),
+        };
+      } catch (error) {
+        silence.stop();
+        throw error;
+      }
     },
   };
-}
-
-/** @throws ConnectionError if the body is incomplete, or is no JSON because a proxy answered. */
-async function jsonOf(response: Response, signal: AbortSignal): Promise<unknown> {
-  try {
-    return await response.json();
-  } catch (error) {
-    signal.throwIfAborted();
-    throw new ConnectionError('The response is incomplete, or is not JSON.', error);
-  }
-}
-
-function rootOf(baseUrl: string): string {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw misuse('baseUrl must be an http or https address without a user and password.');
-  }
-  return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
-}
-
-function credentialOf(options: ClientOptions): string {
-  const { apiKey, sessionToken, dangerouslyAllowBrowser } = options;
-  const credential = apiKey ?? sessionToken;
-  if (!credential) throw misuse('Give the client an apiKey, such as the value of PARLEY_API_KEY.');
-  if (apiKey !== undefined && sessionToken !== undefined) {
-    throw misuse('Give the client an apiKey or a sessionToken, not both.');
-  }
-  // `Headers` quotes an invalid value in its error.
-  if (!/^[!-~]+$/.test(credential)) {
-    throw misuse('The apiKey or sessionToken has characters that are not visible ASCII.');
-  }
-  if (apiKey !== undefined && isBrowser() && !dangerouslyAllowBrowser) {
-    throw misuse(
-      'An API key in a browser is readable by everyone who opens the page. Use a sessionToken, or set dangerouslyAllowBrowser.',
-    );
-  }
-  return credential;
-}
-
-function isBrowser(): boolean {
-  return 'window' in globalThis && 'document' in globalThis;
-}
-
-function misuse(message: string): ParleyError {
-  return new ParleyError({ message, code: 'invalid_option' });
-}
-
-function queryOf(query: Record<string, unknown> = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return '';
-  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
-}
-
-function headersOf(given: Record<string, string | undefined>): Headers {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue;
-    try {
-      // Headers hold only Latin-1, so each character is a byte of the value in UTF-8.
-      headers.set(name, String.fromCharCode(...new TextEncoder().encode(value)));
-    } catch {
-      const message = `The header ${name} has characters that HTTP does not allow.`;
-      throw new InvalidRequestError({ message, code: 'invalid_request' });
-    }
-  }
-  return headers;
-}
-
-function limitsOf(response: Response): RateLimits | undefined {
-  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
-    header(response, `x-ratelimit-${name}`),
-  );
-  if (!limit || !remaining || !reset) return undefined;
-  return { limit: Number(limit), remaining: Number(remaining), reset: Number(reset) };
 }

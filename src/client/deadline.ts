@@ -1,3 +1,5 @@
+import { TimeoutError } from './errors.ts';
+
 /** A signal with a time limit. */
 export type Deadline = {
   signal: AbortSignal;
@@ -9,6 +11,8 @@ export type Deadline = {
   pause(): void;
   /** Releases the timer and the listeners. */
   stop(): void;
+  /** Aborts the signal, and stops. */
+  abort(): void;
 };
 
 /** Longer times make `setTimeout` fire at once, so they count as no limit. */
@@ -17,13 +21,13 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /**
  * Starts a deadline.
  *
- * @param reasonFor creates the reason of the abort when the time is over.
  * @param parents signals that also abort the deadline's signal, with their own reasons.
+ * @param reasonFor creates the reason of the abort when the time is over.
  */
 export function startDeadline(
   milliseconds: number,
-  reasonFor: (milliseconds: number) => unknown,
-  parents: readonly (AbortSignal | undefined)[],
+  parents: readonly (AbortSignal | undefined)[] = [],
+  reasonFor: (milliseconds: number) => unknown = (ms) => new TimeoutError(ms),
 ): Deadline {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -42,14 +46,19 @@ export function startDeadline(
   for (const parent of parents) parent?.addEventListener('abort', follow);
   follow();
   restart();
+  const stop = () => {
+    pause();
+    for (const parent of parents) parent?.removeEventListener('abort', follow);
+  };
   return {
     signal: controller.signal,
     left: () => startedAt + milliseconds - Date.now(),
     restart,
     pause,
-    stop() {
-      pause();
-      for (const parent of parents) parent?.removeEventListener('abort', follow);
+    stop,
+    abort() {
+      stop();
+      controller.abort();
     },
   };
 }

@@ -15,27 +15,27 @@ export type ErrorFacts = {
   code: string;
   status?: number | undefined;
   requestId?: string | undefined;
-  details?: ErrorDetail[] | undefined;
-  retryAfter?: number | undefined;
-  runId?: string | undefined;
   cause?: unknown;
+  details?: ErrorDetail[];
+  retryAfter?: number;
+  runId?: string | undefined;
+  diagnostics?: Diagnostic[];
+  deployment?: DeployReply;
 };
 
 /** Any error of the client. */
 export class ParleyError extends Error {
   override readonly name: string = 'ParleyError';
   /** HTTP status. Undefined without a response. */
-  readonly status: number | undefined;
+  declare readonly status: number | undefined;
   /** The machine-readable code, such as `rate_limit_exceeded`. */
-  readonly code: string;
+  declare readonly code: string;
   /** ID of the request, as the server's log has it. Undefined without a response. */
-  readonly requestId: string | undefined;
+  declare readonly requestId: string | undefined;
 
-  constructor({ message, code, status, requestId, cause }: ErrorFacts) {
+  constructor({ message, cause, ...facts }: ErrorFacts) {
     super(message, cause === undefined ? undefined : { cause });
-    this.status = status;
-    this.code = code;
-    this.requestId = requestId;
+    Object.assign(this, facts);
   }
 }
 
@@ -56,53 +56,32 @@ export class NotFoundError extends ParleyError {
 
 /** The request is invalid, or the server refused it (400). */
 export class InvalidRequestError extends ParleyError {
-  override readonly name: string = 'InvalidRequestError';
+  override readonly name = 'InvalidRequestError';
   /** Every problem in the request. */
-  readonly details: ErrorDetail[];
-
-  constructor(facts: ErrorFacts) {
-    super(facts);
-    this.details = facts.details ?? [];
-  }
+  declare readonly details: ErrorDetail[];
 }
 
-/** The definition has errors, so nothing was deployed. */
-export class DeployError extends InvalidRequestError {
+/** The definition has errors, so nothing was deployed. Its code is `definition_invalid`. */
+export class DeployError extends ParleyError {
   override readonly name = 'DeployError';
   /** Every error in the source. */
-  readonly diagnostics: Diagnostic[];
+  declare readonly diagnostics: Diagnostic[];
   /** The failed attempt, which the list of deployments contains. */
-  readonly deployment: DeployReply;
-
-  constructor(facts: ErrorFacts & { diagnostics: Diagnostic[]; deployment: DeployReply }) {
-    super(facts);
-    this.diagnostics = facts.diagnostics;
-    this.deployment = facts.deployment;
-  }
+  declare readonly deployment: DeployReply;
 }
 
 /** The account reached a limit (429). */
 export class RateLimitError extends ParleyError {
   override readonly name = 'RateLimitError';
   /** Seconds to wait before a retry. */
-  readonly retryAfter: number;
-
-  constructor(facts: ErrorFacts) {
-    super(facts);
-    this.retryAfter = facts.retryAfter ?? 0;
-  }
+  declare readonly retryAfter: number;
 }
 
 /** The run failed or was cancelled. Its code is `model_error`, `model_timeout`, `interrupted`, `internal_error` or `cancelled`. */
 export class RunError extends ParleyError {
   override readonly name = 'RunError';
   /** ID of the run, if it is known. */
-  readonly runId: string | undefined;
-
-  constructor(facts: ErrorFacts) {
-    super(facts);
-    this.runId = facts.runId;
-  }
+  declare readonly runId: string | undefined;
 }
 
 /** The server could not be reached, or the connection broke. Its code is `connection_error`. */
@@ -119,6 +98,6 @@ export class TimeoutError extends ParleyError {
   override readonly name = 'TimeoutError';
 
   constructor(milliseconds: number) {
-    super({ message: `Parley did not answer within ${milliseconds} ms.`, code: 'timeout' });
+    super({ message: `No answer within ${milliseconds} ms.`, code: 'timeout' });
   }
 }

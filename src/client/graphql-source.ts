@@ -1,6 +1,7 @@
 import type { ChatInput, ChatReply } from './chats.ts';
 import type { EventSource, Request } from './connection.ts';
-import { graphQLFailure, header } from './failure.ts';
+import { failure, header } from './failure.ts';
+import { faultOf, type GraphQLFault } from './response.ts';
 import type { RunSource, StreamEvent } from './run-source.ts';
 
 const CHAT = `mutation Chat($botId: ID!, $input: ChatInput!) {
@@ -13,8 +14,6 @@ const EVENTS = `
     __typename
     ... on RunStarted { seq runId sessionId }
     ... on TextDelta { seq delta }
-    ... on ToolStarted { seq name callId }
-    ... on ToolFinished { seq name callId failed durationMs }
     ... on ChatDone { seq runId latencyMs }
     ... on ChatFailed { seq runId latencyMs code message }
     ... on ChatCancelled { seq runId latencyMs }`;
@@ -31,8 +30,7 @@ const FOLLOW = `subscription RunEvents($runId: ID!, $after: Int!) {
 
 const CANCEL = 'mutation CancelRun($id: ID!) { cancelRun(id: $id) { id } }';
 
-type Fault = { message: string; extensions?: Record<string, unknown> };
-type Result<Data> = { data?: Data; errors?: [Fault, ...Fault[]] };
+type Result<Data> = { data?: Data; errors?: GraphQLFault[] };
 type WireEvent = { __typename: string; code?: string; message?: string };
 
 /** A chat by GraphQL, the only interface for session tokens. */
@@ -53,10 +51,7 @@ export function graphQLChat(
   return {
     whole: operation('/graphql', CHAT, variables),
     read(body, response) {
-      const { output, ...reply } = dataOf<{ chat: ChatReply }>(
-        body,
-        header(response, REQUEST_ID),
-      ).chat;
+      const { output, ...reply } = dataOf<{ chat: ChatReply }>(body, response).chat;
       return { ...reply, ...(output && { output }) };
     },
     start: operation('/graphql/stream', STREAM, variables),
@@ -66,36 +61,36 @@ export function graphQLChat(
   };
 }
 
-const REQUEST_ID = 'x-request-id';
-
 function operation(path: string, query: string, variables: object): Request {
   const accept = path === '/graphql' ? 'application/json' : 'text/event-stream';
   return { path, headers: { accept }, body: { query, variables } };
 }
 
 /** @throws ParleyError if the operation failed. */
-function dataOf<Data>(body: unknown, requestId: string | undefined): Data {
+function dataOf<Data>(body: unknown, response: Response): Data {
   const { data, errors } = body as Result<Data>;
-  if (errors || !data) throw graphQLFailure(errors?.[0] ?? { message: 'No data.' }, requestId);
-  return data;
+  if (data && !errors) return data;
+  const [fault = { message: 'The response has no data.' }] = errors ?? [];
+  throw failure({ requestId: header(response, 'x-request-id'), ...faultOf(fault) });
 }
 
 const TYPES: Record<string, Pick<StreamEvent, 'type'> & { status?: string }> = {
   RunStarted: { type: 'run_started' },
   TextDelta: { type: 'text' },
-  ToolStarted: { type: 'tool_started' },
-  ToolFinished: { type: 'tool_finished' },
   ChatDone: { type: 'done' },
   ChatFailed: { type: 'done', status: 'failed' },
   ChatCancelled: { type: 'done', status: 'cancelled' },
 };
 
-async function* decode({ events, requestId }: EventSource): AsyncGenerator<StreamEvent> {
+async function* decode({ events, response }: EventSource): AsyncGenerator<StreamEvent> {
   for await (const { event, data = '' } of events) {
     if (event !== 'next') continue;
-    const result = dataOf<{ event: WireEvent }>(JSON.parse(data), requestId);
+    const result = dataOf<{ event: WireEvent }>(JSON.parse(data), response);
     const { __typename, code, message = '', ...facts } = result.event;
-    const error = code && { error: { code: code.toLowerCase(), message, requestId } };
-    yield { ...facts, ...TYPES[__typename], ...error } as StreamEvent;
+    const type = TYPES[__typename];
+    // The text of a reply needs no tool events.
+    if (!type) continue;
+    const error = code && { error: { code: code.toLowerCase(), message } };
+    yield { ...facts, ...type, ...error } as StreamEvent;
   }
 }

@@ -23,7 +23,11 @@ export function createList<Entry>(
   options: RequestOptions | undefined,
 ): List<Entry> {
   const page = (cursor: string | undefined) => {
-    const request: Request = { method: 'GET', path, query: toWire({ ...filter, cursor }) };
+    const given = Object.entries(toWire({ ...filter, cursor })).filter(
+      ([, value]) => value !== undefined,
+    );
+    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+    const request: Request = { method: 'GET', path: `${path}?${query}` };
     return apiPromise(
       connection.call(request, connection.settingsOf(options), (body) => {
         const { nextCursor, [field]: data = [] } = fromWire(body) as WirePage<Entry>;

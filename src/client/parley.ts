@@ -1,8 +1,8 @@
 import { type ApiPromise, apiPromise } from './api-promise.ts';
 import type { BackgroundRun } from './background-run.ts';
 import { createBackgroundRun } from './background-run.ts';
-import { ChatClient } from './chat-client.ts';
-import type { ExecuteInput, ExecuteReply } from './chats.ts';
+import { ChatClient, keyOf } from './chat-client.ts';
+import type { ChatInput, ChatReply, ExecuteInput, ExecuteReply } from './chats.ts';
 import type { Settings } from './connection.ts';
 import { deployed } from './deployed.ts';
 import type {
@@ -14,17 +14,33 @@ import type {
   RollbackReply,
 } from './deployments.ts';
 import { PermissionError } from './errors.ts';
+import { graphQLChat } from './graphql-source.ts';
 import { createList, type List } from './list.ts';
-import type { RequestOptions } from './options.ts';
+import type { ClientOptions, RequestOptions } from './options.ts';
 import { cancelRun, createReplyStream, type ReplyStream } from './reply-stream.ts';
-import { pathOf, restExecute, runPath } from './rest-source.ts';
+import { misuse } from './request.ts';
+import { pathOf, restChat, restExecute, runPath } from './rest-source.ts';
 import { followRun } from './run-events.ts';
-import { newIdempotencyKey } from './run-source.ts';
+import type { RunSource } from './run-source.ts';
 import type { CancelledRun, Run, RunEvent, RunFilter } from './runs.ts';
 import { fromWire, toWire } from './wire.ts';
 
 /** The client of Parley's REST API. Each method takes the options of the call as its last argument. */
 export class Parley extends ChatClient {
+  readonly #hasToken: boolean;
+
+  /** @throws ParleyError if an option is missing or invalid. */
+  constructor({ sessionToken, ...options }: ClientOptions) {
+    const hasToken = sessionToken !== undefined;
+    if (hasToken && options.apiKey) throw misuse('Give an apiKey or a sessionToken, not both.');
+    super(hasToken ? { ...options, apiKey: sessionToken, dangerouslyAllowBrowser: true } : options);
+    this.#hasToken = hasToken;
+  }
+
+  protected override sourceOf(botId: string, input: ChatInput, key: string): RunSource<ChatReply> {
+    return (this.#hasToken ? graphQLChat : restChat)(botId, input, key);
+  }
+
   /** Runs a prompt without a conversation. With `background`, it resolves with a handle as soon as the run is queued. */
   execute(
     botId: string,
@@ -145,12 +161,11 @@ export class Parley extends ChatClient {
 
   #settingsOf(options: RequestOptions | undefined): Settings & { key: string } {
     this.#assertKey();
-    const key = options?.idempotencyKey ?? newIdempotencyKey();
-    return { ...this.connection.settingsOf(options), key };
+    return { ...this.connection.settingsOf(options), key: keyOf(options) };
   }
 
   #assertKey(): void {
-    if (!this.connection.hasToken) return;
+    if (!this.#hasToken) return;
     const message = 'A session token can only chat. Use an API key on a server.';
     throw new PermissionError({ message, code: 'insufficient_scope' });
   }

@@ -1,6 +1,5 @@
-import type { Connection, Settings } from './connection.ts';
+import type { Answer, Connection, Settings } from './connection.ts';
 import { startDeadline } from './deadline.ts';
-import { TimeoutError } from './errors.ts';
 import { failure } from './failure.ts';
 import { resume } from './resume.ts';
 import type { RunSource } from './run-source.ts';
@@ -32,20 +31,17 @@ export function createReplyStream<Reply>(
   let runId: string | undefined;
   let isTaken = false;
   let cancellation: Promise<void> | undefined;
-  let reply: Promise<Reply> | undefined;
-  /** How the reading ended; the reason of an end without the whole text. */
-  const end = { settle: (_reason?: { error: unknown }) => {} };
+  let reply: Promise<Answer<Reply>> | undefined;
+  let settle: (reason?: { error: unknown }) => void;
+  /** Resolves at the end of the reply. */
   const ended = new Promise<void>((resolve, reject) => {
-    end.settle = (reason) => (reason ? reject(reason.error) : resolve());
+    settle = (reason) => (reason ? reject(reason.error) : resolve());
   });
   ended.catch(() => {});
 
   async function* read(): AsyncGenerator<string> {
     const { timeout, maxRetries, signals } = settings;
-    const deadline = startDeadline(timeout, (ms) => new TimeoutError(ms), [
-      ...signals,
-      abortion.signal,
-    ]);
+    const deadline = startDeadline(timeout, [...signals, abortion.signal]);
     const { signal } = deadline;
     let isActive = false;
     const cancel = () => {
@@ -55,7 +51,7 @@ export function createReplyStream<Reply>(
     const open = async (after: number | undefined) => {
       signal.throwIfAborted();
       isActive = true;
-      const request = runId === undefined ? source.start : source.follow(runId, after);
+      const request = runId ? source.follow(runId, after) : source.start;
       const opened = await connection.open(request, settings, signal);
       runId ??= opened?.runId;
       return opened && source.decode(opened);
@@ -63,28 +59,24 @@ export function createReplyStream<Reply>(
     try {
       for await (const event of resume(open, { maxRetries, deadline })) {
         signal.throwIfAborted();
-        if (event.type === 'run_started') runId ??= event.runId;
+        if ('runId' in event) ({ runId } = event);
         if (event.type === 'text') {
           deadline.pause();
           yield event.delta;
         }
-        if (event.type === 'done') {
-          runId = event.runId;
-          isActive = false;
-          assertWhole(event);
-        }
+        if (event.type === 'done') assertWhole(event);
         deadline.restart();
       }
       isActive = false;
-      end.settle();
+      settle();
     } catch (error) {
-      if (!signal.aborted) isActive = false;
-      end.settle({ error });
+      isActive &&= signal.aborted;
+      settle({ error });
       if (!abortion.signal.aborted) throw error;
     } finally {
       deadline.stop();
       cancel();
-      end.settle({ error: aborted() });
+      settle({ error: aborted() });
     }
   }
 
@@ -100,8 +92,8 @@ export function createReplyStream<Reply>(
     async finalReply() {
       if (!isTaken) for await (const _delta of stream);
       await ended;
-      reply ??= connection.call(source.whole, settings, source.read).then(({ data }) => data);
-      return reply;
+      reply ??= connection.call(source.whole, settings, source.read);
+      return (await reply).data;
     },
     async abort() {
       abortion.abort(aborted());
@@ -112,7 +104,7 @@ export function createReplyStream<Reply>(
 }
 
 function aborted(): DOMException {
-  return new DOMException('The stream was aborted before its end.', 'AbortError');
+  return new DOMException('The stream was aborted.', 'AbortError');
 }
 
 /** @throws RunError if the run failed or was cancelled. */
@@ -124,43 +116,32 @@ export function assertWhole({ status, error, runId }: Omit<RunDone, 'seq'>): voi
 /** The longest time to find and cancel a run that nobody waits for. */
 const CANCEL_LIMIT_MS = 30_000;
 
-/** Cancels a run in the background. A run that cannot be cancelled ends by itself. */
+/**
+ * Cancels a run in the background. A run that cannot be cancelled ends by itself. Without an ID, it joins the stream of
+ * the run to learn it. A message that waits for its turn has no run yet, and leaves the queue with its connections.
+ */
 export async function cancelRun<Reply>(
   connection: Connection,
   source: RunSource<Reply>,
   given: Settings,
-  known?: string,
+  runId?: string,
 ): Promise<void> {
   const settings = { ...given, timeout: CANCEL_LIMIT_MS, signals: [] };
+  const deadline = startDeadline(CANCEL_LIMIT_MS);
   try {
-    const runId = known ?? (await findRun(connection, source, settings));
-    if (runId !== undefined) await connection.call(source.cancel(runId), settings, () => {});
+    const joined = runId
+      ? undefined
+      : await connection.open(source.start, settings, deadline.signal);
+    runId ??= joined?.runId;
+    if (joined && !runId)
+      for await (const event of source.decode(joined)) {
+        if ('runId' in event) ({ runId } = event);
+        break;
+      }
+    if (runId) await connection.call(source.cancel(runId), settings, () => {});
   } catch {
     // The caller has its own error already.
-  }
-}
-
-/** Joins the stream of the run to learn its ID. A message that waits for its turn has no run, and leaves the queue. */
-async function findRun<Reply>(
-  connection: Connection,
-  source: RunSource<Reply>,
-  settings: Settings,
-): Promise<string | undefined> {
-  const deadline = startDeadline(settings.timeout, (ms) => new TimeoutError(ms), []);
-  const abortion = new AbortController();
-  const { signal } = startDeadline(Number.POSITIVE_INFINITY, () => undefined, [
-    deadline.signal,
-    abortion.signal,
-  ]);
-  try {
-    const opened = await connection.open(source.start, settings, signal);
-    if (!opened || opened.runId !== undefined) return opened?.runId;
-    for await (const event of source.decode(opened)) {
-      if (event.type === 'run_started' || event.type === 'done') return event.runId;
-      return undefined;
-    }
   } finally {
-    abortion.abort();
-    deadline.stop();
+    deadline.abort();
   }
 }

@@ -12,7 +12,7 @@ export function restChat(
   key: string,
 ): RunSource<ChatReply> {
   const headers = { 'x-session-id': sessionId, 'x-on-busy': onBusy, 'idempotency-key': key };
-  return restSource(botId, { path: `${pathOf(botId)}/chat`, headers, body: toWire(body) });
+  return restSource(botId, { path: `${pathOf(botId)}/chat`, headers, body });
 }
 
 export function restExecute(
@@ -24,10 +24,7 @@ export function restExecute(
   return restSource(botId, { path: `${pathOf(botId)}/execute`, headers, body: toWire(input) });
 }
 
-function restSource<Reply>(
-  botId: string,
-  whole: Request & { body: Record<string, unknown> },
-): RunSource<Reply> {
+function restSource<Reply>(botId: string, whole: Request & { body: object }): RunSource<Reply> {
   return {
     whole,
     read: (body) => fromWire(body) as Reply,

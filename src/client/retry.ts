@@ -1,4 +1,4 @@
-import type { Deadline } from './deadline.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
 import { ConnectionError, ParleyError, RateLimitError, RunError } from './errors.ts';
 
 const FIRST_MS = 500;
@@ -36,15 +36,9 @@ export async function waitToRetry(
 ): Promise<void> {
   const ms = retryDelay(failures, error instanceof RateLimitError ? error.retryAfter : 0);
   if (ms > left()) throw error;
-  await new Promise<void>((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-  });
+  signal.throwIfAborted();
+  const wait = startDeadline(ms, [signal]);
+  await new Promise((resolve) => wait.signal.addEventListener('abort', resolve));
+  wait.stop();
   signal.throwIfAborted();
 }

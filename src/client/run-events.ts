@@ -1,6 +1,5 @@
 import type { Connection, Settings } from './connection.ts';
 import { startDeadline } from './deadline.ts';
-import { TimeoutError } from './errors.ts';
 import { decode, eventsRequest } from './rest-source.ts';
 import { resume } from './resume.ts';
 import type { RunEvent } from './runs.ts';
@@ -12,7 +11,7 @@ export async function* followRun(
   settings: Settings,
 ): AsyncGenerator<RunEvent> {
   const { timeout, maxRetries, signals } = settings;
-  const deadline = startDeadline(timeout, (ms) => new TimeoutError(ms), signals);
+  const deadline = startDeadline(timeout, signals);
   const { signal } = deadline;
   const open = async (position: number | undefined) => {
     const opened = await connection.open(eventsRequest(botId, runId, position), settings, signal);

@@ -19,8 +19,7 @@ export type RunSource<Reply> = {
   decode(source: EventSource): AsyncGenerator<StreamEvent>;
 };
 
-/** A new idempotency key: 128 random bits. `crypto.randomUUID` is missing on pages without HTTPS. */
+/** A new idempotency key of 128 random bits. `crypto.randomUUID` is missing on pages without HTTPS. */
 export function newIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
