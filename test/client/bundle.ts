@@ -1,12 +1,16 @@
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 
-/** Bundles a program that uses the built client, minified, as for a browser. @returns its bytes after gzip. */
-export async function bundledBytes(program: string): Promise<number> {
-  const entry = 'virtual:program';
+/**
+ * Bundles a program with the modules that it uses from a folder, minified, as for a browser.
+ *
+ * @returns its bytes after gzip.
+ */
+export async function bundledBytes(program: string, folder: string): Promise<number> {
+  const entry = join(folder, 'program.js');
   const bundle = await rolldown({
     input: entry,
-    cwd: import.meta.dirname,
     platform: 'neutral',
     plugins: [
       {
