@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,6 +10,7 @@ const ROOT = new URL('..', import.meta.url).pathname;
 const run = promisify(execFile);
 const PAGES = [
   'README.md',
+  'src/client/README.md',
   ...readdirSync(join(ROOT, 'docs')).flatMap((name) =>
     name.endsWith('.md') ? [`docs/${name}`] : [],
   ),
@@ -28,6 +30,9 @@ function blocksOf(page: string): Block[] {
     text,
   }));
 }
+
+/** TypeScript is of the client. Skipped samples are of pages. */
+const isSample = ({ language, skip }: Block) => language === 'ts' && !skip;
 
 describe('the documentation', () => {
   let server: ServerProcess;
@@ -84,6 +89,39 @@ describe('the documentation', () => {
     });
     writeFileSync(file, here.replaceAll('127.0.0.1:4000', new URL(server.url).host));
     const { stdout } = await run(process.execPath, [file], {
+      env: { ...process.env, PARLEY_API_KEY: apiKey },
+    });
+    expect(stdout).not.toBe('');
+  });
+
+  const pages = PAGES.filter((page) => blocksOf(page).some(isSample));
+  test.each(pages)('has samples of the client that work in their order, in %s', async (page) => {
+    const directory = await temporaryDirectory();
+    const client = join(ROOT, 'src/client');
+    await mkdir(join(directory, 'node_modules/@parley'), { recursive: true });
+    await symlink(client, join(directory, 'node_modules/@parley/client'));
+    const samples = blocksOf(page).filter(isSample);
+    const program = samples.map(({ text }) => text).join('\n');
+    writeFileSync(
+      join(directory, 'samples.mts'),
+      program.replaceAll('http://127.0.0.1:4000', server.url),
+    );
+    const config = {
+      extends: join(ROOT, 'tsconfig.json'),
+      compilerOptions: {
+        incremental: false,
+        tsBuildInfoFile: null,
+        typeRoots: [join(ROOT, 'node_modules/@types')],
+      },
+      files: ['samples.mts'],
+      include: [],
+    };
+    writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(config));
+    const tsc = join(ROOT, 'node_modules/.bin/tsc');
+    const check = await run(tsc, ['-p', '.'], { cwd: directory }).catch((error) => error);
+    expect(check.stdout).toBe('');
+    const { stdout } = await run(process.execPath, ['samples.mts'], {
+      cwd: directory,
       env: { ...process.env, PARLEY_API_KEY: apiKey },
     });
     expect(stdout).not.toBe('');
