@@ -46,6 +46,8 @@ export type Config = {
 const OPENAI_DEFAULT_MODEL = 'gpt-4o-mini';
 
 const NAMES = Object.keys(environmentVariables.shape);
+/** The variables of the command `parley`. They may stand in the same `.env`. */
+const NAMES_OF_COMMAND = ['PARLEY_API_KEY', 'PARLEY_PROFILE', 'PARLEY_URL'];
 
 /**
  * Reads and validates the settings.
@@ -57,7 +59,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     NAMES.flatMap((name) => (environment[name]?.trim() ? [[name, environment[name].trim()]] : [])),
   );
   const problems = Object.keys(environment)
-    .filter((name) => name.startsWith('PARLEY_') && !NAMES.includes(name))
+    .filter((name) => name.startsWith('PARLEY_'))
+    .filter((name) => !NAMES.includes(name) && !NAMES_OF_COMMAND.includes(name))
     .map((name) => `${name} is not a setting of Parley${suggestion(name)}`);
   const result = environmentVariables.safeParse(given);
   if (!result.success) {

@@ -95,6 +95,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
       accounts: accounts.accounts,
       keys: accounts.keys,
       sessionTokens: accounts.sessionTokens,
+      signInCodes: accounts.signInCodes,
       bots: createBots({ prisma, pubsub, versions }),
       deployments: deployments.deployments,
       deploymentChanges: deployments.deploymentChanges,

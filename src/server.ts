@@ -89,6 +89,8 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
   const code = newKey && (await signInCode(app, prisma, newKey));
   app.setReady();
   greet({ address, metricsAddress }, { newKey, code }, config);
+  // `parley start` and `parley dev` run this process and wait for this message.
+  process.send?.({ address, ...(newKey && { key: newKey }) });
 }
 
 /** Issues the code of the first start's sign-in link. */

@@ -39,7 +39,16 @@ const FOUNDATIONS = [
   'version.ts',
   'generated',
 ];
-const MODULES = [...DOMAINS, ...GROUND, 'schema', 'operations', 'transport', 'console', 'client'];
+const MODULES = [
+  ...DOMAINS,
+  ...GROUND,
+  'schema',
+  'operations',
+  'transport',
+  'console',
+  'client',
+  'command',
+];
 const COMPOSITION = [
   'start.ts',
   'server.ts',
@@ -47,6 +56,7 @@ const COMPOSITION = [
   'domains.ts',
   'config.ts',
   'environment-variables.ts',
+  'doctor.ts',
 ];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
@@ -149,6 +159,16 @@ describe('the architecture', () => {
     ).toEqual([]);
   });
 
+  test('lets the command import only the client, the language and its own operations', () => {
+    const allowed = (file: string) =>
+      ['command', 'client', 'language'].includes(moduleOf(file)) ||
+      file.startsWith('operations/command/');
+    expect(violations(({ from, to }) => moduleOf(from) === 'command' && !allowed(to))).toEqual([]);
+    expect(
+      violations(({ from, to }) => moduleOf(to) === 'command' && moduleOf(from) !== 'command'),
+    ).toEqual([]);
+  });
+
   test('lets only transports and the composition import the schema', () => {
     const higher = ['transport', 'schema', ...COMPOSITION];
     expect(
@@ -208,10 +228,10 @@ describe('the architecture', () => {
     ).toEqual([]);
   });
 
-  test('reads the environment in one file', () => {
+  test('reads the environment in one file of the server, and in one of the command', () => {
     // The console runs in the browser. It only shows code that reads the environment.
     const ofServer = files.filter((file) => !file.startsWith('console/'));
     const readers = ofServer.filter((file) => source(file).includes('process.env'));
-    expect(readers).toEqual(['config.ts']);
+    expect(readers).toEqual(['command/environment.ts', 'config.ts']);
   });
 });

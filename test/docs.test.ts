@@ -4,6 +4,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { printedReference } from '../src/command/print-reference.ts';
 import { type ServerProcess, startServer, temporaryDirectory } from './helpers/server.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
@@ -15,6 +16,8 @@ const PAGES = [
     name.endsWith('.md') ? [`docs/${name}`] : [],
   ),
 ];
+/** The command, as `npm ci` builds it. */
+const COMMAND = join(ROOT, 'src/generated/command/parley.mjs');
 /** The two lines that set Parley up: `.ci/run` runs them in a clean copy. */
 const BY_CI = /^npm ci/;
 
@@ -55,11 +58,12 @@ describe('the documentation', () => {
     const script = [
       'set -euo pipefail',
       'curl() { command curl --silent --show-error --fail-with-body "$@" && echo; }',
+      `parley() { '${process.execPath}' '${COMMAND}' "$@"; }`,
       ...commands,
     ].join('\n');
     await run('bash', ['-c', script.replaceAll('http://127.0.0.1:4000', server.url)], {
       cwd: await temporaryDirectory(),
-      env: { ...process.env, PARLEY_API_KEY: apiKey },
+      env: { ...process.env, PARLEY_API_KEY: apiKey, PARLEY_URL: server.url },
     });
   });
 
@@ -157,6 +161,10 @@ describe('the documentation', () => {
     expect(named.filter((file) => !known.includes(file) && !existsSync(join(ROOT, file)))).toEqual(
       [],
     );
+  });
+
+  test('has the help of every command in docs/command.md; if this fails, run: npm run reference', async () => {
+    expect(readFileSync(join(ROOT, 'docs/command.md'), 'utf8')).toBe(await printedReference());
   });
 
   test('is short enough to read: the README has 250 lines at most', () => {

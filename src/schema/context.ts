@@ -8,6 +8,7 @@ import {
 import type { Keys } from '../accounts/keys.ts';
 import { type Quota, rateLimitExceeded } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
+import type { SignInCodes } from '../accounts/sign-in-codes.ts';
 import type { Bots } from '../bots/bots.ts';
 import type { ServerState } from '../coordination/server-state.ts';
 import type { DeploymentChanges } from '../deployments/changes.ts';
@@ -31,6 +32,7 @@ export type Domains = {
   accounts: Accounts;
   keys: Keys;
   sessionTokens: Pick<SessionTokens, 'issue'>;
+  signInCodes: Pick<SignInCodes, 'issue'>;
   bots: Bots;
   deployments: Deployments;
   deploymentChanges: DeploymentChanges;

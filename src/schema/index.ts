@@ -6,6 +6,7 @@ import './api-key.ts';
 import './api-key-changes.ts';
 import './audit-log.ts';
 import './session-token.ts';
+import './sign-in-code.ts';
 import './bot.ts';
 import './deployment.ts';
 import './deploy.ts';

@@ -3,6 +3,7 @@ import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { GatewayError, invalidInput, StartupError } from '../../errors.ts';
 import * as chatOperations from '../../operations/chat.ts';
+import * as commandOperations from '../../operations/command/operations.ts';
 import { CONSOLE_DOCUMENTS } from '../../operations/console/documents.ts';
 import * as deploymentOperations from '../../operations/deployments.ts';
 import type { Operation } from '../../operations/operation.ts';
@@ -114,7 +115,11 @@ const OPERATIONS: Record<string, Operation<never, unknown>> = {
   ...deploymentOperations,
   ...runOperations,
 };
-const OWN = [...Object.values(OPERATIONS).map(({ document }) => document), ...CONSOLE_DOCUMENTS];
+const OWN = [
+  ...Object.values(OPERATIONS).map(({ document }) => document),
+  ...CONSOLE_DOCUMENTS,
+  ...Object.values(commandOperations).map(({ text }) => text),
+];
 
 function shaOf(text: string): string {
   return `sha256:${hash('sha256', text)}`;

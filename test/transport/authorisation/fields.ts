@@ -53,6 +53,7 @@ const OPEN: Record<string, string> = {
   CreateApiKeyPayload: 'apiKey secret',
   RotateApiKeyPayload: 'apiKey secret',
   CreateSessionTokenPayload: 'token expiresAt',
+  CreateSignInCodePayload: 'code',
   Deployment:
     'id bot environment status message envNames channels diagnostics active createdAt deployedAt rolledBackTo',
   KeyUsage: 'apiKey',

@@ -112,6 +112,11 @@ export const TABLE: Record<string, Row> = {
     scopes: ['CHAT'],
     ...DENIED,
   },
+  'Mutation.createSignInCode': {
+    operation: () => 'createSignInCode { code }',
+    other: 'OK',
+    restricted: 'OK',
+  },
   'Mutation.createBot': {
     operation: () => 'createBot(input: { name: "B" }) { id }',
     scopes: ['ADMIN'],

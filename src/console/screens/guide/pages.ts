@@ -27,6 +27,7 @@ export const PAGE_SOURCES: PageSource[] = [
   { slug: 'rest', file: 'docs/rest.md', group: 'Build' },
   { slug: 'graphql', file: 'docs/graphql.md', group: 'Build' },
   { slug: 'client', file: 'docs/client.md', group: 'Build' },
+  { slug: 'command', file: 'docs/command.md', group: 'Build' },
   { slug: 'operations', file: 'docs/operations.md', group: 'Run' },
   { slug: 'security', file: 'docs/security.md', group: 'Run' },
   { slug: 'performance', file: 'docs/performance.md', group: 'Run' },

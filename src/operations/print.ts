@@ -1,7 +1,7 @@
 /**
- * `npm run documents`: writes the console's documents, from the `.graphql` files of this folder, in two forms.
- * `operations.ts` has the id and the types of each operation, for the console. `documents.ts` has the texts, which the
- * server persists.
+ * `npm run documents`: writes the documents of the console and of the command, from the `.graphql` files of their
+ * folders. `operations.ts` has the types of each operation. The console's has only the id of each text, and
+ * `documents.ts` has the texts, which the server persists. The command's has both, for servers of other versions.
  */
 import { hash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -26,32 +26,55 @@ const CONFIG = {
   skipTypename: true,
 };
 
-/** @returns the contents of the two generated files, by name. */
+/** @returns the contents of the generated files, by their paths in this folder. */
 export async function printedDocuments(): Promise<Record<string, string>> {
-  const schema = parse(await readFile(new URL('../../../schema.graphql', HERE), 'utf8'));
-  const names = (await readdir(HERE)).filter((name) => name.endsWith('.graphql')).sort();
-  const texts = await Promise.all(names.map((name) => readFile(new URL(name, HERE), 'utf8')));
-  const source = withTypenames(parse(texts.join('\n')));
-  const types = await codegen({
-    filename: 'operations.ts',
-    schema,
-    documents: [{ document: source }],
-    plugins: [{ operations: {} }],
-    pluginMap: { operations: typescriptOperations },
-    config: CONFIG,
-  });
+  return { ...(await printedForConsole()), ...(await printedForCommand()) };
+}
+
+async function printedForConsole(): Promise<Record<string, string>> {
+  const source = withTypenames(await readFolder('console'));
   const operations = operationsOf(source);
-  const ids = operations.map(({ name, type, kind, text }) => {
-    const id = `sha256:${hash('sha256', text)}`;
-    return `export const ${name} = persisted<${type}, ${type}Variables>(\n  OperationTypeNode.${kind},\n  '${id}',\n);\n`;
-  });
+  const ids = operations.map(
+    ({ name, type, kind, id }) =>
+      `export const ${name} = persisted<${type}, ${type}Variables>(\n  OperationTypeNode.${kind},\n  '${id}',\n);\n`,
+  );
   const imported =
     "import { OperationTypeNode } from 'graphql';\nimport { persisted } from './persisted.ts';\n";
   const list = operations.map(({ text }) => `  \`${text}\`,\n`).join('');
   return {
-    'operations.ts': [NOTICE, imported, types, ...ids].join('\n'),
-    'documents.ts': `${NOTICE}\n/** The texts of the console's operations. */\nexport const CONSOLE_DOCUMENTS = [\n${list}];\n`,
+    'console/operations.ts': [NOTICE, imported, await typesOf(source), ...ids].join('\n'),
+    'console/documents.ts': `${NOTICE}\n/** The texts of the console's operations. */\nexport const CONSOLE_DOCUMENTS = [\n${list}];\n`,
   };
+}
+
+async function printedForCommand(): Promise<Record<string, string>> {
+  const source = await readFolder('command');
+  const constants = operationsOf(source).map(
+    ({ name, type, id, text }) =>
+      `export const ${name} = persisted<${type}, ${type}Variables>(\n  '${id}',\n  \`${text}\`,\n);\n`,
+  );
+  const imported = "import { persisted } from './persisted.ts';\n";
+  return {
+    'command/operations.ts': [NOTICE, imported, await typesOf(source), ...constants].join('\n'),
+  };
+}
+
+async function readFolder(name: string): Promise<DocumentNode> {
+  const folder = new URL(`${name}/`, HERE);
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.graphql')).sort();
+  const texts = await Promise.all(files.map((file) => readFile(new URL(file, folder), 'utf8')));
+  return parse(texts.join('\n'));
+}
+
+async function typesOf(document: DocumentNode): Promise<string> {
+  return codegen({
+    filename: 'operations.ts',
+    schema: parse(await readFile(new URL('../../schema.graphql', HERE), 'utf8')),
+    documents: [{ document }],
+    plugins: [{ operations: {} }],
+    pluginMap: { operations: typescriptOperations },
+    config: CONFIG,
+  });
 }
 
 /** The console's cache invalidates by type, so every object in an answer names its type. */
@@ -70,7 +93,7 @@ function withTypenames(document: DocumentNode): DocumentNode {
   });
 }
 
-type Printed = { name: string; type: string; kind: string; text: string };
+type Printed = { name: string; type: string; kind: string; text: string; id: string };
 
 /** Each operation as one text, with the fragments that it uses. */
 function operationsOf({ definitions }: DocumentNode): Printed[] {
@@ -85,7 +108,8 @@ function operationsOf({ definitions }: DocumentNode): Printed[] {
     const used = fragmentsOf(definition, fragments);
     const type = `${name}${operation[0]?.toUpperCase()}${operation.slice(1)}`;
     const text = [definition, ...used].map(print).join('\n\n');
-    return [{ name, type, kind: operation.toUpperCase(), text }];
+    const id = `sha256:${hash('sha256', text)}`;
+    return [{ name, type, kind: operation.toUpperCase(), text, id }];
   });
 }
 
@@ -110,6 +134,6 @@ function fragmentsOf(
 if (import.meta.main) {
   for (const [name, content] of Object.entries(await printedDocuments())) {
     await writeFile(new URL(name, HERE), content);
-    console.log(`Wrote src/operations/console/${name}`);
+    console.log(`Wrote src/operations/${name}`);
   }
 }

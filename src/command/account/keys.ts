@@ -1,0 +1,112 @@
+import { CreateKey, KeyList, RevokeKey, WhoAmI } from '../../operations/command/operations.ts';
+import type { Context } from '../context.ts';
+import { Refusal, UsageError } from '../errors.ts';
+import { connect } from '../server/connection.ts';
+import { openPrompts } from '../terminal/prompts.ts';
+import { textTable } from '../terminal/text-table.ts';
+import { localTime } from '../terminal/units.ts';
+import { expiryOf } from './expiry.ts';
+import { SCOPES, type Scope } from './scopes.ts';
+
+/** Lists the keys of the account. Secrets are never listed. */
+export async function listKeys(context: Context): Promise<void> {
+  const { terminal, print, signal } = context;
+  const { graphql } = await connect(context);
+  const { viewer } = await graphql.run(KeyList, {}, signal);
+  const keys = viewer.account.apiKeys.map((key) => ({
+    ...key,
+    scopes: key.scopes.map((scope) => scope.toLowerCase()),
+    bots: key.bots?.map(({ id }) => id) ?? null,
+  }));
+  await print(keys, () =>
+    textTable(
+      [
+        { title: 'ID', paint: terminal.style.bold },
+        { title: 'NAME' },
+        { title: 'KEY' },
+        { title: 'SCOPES' },
+        { title: 'LAST USED' },
+        { title: 'STATE' },
+        { title: 'BOTS' },
+      ],
+      keys.map((key) => [
+        key.id,
+        key.name,
+        `${key.prefix}…`,
+        key.scopes.join(','),
+        localTime(key.lastUsedAt) || 'never',
+        stateOf(key),
+        key.bots?.join(',') ?? 'all',
+      ]),
+      terminal,
+    ),
+  );
+}
+
+function stateOf({
+  revokedAt,
+  expiresAt,
+}: {
+  revokedAt: string | null;
+  expiresAt: string | null;
+}): string {
+  if (revokedAt !== null) return `revoked ${localTime(revokedAt)}`;
+  if (expiresAt === null) return 'valid';
+  const isOver = Date.parse(expiresAt) <= Date.now();
+  return `${isOver ? 'expired' : 'valid until'} ${localTime(expiresAt)}`;
+}
+
+type KeyOptions = { scopes: readonly string[]; bots: readonly string[]; expires?: string };
+
+/** Creates a key and prints its secret, which the server never shows again. */
+export async function createKey(name: string, options: KeyOptions, context: Context) {
+  const { terminal, print, signal } = context;
+  const input = {
+    name,
+    ...(options.scopes.length > 0 && { scopes: options.scopes.map(scopeOf) }),
+    ...(options.bots.length > 0 && { botIds: [...options.bots] }),
+    ...(options.expires !== undefined && { expiresAt: expiryOf(options.expires) }),
+  };
+  const { graphql, forBot } = await connect(context);
+  const { createApiKey } = await forBot(options.bots[0] ?? '', () =>
+    graphql.run(CreateKey, { input }, signal),
+  );
+  if (!createApiKey) throw new Refusal('The server returned no key.');
+  const { secret, apiKey } = createApiKey;
+  await print(
+    { id: apiKey.id, name: apiKey.name, secret, expiresAt: apiKey.expiresAt },
+    () => secret,
+  );
+  terminal.progress(`The key "${name}" (${apiKey.id}) is shown only once. Store it now.`);
+}
+
+function scopeOf(text: string): Uppercase<Scope> {
+  const scope = SCOPES.find((one) => one === text);
+  if (scope === undefined) throw new UsageError(`There is no scope "${text}".`);
+  return upperCase(scope);
+}
+
+const UPPER: Record<Scope, Uppercase<Scope>> = {
+  chat: 'CHAT',
+  deploy: 'DEPLOY',
+  runs: 'RUNS',
+  admin: 'ADMIN',
+  operator: 'OPERATOR',
+};
+const upperCase = (scope: Scope) => UPPER[scope];
+
+/** Revokes a key for ever. Revoking the key in use asks first, or needs `yes`. */
+export async function revokeKey(id: string, { yes }: { yes: boolean }, context: Context) {
+  const { terminal, print, signal } = context;
+  const { graphql } = await connect(context);
+  const { viewer } = await graphql.run(WhoAmI, {}, signal);
+  if (viewer.apiKey.id === id && !yes) {
+    if (!terminal.canAsk)
+      throw new UsageError('This is the key that the command uses. To revoke it, add --yes.');
+    const { confirm } = await openPrompts(terminal);
+    if (!(await confirm('This is the key that the command uses. Revoke it?')))
+      throw new Refusal('The key was not revoked.');
+  }
+  const { revokeApiKey } = await graphql.run(RevokeKey, { id }, signal);
+  await print(revokeApiKey, () => `Revoked the key ${id}.`);
+}

@@ -1,0 +1,27 @@
+/** `npm run command`: bundles the command into JavaScript that Node.js 20 runs, in `src/generated/command`. */
+import { chmod, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'rolldown';
+
+const ROOT = join(import.meta.dirname, '../..');
+const OUTPUT = join(ROOT, 'src/generated/command');
+
+const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+
+await rm(OUTPUT, { recursive: true, force: true });
+await build({
+  cwd: ROOT,
+  input: { parley: join(import.meta.dirname, 'parley.ts') },
+  platform: 'node',
+  logLevel: 'warn',
+  moduleTypes: { '.agent': 'text' },
+  transform: { target: 'node20', define: { PARLEY_VERSION: JSON.stringify(version) } },
+  output: {
+    dir: OUTPUT,
+    entryFileNames: '[name].mjs',
+    // A command loads only its own chunk, so that the others cost nothing at its start.
+    chunkFileNames: '[name]-[hash].mjs',
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  },
+});
+await chmod(join(OUTPUT, 'parley.mjs'), 0o755);

@@ -1,0 +1,60 @@
+import { ENVIRONMENTS } from '../deployments/environments.ts';
+import { UsageError } from '../errors.ts';
+import type { Option } from '../line/definition.ts';
+
+/** Options that several commands share. */
+export const BOT = {
+  value: 'ID',
+  short: 'b',
+  description: 'The bot. By default, the one of parley use.',
+} as const satisfies Option;
+
+export const ENV = {
+  value: 'NAME',
+  short: 'e',
+  choices: ENVIRONMENTS,
+  description: 'The environment of the bot.',
+} as const satisfies Option;
+
+export const YES = {
+  short: 'y',
+  description: 'Do not ask. Without a terminal it is required.',
+} as const satisfies Option;
+
+export const MESSAGE = {
+  value: 'TEXT',
+  short: 'm',
+  description: 'A note for the list of deployments.',
+} as const satisfies Option;
+
+export const VAR = {
+  value: 'NAME[=VALUE]',
+  multiple: true,
+  description:
+    'A variable of the definition. NAME alone reads the environment, or asks without showing the value.',
+} as const satisfies Option;
+
+export const VARS = {
+  value: 'FILE',
+  isFile: true,
+  description: 'A file with lines NAME=VALUE, as .env files have.',
+} as const satisfies Option;
+
+export const WHOLE = {
+  description: 'Print the reply when it is whole. With --json, it is one value.',
+} as const satisfies Option;
+
+export const LIMIT = {
+  value: 'NUMBER',
+  short: 'n',
+  description: 'The number of entries, 1 to 1000. Defaults to 20.',
+} as const satisfies Option;
+
+/** @throws UsageError if the text is no number from 1 to 1000. */
+export function limitOf(text: string | undefined): number {
+  if (text === undefined) return 20;
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > 1_000)
+    throw new UsageError('--limit must be a whole number from 1 to 1000.');
+  return limit;
+}

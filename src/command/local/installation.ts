@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { Refusal } from '../errors.ts';
+
+/** The oldest Node.js that runs the server. */
+const SERVER_MAJOR = 24;
+
+/** The files of Parley around the command, and the Node.js that runs the server. */
+export type Installation = { root: string; node: string };
+
+/** @throws Refusal that says how to get what is missing. */
+export function findInstallation(): Installation {
+  const root = findRoot(import.meta.dirname);
+  if (root === undefined || !existsSync(join(root, 'src/start.ts')))
+    throw new Refusal(
+      'The server is not installed beside the command. Install the package parley.',
+    );
+  return { root, node: findNode(root) };
+}
+
+function findRoot(directory: string): string | undefined {
+  const file = join(directory, 'package.json');
+  if (existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).name === 'parley')
+    return directory;
+  const parent = dirname(directory);
+  return parent === directory ? undefined : findRoot(parent);
+}
+
+function findNode(root: string): string {
+  const { node } = process.versions;
+  if (Number.parseInt(node, 10) >= SERVER_MAJOR) return process.execPath;
+  const found = installedNode(root);
+  if (found !== undefined) return found;
+  throw new Refusal(
+    `The server needs Node.js ${SERVER_MAJOR}, and this is Node.js ${node}. Run npm install in ${root}, which installs it, or use a newer Node.js.`,
+  );
+}
+
+/** The Node.js of the package `node`, which Parley depends on. */
+function installedNode(root: string): string | undefined {
+  try {
+    const manifest = createRequire(join(root, 'package.json')).resolve('node/package.json');
+    const program = join(
+      dirname(manifest),
+      'bin',
+      process.platform === 'win32' ? 'node.exe' : 'node',
+    );
+    return existsSync(program) ? program : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+/** The entry point of the command. `build.ts` bundles it for Node.js 20 and later. */
+import { EXIT, Interrupted } from './errors.ts';
+import { runLine } from './program.ts';
+
+/** `build.ts` inserts the version of package.json. */
+declare const PARLEY_VERSION: string;
+
+const interruption = new AbortController();
+process.on('SIGINT', () => {
+  if (interruption.signal.aborted) process.exit(EXIT.interrupted);
+  interruption.abort(new Interrupted());
+});
+// Each failed write also rejects where it was awaited. Without listeners, the process would crash before that.
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
+
+const code = await runLine(process.argv.slice(2), {
+  version: PARLEY_VERSION,
+  signal: interruption.signal,
+});
+process.exit(code);

@@ -1,0 +1,73 @@
+import { FollowRuns, type FollowRunsSubscription } from '../../operations/command/operations.ts';
+import type { Context } from '../context.ts';
+import { connect } from '../server/connection.ts';
+import { type RunFilter, STATUSES } from './filters.ts';
+import type { ListOptions } from './list.ts';
+import { type ListedRun, runLine } from './run-table.ts';
+
+/** Runs that are remembered, to print each state of a run once. */
+const MAX_REMEMBERED = 10_000;
+
+/** Prints the latest runs, then each run when it is queued, starts and ends, until Ctrl-C. */
+export async function followRuns(
+  { bot, filter, limit }: ListOptions,
+  context: Context,
+): Promise<void> {
+  const { terminal, emit, signal } = context;
+  const { parley, graphql, botId, forBot } = await connect(context);
+  const id = botId(bot);
+  const printed = new Map<string, string>();
+  const show = async (run: ListedRun) => {
+    if (printed.get(run.runId) === run.status) return;
+    printed.delete(run.runId);
+    printed.set(run.runId, run.status);
+    const [oldest] = printed.keys();
+    if (printed.size > MAX_REMEMBERED && oldest !== undefined) printed.delete(oldest);
+    await emit(run, () => `${runLine(run, terminal)}\n`);
+  };
+  const { data } = await forBot(id, () =>
+    parley.runs(id, { ...filter, limit: Math.min(limit, 100) }).page(),
+  );
+  for (const run of data.reverse()) await show(listed(run));
+  terminal.progress('Following. Press Ctrl-C to stop.');
+  const variables = { botId: id, filter: graphqlFilter(filter) };
+  for await (const { run } of graphql.subscribe(FollowRuns, variables, signal))
+    await show(fromGraphQL(run));
+}
+
+function listed({
+  runId,
+  status,
+  kind,
+  channel,
+  sessionId,
+  input,
+  createdAt,
+  latencyMs,
+  tokensUsed,
+}: ListedRun): ListedRun {
+  return { runId, status, kind, channel, sessionId, input, createdAt, latencyMs, tokensUsed };
+}
+
+function fromGraphQL({ id, status, kind, channel, ...rest }: FollowRunsSubscription['run']) {
+  return listed({
+    ...rest,
+    runId: id,
+    status: STATUSES.find((one) => one === status.toLowerCase()) ?? 'running',
+    kind: kind.toLowerCase(),
+    channel: channel.toLowerCase(),
+  });
+}
+
+const upper = <Value extends string>(value: Value) => value.toUpperCase() as Uppercase<Value>;
+
+function graphqlFilter({ user, status, channel, kind, environment, date }: RunFilter) {
+  return {
+    ...(user !== undefined && { user }),
+    ...(date !== undefined && { date }),
+    ...(status && { status: [upper(status)] }),
+    ...(channel && { channel: [upper(channel)] }),
+    ...(kind && { kind: upper(kind) }),
+    ...(environment && { environment: upper(environment) }),
+  };
+}

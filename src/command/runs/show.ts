@@ -1,0 +1,38 @@
+import type { Context } from '../context.ts';
+import { connect } from '../server/connection.ts';
+import { facts } from '../terminal/facts.ts';
+import { printable } from '../terminal/text-table.ts';
+import { duration, localTime } from '../terminal/units.ts';
+import { paintStatus } from './run-table.ts';
+
+/** Shows one run with its texts. */
+export async function showRun(runId: string, context: Context): Promise<void> {
+  const { terminal, print } = context;
+  const { parley, botOfRun } = await connect(context);
+  const run = await parley.run(await botOfRun(runId), runId);
+  const { style } = terminal;
+  await print(run, () => {
+    const rows: [string, string][] = [
+      ['Run', run.runId],
+      ['Bot', `${run.botId} (${run.environment})`],
+      ['Status', run.status],
+      ['Kind', `${run.kind}, by ${run.channel}`],
+      ['User', run.sessionId ?? '-'],
+      ['Model', run.model ?? '-'],
+      ['Created', localTime(run.createdAt)],
+      ['Latency', duration(run.latencyMs) || '-'],
+      ['Tokens', `${run.promptTokens} + ${run.completionTokens} = ${run.tokensUsed}`],
+      ['Tools', run.toolsCalled.join(', ') || '-'],
+      ['Deployment', run.deploymentId ?? '-'],
+    ];
+    const error = run.error
+      ? [`${style.red('Error')}  ${run.error.message} [${run.error.code}]`]
+      : [];
+    return [
+      facts(rows, style).replace(run.status, paintStatus(run.status, style)),
+      ...error,
+      `${style.bold('Input')}\n${printable(run.input)}`,
+      ...(run.response === null ? [] : [`${style.bold('Response')}\n${printable(run.response)}`]),
+    ].join('\n\n');
+  });
+}

@@ -1,0 +1,134 @@
+import { createClient, type RequestParams } from 'graphql-sse';
+import { ParleyError } from '../../client/index.ts';
+import type { Persisted } from '../../operations/command/persisted.ts';
+import { Refusal } from '../errors.ts';
+import { send } from './requests.ts';
+import { explainVersion } from './server-version.ts';
+
+/** The GraphQL API, for what REST has no route for. */
+export type GraphQL = {
+  /** @throws ParleyError with the REST code of the first error. */
+  run<Data, Variables>(
+    operation: Persisted<Data, Variables>,
+    variables: Variables,
+    signal: AbortSignal,
+  ): Promise<Data>;
+  /** Streams the results of a subscription, and reconnects. */
+  subscribe<Data, Variables extends Record<string, unknown>>(
+    operation: Persisted<Data, Variables>,
+    variables: Variables,
+    signal: AbortSignal,
+  ): AsyncIterable<Data>;
+};
+
+type Options = { url: string; apiKey: string; version: string; fetch: typeof fetch };
+
+type GraphQLAnswer = {
+  data?: unknown;
+  errors?: { message: string; extensions?: { code?: string; details?: unknown } }[];
+};
+
+/** Attempts to reconnect a subscription, with growing pauses. */
+const RECONNECTIONS = 10;
+
+export function createGraphQL({ url, apiKey, version, fetch: fetcher }: Options): GraphQL {
+  const headers = { authorization: `Bearer ${apiKey}` };
+
+  async function post(body: object, signal: AbortSignal) {
+    const { status, body: answer } = await send(
+      fetcher,
+      `${url}/graphql`,
+      {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify(body),
+      },
+      signal,
+    );
+    return { status, answer: isAnswer(answer) ? answer : undefined };
+  }
+
+  return {
+    async run<Data, Variables>(
+      { id, text }: Persisted<Data, Variables>,
+      variables: Variables,
+      signal: AbortSignal,
+    ) {
+      let { status, answer } = await post({ documentId: id, variables }, signal);
+      // A server of another version does not know the id, but may know the fields.
+      if (codeOf(answer) === 'NOT_FOUND' && /documentId/.test(answer?.errors?.[0]?.message ?? ''))
+        ({ status, answer } = await post({ query: text, variables }, signal));
+      if (answer === undefined || isUnknownToServer(answer))
+        throw new Refusal(await explainVersion({ url, version, fetch: fetcher, signal }));
+      const [problem] = answer.errors ?? [];
+      if (problem) throw errorOf(problem, status);
+      return dataOf<Data>(answer);
+    },
+
+    subscribe<Data, Variables extends Record<string, unknown>>(
+      { id }: Persisted<Data, Variables>,
+      variables: Variables,
+      signal: AbortSignal,
+    ) {
+      const client = createClient({
+        url: `${url}/graphql/stream`,
+        headers,
+        fetchFn: fetcher,
+        retryAttempts: RECONNECTIONS,
+      });
+      signal.addEventListener('abort', () => client.dispose(), { once: true });
+      const request: RequestParams & { documentId: string } = {
+        query: '',
+        documentId: id,
+        variables,
+      };
+      return results<Data>(client.iterate(request));
+    },
+  };
+}
+
+async function* results<Data>(answers: AsyncIterable<unknown>): AsyncGenerator<Data> {
+  for await (const answer of answers) {
+    if (!isAnswer(answer)) continue;
+    const [problem] = answer.errors ?? [];
+    if (problem) throw errorOf(problem, 200);
+    yield dataOf<Data>(answer);
+  }
+}
+
+/** The server validates each answer against the schema that the types of the operations are generated from. */
+function dataOf<Data>({ data }: GraphQLAnswer): Data {
+  return data as Data;
+}
+
+function isAnswer(value: unknown): value is GraphQLAnswer {
+  return typeof value === 'object' && value !== null && ('data' in value || 'errors' in value);
+}
+
+const codeOf = (answer: GraphQLAnswer | undefined) => answer?.errors?.[0]?.extensions?.code;
+
+/** Whether the server's schema lacks a field or an argument of the document. */
+function isUnknownToServer({ errors = [] }: GraphQLAnswer): boolean {
+  return errors.some(({ message }) =>
+    /^(Cannot query field|Unknown (argument|type)|Field ".*" is not defined)/.test(message),
+  );
+}
+
+function errorOf(
+  { message, extensions = {} }: NonNullable<GraphQLAnswer['errors']>[number],
+  status: number,
+): ParleyError {
+  const code = (extensions.code ?? 'INTERNAL_ERROR').toLowerCase();
+  return new ParleyError({ message: withDetails(message, extensions.details), code, status });
+}
+
+/** The details of a validation error name the fields, which the message alone may not. */
+function withDetails(message: string, details: unknown): string {
+  if (!Array.isArray(details) || details.length === 0) return message;
+  const parts = details.flatMap((detail: { path?: unknown; message?: unknown }) =>
+    typeof detail?.message === 'string'
+      ? [`${String(detail.path ?? '').replace(/^input\./, '')} ${detail.message}`.trim()]
+      : [],
+  );
+  return parts.length > 0 ? `${parts.join('; ')}.` : message;
+}

@@ -1,0 +1,78 @@
+import { stripVTControlCharacters } from 'node:util';
+import stringWidth from 'fast-string-width';
+import type { Style } from './style.ts';
+
+/** A column of a table. */
+export type Column = {
+  title: string;
+  /** Whether its cells end at the right. */
+  isNumber?: true;
+  /** Colours a cell. */
+  paint?(cell: string): string;
+};
+
+/**
+ * Rows in aligned columns, without rules. The last column is cut to the width of the terminal.
+ *
+ * @param width columns of the terminal; none: nothing is cut.
+ */
+export function textTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  { style, width }: { style: Style; width: number | undefined },
+): string {
+  const cells = [columns.map(({ title }) => title), ...rows.map((row) => row.map(oneLine))];
+  const widths = columns.map((_column, index) =>
+    Math.max(...cells.map((row) => widthOf(row[index] ?? ''))),
+  );
+  const before = widths.slice(0, -1).reduce((sum, one) => sum + one + GAP.length, 0);
+  const last = width === undefined ? undefined : Math.max(MIN_LAST, width - before);
+  const lines = cells.map((row, line) =>
+    columns
+      .map(({ isNumber, paint = (cell: string) => cell }, index) => {
+        const isLast = index === columns.length - 1;
+        const whole = row[index] ?? '';
+        const cell = isLast && last !== undefined ? cut(whole, last) : whole;
+        const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - widthOf(cell)));
+        const painted = line === 0 ? style.dim(cell) : paint(cell);
+        if (isNumber) return space + painted;
+        return isLast ? painted : painted + space;
+      })
+      .join(GAP)
+      .trimEnd(),
+  );
+  return lines.join('\n');
+}
+
+const GAP = '  ';
+/** Columns that the last column keeps in a narrow terminal. */
+const MIN_LAST = 10;
+
+/** Terminal columns of a text, without its colours. */
+export function widthOf(text: string): number {
+  return stringWidth(stripVTControlCharacters(text));
+}
+
+/** Removes line breaks and control characters, so that texts of users cannot move the cursor. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').replaceAll(CONTROL, '').trim();
+}
+
+/** Removes control characters but tabs and line breaks. */
+export function printable(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n').replaceAll(CONTROL_IN_TEXT, '');
+}
+
+const CONTROL = /\p{Cc}/gu;
+const CONTROL_IN_TEXT = /(?![\t\n])\p{Cc}/gu;
+
+/** Cuts a text to a number of terminal columns, with an ellipsis. */
+export function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = '';
+  for (const character of text) {
+    if (widthOf(kept + character) > width - 1) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}

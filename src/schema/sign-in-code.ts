@@ -1,0 +1,21 @@
+import { builder } from './builder.ts';
+
+builder.mutationField('createSignInCode', (t) =>
+  t.field({
+    type: builder.simpleObject('CreateSignInCodePayload', {
+      description: 'A code that signs in to the console.',
+      fields: (payload) => ({
+        code: payload.string({
+          description:
+            'Code for the address `/?code=` of the console. It works once, within 15 minutes, and has the rights of the API key.',
+        }),
+      }),
+    }),
+    description:
+      'Creates a code that signs a browser in to the console in place of the API key. Session tokens cannot create one.',
+    authScopes: { authenticated: true },
+    resolve: async (_root, _args, { caller, signInCodes }) => ({
+      code: await signInCodes.issue(caller().key.id),
+    }),
+  }),
+);
