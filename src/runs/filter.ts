@@ -43,15 +43,24 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /** The conditions of a whole filter on the table `runs`, for statements that need no order. */
 export function matches(filter: RunFilter): Prisma.Sql[] {
   return [
-    ...matchesEnums(filter),
-    ...matchesRest(filter),
+    ...conditionsOf(filter),
     ...(filter.text == null ? [] : containsWords(filter.text)),
     ...withinBounds(NEWEST_FIRST, boundsOf(filter)),
   ];
 }
 
+/** The conditions of all fields but the text and the time. */
+export function conditionsOf(filter: RunFilter): Prisma.Sql[] {
+  return [...matchesEnums(filter), ...matchesRest(filter)];
+}
+
+/** The condition of a minimum of tokens. */
+export function tokensFrom(least: number): Prisma.Sql {
+  return Prisma.sql`(prompt_tokens::bigint + completion_tokens) >= ${least}`;
+}
+
 /** The conditions on kind, environment, channel and status. */
-export function matchesEnums({ kind, environment, channel, status }: RunFilter): Prisma.Sql[] {
+function matchesEnums({ kind, environment, channel, status }: RunFilter): Prisma.Sql[] {
   return [
     ...(kind == null ? [] : [Prisma.sql`runs.kind = ${kind}::"RunKind"`]),
     ...(environment == null ? [] : [Prisma.sql`runs.environment = ${environment}::"Environment"`]),
@@ -79,9 +88,7 @@ export function matchesRest({
     ...(model == null ? [] : [Prisma.sql`model = ${model}`]),
     ...(errorCode == null ? [] : [Prisma.sql`error_code = ANY(${[...errorCode]})`]),
     ...(minLatencyMs == null ? [] : [Prisma.sql`latency_ms >= ${minLatencyMs}`]),
-    ...(minTokens == null
-      ? []
-      : [Prisma.sql`(prompt_tokens::bigint + completion_tokens) >= ${minTokens}`]),
+    ...(minTokens == null ? [] : [tokensFrom(minTokens)]),
   ];
 }
 

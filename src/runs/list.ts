@@ -8,9 +8,16 @@ import {
 } from '../generated/prisma/client.ts';
 import type { PageQuery, Standing } from '../storage/keyset.ts';
 import { firstRows, type Lists, NEWEST_FIRST, orderBy, readLists } from '../storage/lists.ts';
-import { boundsOf, matches, matchesEnums, matchesRest, type RunFilter } from './filter.ts';
+import {
+  boundsOf,
+  conditionsOf,
+  matches,
+  matchesRest,
+  type RunFilter,
+  tokensFrom,
+} from './filter.ts';
 import { levelsFrom } from './levels.ts';
-import { createTextSearch } from './text-search.ts';
+import { createTextSearch, unindexed } from './text-search.ts';
 
 /** Lists the runs of bots. */
 export type RunList = {
@@ -32,21 +39,54 @@ export const RUNS: Lists = {
   owner: Prisma.sql`bot_id`,
 };
 
+/** A filter with fewer runs than this is cheaper to read one by one than a common word or a low minimum by its index. */
+const FEW = 500;
+
 export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
   const search = createTextSearch({ prisma, lists: RUNS });
+
+  /** Reads a page by the index of one field. The other fields do not select the index. */
+  const findBy = (
+    botIds: string[],
+    filter: RunFilter,
+    page: PageQuery,
+    branches = branchesOf(filter),
+  ) => {
+    if (branches === undefined) return readLists(prisma, RUNS, botIds, page);
+    const conditions = [...branches.same, ...branches.rest.map(unindexed)];
+    const rows = Prisma.sql`
+      SELECT run.* FROM ${branches.rows} CROSS JOIN LATERAL (${firstRows(RUNS, page, conditions)}) AS run
+      ORDER BY ${orderBy(page.direction)} LIMIT ${page.take}`;
+    return readLists(prisma, RUNS, botIds, page, [], rows);
+  };
+
+  /** The ids of the runs from the page on that match a part of the filter; `undefined` if they are not few. */
+  const fewWith = async (botIds: string[], part: RunFilter, page: PageQuery) => {
+    const found = await findBy(botIds, part, { ...page, take: FEW, bytes: undefined });
+    return found.length < FEW ? found.map(({ id }) => id) : undefined;
+  };
+
   return {
-    find(botIds, filter, page) {
-      const within = { ...page, bounds: [...page.bounds, ...boundsOf(filter)] };
-      const conditions = matchesRest(filter);
-      if (filter.text != null)
-        return search(botIds, filter.text, within, [...matchesEnums(filter), ...conditions]);
-      const branches = branchesOf(filter);
-      if (branches === undefined) return readLists(prisma, RUNS, botIds, within, conditions);
-      const rows = Prisma.sql`
-        SELECT run.* FROM ${branches.rows}
-        CROSS JOIN LATERAL (${firstRows(RUNS, within, [...branches.same, ...conditions])}) AS run
-        ORDER BY ${orderBy(page.direction)} LIMIT ${page.take}`;
-      return readLists(prisma, RUNS, botIds, within, [], rows);
+    async find(botIds, filter, pageOfAll) {
+      const page = { ...pageOfAll, bounds: [...pageOfAll.bounds, ...boundsOf(filter)] };
+      const { text, ...withoutText } = filter;
+      if (text != null) {
+        const few = isWhole(filter) ? undefined : await fewWith(botIds, withoutText, page);
+        return search(botIds, text, page, {
+          few,
+          conditions: conditionsOf(withoutText).map(unindexed),
+        });
+      }
+      const { minLatencyMs, minTokens, ...withoutLevels } = filter;
+      if ((minLatencyMs != null || minTokens != null) && !isWhole(withoutLevels)) {
+        const few = await fewWith(botIds, withoutLevels, page);
+        if (few)
+          return readLists(prisma, RUNS, botIds, page, [
+            idIn(few),
+            ...conditionsOf(filter).map(unindexed),
+          ]);
+      }
+      return findBy(botIds, filter, page);
     },
 
     async has(botId, filter, id) {
@@ -67,22 +107,30 @@ type Branches = {
   rows: Prisma.Sql;
   /** The conditions that a run of a branch meets. */
   same: Prisma.Sql[];
+  /** The conditions of the filter's other fields. */
+  rest: Prisma.Sql[];
 };
+
+/** Whether a filter selects by time only, apart from the text. */
+function isWhole({ date: _, from: __, to: ___, text: ____, ...fields }: RunFilter): boolean {
+  return Object.values(fields).every((field) => field == null);
+}
 
 /**
  * The branches of a filter, so that the database never scans runs that do not match, which may be nearly all of a
  * million. None if it selects by time only: then the matching runs are one range of an index.
  */
 function branchesOf(filter: RunFilter): Branches | undefined {
-  const { user, kind, environment, channel, status, deploymentId, model, errorCode } = filter;
-  const { minLatencyMs, minTokens } = filter;
-  if (user == null && errorCode == null) {
-    if (minLatencyMs != null) return levels(LATENCY, minLatencyMs, filter);
-    if (minTokens != null) return levels(TOKENS, minTokens, filter);
-  }
-  const limits = [user, kind, environment, channel, status, deploymentId, model, errorCode];
-  if (limits.every((limit) => limit == null)) return undefined;
-  return errorCode ? ofErrors(filter, errorCode) : ofEnums(filter);
+  if (isWhole(filter)) return undefined;
+  const { user, errorCode, minLatencyMs, minTokens } = filter;
+  if (errorCode != null) return ofErrors(filter, errorCode);
+  if (user == null && minLatencyMs != null) return ofLevels(LATENCY, minLatencyMs, filter);
+  if (user == null && minTokens != null) return ofLevels(TOKENS, minTokens, filter);
+  return ofEnums(filter);
+}
+
+function idIn(ids: string[]): Prisma.Sql {
+  return Prisma.sql`id = ANY(${ids})`;
 }
 
 const LATENCY = Prisma.sql`run_level(latency_ms)`;
@@ -90,25 +138,27 @@ const TOKENS = Prisma.sql`run_level(prompt_tokens::bigint + completion_tokens)`;
 /** Part of the index's predicate. */
 const HAS_TOKENS = Prisma.sql`prompt_tokens::bigint + completion_tokens > 0`;
 
-/** One branch for each level of a number, 153 at most. The enumerations are in the entries of their indexes. */
-function levels(level: Prisma.Sql, least: number, filter: RunFilter): Branches {
+/** One branch for each level of a number, 180 at most. The enumerations are in the entries of their indexes. */
+function ofLevels(level: Prisma.Sql, least: number, filter: RunFilter): Branches {
+  const range = level === TOKENS ? tokensFrom(least) : Prisma.sql`latency_ms >= ${least}`;
+  const { minLatencyMs, minTokens, ...others } = filter;
+  const rest = level === TOKENS ? { ...others, minLatencyMs } : { ...others, minTokens };
   return {
     rows: Prisma.sql`unnest(${levelsFrom(least)}::bigint[]) AS branch(level)`,
-    same: [
-      Prisma.sql`${level} = branch.level`,
-      ...(level === TOKENS ? [HAS_TOKENS] : []),
-      ...matchesEnums(filter),
-    ],
+    same: [Prisma.sql`${level} = branch.level`, range, ...(level === TOKENS ? [HAS_TOKENS] : [])],
+    rest: conditionsOf(rest),
   };
 }
 
 /** One branch for each combination of kind, environment, channel and status, 60 at most. */
 function ofEnums(filter: RunFilter): Branches {
-  const branches = combinations(filter);
+  const { user, deploymentId, model, ...others } = filter;
   // One `unnest` for all columns: with one per column, the planner overestimates the rows and JIT-compiles the query.
   return {
-    rows: Prisma.sql`unnest(${columnsOf(branches)}) AS branch(kind, environment, channel, status)`,
-    same: SAME_ENUMS,
+    rows: Prisma.sql`
+      unnest(${columnsOf(combinations(filter))}) AS branch(kind, environment, channel, status)`,
+    same: [...SAME_ENUMS, ...matchesRest({ user, deploymentId, model })],
+    rest: matchesRest(others),
   };
 }
 
@@ -123,6 +173,7 @@ function ofErrors(filter: RunFilter, errorCodes: readonly string[]): Branches {
     rows: Prisma.sql`
       unnest(${columnsOf(branches)}, ${codes}::text[]) AS branch(kind, environment, channel, status, error)`,
     same: [...SAME_ENUMS, Prisma.sql`runs.error_code = branch.error`],
+    rest: matchesRest({ ...filter, errorCode: undefined }),
   };
 }
 

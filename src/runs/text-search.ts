@@ -1,19 +1,26 @@
 import { invalidInput } from '../errors.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { PageQuery, Place, Standing } from '../storage/keyset.ts';
-import { firstRows, type Lists, orderBy, readLists } from '../storage/lists.ts';
+import { firstRows, type Lists, readLists } from '../storage/lists.ts';
+
+/** The other fields of a search's filter. */
+type Rest = {
+  /** Their conditions, in a form that uses no index. */
+  conditions: Prisma.Sql[];
+  /** The ids of the runs that match them, if these are few. */
+  few?: string[] | undefined;
+};
 
 /**
  * Finds the finished runs of a bot whose input or reply matches a text, in list order.
  *
- * @param conditions the other conditions of the filter.
  * @throws GatewayError `invalid_request` for several bots.
  */
 export type TextSearch = (
   botIds: string[],
   text: string,
   page: PageQuery,
-  conditions: Prisma.Sql[],
+  rest: Rest,
 ) => Promise<Standing[]>;
 
 /** The words of a run and the marks of its bot. See the migration `filters_of_runs`. */
@@ -25,18 +32,21 @@ const UNSPACED =
   /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{3ffff}]/gu;
 const UNSPACED_WORD = new RegExp(`(?:${UNSPACED.source})+`, 'gu');
 
-/** How many of a bot's runs the first search reads one by one. */
+/** How many of a bot's runs a search for a phrase reads one by one, before it uses the index. */
 const AT_HAND = 100;
-/** How many of a bot's runs the next searches reach by the index, before one reaches all. */
-const REACHES = [2_000, 50_000];
+/** How many of a bot's runs the first search by the index covers. */
+const FIRST_REACH = 2_000;
+/** A word that the first search found in no more runs than this is in few enough of all runs to read all of these. */
+const RARE = 20;
 /** The spans of time that have marks: 2 to this power, in seconds. */
 const SPANS = [12, 18];
 /** The most marks in one search. */
 const MOST_MARKS = 64;
 
 /**
- * Searches by an inverted index, which has no order, in steps: the next 100, 2,000 and 50,000 runs of the bot, then all. A
- * common word fills the page from the first steps, and a rare word has few runs in all, so no step reads many runs.
+ * Searches by an inverted index, which has no order, in steps: the next 2,000 runs of the bot, then as many as the page
+ * probably needs, then all. A common word fills the page from the first steps, and a rare word has few runs in all, so no
+ * step reads many runs.
  */
 export function createTextSearch({
   prisma,
@@ -45,40 +55,49 @@ export function createTextSearch({
   prisma: PrismaClient;
   lists: Lists;
 }): TextSearch {
-  return async (botIds, text, page, conditions) => {
+  return async (botIds, text, page, { conditions, few }) => {
     const [botId, ...others] = botIds;
     if (botId === undefined) return [];
     if (others.length > 0)
       throw invalidInput([{ path: 'filter.text', message: 'searches one bot at a time' }]);
+    const { direction, take } = page;
     const read = (page: PageQuery, rows: Prisma.Sql) =>
       readLists(prisma, lists, [botId], page, [], rows);
+    const matches = [...containsWords(text).map(unindexed), ...conditions];
 
+    /** The runs that match among those that a query selects, read one by one. */
+    const readAmong = (ids: Prisma.Sql) => {
+      const rows = firstRows(lists, page, [Prisma.sql`id IN (${ids})`, ...matches]);
+      return read(page, rows);
+    };
     /** The place of the run after this many runs of the list; `undefined` if it has no more. */
     const placeAfter = async (runs: number): Promise<Place | undefined> => {
       const one = { ...page, take: 1, bytes: undefined };
       const [found] = await read(one, Prisma.sql`${firstRows(lists, one, [])} OFFSET ${runs}`);
       return found?.place;
     };
+    const find = (from: number, to: number) => {
+      const indexed = containsWords(text, marksOf(botId, from, to));
+      return read(page, firstRows(lists, page, [...indexed, ...conditions]));
+    };
 
+    if (few) return readAmong(Prisma.sql`SELECT unnest(${few}::text[])`);
+    if (hasPhrase(text)) {
+      const next = firstRows(lists, { bounds: page.bounds, direction, take: AT_HAND }, []);
+      const found = await readAmong(Prisma.sql`SELECT id FROM (${next}) AS next`);
+      if (found.length >= take) return found;
+    }
     const start = await placeAfter(0);
     if (start === undefined) return [];
-    const atHand = await read(page, among(lists, page, [...containsWords(text), ...conditions]));
-    const isAll = (await placeAfter(AT_HAND)) === undefined;
-    if (isAll || atHand.length >= page.take) return atHand;
-
-    for (const reach of REACHES) {
-      const end = await placeAfter(reach);
-      if (end === undefined) break;
-      const marks = marksOf(botId, start[0], end[0]);
-      const found = await find(marks);
-      if (found.length >= page.take) return found;
+    const near = await placeAfter(FIRST_REACH);
+    const first = await find(start[0], near?.[0] ?? endOf(page));
+    if (near === undefined || first.length >= take) return first;
+    if (first.length > RARE) {
+      const far = await placeAfter(Math.ceil((2 * FIRST_REACH * take) / first.length));
+      const second = await find(start[0], far?.[0] ?? endOf(page));
+      if (far === undefined || second.length >= take) return second;
     }
-    return find(marksOf(botId, start[0], endOf(page)));
-
-    function find(marks: string) {
-      const rows = firstRows(lists, page, [...containsWords(text, marks), ...conditions]);
-      return read(page, rows);
-    }
+    return find(start[0], endOf(page));
   };
 }
 
@@ -120,12 +139,14 @@ function endOf({ bounds, direction }: PageQuery): number {
   return direction === 'desc' ? Math.max(...ends, -Infinity) : Math.min(...ends, Infinity);
 }
 
-/** The next runs of the list that match the conditions, read one by one. */
-function among(lists: Lists, page: PageQuery, conditions: Prisma.Sql[]): Prisma.Sql {
-  return Prisma.sql`
-    SELECT next.* FROM (${firstRows(lists, { ...page, take: AT_HAND }, [])}) AS next
-    JOIN runs ON runs.id = next.id
-    WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY ${orderBy(page.direction)} LIMIT ${page.take}`;
+/** The same condition, in a form for which the planner uses no index. */
+export function unindexed(condition: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`(${condition}) IS TRUE`;
+}
+
+/** Whether the index only finds candidates, because it has no positions. */
+function hasPhrase(text: string): boolean {
+  return withPhrases(text).includes('"');
 }
 
 /** Separates characters that are indexed one by one, and quotes words of them. */

@@ -35,7 +35,7 @@ describe('a search finds a run', () => {
     ['one of two words', 'osprey or heron', true],
     ['an excluded word', 'heron -grey', false],
     ['the start of a word', 'her', false],
-    ['an address', 'https://birds.example/heron', true],
+    ['the host of an address', 'birds.example', true],
     ['an unfinished quotation', 'where "grey heron', true],
     ['operators of other languages', "heron & ! ( ' \\ :*", true],
     ['the id of the bot', 'demo', false],
