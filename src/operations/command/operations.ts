@@ -51,6 +51,51 @@ export type Environment =
   /** The environment for tests. */
   | 'STAGING';
 
+/** Error code of a run. The codes in `extensions.code` of failed operations are the same. */
+export type ErrorCode =
+  /** The API key may not use the bot. */
+  | 'BOT_ACCESS_DENIED'
+  /** The bot has no active deployment in the environment. */
+  | 'BOT_NOT_DEPLOYED'
+  /** The bot does not exist. */
+  | 'BOT_NOT_FOUND'
+  /** The definition has errors. Only REST answers this, to a deploy with `strict`. */
+  | 'DEFINITION_INVALID'
+  /** The deployment failed, or is in the wrong environment. */
+  | 'DEPLOYMENT_NOT_DEPLOYABLE'
+  /** The deployment does not exist. */
+  | 'DEPLOYMENT_NOT_FOUND'
+  /** The idempotency key was used for another request. */
+  | 'IDEMPOTENCY_CONFLICT'
+  /** The API key lacks the required scope. */
+  | 'INSUFFICIENT_SCOPE'
+  /** The server failed. */
+  | 'INTERNAL_ERROR'
+  /** The process that executed the run died. */
+  | 'INTERRUPTED'
+  /** The API key or session token is unknown, revoked or expired. */
+  | 'INVALID_API_KEY'
+  /** The request body is not valid JSON. */
+  | 'INVALID_JSON'
+  /** The request is invalid; `details` lists the problems. */
+  | 'INVALID_REQUEST'
+  /** The request has no API key. */
+  | 'MISSING_API_KEY'
+  /** The model failed or returned an invalid reply. */
+  | 'MODEL_ERROR'
+  /** The model did not reply in time. */
+  | 'MODEL_TIMEOUT'
+  /** The object does not exist. */
+  | 'NOT_FOUND'
+  /** A limit of the account or of the client address is exceeded. */
+  | 'RATE_LIMIT_EXCEEDED'
+  /** The request body is larger than 1 MiB. */
+  | 'REQUEST_TOO_LARGE'
+  /** The run does not exist. */
+  | 'RUN_NOT_FOUND'
+  /** The session is busy with another message. */
+  | 'SESSION_BUSY';
+
 /** Permission of an API key. */
 export type KeyScope =
   /** Manage the bots and API keys of the account, and read its audit log. */
@@ -85,12 +130,22 @@ export type RunFilter = {
   deploymentId?: string | null | undefined;
   /** Returns only runs in this environment. */
   environment?: Environment | null | undefined;
+  /** Returns only runs that failed with one of these error codes. */
+  errorCode?: Array<ErrorCode> | null | undefined;
   /** Returns only runs created at or after this time. */
   from?: string | null | undefined;
   /** Returns only runs of this kind. */
   kind?: RunKind | null | undefined;
+  /** Returns only finished runs that took at least this long, in milliseconds. */
+  minLatencyMs?: number | null | undefined;
+  /** Returns only runs with at least this many prompt and completion tokens. */
+  minTokens?: number | null | undefined;
+  /** Returns only runs that use the model of this name. */
+  model?: string | null | undefined;
   /** Returns only runs with one of these statuses. */
   status?: Array<RunStatus> | null | undefined;
+  /** Returns only finished runs whose input or response contains these words, among the first 8,192 characters of each. `"a phrase"` finds adjacent words, `-word` excludes runs, and `or` finds either side. Upper and lower case are the same. Searches one bot at a time. */
+  text?: string | null | undefined;
   /** Returns only runs created before this time. */
   to?: string | null | undefined;
   /** Returns only runs of this end user, identified by the session ID. */
