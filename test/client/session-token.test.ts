@@ -73,7 +73,9 @@ describe('a session token', () => {
     });
     for await (const _delta of parley.chatStream(bot, { message: 'Hi' })) break;
     const statuses = async () =>
-      (await app.prisma.run.findMany({ where: { sessionId: 'user-3' } })).map((run) => run.status);
+      (await app.prisma.run.findMany({ where: { botId: bot, sessionId: 'user-3' } })).map(
+        (run) => run.status,
+      );
     await expect.poll(statuses).toEqual(['CANCELLED']);
     const abortion = new AbortController();
     const chat = parley.chat(bot, { message: 'Hi' }, { signal: abortion.signal });
