@@ -24,6 +24,7 @@ const run = promisify(execFile);
 async function execute(language: Language, code: string, apiKey: string): Promise<string> {
   const [command, args] = {
     curl: ['sh', ['-c', `set -e; ${code}`]],
+    client: [process.execPath, ['--input-type=module', '--eval', code]],
     node: [process.execPath, ['--input-type=module', '--eval', code]],
     python: ['python3', ['-c', code]],
     graphql: [process.execPath, ['--input-type=module', '--eval', code]],
@@ -79,7 +80,7 @@ describe('the code of a message', () => {
   const cases = calls.flatMap(([what, call]) =>
     LANGUAGES.map(({ name }) => ({ what, call, language: name, isStreamed: true })),
   );
-  const whole = (['curl', 'node', 'python'] as const).map((language) => ({
+  const whole = (['curl', 'client', 'node', 'python'] as const).map((language) => ({
     what: 'a plain message',
     call: {} as Partial<Call>,
     language,

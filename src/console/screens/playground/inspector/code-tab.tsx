@@ -6,6 +6,7 @@ import { LANGUAGES, type Language, sampleOf } from './samples.ts';
 
 const NOTES: Record<Language, string> = {
   curl: 'For a POSIX shell.',
+  client: 'For Node.js 20 or later, as an ES module, with the package @parley/client.',
   node: 'For Node.js 20 or later, as an ES module. It needs no package.',
   python: 'For Python 3. It needs no package.',
   graphql: 'For Node.js 20 or later, as an ES module, with the package graphql-sse.',

@@ -3,6 +3,7 @@ import { asHeaderValue, restRequest } from '../../../server/rest-request.ts';
 
 export const LANGUAGES = [
   { name: 'curl', label: 'curl' },
+  { name: 'client', label: 'TypeScript client' },
   { name: 'node', label: 'Node.js' },
   { name: 'python', label: 'Python' },
   { name: 'graphql', label: 'GraphQL over SSE' },
@@ -11,8 +12,8 @@ export const LANGUAGES = [
 export type Language = (typeof LANGUAGES)[number]['name'];
 
 /**
- * A program that sends a call. It works as it stands: curl in a POSIX shell, Node.js as an ES module, Python with its
- * standard library, GraphQL with the package `graphql-sse`. The key comes from the variable `PARLEY_API_KEY`.
+ * A program that sends a call. It works as it stands: curl in a POSIX shell, the client and Node.js as ES modules, Python
+ * with its standard library, GraphQL with the package `graphql-sse`. The key comes from the variable `PARLEY_API_KEY`.
  *
  * @param origin the address of the server, without a path.
  */
@@ -20,6 +21,8 @@ export function sampleOf(language: Language, call: Call, origin: string): string
   switch (language) {
     case 'curl':
       return curl(call, origin);
+    case 'client':
+      return client(call, origin);
     case 'node':
       return node(call, origin);
     case 'python':
@@ -37,6 +40,33 @@ function curl(call: Call, origin: string): string {
     ...headers.map(([name, value]) => `-H ${inShell(`${name}: ${value}`)}`),
     `-d ${inShell(body)}`,
   ].join(' \\\n  ');
+}
+
+function client(call: Call, origin: string): string {
+  const { botId, message, sessionId, context, onBusy, idempotencyKey, isStreamed } = call;
+  const input = {
+    message,
+    sessionId,
+    ...(context && { context }),
+    ...(call.environment === 'STAGING' && { environment: 'staging' }),
+    ...(onBusy === 'REJECT' && { onBusy: 'reject' }),
+  };
+  const options = idempotencyKey ? `, ${inJavaScript({ idempotencyKey })}` : '';
+  const method = isStreamed ? 'chatStream' : 'chat';
+  return `import { Parley } from "@parley/client";
+
+const parley = new Parley({
+  apiKey: process.env.PARLEY_API_KEY,
+  baseUrl: ${inCode(origin)},
+});
+const reply = ${isStreamed ? '' : 'await '}parley.${method}(${inCode(botId)}, ${inJavaScript(input)}${options});
+${
+  isStreamed
+    ? `for await (const delta of reply) process.stdout.write(delta);
+console.log(await reply.finalReply());`
+    : 'console.log(reply);'
+}
+`;
 }
 
 function node(call: Call, origin: string): string {
