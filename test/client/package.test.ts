@@ -63,6 +63,30 @@ describe('the package', () => {
     expect(stdout).toMatch(/node16 \(from ESM\).*🟢 \(ESM\)/);
   });
 
+  test('type-checks with its declaration files in a strict project', async () => {
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, 'package.json'), '{ "type": "module" }');
+    await run('npm', ['install', '--offline', '--silent', tarball], { cwd: directory });
+    const program = `import { type ChatReply, Parley, RunError } from '@parley/client';
+      const parley: Parley = new Parley({ apiKey: 'key' });
+      const reply: ChatReply = await parley.chat('demo', { message: 'Hi' });
+      for await (const delta of parley.chatStream('demo', { message: 'Hi' })) delta.toUpperCase();
+      for await (const event of parley.runEvents('demo', reply.runId))
+        if (event.type === 'text') event.delta.toUpperCase();
+      const run = await parley.execute('demo', { prompt: 'Hi', background: true });
+      export const id: string = new RunError({ message: '', code: '' }).runId ?? run.id;
+      // @ts-expect-error: the input needs a message.
+      await parley.chat('demo', {});
+      // @ts-expect-error: a reply without a background run has no handle.
+      (await parley.execute('demo', { prompt: 'Hi' })).cancel();`;
+    await writeFile(join(directory, 'program.ts'), program);
+    const options = '--strict --noEmit --module nodenext --target es2022 --lib es2022,dom --types';
+    const { stdout } = await run(inRoot('tsc'), [...options.split(' '), '', 'program.ts'], {
+      cwd: directory,
+    }).catch((error) => error);
+    expect(stdout).toBe('');
+  });
+
   test('imports nothing but its own modules', async () => {
     const files = await readdir(join(folder, 'dist'));
     for (const file of files.filter((name) => name.endsWith('.js'))) {
