@@ -1,4 +1,4 @@
-import { isObjectType } from 'graphql';
+import { getNamedType, isObjectType } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { hashApiKey, makeApiKey } from '../../src/accounts/key-format.ts';
@@ -6,6 +6,7 @@ import { newApiKey } from '../../src/accounts/new-key.ts';
 import { KeyScope } from '../../src/generated/prisma/client.ts';
 import { schema } from '../../src/schema/index.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { rounds } from '../helpers/rounds.ts';
 import {
   GUARDED,
   GUARDED_NODES,
@@ -15,6 +16,25 @@ import {
 } from './authorisation/fields.ts';
 import { type MayRead, type Path, pathsFrom } from './authorisation/paths.ts';
 import { type Ids, TABLE } from './authorisation/table.ts';
+
+/** The maximum number of objects on a path. */
+const DEPTH = rounds(3, 5);
+
+/** The types whose fields are decided one by one. */
+const OBJECTS = Object.values(schema.getTypeMap())
+  .filter(isObjectType)
+  .filter(
+    ({ name }) =>
+      !/^__|^(Query|Mutation|Subscription)$|(Connection|Edge)$/.test(name) && !PARTS.includes(name),
+  );
+/** The fields that lead from one of these types to another. */
+const EDGES = OBJECTS.flatMap((type) =>
+  Object.values(type.getFields()).flatMap(({ name, type: of }) => {
+    const target = getNamedType(of);
+    const isPart = !isObjectType(target) || PARTS.includes(target.name);
+    return isPart ? [] : [`${type.name}.${name}`];
+  }),
+);
 
 /** Text in all data of the account's bots. */
 const CANARY = 'canary-4711';
@@ -167,7 +187,7 @@ const pathsOf = (scopes: KeyScope[]): Path[] => {
   };
   const mayRead: MayRead = (field, { isOwnRun }) =>
     has(scopes, GUARDED[field]) || (isOwnRun && field.startsWith('Run.'));
-  return [...pathsFrom(ids, nodes, mayCall, mayRead)];
+  return [...pathsFrom(ids, nodes, mayCall, mayRead, DEPTH)];
 };
 
 /** Paths through objects that the mutation has just created, or of other accounts, have no data to read. */
@@ -203,12 +223,8 @@ const keyOf = async (scopes: KeyScope[]) => {
 describe('field authorisation', () => {
   test('is decided for every field of every object', () => {
     const decided = [...OPEN_FIELDS, ...Object.keys(GUARDED)];
-    const fields = Object.values(schema.getTypeMap()).flatMap((type) =>
-      isObjectType(type) &&
-      !/^__|^(Query|Mutation|Subscription)$|(Connection|Edge)$/.test(type.name) &&
-      !PARTS.includes(type.name)
-        ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`)
-        : [],
+    const fields = OBJECTS.flatMap((type) =>
+      Object.keys(type.getFields()).map((field) => `${type.name}.${field}`),
     );
     expect(decided.toSorted()).toEqual(fields.toSorted());
   });
@@ -217,6 +233,8 @@ describe('field authorisation', () => {
     const scopes = Object.values(KeyScope);
     const paths = pathsOf(scopes);
     expect(paths.filter(({ closed }) => closed)).toEqual([]);
+    const steps = new Set(paths.flatMap(({ name }) => name.split(' ')));
+    expect(EDGES.filter((edge) => !steps.has(edge))).toEqual([]);
     expect(await mistakesOf(await keyOf(scopes), paths)).toEqual([]);
   });
 
@@ -236,6 +254,7 @@ describe('field authorisation', () => {
         nodes,
         (root) => TOKEN_FIELDS.includes(root),
         (field) => TOKEN_FIELDS.includes(field),
+        DEPTH,
       ),
     ];
     expect(paths.filter(({ closed }) => closed).length).toBeGreaterThan(0);
@@ -259,6 +278,7 @@ describe('field authorisation', () => {
       nodes,
       (root) => !/Changed$/.test(root),
       () => true,
+      DEPTH,
     )) {
       const { text } = await execute(secret, path);
       if (text.includes(CANARY)) leaks.push(`${path.name}: ${text}`);

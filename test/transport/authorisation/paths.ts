@@ -25,8 +25,8 @@ export type Path = {
 /** Whether a field may be read. */
 export type MayRead = (field: string, way: { isOwnRun: boolean }) => boolean;
 
-/** The maximum number of objects on a path. */
-const DEPTH = 5;
+/** The maximum number of objects on a path, and the edges so far: the first path through an edge may be longer. */
+type Limit = { depth: number; seen: Set<string> };
 
 type Selection = (inner: string) => string;
 
@@ -73,6 +73,7 @@ function* below(
   steps: string[],
   select: Selection,
   mayRead: MayRead,
+  limit: Limit,
 ): Generator<Path> {
   const isOwnRun = type.name === 'Run' && OWN_RUNS.includes(steps.join(' '));
   const open: string[] = [];
@@ -88,9 +89,11 @@ function* below(
       open.push(leaf);
     } else if (isObjectType(target.type)) {
       const visits = steps.filter((step) => step.startsWith(`${target.type.name}.`)).length;
-      if (visits > (target.type.name === 'Run' ? 1 : 0) || steps.length >= DEPTH) continue;
+      if (visits > (target.type.name === 'Run' ? 1 : 0)) continue;
+      if (steps.length >= limit.depth && limit.seen.has(name)) continue;
+      limit.seen.add(name);
       const inner: Selection = (text) => select(selected + target.select(text));
-      yield* below(target.type, [...steps, name], inner, mayRead);
+      yield* below(target.type, [...steps, name], inner, mayRead, limit);
     }
   }
   if (open.length > 0) yield { name: `${steps.join(' ')} *`, document: select(open.join(' ')) };
@@ -112,13 +115,16 @@ function rootOf(name: string, rootField: string): Selection {
  *
  * @param nodes an id for each type that has nodes.
  * @param mayCall whether a root field is allowed; for `Query.node`, also by the type of the node.
+ * @param depth the maximum number of objects on a path. One path at least leads through every edge.
  */
 export function* pathsFrom(
   ids: Ids,
   nodes: Record<string, string>,
   mayCall: (root: string, node?: string) => boolean,
   mayRead: MayRead,
+  depth: number,
 ): Generator<Path> {
+  const limit = { depth, seen: new Set<string>() };
   for (const [root, { operation }] of Object.entries(TABLE)) {
     const [typeName = '', fieldName = ''] = root.split('.');
     const rootType = schema.getType(typeName);
@@ -132,12 +138,12 @@ export function* pathsFrom(
         const selected = fieldName === 'nodes' ? `nodes(ids: ["${id}"])` : `node(id: "${id}")`;
         const inner: Selection = (text) =>
           rootOf(root, selected)(`... on ${node.name} { ${text} }`);
-        yield* below(node, [`${root}`], inner, mayRead);
+        yield* below(node, [`${root}`], inner, mayRead, limit);
       }
     } else if (mayCall(root) && isObjectType(type) && !isLeaf(type)) {
       const inner: Selection = (text) =>
         rootOf(root, operation(ids))(select(text).trim().slice(1, -1).trim());
-      yield* below(type, [root], inner, mayRead);
+      yield* below(type, [root], inner, mayRead, limit);
     }
   }
 }
