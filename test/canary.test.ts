@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { agent } from './helpers/app.ts';
-import { freshDatabase } from './helpers/database.ts';
-import { dataDirectoryInUse, startServer } from './helpers/server.ts';
+import { installation } from './helpers/installation.ts';
+import { startServer } from './helpers/server.ts';
 
 /** The canary in every form in which text may be written. */
 const formsOf = (canary: string) => [
@@ -39,15 +39,8 @@ describe('the value of a variable', () => {
     const random = randomBytes(16).toString('hex');
     const canary = `cänary ${random}`;
     const databaseUrl = inject('databaseUrl');
-    const dataDirectory = await dataDirectoryInUse();
-    const server = await startServer({
-      dataDirectory,
-      env: {
-        LOG_LEVEL: 'trace',
-        PARLEY_SECRET_KEY: randomBytes(32).toString('base64'),
-        ...(databaseUrl && { DATABASE_URL: await freshDatabase(databaseUrl, 'canary') }),
-      },
-    });
+    const options = await installation('canary', { LOG_LEVEL: 'trace' });
+    const server = await startServer(options);
     const key = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
     const answers: string[] = [];
     const send = async (path: string, body?: object, headers = {}) => {
@@ -100,7 +93,7 @@ describe('the value of a variable', () => {
     expect(data.bot.deployments.edges.length).toBeGreaterThan(3);
     expect(await server.stop('SIGTERM')).toBe(0);
 
-    const files = databaseUrl ? [] : await filesBelow(join(dataDirectory, 'database'));
+    const files = databaseUrl ? [] : await filesBelow(join(options.dataDirectory, 'database'));
     const places = {
       answers: answers.join('\n'),
       output: server.output(),

@@ -42,7 +42,7 @@ describe('the documentation', () => {
   let apiKey: string;
 
   beforeAll(async () => {
-    server = await startServer({ dataDirectory: await temporaryDirectory() });
+    server = await startServer();
     apiKey = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
   });
 

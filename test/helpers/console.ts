@@ -1,3 +1,6 @@
+import { expect } from 'vitest';
+import type { ServerProcess } from './server.ts';
+
 /** A server by its base URL. */
 type Server = { url: string };
 
@@ -46,4 +49,11 @@ export async function viewerBy(app: Server, headers: Record<string, string>): Pr
     errors?: { extensions: { code: string } }[];
   };
   return data?.viewer.account.id ?? String(errors[0]?.extensions.code);
+}
+
+/** Signs in with the link that the first start prints. The link works once. */
+export async function signInByLink(server: ServerProcess): Promise<void> {
+  const code = /\/\?code=(\S+) /.exec(server.output())?.[1];
+  expect((await postSession(server, { code })).status).toBe(204);
+  expect((await postSession(server, { code })).status).toBe(401);
 }

@@ -15,8 +15,13 @@ export function testDatabase(): Promise<Database> {
 export async function migratedDatabase(name: string): Promise<Database> {
   const url = inject('databaseUrl');
   return url
-    ? openPostgres(await freshDatabase(url, name, { template: templateName(process.ppid) }))
+    ? openPostgres(await migratedUrl(url, name))
     : embed({ loadDataDir: await embeddedTemplate() });
+}
+
+/** Creates a migrated database on the same server. It is dropped after the test run. */
+export function migratedUrl(url: string, suffix: string): Promise<string> {
+  return freshDatabase(url, suffix, templateName(process.ppid));
 }
 
 /** The prefix of all database names of one test run, from the process id of the workers' parent. */
@@ -27,7 +32,7 @@ const templateName = (pid: number) => `${databasePrefix(pid)}template`;
 export async function freshDatabase(
   url: string,
   suffix: string,
-  { template = 'template1' } = {},
+  template = 'template1',
 ): Promise<string> {
   return createDatabase(url, databasePrefix(process.ppid) + suffix, template);
 }

@@ -1,39 +1,51 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
+import { embed } from '../../src/storage/database.ts';
 import { applyMigrations } from '../../src/storage/migrate.ts';
 
 const MIGRATIONS = new URL('../../prisma/migrations/', import.meta.url);
 const LOCKFILE = new URL('../../package-lock.json', import.meta.url);
 const CACHE = new URL('../../node_modules/.cache/parley-test/', import.meta.url);
 
-/** The data directory of a migrated PGlite database. To open it takes a fifth of the time of a new one. */
-export async function embeddedTemplate(): Promise<Blob> {
-  return new Blob([await readFile(await templateFile())]);
+/** A PGlite database without tables, or a migrated one. To open it takes a fifth of the time of a new one. */
+export async function embeddedTemplate(content: 'empty' | 'migrated' = 'migrated'): Promise<Blob> {
+  return new Blob([await readFile(new URL(`${content}.tar`, await templates()))]);
 }
 
-/** Writes the template unless one for these migrations and packages exists. */
+/** Copies a data directory with a migrated database. */
+export async function copyDataDirectory(to: string): Promise<void> {
+  await cp(new URL('data', await templates()), to, { recursive: true });
+}
+
+/** Writes the templates unless those for these migrations and packages exist. */
 export async function prepareEmbedded(): Promise<void> {
-  const file = await templateFile();
-  if (existsSync(file)) return;
+  const directory = await templates();
+  if (existsSync(directory)) return;
+  // Another test run may write the same templates, and a reader must never find a part of them.
+  const draft = new URL(`${process.pid}/`, CACHE);
+  await mkdir(new URL('data', draft), { recursive: true });
   const database = await PGlite.create();
+  await writeFile(new URL('empty.tar', draft), (await database.dumpDataDir('none')).stream());
   await applyMigrations(new PrismaPGlite(database));
-  const dump = await database.dumpDataDir('none');
+  const migrated = await database.dumpDataDir('none');
   await database.close();
-  await mkdir(CACHE, { recursive: true });
-  // Another test run may write the same template, and a reader must never find half of it.
-  const draft = new URL(`${process.pid}.tar`, CACHE);
-  await writeFile(draft, dump.stream());
-  await rename(draft, file);
+  await writeFile(new URL('migrated.tar', draft), migrated.stream());
+  const dataDir = fileURLToPath(new URL('data/database', draft));
+  await (await embed({ dataDir, loadDataDir: migrated })).close();
+  await rename(draft, directory).catch((error) => {
+    if (!existsSync(directory)) throw error;
+  });
 }
 
-/** The file's name changes with the migrations and with the installed packages. */
-async function templateFile(): Promise<URL> {
+/** The directory's name changes with the migrations and with the installed packages. */
+async function templates(): Promise<URL> {
   const hash = createHash('sha256').update(await readFile(LOCKFILE));
   for (const path of (await readdir(MIGRATIONS, { recursive: true })).sort()) {
     if (path.endsWith('.sql')) hash.update(await readFile(new URL(path, MIGRATIONS)));
   }
-  return new URL(`${hash.digest('hex').slice(0, 16)}.tar`, CACHE);
+  return new URL(`${hash.digest('hex').slice(0, 16)}/`, CACHE);
 }

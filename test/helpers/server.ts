@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { embed } from '../../src/storage/database.ts';
-import { embeddedTemplate } from './embedded-template.ts';
+import { copyDataDirectory } from './embedded-template.ts';
 
 /** `npm start` in a separate process. */
 export type ServerProcess = {
@@ -23,18 +22,10 @@ export function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'parley-test-'));
 }
 
-let template: Promise<string> | undefined;
-
 /** A data directory with an empty database, copied because creating one takes seconds. */
 export async function dataDirectoryInUse(): Promise<string> {
-  template ??= (async () => {
-    const directory = await temporaryDirectory();
-    const dataDir = join(directory, 'database');
-    await (await embed({ dataDir, loadDataDir: await embeddedTemplate() })).close();
-    return directory;
-  })();
   const directory = await temporaryDirectory();
-  await cp(await template, directory, { recursive: true });
+  await copyDataDirectory(directory);
   return directory;
 }
 
@@ -70,6 +61,10 @@ export async function startAndFail(
   return { code: child.exitCode ?? -1, output: output() };
 }
 
+/** PostgreSQL needs only a place for the secret key. */
+const emptyInstallation = (env: Record<string, string> = {}) =>
+  env.DATABASE_URL ? temporaryDirectory() : dataDirectoryInUse();
+
 async function launch({ env, dataDirectory }: StartOptions): Promise<{
   child: ChildProcess;
   output(): string;
@@ -81,7 +76,7 @@ async function launch({ env, dataDirectory }: StartOptions): Promise<{
       HOME,
       NODE_COMPILE_CACHE,
       PORT: '0',
-      PARLEY_DATA_DIR: dataDirectory ?? (await dataDirectoryInUse()),
+      PARLEY_DATA_DIR: dataDirectory ?? (await emptyInstallation(env)),
       ...env,
     },
   });

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
-import { freshDatabase } from '../helpers/database.ts';
-import { dataDirectoryInUse, type ServerProcess, startServer } from '../helpers/server.ts';
+import { installation } from '../helpers/installation.ts';
+import { type ServerProcess, startServer } from '../helpers/server.ts';
 import { frames } from '../helpers/stream.ts';
 import { startUpstream, type Upstream } from '../helpers/upstream.ts';
 
@@ -28,17 +27,14 @@ beforeAll(async () => {
 afterAll(() => upstream.close());
 
 /** Returns a function that starts servers of one installation, all with the same settings. */
-async function installation() {
-  const env: Record<string, string> = {
+async function startsOf() {
+  const options = await installation('killed', {
     OPENAI_API_KEY: 'none',
     OPENAI_BASE_URL: upstream.baseUrl,
     OPENAI_MODEL: 'scripted',
     PARLEY_BOOTSTRAP_KEY: apiKey,
-    PARLEY_SECRET_KEY: randomBytes(32).toString('base64'),
-    ...(databaseUrl && { DATABASE_URL: await freshDatabase(databaseUrl, 'killed') }),
-  };
-  const dataDirectory = await dataDirectoryInUse();
-  return () => startServer({ dataDirectory, env });
+  });
+  return () => startServer(options);
 }
 
 /** A client of a server. */
@@ -119,7 +115,7 @@ async function expectRecovered(server: ServerProcess, runIds: string[]) {
 
 describe('a server that is killed during background runs', () => {
   test('retries its runs one at a time, after the queued ones', async () => {
-    const start = await installation();
+    const start = await startsOf();
     const killed = await start();
     const before = prompts.length;
     const active = [
@@ -142,7 +138,7 @@ describe('a server that is killed during background runs', () => {
 
 describe('a server that is killed during fifty runs', () => {
   test('keeps every completed turn, ends every run and releases every session after its restart', async () => {
-    const start = await installation();
+    const start = await startsOf();
     const killed = await killDuringRuns(await start());
     const again = await start();
     await expectRecovered(again, killed);
@@ -150,7 +146,7 @@ describe('a server that is killed during fifty runs', () => {
   });
 
   test.skipIf(!databaseUrl)('has its runs recovered by another replica', async () => {
-    const start = await installation();
+    const start = await startsOf();
     const other = await start();
     let reading: Promise<unknown[]>[] = [];
     const follow = (runIds: string[]) => {

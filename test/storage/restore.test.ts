@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
-import { freshDatabase } from '../helpers/database.ts';
+import { freshDatabase, migratedUrl } from '../helpers/database.ts';
 import {
   dataDirectoryInUse,
   type ServerProcess,
@@ -93,7 +93,7 @@ type Installation = {
 async function onPostgreSQL(env: Record<string, string>): Promise<Installation> {
   const secret = { PARLEY_SECRET_KEY: randomBytes(32).toString('base64') };
   const [original, restored] = [
-    await freshDatabase(databaseUrl, 'original'),
+    await migratedUrl(databaseUrl, 'original'),
     await freshDatabase(databaseUrl, 'restored'),
   ];
   const file = join(await temporaryDirectory(), 'parley.dump');

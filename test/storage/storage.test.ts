@@ -21,6 +21,7 @@ import {
 } from '../../src/storage/secret-key.ts';
 import { statement } from '../../src/storage/sql.ts';
 import { freshDatabase, migratedDatabase, testDatabase } from '../helpers/database.ts';
+import { embeddedTemplate } from '../helpers/embedded-template.ts';
 import { temporaryDirectory } from '../helpers/server.ts';
 
 const databaseUrl = inject('databaseUrl');
@@ -59,7 +60,7 @@ describe('a migration', () => {
   const open = async () => {
     const adapter = databaseUrl
       ? new PrismaPg({ connectionString: await freshDatabase(databaseUrl, 'migration') })
-      : new PrismaPGlite(new PGlite());
+      : new PrismaPGlite(new PGlite({ loadDataDir: await embeddedTemplate('empty') }));
     const connection = await adapter.connect();
     const query = async (sql: string) =>
       (await connection.queryRaw({ sql, args: [], argTypes: [] })).rows.flat();
