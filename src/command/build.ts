@@ -4,24 +4,26 @@ import { join } from 'node:path';
 import { build } from 'rolldown';
 
 const ROOT = join(import.meta.dirname, '../..');
-const OUTPUT = join(ROOT, 'src/generated/command');
 
-const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+export async function buildCommand(directory: string): Promise<void> {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  await rm(directory, { recursive: true, force: true });
+  await build({
+    cwd: ROOT,
+    input: { parley: join(import.meta.dirname, 'parley.ts') },
+    platform: 'node',
+    logLevel: 'warn',
+    moduleTypes: { '.agent': 'text' },
+    transform: { target: 'node20', define: { PARLEY_VERSION: JSON.stringify(version) } },
+    output: {
+      dir: directory,
+      entryFileNames: '[name].mjs',
+      // A command loads only its own chunk, so that the others cost nothing at its start.
+      chunkFileNames: '[name]-[hash].mjs',
+      minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+    },
+  });
+  await chmod(join(directory, 'parley.mjs'), 0o755);
+}
 
-await rm(OUTPUT, { recursive: true, force: true });
-await build({
-  cwd: ROOT,
-  input: { parley: join(import.meta.dirname, 'parley.ts') },
-  platform: 'node',
-  logLevel: 'warn',
-  moduleTypes: { '.agent': 'text' },
-  transform: { target: 'node20', define: { PARLEY_VERSION: JSON.stringify(version) } },
-  output: {
-    dir: OUTPUT,
-    entryFileNames: '[name].mjs',
-    // A command loads only its own chunk, so that the others cost nothing at its start.
-    chunkFileNames: '[name]-[hash].mjs',
-    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
-  },
-});
-await chmod(join(OUTPUT, 'parley.mjs'), 0o755);
+if (import.meta.main) await buildCommand(join(ROOT, 'src/generated/command'));

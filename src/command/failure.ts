@@ -55,5 +55,6 @@ function causeOf({ cause }: Error): string {
   const inner = cause instanceof Error ? cause.cause : undefined;
   const code = systemCode(inner) ?? systemCode(cause);
   if (code) return ` (${code})`;
+  if (inner instanceof Error) return ` (${inner.message})`;
   return cause instanceof Error && cause.name === 'TimeoutError' ? ' (no answer in time)' : '';
 }

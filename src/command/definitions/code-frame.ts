@@ -37,8 +37,10 @@ function codeFrame(name: string, lines: readonly string[], problem: Problem, sty
   if (source === undefined) return title;
   const gutter = `${line}`.padStart(5);
   const before = shown(source.slice(0, column - 1));
-  const end = problem.endLine === line ? problem.endColumn : undefined;
-  const length = Math.max(1, widthOf(shown(source.slice(column - 1, end ?? column))));
+  const { endLine, endColumn = column + 1 } = problem;
+  // The end is exclusive. A problem of several lines is marked at its beginning.
+  const end = endLine === line ? endColumn : column + 1;
+  const length = Math.max(1, widthOf(shown(source.slice(column - 1, end - 1))));
   const offset = widthOf(before);
   if (offset >= MAX_LINE) return title;
   const carets = '^'.repeat(Math.min(length, MAX_LINE - offset));

@@ -106,7 +106,8 @@ export async function writeProfiles(path: string, profiles: Profiles): Promise<v
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     if (profiles.profiles.length === 0) return await rm(path, { force: true });
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeDirectory(dirname(dirname(path)));
+    await makeDirectory(dirname(path));
     const file = await open(temporary, 'wx', 0o600);
     try {
       await file.writeFile(`${JSON.stringify(profiles, null, 2)}\n`);
@@ -121,6 +122,13 @@ export async function writeProfiles(path: string, profiles: Profiles): Promise<v
   }
 }
 
+/** Makes a private directory unless it exists. The recursive form of `mkdir` never ends on some file systems, such as /proc. */
+async function makeDirectory(path: string): Promise<void> {
+  await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  });
+}
+
 const INSTEAD = 'or set PARLEY_API_KEY and PARLEY_URL instead';
 
 function reasonOf(error: unknown): string {
@@ -133,6 +141,8 @@ function reasonOf(error: unknown): string {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
+    case 'ENOENT':
+    case 'ENOTDIR':
       return `the directory is not writable. Make it writable, ${INSTEAD}.`;
     default:
       return `${code ?? 'unknown error'}. Check the path, ${INSTEAD}.`;

@@ -70,7 +70,8 @@ export function findProfile(
 
 /** @param name where the address comes from. @throws UsageError if it is no origin. */
 export function originOf(address: string, name: string): string {
-  const text = /^[\w.-]+(:\d+)?$/.test(address) ? `https://${address}` : address;
+  const isHost = /^([\w-]+\.[\w.-]+|localhost)(:\d+)?$/.test(address);
+  const text = isHost ? `https://${address}` : address;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isOrigin =
     url !== undefined &&
