@@ -38,6 +38,7 @@ const ON_BOTH = [
   'test/coordination/worker-lease.test.ts',
   'test/runs/{batches,begin,begin-turn,cancel,fairness,killed,levels,list,lost-answers,queue,retention,statements,stats,text-search,usage}.test.ts',
   'test/schema/{read-budget,server}.test.ts',
+  'test/command/journey.test.ts',
   'test/{canary,journey}.test.ts',
 ];
 

@@ -57,7 +57,7 @@ async function readFileOfVariables(
   }
   if (empty.length > 0)
     throw new Refusal(
-      `${empty.join(', ')} in ${path} has no value. Fill it in, or remove the line.`,
+      `${empty.sort().join(', ')} in ${path}: no value. Fill it in, or remove the line.`,
     );
   return values;
 }
