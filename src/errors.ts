@@ -16,7 +16,7 @@ export const ERROR_STATUS = {
   bot_not_deployed: 400,
   idempotency_conflict: 400,
   deployment_not_deployable: 400,
-  /** Only in REST, for a failed deploy with `strict`. */
+  /** For a failed deploy with `strict` over REST, and for a chat with an invalid draft. */
   definition_invalid: 400,
   session_busy: 400,
   missing_api_key: 401,
@@ -54,6 +54,8 @@ export class GatewayError extends Error {
   readonly details: ErrorDetail[] | undefined;
   /** The failed run, if one had started. */
   readonly runId: string | undefined;
+  /** For `definition_invalid`: the problems of the definition. */
+  readonly diagnostics: readonly object[] | undefined;
   /** For `rate_limit_exceeded`: whole seconds to wait, at least 1. */
   readonly retryAfter: number | undefined;
 
@@ -63,6 +65,7 @@ export class GatewayError extends Error {
     options: {
       details?: ErrorDetail[];
       runId?: string;
+      diagnostics?: readonly object[];
       retryAfter?: number;
       cause?: unknown;
     } = {},
@@ -71,6 +74,7 @@ export class GatewayError extends Error {
     this.code = code;
     this.details = options.details;
     this.runId = options.runId;
+    this.diagnostics = options.diagnostics;
     this.retryAfter = options.retryAfter;
   }
 }
@@ -144,7 +148,7 @@ function isUnstorable(error: unknown): boolean {
 
 /** Applies the masking rule to a GraphQL error. It keeps the error's locations, its path and the protocol's extensions. */
 export function toGraphQLError(error: unknown): GraphQLError {
-  const { code, message, details, runId, retryAfter } = toGatewayError(error);
+  const { code, message, details, diagnostics, runId, retryAfter } = toGatewayError(error);
   const origin = error instanceof GraphQLError ? error : undefined;
   return new GraphQLError(message, {
     nodes: origin?.nodes,
@@ -155,6 +159,7 @@ export function toGraphQLError(error: unknown): GraphQLError {
       ...(isRequestError(error) ? error.extensions : {}),
       code: code.toUpperCase(),
       ...(details && { details }),
+      ...(diagnostics && { diagnostics }),
       ...(runId && { runId }),
       ...(retryAfter && { retryAfter }),
     },

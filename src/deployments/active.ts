@@ -10,6 +10,8 @@ import { createRedactor, type Redactor } from './redact.ts';
 /** An active deployment, decrypted and parsed. */
 export type RunningDeployment = {
   deploymentId: string;
+  /** Whether the definition is not deployed, so that the id is not that of a deployment. */
+  isDraft?: boolean;
   accountId: string;
   definition: Definition;
   variables: EnvironmentVariables;

@@ -7,6 +7,7 @@ import { announceDeploys } from './announce.ts';
 import { createDeploymentChanges } from './changes.ts';
 import { createDeployments } from './deployments.ts';
 import type { ProbeTools } from './diagnostics.ts';
+import { createDrafts } from './drafts.ts';
 import type { EnvironmentCipher } from './environment.ts';
 
 type Parts = {
@@ -28,15 +29,12 @@ export function createDeploymentsDomain({
   allowedHosts,
 }: Parts) {
   const deploymentChanges = createDeploymentChanges({ pubsub });
-  const deployments = createDeployments({
-    prisma,
-    cipher,
-    probeTools,
-    read: (source) => readSource(source, { allowedHosts }),
-  });
+  const read = (source: string) => readSource(source, { allowedHosts });
+  const deployments = createDeployments({ prisma, cipher, probeTools, read });
   return {
     deployments: announceDeploys(deployments, versions, deploymentChanges),
     deploymentChanges,
+    drafts: createDrafts({ prisma, cipher, read }),
     activeDeployments: createActiveDeployments({ prisma, cipher }),
   };
 }

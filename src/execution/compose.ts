@@ -1,6 +1,7 @@
 import type { Agent } from '../agent/agent.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { ActiveDeployments } from '../deployments/active.ts';
+import type { Drafts } from '../deployments/drafts.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { createIdempotency } from '../idempotency/runs.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -11,6 +12,7 @@ import type { Queue } from '../runs/queue.ts';
 import type { Replay } from '../runs/replay.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Tracing } from '../runs/trace.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import type { Turns } from '../sessions/turns.ts';
 import { startQueueConsumer } from './queue-consumer.ts';
 import { createRunExecutor } from './run-executor.ts';
@@ -24,6 +26,8 @@ type Parts = {
   activeRuns: ActiveRuns;
   pubsub: PubSub;
   activeDeployments: ActiveDeployments;
+  drafts: Drafts;
+  sessions: Pick<Sessions, 'isDraft'>;
   turns: Turns;
   runs: Runs;
   queue: Queue;
@@ -40,6 +44,8 @@ export function createExecutionDomain({
   activeRuns,
   pubsub,
   activeDeployments,
+  drafts,
+  sessions,
   turns,
   runs,
   queue,
@@ -62,7 +68,7 @@ export function createExecutionDomain({
     startQueueConsumer({ ...executing, queue, pubsub, log }),
   );
   return {
-    startChat: createStartChat({ ...starting, turns }),
+    startChat: createStartChat({ ...starting, drafts, sessions, turns }),
     startExecute: createStartExecute({ ...starting, queue, replay }),
 
     /** Starts no more runs and waits for the active ones. It aborts the remaining ones after the limit. */

@@ -26,7 +26,8 @@ export function createTraceRun({
   tracing: Tracing;
 }): TraceRun {
   return ({ botId, environment, channel, sessionId = null }, deployment, traceparent) => {
-    const { deploymentId, definition } = deployment;
+    const { definition, isDraft } = deployment;
+    const deploymentId = isDraft ? null : deployment.deploymentId;
     const { name: model, provider } = agent.modelOf(deployment);
     const traced = { botId, deploymentId, environment, channel, sessionId, model };
     const trace = tracing.begin({ ...traced, agentName: definition.name, provider }, traceparent);

@@ -1,9 +1,12 @@
 import type { ActiveDeployments, RunningDeployment } from '../deployments/active.ts';
+import type { Draft, Drafts } from '../deployments/drafts.ts';
+import { invalidInput } from '../errors.ts';
 import { newClaim } from '../idempotency/claim.ts';
 import type { Idempotency } from '../idempotency/runs.ts';
 import { makeId } from '../ids.ts';
 import type { ActiveRuns, Slot } from '../runs/active-runs.ts';
 import type { Runs } from '../runs/runs.ts';
+import { draftSessionId, type Sessions } from '../sessions/sessions.ts';
 import type { OnBusy, Turns } from '../sessions/turns.ts';
 import type { RunExecutor } from './run-executor.ts';
 import type { TraceRun } from './run-trace.ts';
@@ -23,20 +26,24 @@ export type ChatRequest = RunRequest & {
   sessionId: string | undefined;
   /** Default: `ENQUEUE`. */
   onBusy: OnBusy | undefined;
+  /** A definition to run in place of the active deployment, in a session of drafts only. */
+  draft?: Draft | undefined;
 };
 
 /**
  * Acquires the session's turn and starts a run in the background. Source: the API document, "Chat".
  *
  * @param signal aborts the wait for the turn when the caller disconnects.
- * @throws GatewayError `bot_not_deployed`, `session_busy`, `idempotency_conflict` or `rate_limit_exceeded`; then no run
- *   was created, and the idempotency key is free again.
+ * @throws GatewayError `bot_not_deployed`, `session_busy`, `idempotency_conflict` or `rate_limit_exceeded`, for a draft
+ *   also `definition_invalid` and `invalid_request`; then no run was created, and the idempotency key is free again.
  */
 export type StartChat = (request: ChatRequest, signal: AbortSignal) => Promise<StartedRun>;
 
 export function createStartChat({
   activeRuns,
   activeDeployments,
+  drafts,
+  sessions,
   turns,
   runs,
   idempotency,
@@ -46,6 +53,8 @@ export function createStartChat({
 }: {
   activeRuns: Pick<ActiveRuns, 'acquireSlot'>;
   activeDeployments: ActiveDeployments;
+  drafts: Drafts;
+  sessions: Pick<Sessions, 'isDraft'>;
   turns: Turns;
   runs: Pick<Runs, 'begin'>;
   idempotency: Pick<Idempotency, 'notify' | 'release'>;
@@ -53,9 +62,19 @@ export function createStartChat({
   traceRun: TraceRun;
   runExecutor: RunExecutor;
 }): StartChat {
+  /** A draft must not read the history and memory of a user. */
+  const prepareDraft = async ({ botId, environment, sessionId }: ChatRequest, draft: Draft) => {
+    if (sessionId !== undefined && !(await sessions.isDraft({ botId, environment, sessionId }))) {
+      const message = 'must be that of an earlier chat with a draft, or absent';
+      throw invalidInput([{ path: 'input.sessionId', message }]);
+    }
+    return drafts.prepare(botId, environment, draft);
+  };
+
   const startChat: StartChat = async (request, signal) => {
     const startedAt = performance.now();
     const { botId, botVersion, environment, channel, keyId, message, context, onBusy } = request;
+    const { draft } = request;
     const input = [botId, environment, request.sessionId ?? null, message, context ?? null];
     const repeatable = repeatableOf(request, 'chat', input);
     await using undo = new AsyncDisposableStack();
@@ -64,7 +83,9 @@ export function createStartChat({
     let deployment: RunningDeployment;
     try {
       slot = undo.adopt(activeRuns.acquireSlot(request), ({ release }) => release());
-      deployment = await activeDeployments.find(botId, environment, botVersion);
+      deployment = draft
+        ? await prepareDraft(request, draft)
+        : await activeDeployments.find(botId, environment, botVersion);
     } catch (error) {
       // A repeat gets the earlier run even if no run can begin now.
       await undo.disposeAsync();
@@ -72,13 +93,13 @@ export function createStartChat({
     }
 
     const key = makeId('ses');
-    const sessionId = request.sessionId ?? key;
+    const sessionId = request.sessionId ?? (draft ? draftSessionId(key) : key);
     const session = { key, botId, environment, sessionId };
     const onDisconnect = onDisconnectOf(request);
     const waiting = AbortSignal.any([signal, slot.signal]);
     using arrival = await turns.arrive(session, waiting);
     const claim = repeatable && newClaim(repeatable);
-    const kind = 'CHAT' as const;
+    const kind = draft ? ('DRAFT' as const) : ('CHAT' as const);
     const run = { botId, environment, channel, kind, keyId, input: message, context };
     const begin = async (leaseId: string) => {
       const { trace, columns } = traceRun({ ...run, sessionId }, deployment, request.traceparent);

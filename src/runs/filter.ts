@@ -17,6 +17,7 @@ export type RunFilter = {
   status?: readonly RunStatus[] | null | undefined;
   /** Any of these. */
   channel?: readonly Channel[] | null | undefined;
+  /** Any kind but drafts by default. */
   kind?: RunKind | null | undefined;
   environment?: Environment | null | undefined;
   deploymentId?: string | null | undefined;
@@ -38,6 +39,8 @@ export type RunFilter = {
   to?: Date | null | undefined;
 };
 
+/** The kinds of a filter without a kind. */
+export const LISTED_KINDS: RunKind[] = ['CHAT', 'EXECUTE'];
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The conditions of a whole filter on the table `runs`, for statements that need no order. */
@@ -62,7 +65,7 @@ export function tokensFrom(least: number): Prisma.Sql {
 /** The conditions on kind, environment, channel and status. */
 function matchesEnums({ kind, environment, channel, status }: RunFilter): Prisma.Sql[] {
   return [
-    ...(kind == null ? [] : [Prisma.sql`runs.kind = ${kind}::"RunKind"`]),
+    kind == null ? Prisma.sql`runs.kind <> 'DRAFT'` : Prisma.sql`runs.kind = ${kind}::"RunKind"`,
     ...(environment == null ? [] : [Prisma.sql`runs.environment = ${environment}::"Environment"`]),
     ...(channel == null
       ? []

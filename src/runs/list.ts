@@ -3,7 +3,7 @@ import {
   Environment,
   Prisma,
   type PrismaClient,
-  RunKind,
+  type RunKind,
   RunStatus,
 } from '../generated/prisma/client.ts';
 import type { PageQuery, Standing } from '../storage/keyset.ts';
@@ -11,6 +11,7 @@ import { firstRows, type Lists, NEWEST_FIRST, orderBy, readLists } from '../stor
 import {
   boundsOf,
   conditionsOf,
+  LISTED_KINDS,
   matches,
   matchesRest,
   type RunFilter,
@@ -52,7 +53,7 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
     page: PageQuery,
     branches = branchesOf(filter),
   ) => {
-    if (branches === undefined) return readLists(prisma, RUNS, botIds, page);
+    if (branches === undefined) return readLists(prisma, RUNS, botIds, page, conditionsOf(filter));
     const conditions = [...branches.same, ...branches.rest.map(unindexed)];
     const rows = Prisma.sql`
       SELECT run.* FROM ${branches.rows} CROSS JOIN LATERAL (${firstRows(RUNS, page, conditions)}) AS run
@@ -185,7 +186,7 @@ type Branch = {
 };
 
 function combinations({ kind, environment, channel, status }: RunFilter): Branch[] {
-  return (kind ? [kind] : Object.values(RunKind)).flatMap((kind) =>
+  return (kind ? [kind] : LISTED_KINDS).flatMap((kind) =>
     (environment ? [environment] : Object.values(Environment)).flatMap((environment) =>
       [...new Set(channel ?? Object.values(Channel))].flatMap((channel) =>
         [...new Set(status ?? Object.values(RunStatus))].map((status) => ({

@@ -4,10 +4,14 @@ import { isOwnerless } from '../coordination/worker-lease.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 import { type PeriodicTask, startPeriodic } from '../periodic.ts';
+import { IS_DRAFT_SESSION } from '../sessions/sessions.ts';
 
 const SWEEP_EVERY_MS = 10 * 60 * 1_000;
 /** The shortest time for which a finished run's events can be replayed, as a PostgreSQL interval. */
 const REPLAYED_FOR = '24 hours';
+/** How long chats with drafts are kept at least, as a PostgreSQL interval. */
+const DRAFTS_FOR = '24 hours';
+const FINISHED = Prisma.sql`status IN ('COMPLETED', 'FAILED', 'CANCELLED')`;
 const BATCH = 500;
 /** The pause between two batches, so that requests have priority. */
 const REST_MS = 50;
@@ -16,7 +20,7 @@ const LOCK = 0x70726c79;
 
 /**
  * Deletes expired rows until it is disposed of: it sweeps at once and every ten minutes, in small batches. Deletes expired
- * idempotency records, and entries of the audit log after 400 days. If `days` is set, also deletes runs older than that
+ * idempotency records, entries of the audit log after 400 days, and chats with drafts after a day. If `days` is set, also deletes runs older than that
  * which finished at least a day ago, with their messages and traces, and sessions not seen for as long that have no
  * messages and no memory. Memory never expires. One process at a time sweeps a batch; the others skip it.
  *
@@ -61,12 +65,23 @@ export function startRetention({
       Prisma.sql`id`,
       Prisma.sql`created_at < now() - make_interval(days => ${AUDIT_DAYS}::int)`,
     );
+    await sweepTable(
+      Prisma.sql`runs`,
+      Prisma.sql`id`,
+      Prisma.sql`kind = 'DRAFT' AND created_at < now() - ${DRAFTS_FOR}::interval AND ${FINISHED}`,
+    );
+    await sweepTable(
+      Prisma.sql`sessions`,
+      Prisma.sql`id`,
+      Prisma.sql`${IS_DRAFT_SESSION} AND last_seen_at < now() - ${DRAFTS_FOR}::interval
+        AND ${Prisma.raw(isOwnerless('lease_owner'))}`,
+    );
     if (days === undefined) return;
     const before = Prisma.sql`now() - make_interval(days => ${days}::int)`;
     await sweepTable(
       Prisma.sql`runs`,
       Prisma.sql`id`,
-      Prisma.sql`created_at < ${before} AND status IN ('COMPLETED', 'FAILED', 'CANCELLED')
+      Prisma.sql`created_at < ${before} AND ${FINISHED}
         AND (finished_at IS NULL OR finished_at < now() - ${REPLAYED_FOR}::interval)`,
     );
     await sweepTable(

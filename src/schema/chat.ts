@@ -1,10 +1,19 @@
 import { assertOwnSession, contextOf } from '../accounts/caller.ts';
+import type { Draft } from '../deployments/drafts.ts';
+import { invalidInput } from '../errors.ts';
 import { type Reply, readReply } from '../execution/reply.ts';
-import { chatMessage, idempotencyKey, sessionId } from '../input.ts';
+import {
+  chatMessage,
+  definitionSource,
+  idempotencyKey,
+  MAX_ENV_VARS,
+  sessionId,
+} from '../input.ts';
 import { isJsonObject, jsonObject } from '../json.ts';
 import { builder } from './builder.ts';
 import { ChatEvent } from './chat-event.ts';
 import type { Context } from './context.ts';
+import { EnvVarInput } from './deploy.ts';
 import {
   answeredBy,
   IDEMPOTENCY_KEY,
@@ -62,7 +71,36 @@ const ChatInput = builder.inputType('ChatInput', {
 const chatArguments = builder.args((t) => ({
   botId: t.id({ required: true, description: 'ID of the bot.' }),
   input: t.field({ type: ChatInput, required: true, description: 'Parameters of the message.' }),
+  definition: t.string({
+    description:
+      'Source of a draft in agentlang 5, at most 256 KiB, to run in place of the active deployment. Requires the scope DEPLOY in place of CHAT. The run is of the kind DRAFT, and the session is new or that of an earlier draft. A draft and its session are deleted after a day.',
+    validate: { schema: definitionSource },
+  }),
+  envVars: t.field({
+    type: [EnvVarInput],
+    description:
+      'Variables of the draft, on top of those of the active deployment. A variable of the active deployment is sent only to servers that already received it.',
+    validate: { maxLength: [MAX_ENV_VARS, { message: `must be at most ${MAX_ENV_VARS}` }] },
+  }),
 }));
+
+type ChatArguments = {
+  botId: string;
+  input: typeof ChatInput.$inferInput;
+  definition?: string | null | undefined;
+  envVars?: readonly (typeof EnvVarInput.$inferInput)[] | null | undefined;
+};
+
+/** A draft needs what its deployment would need. */
+const mayChat = ({
+  botId,
+  definition,
+}: {
+  botId: string;
+  definition?: string | null | undefined;
+}) => ({
+  bot: { id: botId, scope: definition == null ? ('CHAT' as const) : ('DEPLOY' as const) },
+});
 
 const ChatReplyObject = builder.objectRef<Reply & { sessionId: string }>('ChatReply').implement({
   description: 'A stored reply of a bot.',
@@ -101,11 +139,11 @@ builder.mutationField('chat', (t) =>
   t.field({
     type: ChatReplyObject,
     description:
-      'Sends a message to a bot and returns the complete reply. Requires the scope CHAT. Errors: BOT_NOT_DEPLOYED, SESSION_BUSY, IDEMPOTENCY_CONFLICT, RATE_LIMIT_EXCEEDED (also at the plan’s limit of active runs), MODEL_ERROR and MODEL_TIMEOUT (both with `extensions.runId`).',
-    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
+      'Sends a message to a bot and returns the complete reply. Requires the scope CHAT, for a draft DEPLOY. Errors: BOT_NOT_DEPLOYED, DEFINITION_INVALID (with `extensions.diagnostics`), SESSION_BUSY, IDEMPOTENCY_CONFLICT, RATE_LIMIT_EXCEEDED (also at the plan’s limit of active runs), MODEL_ERROR and MODEL_TIMEOUT (both with `extensions.runId`).',
+    authScopes: (_root, args) => mayChat(args),
     args: chatArguments,
-    resolve: async (_root, { botId, input }, context) => {
-      const start = () => startChat(botId, input, context);
+    resolve: async (_root, args, context) => {
+      const start = () => startChat(args, context);
       const reply = await readReply(start, context.signal, (run) => answeredBy(run, context));
       return { ...reply, sessionId: reply.sessionId ?? '' };
     },
@@ -116,20 +154,18 @@ builder.subscriptionField('chat', (t) =>
   t.field({
     type: ChatEvent,
     description:
-      'Sends a message to a bot and streams the reply. `onDisconnect` determines whether unsubscribing cancels the run. A client that reconnects automatically must send an idempotencyKey to rejoin its run, or continue with runEvents. Requires the scope CHAT.',
-    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
+      'Sends a message to a bot and streams the reply. `onDisconnect` determines whether unsubscribing cancels the run. A client that reconnects automatically must send an idempotencyKey to rejoin its run, or continue with runEvents. Requires the scope CHAT, for a draft DEPLOY.',
+    authScopes: (_root, args) => mayChat(args),
     args: chatArguments,
-    subscribe: async (_root, { botId, input }, context) =>
-      answeredBy(await startChat(botId, input, context), context).read(context.signal),
+    subscribe: async (_root, args, context) =>
+      answeredBy(await startChat(args, context), context).read(context.signal),
     resolve: (event) => event,
   }),
 );
 
-async function startChat(
-  botId: string,
-  { message, sessionId, onBusy, ...input }: typeof ChatInput.$inferInput,
-  context: Context,
-) {
+async function startChat(args: ChatArguments, context: Context) {
+  const { botId } = args;
+  const { message, sessionId, onBusy, ...input } = args.input;
   const session = context.session();
   const environment = input.environment ?? session?.environment;
   if (session) assertOwnSession(session, sessionId, environment);
@@ -139,6 +175,25 @@ async function startChat(
     message,
     sessionId: sessionId ?? session?.sessionId,
     onBusy: onBusy ?? undefined,
+    draft: draftOf(args),
   };
   return context.startChat(request, context.signal);
+}
+
+function draftOf({ definition, envVars, input }: ChatArguments): Draft | undefined {
+  const variables = envVars ?? [];
+  const problems = [];
+  if (definition == null && variables.length > 0)
+    problems.push({ path: 'envVars', message: 'goes together with definition' });
+  if (definition != null && input.idempotencyKey != null)
+    problems.push({
+      path: 'input.idempotencyKey',
+      message: 'does not go together with definition',
+    });
+  if (new Set(variables.map(({ name }) => name)).size < variables.length)
+    problems.push({ path: 'envVars', message: 'must name each variable once' });
+  if (problems.length > 0) throw invalidInput(problems);
+  if (definition == null) return undefined;
+  const pairs = variables.map(({ name, value }) => [name, value]);
+  return { source: definition, envVars: Object.fromEntries(pairs) };
 }

@@ -15,7 +15,7 @@ import type { Context } from './context.ts';
 import { DeploymentNode } from './deployment.ts';
 import { EnvironmentEnum } from './shared.ts';
 
-const EnvVarInput = builder.inputType('EnvVarInput', {
+export const EnvVarInput = builder.inputType('EnvVarInput', {
   description: 'An environment variable. The definition refers to it as `env.NAME`.',
   fields: (t) => ({
     name: t.string({

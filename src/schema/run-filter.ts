@@ -24,7 +24,10 @@ export const RunFilterInput = builder.inputType('RunFilter', {
       description: 'Returns only runs from one of these channels.',
       validate: { minLength: NOT_EMPTY, maxLength: NOT_MANY },
     }),
-    kind: t.field({ type: RunKindEnum, description: 'Returns only runs of this kind.' }),
+    kind: t.field({
+      type: RunKindEnum,
+      description: 'Returns only runs of this kind. Defaults to all kinds but DRAFT.',
+    }),
     date: t.string({
       description: 'Returns only runs created on this UTC day, as YYYY-MM-DD.',
       validate: { schema: utcDay },

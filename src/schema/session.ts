@@ -5,7 +5,7 @@ import { visibleBots } from '../bots/bots.ts';
 import { type Environment, MessageRole, Prisma, type Session } from '../generated/prisma/client.ts';
 import { sessionId } from '../input.ts';
 import { MESSAGES } from '../sessions/history.ts';
-import { SESSIONS } from '../sessions/sessions.ts';
+import { IS_DRAFT_SESSION, SESSIONS } from '../sessions/sessions.ts';
 import { readLists } from '../storage/lists.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
@@ -89,7 +89,8 @@ const loadMessages = connectionLoader({
 const loadSessions = connectionLoader({
   type: 'Session',
   order: SESSIONS,
-  find: ({ prisma }, botIds, page) => readLists(prisma, SESSIONS, botIds, page),
+  find: ({ prisma }, botIds, page) =>
+    readLists(prisma, SESSIONS, botIds, page, [Prisma.sql`NOT (${IS_DRAFT_SESSION})`]),
   read: ({ prisma }, query) => prisma.session.findMany(query),
 });
 
@@ -163,7 +164,8 @@ builder.prismaObjectFields('Bot', (t) => ({
   sessions: t.connection(
     {
       type: SessionNode,
-      description: 'Conversations with the bot, newest first. Requires the scope RUNS.',
+      description:
+        'Conversations with the bot, newest first, without those with drafts. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
       resolve: ({ id }, args, context, info) => loadSessions(id, args, context, info),
     },

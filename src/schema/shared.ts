@@ -45,6 +45,7 @@ export const RunKindEnum = builder.enumType('RunKind', {
   values: {
     CHAT: { description: 'A turn of a conversation.' },
     EXECUTE: { description: 'A single prompt outside any conversation.' },
+    DRAFT: { description: 'A chat with a definition that is not deployed.' },
   } as const,
 });
 

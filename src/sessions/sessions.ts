@@ -36,7 +36,20 @@ export type Sessions = {
    * @throws GatewayError `session_busy`
    */
   forget(session: SessionRef, signal: AbortSignal, actor: Actor): Promise<boolean>;
+  /** Whether the session exists and was begun by a chat with a draft. */
+  isDraft(session: SessionRef): Promise<boolean>;
 };
+
+/**
+ * The session id of a chat with a draft, from the key of its new session. No client can choose a key, so no other session
+ * has such an id.
+ */
+export function draftSessionId(key: string): string {
+  return `draft_${key}`;
+}
+
+/** A condition for sessions of drafts. */
+export const IS_DRAFT_SESSION = Prisma.sql`session_id = 'draft_' || id`;
 
 /** The most rows that one statement erases, so that a long conversation does not block other sessions. */
 const BATCH = 500;
@@ -122,6 +135,12 @@ export function createSessions({
     setMemory(...fact) {
       const auditId = makeId('aud');
       return retry(() => setMemoryOnce(...fact, auditId), { when: withinRequest() });
+    },
+
+    async isDraft(session) {
+      const where = { botId_environment_sessionId: session };
+      const known = await prisma.session.findUnique({ where, select: { id: true } });
+      return known !== null && session.sessionId === draftSessionId(known.id);
     },
 
     async forget(session, signal, actor) {

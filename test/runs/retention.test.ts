@@ -89,6 +89,26 @@ describe('the retention sweep', () => {
     expect(await bot.runs()).toEqual([justEnded, ofToday].sort());
   });
 
+  test('deletes drafts and their sessions after a day, even if runs are kept without limit', async () => {
+    const bot = await newBot();
+    const old = await bot.run(1.01, { kind: 'DRAFT' });
+    const [young, chat] = [await bot.run(0.99, { kind: 'DRAFT' }), await bot.run(3)];
+    const [oldSession, youngSession, user] = [
+      await bot.session(1.01),
+      await bot.session(0.99),
+      await bot.session(3),
+    ];
+    for (const id of [oldSession, youngSession])
+      await prisma.session.update({ where: { id }, data: { sessionId: `draft_${id}` } });
+    await prisma.session.update({ where: { id: user }, data: { sessionId: 'draft_ses_1' } });
+    await sweep(undefined, async () => {
+      const left = [...(await bot.runs()), ...(await bot.sessions())];
+      return !left.includes(old) && !left.includes(oldSession);
+    });
+    expect(await bot.runs()).toEqual([young, chat].sort());
+    expect(await bot.sessions()).toEqual([youngSession, user].sort());
+  });
+
   test('deletes audit log entries after 400 days, even if runs are kept without limit', async () => {
     const { accountId } = await newBot();
     const entry = (age: number) => ({

@@ -165,7 +165,7 @@ export type ErrorCode =
   | 'BOT_NOT_DEPLOYED'
   /** The bot does not exist. */
   | 'BOT_NOT_FOUND'
-  /** The definition has errors. Only REST answers this, to a deploy with `strict`. */
+  /** The definition has errors. The answer to a chat with such a draft, with `diagnostics`, and over REST to a deploy with `strict`. */
   | 'DEFINITION_INVALID'
   /** The deployment failed, or is in the wrong environment. */
   | 'DEPLOYMENT_NOT_DEPLOYABLE'

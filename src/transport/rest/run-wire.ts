@@ -81,9 +81,9 @@ export const runReply = z
     environment: z
       .enum(['production', 'staging'])
       .meta({ description: 'Environment in which the run was requested.' }),
-    kind: z.enum(['chat', 'execute']).meta({
+    kind: z.enum(['chat', 'execute', 'draft']).meta({
       description:
-        'Kind of the run: `chat` is a turn of a conversation, `execute` a single prompt.',
+        'Kind of the run: `chat` is a turn of a conversation, `execute` a single prompt, `draft` a chat with a definition that is not deployed. Lists hold no drafts.',
     }),
     status: z
       .enum(['queued', 'running', 'completed', 'failed', 'cancelled'])
