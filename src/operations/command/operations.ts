@@ -59,7 +59,7 @@ export type ErrorCode =
   | 'BOT_NOT_DEPLOYED'
   /** The bot does not exist. */
   | 'BOT_NOT_FOUND'
-  /** The definition has errors. Only REST answers this, to a deploy with `strict`. */
+  /** The definition has errors. The answer to a chat with such a draft, with `diagnostics`, and over REST to a deploy with `strict`. */
   | 'DEFINITION_INVALID'
   /** The deployment failed, or is in the wrong environment. */
   | 'DEPLOYMENT_NOT_DEPLOYABLE'
@@ -134,7 +134,7 @@ export type RunFilter = {
   errorCode?: Array<ErrorCode> | null | undefined;
   /** Returns only runs created at or after this time. */
   from?: string | null | undefined;
-  /** Returns only runs of this kind. */
+  /** Returns only runs of this kind. Defaults to all kinds but DRAFT. */
   kind?: RunKind | null | undefined;
   /** Returns only finished runs that took at least this long, in milliseconds. */
   minLatencyMs?: number | null | undefined;
@@ -156,6 +156,8 @@ export type RunFilter = {
 export type RunKind =
   /** A turn of a conversation. */
   | 'CHAT'
+  /** A chat with a definition that is not deployed. */
+  | 'DRAFT'
   /** A single prompt outside any conversation. */
   | 'EXECUTE';
 
