@@ -21,6 +21,8 @@ export default defineConfig({
     outDir,
     emptyOutDir: true,
     rolldownOptions: {
+      // A slow machine would get a warning about the duration of the build.
+      checks: { bundlerTimings: false },
       input: [
         inConsole('index.html'),
         inConsole('page.html'),
