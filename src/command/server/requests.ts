@@ -50,7 +50,7 @@ export async function send(
     text = await response.text();
   } catch (error) {
     signal.throwIfAborted();
-    throw new ConnectionError(`The server at ${origin} cannot be reached.`, error);
+    throw new ConnectionError(`Cannot reach ${origin}.`, error);
   }
   try {
     return { status: response.status, body: JSON.parse(text) };
