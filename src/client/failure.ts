@@ -43,10 +43,10 @@ export function isRunFailure(code: string): boolean {
 /** The status of a code. Errors in streams and in GraphQL have only a code. */
 function statusOf(code: string): number {
   if (/api_key$/.test(code)) return 401;
-  if (/denied$|scope$/.test(code)) return 403;
+  if (/(denied|scope)$/.test(code)) return 403;
   if (/not_found$/.test(code)) return 404;
   if (/^rate/.test(code)) return 429;
-  return /^internal/.test(code) || isRunFailure(code) ? 500 : 400;
+  return code === 'internal_error' || isRunFailure(code) ? 500 : 400;
 }
 
 /** A header of a response. A proxy may send it twice, which `fetch` joins with a comma. */

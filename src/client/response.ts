@@ -8,7 +8,7 @@ export async function jsonOf(response: Response): Promise<unknown> {
   try {
     return await response.json();
   } catch (error) {
-    throw new ConnectionError('The response is incomplete, or is not JSON.', error);
+    throw new ConnectionError('The response is not complete JSON.', error);
   }
 }
 

@@ -47,7 +47,7 @@ export async function* resume(
         failures = 0;
         yield { ...event, delta: event.delta.slice(-fresh) };
       }
-      throw new ConnectionError('The connection ended before the run.');
+      throw new ConnectionError('The connection ended.');
     } catch (error) {
       deadline.signal.throwIfAborted();
       if (failures >= maxRetries || !isRetryable(error)) throw error;

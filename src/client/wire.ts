@@ -1,5 +1,5 @@
 /** Members whose values belong to users, so the client does not rename anything inside. */
-const OPAQUE = new Set(['output', 'metadata', 'attributes']);
+const OPAQUE = /^(output|metadata|attributes)$/;
 
 /** Renames the members of a response from `snake_case` to `camelCase`. */
 export function fromWire(value: unknown): unknown {
@@ -8,7 +8,7 @@ export function fromWire(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()),
-      OPAQUE.has(name) ? member : fromWire(member),
+      OPAQUE.test(name) ? member : fromWire(member),
     ]),
   );
 }

@@ -2,12 +2,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 
-/**
- * Bundles a program with the modules that it uses from a folder, minified, as for a browser.
- *
- * @returns its bytes after gzip.
- */
-export async function bundledBytes(program: string, folder: string): Promise<number> {
+/** Bundles a program with the modules that it uses from a folder, minified, as for a browser. @returns its code. */
+export async function bundleOf(program: string, folder: string): Promise<string> {
   const entry = join(folder, 'program.js');
   const bundle = await rolldown({
     input: entry,
@@ -22,5 +18,10 @@ export async function bundledBytes(program: string, folder: string): Promise<num
   });
   const { output } = await bundle.generate({ format: 'es', minify: true });
   await bundle.close();
-  return gzipSync(output[0].code, { level: 9 }).byteLength;
+  return output[0].code;
+}
+
+/** @returns the bytes of the bundle after gzip. */
+export async function bundledBytes(program: string, folder: string): Promise<number> {
+  return gzipSync(await bundleOf(program, folder), { level: 9 }).byteLength;
 }

@@ -100,7 +100,7 @@ describe('the package', () => {
     ['everything', 6_000, "export * from './index.js';"],
     [
       'a program that only chats',
-      4_096,
+      4_000,
       `import { ChatClient } from './index.js';
        const client = new ChatClient({ apiKey: 'key' });
        for await (const delta of client.chatStream('demo', { message: 'Hi' })) console.log(delta);`,
