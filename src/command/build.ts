@@ -10,7 +10,10 @@ export async function buildCommand(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
   await build({
     cwd: ROOT,
-    input: { parley: join(import.meta.dirname, 'parley.ts') },
+    input: {
+      parley: join(import.meta.dirname, 'parley.ts'),
+      'type-stripping': join(import.meta.dirname, 'local/type-stripping.ts'),
+    },
     platform: 'node',
     logLevel: 'warn',
     moduleTypes: { '.agent': 'text' },

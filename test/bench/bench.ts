@@ -6,8 +6,11 @@
  * `npm run bench -- --runs`: measures pages of runs among a million, on PostgreSQL, in about a minute.
  *
  * `npm run bench -- --web`: measures how fast and how heavy the console is, in Chromium, in about 2 minutes.
+ *
+ * `npm run bench -- --command`: measures how fast the command starts, in a few seconds.
  */
 import { parseArgs } from 'node:util';
+import { benchCommand } from './command.ts';
 import { definitionLine } from './definition.ts';
 import { type Case, measure, type Plan, warmUp } from './measure.ts';
 import { type CaseResults, caseTable, markdownTable } from './report.ts';
@@ -77,6 +80,11 @@ async function benchConsole(plan: WebPlan, signal: AbortSignal): Promise<boolean
   return true;
 }
 
+async function benchStarts(rounds: number, signal: AbortSignal): Promise<boolean> {
+  await benchCommand({ rounds }, signal);
+  return true;
+}
+
 /** Prints the failures of a target. @returns whether there were any. */
 function reportFailures({ name, output }: Target, all: CaseResults[]): boolean {
   const failures = all
@@ -89,6 +97,7 @@ function reportFailures({ name, output }: Target, all: CaseResults[]): boolean {
 }
 
 function chosen(signal: AbortSignal): Promise<boolean> {
+  if (values.command) return benchStarts(values.quick ? 5 : 21, signal);
   if (values.web) return benchConsole(values.quick ? QUICK_WEB : FULL_WEB, signal);
   if (values.runs) return benchLists(signal);
   return bench(values.quick ? QUICK : FULL, signal);
@@ -96,6 +105,7 @@ function chosen(signal: AbortSignal): Promise<boolean> {
 
 const { values } = parseArgs({
   options: {
+    command: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     runs: { type: 'boolean', default: false },
     web: { type: 'boolean', default: false },

@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { printable } from '../terminal/text-table.ts';
-import { findInstallation } from './installation.ts';
+import { findInstallation, type Installation } from './installation.ts';
 
 /** The result of one check, as `src/doctor.ts` prints it. */
 type Check = {
@@ -21,8 +19,7 @@ const LIMIT_MS = 60_000;
 /** Checks what a server in this directory needs, in a process with the settings of the server. */
 export async function doctor(context: Context): Promise<void> {
   const { terminal, print } = context;
-  const { root, node } = findInstallation();
-  const checks = [nodeCheck(), ...(await checkInChild(node, root, context))];
+  const checks = [nodeCheck(), ...(await checkInChild(findInstallation(), context))];
   const { style } = terminal;
   const marks = { ok: style.green('✓'), warning: style.yellow('!'), failed: style.red('✗') };
   const width = Math.max(...checks.map(({ name }) => name.length));
@@ -46,12 +43,10 @@ function nodeCheck(): Check {
 }
 
 async function checkInChild(
-  node: string,
-  root: string,
+  { node, root, run }: Installation,
   { signal, environment }: Context,
 ): Promise<Check[]> {
-  const environmentFile = existsSync('.env') ? ['--env-file=.env'] : [];
-  const child = spawn(node, [...environmentFile, join(root, 'src/doctor.ts')], {
+  const child = spawn(node, run('doctor.ts'), {
     stdio: ['ignore', 'pipe', 'pipe'],
     signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
     env: { ...environment.all },

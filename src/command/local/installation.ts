@@ -1,13 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Refusal } from '../errors.ts';
 
 /** The oldest Node.js that runs the server. */
 const SERVER_MAJOR = 24;
 
 /** The files of Parley around the command, and the Node.js that runs the server. */
-export type Installation = { root: string; node: string };
+export type Installation = {
+  root: string;
+  node: string;
+  /** The words of a Node.js that runs a program of `src` with the settings of the environment and of `.env`. */
+  run(program: string): string[];
+};
 
 /** @throws Refusal that says how to get what is missing. */
 export function findInstallation(): Installation {
@@ -16,7 +22,20 @@ export function findInstallation(): Installation {
     throw new Refusal(
       'The server is not installed beside the command. Install the package parley.',
     );
-  return { root, node: findNode(root) };
+  return {
+    root,
+    node: findNode(root),
+    run: (program) => [...environmentFile(), ...typeStripping(root), join(root, 'src', program)],
+  };
+}
+
+const environmentFile = () => (existsSync('.env') ? ['--env-file=.env'] : []);
+
+/** Node.js strips the types of no file in `node_modules`, where an installed package is. */
+function typeStripping(root: string): string[] {
+  if (!root.split(sep).includes('node_modules')) return [];
+  const hooks = pathToFileURL(join(root, 'src/generated/command/type-stripping.mjs')).href;
+  return ['--disable-warning=ExperimentalWarning', '--import', hooks];
 }
 
 function findRoot(directory: string): string | undefined {

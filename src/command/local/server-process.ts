@@ -1,6 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { findInstallation } from './installation.ts';
@@ -17,10 +15,9 @@ export type ServerProcess = {
 
 /** Starts the server in the working directory, with the settings of the environment and of `.env`. */
 export function startServer({ json, signal }: Context): ServerProcess {
-  const { root, node } = findInstallation();
-  const environmentFile = existsSync('.env') ? ['--env-file=.env'] : [];
+  const { node, run } = findInstallation();
   const output = json ? 2 : 'inherit';
-  const child = spawn(node, [...environmentFile, join(root, 'src/start.ts')], {
+  const child = spawn(node, run('start.ts'), {
     stdio: ['inherit', output, 'inherit', 'ipc'],
   });
   const stop = () => void child.kill('SIGTERM');

@@ -1,0 +1,87 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { agent } from '../helpers/app.ts';
+import { atTheEnd } from '../helpers/at-the-end.ts';
+import { dataDirectoryInUse, temporaryDirectory } from '../helpers/server.ts';
+
+const ROOT = new URL('../..', import.meta.url).pathname;
+const run = promisify(execFile);
+
+let folder: string;
+let command: string;
+
+/** Unpacks the tarball as `npm install` does, beside the packages of this clone, because installing them takes minutes. */
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+  const modules = join(folder, 'node_modules');
+  await mkdir(join(modules, 'parley'), { recursive: true });
+  for (const name of await readdir(join(ROOT, 'node_modules')))
+    if (name !== 'parley' && name !== '.cache')
+      await symlink(join(ROOT, 'node_modules', name), join(modules, name));
+  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+  await run('npm', pack, { cwd: ROOT });
+  const [tarball = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
+  const words = ['-xzf', join(folder, tarball), '-C', join(modules, 'parley')];
+  await run('tar', [...words, '--strip-components=1']);
+  command = join(modules, 'parley/src/generated/command/parley.mjs');
+});
+
+/** The oldest Node.js in PATH that the command supports. */
+function oldestNode(): string {
+  const others = (process.env.PATH ?? '').split(delimiter).map((path) => join(path, 'node'));
+  const found = others.filter((node) => {
+    try {
+      return execFileSync(node, ['--version'], { encoding: 'utf8' }).startsWith('v20.');
+    } catch {
+      return false;
+    }
+  });
+  return found[0] ?? process.execPath;
+}
+
+describe('the packed tarball', () => {
+  test('needs no build after the installation', async () => {
+    const root = join(folder, 'node_modules/parley');
+    const { stdout, stderr } = await run(process.execPath, [join(root, 'src/postinstall.mjs')]);
+    expect({ stdout, stderr }).toEqual({ stdout: '', stderr: '' });
+  });
+
+  test('has a command that checks, starts the server and chats with it', async () => {
+    const node = oldestNode();
+    const env = {
+      PATH: process.env.PATH,
+      HOME: folder,
+      PORT: '0',
+      PARLEY_DATA_DIR: await dataDirectoryInUse(),
+    };
+    await writeFile(join(folder, 'a.agent'), agent());
+    const options = { cwd: folder, env };
+    const { stdout } = await run(node, [command, 'check', 'a.agent'], options);
+    expect(stdout).toBe('a.agent is valid.\n');
+
+    const server = spawn(node, [command, 'start', '--json'], options);
+    atTheEnd(async () => {
+      server.kill('SIGTERM');
+      await once(server, 'close');
+    });
+    let [lines, log] = ['', ''];
+    server.stdout.on('data', (chunk) => {
+      lines += chunk;
+    });
+    server.stderr.on('data', (chunk) => {
+      log += chunk;
+    });
+    await expect.poll(() => lines + log).toMatch(/"listening"|Error/);
+    const { url } = JSON.parse(lines);
+    const key = /parley_sk_\w+/.exec(log)?.[0] ?? '';
+    const reply = await run(node, [command, 'chat', 'demo', '-m', 'Packed?'], {
+      ...options,
+      env: { ...env, PARLEY_URL: url, PARLEY_API_KEY: key },
+    });
+    expect(reply.stdout).toContain('You said: "Packed?".');
+  });
+});
