@@ -103,6 +103,8 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
       startChat: execution.startChat,
       startExecute: execution.startExecute,
       runList: runs.runList,
+      runExport: runs.runExport,
+      runFeedback: runs.runFeedback,
       runStats: runs.runStats,
       runUsage: runs.runUsage,
       runChanges: runs.runChanges,

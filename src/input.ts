@@ -103,6 +103,9 @@ export const cursor = text.refine(
 /** A UTC day. */
 export const utcDay = z.iso.date('must be a day such as 2026-11-21');
 
+/** A note on the rating of a run: at most 2,000 characters. */
+export const feedbackNote = text.max(2_000, ofText('must not be longer than 2,000 characters'));
+
 /** The text of a search: at most 256 characters with at least one letter or digit. */
 export const searchText = text
   .max(256, ofText('must not be longer than 256 characters'))

@@ -7,6 +7,8 @@ import type { Database } from '../storage/database.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { createCancel } from './cancel.ts';
 import { createChanges } from './changes.ts';
+import { createRunExport } from './export.ts';
+import { createRunFeedback } from './feedback.ts';
 import { createRunList } from './list.ts';
 import { createTraceExport } from './otlp.ts';
 import { createQueue } from './queue.ts';
@@ -51,6 +53,7 @@ export function createRunsDomain({
   log,
   lifetime,
 }: Parts) {
+  const runList = createRunList({ prisma });
   const runChanges = createChanges({ pubsub });
   const { notify } = runChanges;
   const replay = createReplay({ prisma, activeRuns, pubsub });
@@ -65,7 +68,9 @@ export function createRunsDomain({
     runs: createRuns({ prisma, sql, owner, ...reporting }),
     queue: createQueue({ prisma, sql, owner, ...reporting }),
     queueDepth: createQueueDepth({ prisma }),
-    runList: createRunList({ prisma }),
+    runList,
+    runExport: createRunExport({ prisma, runList }),
+    runFeedback: createRunFeedback({ prisma, notify }),
     runStats: createRunStats({ prisma }),
     runUsage: createRunUsage({ prisma, now }),
     runChanges,

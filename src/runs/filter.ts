@@ -1,6 +1,7 @@
 import {
   type Channel,
   type Environment,
+  type FeedbackRating,
   Prisma,
   type RunKind,
   type RunStatus,
@@ -29,6 +30,8 @@ export type RunFilter = {
   minLatencyMs?: number | null | undefined;
   /** The fewest prompt and completion tokens together, at least 1. */
   minTokens?: number | null | undefined;
+  /** A rating that at least one author gave. */
+  feedback?: FeedbackRating | null | undefined;
   /** Words, "phrases" and -exclusions that a finished run's input or reply contains. */
   text?: string | null | undefined;
   /** The UTC day of creation, `YYYY-MM-DD`. */
@@ -55,6 +58,11 @@ export function matches(filter: RunFilter): Prisma.Sql[] {
 /** The conditions of all fields but the text and the time. */
 export function conditionsOf(filter: RunFilter): Prisma.Sql[] {
   return [...matchesEnums(filter), ...matchesRest(filter)];
+}
+
+function isRated(rating: FeedbackRating): Prisma.Sql {
+  return Prisma.sql`
+    EXISTS (SELECT 1 FROM feedback WHERE run_id = runs.id AND rating = ${rating}::"FeedbackRating")`;
 }
 
 /** The condition of a minimum of tokens. */
@@ -84,6 +92,7 @@ export function matchesRest({
   errorCode,
   minLatencyMs,
   minTokens,
+  feedback,
 }: RunFilter): Prisma.Sql[] {
   return [
     ...(user == null ? [] : [Prisma.sql`session_id = ${user}`]),
@@ -92,6 +101,7 @@ export function matchesRest({
     ...(errorCode == null ? [] : [Prisma.sql`error_code = ANY(${[...errorCode]})`]),
     ...(minLatencyMs == null ? [] : [Prisma.sql`latency_ms >= ${minLatencyMs}`]),
     ...(minTokens == null ? [] : [tokensFrom(minTokens)]),
+    ...(feedback == null ? [] : [isRated(feedback)]),
   ];
 }
 

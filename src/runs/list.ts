@@ -1,13 +1,22 @@
 import {
   Channel,
   Environment,
+  type FeedbackRating,
   Prisma,
   type PrismaClient,
   type RunKind,
   RunStatus,
 } from '../generated/prisma/client.ts';
 import type { PageQuery, Standing } from '../storage/keyset.ts';
-import { firstRows, type Lists, NEWEST_FIRST, orderBy, readLists } from '../storage/lists.ts';
+import {
+  firstRows,
+  inDirection,
+  type Lists,
+  NEWEST_FIRST,
+  orderBy,
+  readLists,
+  withinBounds,
+} from '../storage/lists.ts';
 import {
   boundsOf,
   conditionsOf,
@@ -40,6 +49,12 @@ export const RUNS: Lists = {
   owner: Prisma.sql`bot_id`,
 };
 
+/** Ratings per bot, in the order of their runs. */
+const RATINGS = {
+  ...NEWEST_FIRST,
+  columns: [Prisma.sql`run_created_at`, Prisma.sql`run_id`],
+} satisfies Partial<Lists>;
+
 /** A filter with fewer runs than this is cheaper to read one by one than a common word or a low minimum by its index. */
 const FEW = 500;
 
@@ -53,6 +68,8 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
     page: PageQuery,
     branches = branchesOf(filter),
   ) => {
+    if (filter.feedback != null)
+      return readLists(prisma, RUNS, botIds, page, [], rated(filter, filter.feedback, page));
     if (branches === undefined) return readLists(prisma, RUNS, botIds, page, conditionsOf(filter));
     const conditions = [...branches.same, ...branches.rest.map(unindexed)];
     const rows = Prisma.sql`
@@ -101,6 +118,22 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
       return found.length > 0;
     },
   };
+}
+
+/** The first runs with a rating that match the rest of the filter. The ratings have the order of the list. */
+function rated(filter: RunFilter, rating: FeedbackRating, { bounds, direction, take }: PageQuery) {
+  const conditions = [
+    Prisma.sql`feedback.bot_id = owner.id`,
+    Prisma.sql`rating = ${rating}::"FeedbackRating"`,
+    ...withinBounds(RATINGS, bounds),
+    ...conditionsOf({ ...filter, feedback: undefined }).map(unindexed),
+  ];
+  const order = RATINGS.columns.map((column) => Prisma.sql`${column} ${inDirection(direction)}`);
+  return Prisma.sql`
+    SELECT DISTINCT ON (run_created_at, run_id) run_id AS id,
+      (extract(epoch FROM run_created_at) * 1000)::float8 AS number, run_id AS tie
+    FROM feedback JOIN runs ON runs.id = run_id
+    WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY ${Prisma.join(order)} LIMIT ${take}`;
 }
 
 /** Values of columns. Each is one index range in list order, and a page merges their first rows. */

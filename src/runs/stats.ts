@@ -34,6 +34,9 @@ export type Latencies = {
   p95: number;
 };
 
+/** How many runs have a rating, by at least one author. */
+export type Ratings = { up: number; down: number };
+
 /** Computes statistics of bots, each in one statement for all bots. */
 export type RunStats = {
   /**
@@ -59,6 +62,12 @@ export type RunStats = {
     question: StatsQuestion,
     unit?: Unit,
   ): Promise<(botId: string) => (startedAt: Date) => Latencies | undefined>;
+  /** Counts the ratings of the runs that match. The result and the errors are as those of `latencies`. */
+  ratings(
+    botIds: string[],
+    question: StatsQuestion,
+    unit?: Unit,
+  ): Promise<(botId: string) => (startedAt: Date) => Ratings | undefined>;
 };
 
 const MAX_DAYS: Record<Unit, number> = { day: 366, hour: 7 };
@@ -99,12 +108,33 @@ export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
           percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
         FROM runs WHERE ${where(botIds, question)} AND latency_ms IS NOT NULL
         GROUP BY 1, 2`;
-      const known = new Map(rows.map((row) => [`${row.botId} ${row.part}`, row]));
-      return (botId) => (startedAt) => {
-        const part = unit ? startedAt.getTime() / LENGTH_MS[unit] : 0;
-        return known.get(`${botId} ${part}`);
-      };
+      return lookUp(rows, unit);
     },
+
+    async ratings(botIds, question, unit) {
+      assertPeriod(question, unit ?? 'day');
+      const part = unit ? partOf(unit) : Prisma.sql`0::float8`;
+      const rows = await prisma.$queryRaw<(Row & Ratings)[]>`
+        SELECT bot_id AS "botId", ${part} AS part,
+          (count(DISTINCT id) FILTER (WHERE rating = 'UP'))::float8 AS up,
+          (count(DISTINCT id) FILTER (WHERE rating = 'DOWN'))::float8 AS down
+        FROM runs JOIN (
+          SELECT run_id, rating FROM feedback WHERE bot_id = ANY(${botIds})
+            AND run_created_at >= ${moment(question.from.getTime())}
+            AND run_created_at < ${moment(question.to.getTime())}
+        ) AS rated ON rated.run_id = runs.id
+        WHERE ${where(botIds, question)} GROUP BY 1, 2`;
+      return lookUp(rows, unit);
+    },
+  };
+}
+
+/** A function from a bot's id and the start of a part to its row. */
+function lookUp<Known extends Row>(rows: Known[], unit: Unit | undefined) {
+  const known = new Map(rows.map((row) => [`${row.botId} ${row.part}`, row]));
+  return (botId: string) => (startedAt: Date) => {
+    const part = unit ? startedAt.getTime() / LENGTH_MS[unit] : 0;
+    return known.get(`${botId} ${part}`);
   };
 }
 

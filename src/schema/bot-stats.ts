@@ -15,6 +15,9 @@ const P50 = 'Median latency of the finished runs, in milliseconds. Null without 
 const P95 =
   '95th percentile of the latency of the finished runs, in milliseconds. Null without finished runs.';
 
+const THUMBS_UP = 'Number of runs with at least one rating UP.';
+const THUMBS_DOWN = 'Number of runs with at least one rating DOWN.';
+
 /** The statistics of a bot, with the question that they answer. */
 type BotStats = { botId: string; question: StatsQuestion; days: Counts[] };
 /** The counts of a day or hour, with the question that they answer. */
@@ -32,6 +35,11 @@ const loadCounts = batchLoader(
 const loadLatencies = batchLoader(
   (botIds, { unit, ...question }: StatsQuestion & { unit?: Unit | undefined }, { runStats }) =>
     runStats.latencies(botIds, question, unit),
+);
+
+const loadRatings = batchLoader(
+  (botIds, { unit, ...question }: StatsQuestion & { unit?: Unit | undefined }, { runStats }) =>
+    runStats.ratings(botIds, question, unit),
 );
 
 const DayStats = builder.objectRef<Part>('DayStats').implement({
@@ -69,7 +77,36 @@ for (const type of [DayStats, HourStats]) {
       resolve: async (part, _args, context, info) =>
         (await latenciesOf(part, context, info))?.p95 ?? null,
     }),
+    thumbsUp: t.int({
+      description: THUMBS_UP,
+      resolve: async (part, _args, context, info) =>
+        (await ratingsOf(part, context, info))?.up ?? 0,
+    }),
+    thumbsDown: t.int({
+      description: THUMBS_DOWN,
+      resolve: async (part, _args, context, info) =>
+        (await ratingsOf(part, context, info))?.down ?? 0,
+    }),
   }));
+}
+
+/** Both ratings of all parts of a list come from one statement. */
+async function ratingsOf(
+  { botId, question, unit, startedAt }: Part,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  const ratings = loadRatings(botId, { ...question, unit }, context, info, info.path.prev);
+  return (await ratings)(startedAt);
+}
+
+async function wholeRatings(
+  { botId, question }: BotStats,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  const ratings = loadRatings(botId, question, context, info, info.path.prev);
+  return (await ratings)(question.from);
 }
 
 /** Both percentiles of all parts of a list come from one statement. */
@@ -108,6 +145,16 @@ const BotStatsObject = builder.objectRef<BotStats>('BotStats').implement({
       description: P95,
       resolve: async (stats, _args, context, info) =>
         (await wholeLatencies(stats, context, info))?.p95 ?? null,
+    }),
+    thumbsUp: t.int({
+      description: THUMBS_UP,
+      resolve: async (stats, _args, context, info) =>
+        (await wholeRatings(stats, context, info))?.up ?? 0,
+    }),
+    thumbsDown: t.int({
+      description: THUMBS_DOWN,
+      resolve: async (stats, _args, context, info) =>
+        (await wholeRatings(stats, context, info))?.down ?? 0,
     }),
     perDay: t.field({
       type: [DayStats],

@@ -19,6 +19,8 @@ import type { StartExecute } from '../execution/start-execute.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Cancel } from '../runs/cancel.ts';
 import type { Changes } from '../runs/changes.ts';
+import type { RunExport } from '../runs/export.ts';
+import type { RunFeedback } from '../runs/feedback.ts';
 import type { RunList } from '../runs/list.ts';
 import type { Replay } from '../runs/replay.ts';
 import type { RunStats } from '../runs/stats.ts';
@@ -40,6 +42,8 @@ export type Domains = {
   startChat: StartChat;
   startExecute: StartExecute;
   runList: RunList;
+  runExport: RunExport;
+  runFeedback: RunFeedback;
   runStats: RunStats;
   runUsage: RunUsage;
   runChanges: Changes;

@@ -16,6 +16,8 @@ import './session-changes.ts';
 import './run.ts';
 import './run-follow.ts';
 import './run-list.ts';
+import './feedback.ts';
+import './run-export.ts';
 import './bot-stats.ts';
 import './usage.ts';
 import './server.ts';

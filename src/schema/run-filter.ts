@@ -7,6 +7,14 @@ type Length = [number, { message: string }];
 const NOT_EMPTY: Length = [1, { message: 'must not be empty' }];
 const NOT_MANY: Length = [20, { message: 'must be at most 20' }];
 
+export const FeedbackRatingEnum = builder.enumType('FeedbackRating', {
+  description: 'Rating of a run.',
+  values: {
+    UP: { description: 'The reply was good.' },
+    DOWN: { description: 'The reply was bad.' },
+  } as const,
+});
+
 export const RunFilterInput = builder.inputType('RunFilter', {
   description: 'Conditions on runs. A run must match all of them.',
   fields: (t) => ({
@@ -61,6 +69,10 @@ export const RunFilterInput = builder.inputType('RunFilter', {
     minTokens: t.int({
       description: 'Returns only runs with at least this many prompt and completion tokens.',
       validate: { schema: leastCount },
+    }),
+    feedback: t.field({
+      type: FeedbackRatingEnum,
+      description: 'Returns only runs that have at least one such rating.',
     }),
     text: t.string({
       description:

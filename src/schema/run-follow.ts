@@ -8,10 +8,10 @@ import type { Context } from './context.ts';
 import { BOT_OF_RUN } from './run.ts';
 
 /** Either scope allows following and cancelling a run. */
-const FOLLOW = ['CHAT', 'RUNS'] as const;
+export const FOLLOW = ['CHAT', 'RUNS'] as const;
 
 /** @throws GatewayError `run_not_found` if the caller may not follow such a run. */
-async function findFollowed(id: string, botId: string | undefined, context: Context) {
+export async function findFollowed(id: string, botId: string | undefined, context: Context) {
   const { caller, prisma } = context;
   const { sessionId, environment } = context.session() ?? {};
   const where = { id, botId, sessionId, environment, bot: visibleBots(caller()) };

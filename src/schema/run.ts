@@ -23,8 +23,8 @@ const RunError = builder.simpleObject('RunError', {
 const NO_TRACE_ID = '0'.repeat(32);
 
 /** Guards the contents of a run on every path through the schema that reaches it. */
-const MAY_READ = ({ id }: { id: string }) => ({ run: id });
-const SCOPE =
+export const MAY_READ = ({ id }: { id: string }) => ({ run: id });
+export const RUN_SCOPE =
   'Requires the scope RUNS, except in the response of the operation that started the run.';
 
 export const RUN_TEXTS = longColumns(Prisma.sql`runs`, {
@@ -76,7 +76,7 @@ builder.prismaNode('Run', {
       description: 'Session ID of the conversation. Null for a run outside any conversation.',
     }),
     input: t.string({
-      description: `Message or prompt sent to the bot. ${SCOPE}`,
+      description: `Message or prompt sent to the bot. ${RUN_SCOPE}`,
       authScopes: MAY_READ,
       select: { id: true },
       resolve: async (run, _args, context, info) =>
@@ -84,7 +84,7 @@ builder.prismaNode('Run', {
     }),
     response: t.string({
       nullable: true,
-      description: `Text of the reply. For a run that did not complete, the text generated so far. ${SCOPE}`,
+      description: `Text of the reply. For a run that did not complete, the text generated so far. ${RUN_SCOPE}`,
       authScopes: MAY_READ,
       select: { id: true },
       resolve: async (run, _args, context, info) =>
@@ -96,7 +96,7 @@ builder.prismaNode('Run', {
     output: t.field({
       type: 'JSON',
       nullable: true,
-      description: `Structured reply: the JSON object that \`response\` holds as text. Null if none was requested. ${SCOPE}`,
+      description: `Structured reply: the JSON object that \`response\` holds as text. Null if none was requested. ${RUN_SCOPE}`,
       authScopes: MAY_READ,
       select: { id: true },
       resolve: async (run, _args, context, info) => {
@@ -107,7 +107,7 @@ builder.prismaNode('Run', {
     error: t.field({
       type: RunError,
       nullable: true,
-      description: `Why the run failed. Null unless the status is FAILED. ${SCOPE}`,
+      description: `Why the run failed. Null unless the status is FAILED. ${RUN_SCOPE}`,
       authScopes: MAY_READ,
       select: { errorCode: true, errorMessage: true },
       resolve: ({ errorCode, errorMessage }) =>
@@ -120,7 +120,7 @@ builder.prismaNode('Run', {
     metadata: t.field({
       type: 'JSON',
       nullable: true,
-      description: `Metadata that the caller attached to the run. ${SCOPE}`,
+      description: `Metadata that the caller attached to the run. ${RUN_SCOPE}`,
       authScopes: MAY_READ,
       select: { id: true },
       resolve: async (run, _args, context, info) => {
@@ -165,7 +165,7 @@ builder.prismaNode('Run', {
     }),
     trace: t.field({
       type: Trace,
-      description: `Trace of the run. ${SCOPE}`,
+      description: `Trace of the run. ${RUN_SCOPE}`,
       authScopes: MAY_READ,
       select: { id: true, traceId: true, finishedAt: true },
       resolve: async (run, _args, context, info) => {

@@ -18,6 +18,20 @@ import { visibleNode } from './visible-node.ts';
 
 const MESSAGE_TEXTS = longColumns(Prisma.sql`messages`, { text: 'text' });
 
+/** Loads the name of the tool call that each message answers, from the message of the model that made the call. */
+const loadToolName = batchLoader(async (ids, _question: null, { prisma }) => {
+  const rows = await prisma.$queryRaw<{ id: string; name: string }[]>`
+    SELECT DISTINCT ON (answer.id) answer.id, call->>'name' AS name
+    FROM messages AS answer
+      JOIN messages AS caller ON caller.session_key = answer.session_key AND caller.turn = answer.turn
+        AND caller.position < answer.position AND caller.role = 'ASSISTANT'
+      CROSS JOIN LATERAL jsonb_array_elements(caller.tool_calls) AS call
+    WHERE answer.id = ANY(${ids}) AND call->>'id' = answer.tool_call_id
+    ORDER BY answer.id, caller.position DESC`;
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  return (id) => names.get(id) ?? null;
+});
+
 const MessageRoleEnum = builder.enumType('MessageRole', {
   description: 'Author of a message.',
   values: {
@@ -38,6 +52,14 @@ const MessageObject = builder.prismaObject('Message', {
       select: { id: true },
       resolve: async (message, _args, context, info) =>
         z.string().parse(await MESSAGE_TEXTS.read(message, 'text', context, info)),
+    }),
+    toolName: t.string({
+      nullable: true,
+      description:
+        'Name of the tool whose result the message is, as `<group>.<capability>`. Null unless the role is TOOL.',
+      select: { id: true, role: true },
+      resolve: ({ id, role }, _args, context, info) =>
+        role === 'TOOL' ? loadToolName(id, null, context, info) : null,
     }),
     run: t.relation('run', { description: 'The run that the message belongs to.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),

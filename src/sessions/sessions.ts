@@ -90,6 +90,8 @@ export function createSessions({
         WHERE bot_id = ${botId} AND environment = ${environment}::"Environment"
           AND session_id = ${sessionId} AND id > ${after}
         ORDER BY id LIMIT ${BATCH}
+      ), unrated AS (
+        DELETE FROM feedback WHERE run_id IN (SELECT id FROM batch)
       ), forgotten AS (
         UPDATE runs SET input = '', response = NULL, output = NULL, events = NULL, context = NULL, metadata = NULL
         WHERE id IN (SELECT id FROM batch)

@@ -75,7 +75,7 @@ export function orderBy(direction: Direction): Prisma.Sql {
   return Prisma.sql`number ${order}, tie ${order}`;
 }
 
-function inDirection(direction: Direction): Prisma.Sql {
+export function inDirection(direction: Direction): Prisma.Sql {
   return direction === 'asc' ? Prisma.sql`ASC` : Prisma.sql`DESC`;
 }
 

@@ -187,7 +187,7 @@ describe('a chat with a draft', () => {
     const bot = await tenant.bot();
     const envVars = [{ name: 'KEY', value: '1' }];
     const pathsOf = ({ errors }: Awaited<ReturnType<typeof draft>>) =>
-      (errors?.[0]?.extensions.details as { path: string }[] | undefined)?.map(({ path }) => path);
+      ((errors?.[0]?.extensions.details ?? []) as { path: string }[]).map(({ path }) => path);
     const without = await tenant.graphql(CHAT, { bot, input: { message: 'Hi' }, envVars });
     expect(pathsOf(without)).toEqual(['envVars']);
     const repeated = { input: { idempotencyKey: 'k' }, envVars: [...envVars, ...envVars] };

@@ -10,6 +10,8 @@ const OPEN = new Set([
   'Query.__type',
   'Mutation.chat',
   'Mutation.cancelRun',
+  'Mutation.addFeedback',
+  'Mutation.removeFeedback',
   'Subscription.chat',
   'Subscription.runEvents',
   'Query.bot',
@@ -22,6 +24,7 @@ const OPEN = new Set([
     .concat(['createdAt', 'startedAt', 'finishedAt', 'latencyMs', 'toolsCalled'])
     .concat(['promptTokens', 'completionTokens', 'tokensUsed', 'tokensEstimated'])
     .map((field) => `Run.${field}`),
+  ...['rating', 'note', 'createdAt', 'updatedAt'].map((field) => `Feedback.${field}`),
 ]);
 
 /** Types with all fields allowed: none leads out of the session. */

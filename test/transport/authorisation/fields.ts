@@ -16,6 +16,7 @@ export const GUARDED: Record<string, KeyScope> = {
   'Run.response': 'RUNS',
   'Run.output': 'RUNS',
   'Run.error': 'RUNS',
+  'Run.feedback': 'RUNS',
   'Run.metadata': 'RUNS',
   'Run.trace': 'RUNS',
   'Server.model': 'OPERATOR',
@@ -56,9 +57,10 @@ const OPEN: Record<string, string> = {
   CreateSignInCodePayload: 'code',
   Deployment:
     'id bot environment status message envNames channels diagnostics active createdAt deployedAt rolledBackTo',
+  Feedback: 'rating note keyId createdAt updatedAt',
   KeyUsage: 'apiKey',
   MemoryEntry: 'name value updatedAt',
-  Message: 'id role text run createdAt',
+  Message: 'id role text toolName run createdAt',
   RateLimit: 'perMinute perDay limit remaining remainingMinute remainingDay resetAt',
   Run:
     'id bot environment kind status channel user sessionId model createdAt startedAt finishedAt latencyMs ' +
@@ -72,7 +74,7 @@ const OPEN: Record<string, string> = {
 /** Types whose fields are all read together, as parts of their object. */
 export const PARTS = [
   ...['BotStats', 'DayStats', 'HourStats', 'DefinitionReport', 'Diagnostic', 'PageInfo'],
-  ...['Dependency', 'RunError', 'Span', 'Trace'],
+  ...['Dependency', 'RunError', 'RunExportPart', 'Span', 'Trace'],
   ...['RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
   ...['ChatDone', 'ChatFailed', 'ChatCancelled'],
 ];
@@ -83,12 +85,13 @@ export const OPEN_FIELDS = Object.entries(OPEN).flatMap(([type, fields]) =>
 
 /** The fields that a session token may read, of its own session only. */
 export const TOKEN_FIELDS = [
-  ...['Query.bot', 'Mutation.chat', 'Mutation.cancelRun'],
+  ...['Query.bot', 'Mutation.chat', 'Mutation.cancelRun', 'Mutation.addFeedback'],
   ...['Subscription.chat', 'Subscription.runEvents'],
   'Bot.session',
   ...['id', 'sessionId', 'environment', 'lastSeenAt', 'messages'].map((name) => `Session.${name}`),
   ...['id', 'role', 'text', 'createdAt'].map((name) => `Message.${name}`),
   ...OPEN_FIELDS.filter((field) => field.startsWith('ChatReply.')),
+  ...['rating', 'note', 'createdAt', 'updatedAt'].map((name) => `Feedback.${name}`),
   ...['id', 'environment', 'kind', 'status', 'channel', 'sessionId', 'createdAt', 'startedAt']
     .concat(['finishedAt', 'latencyMs', 'promptTokens', 'completionTokens', 'tokensUsed'])
     .concat(['tokensEstimated', 'toolsCalled', 'input', 'response', 'error'])

@@ -195,6 +195,18 @@ export const TABLE: Record<string, Row> = {
     forTokens: true,
     rest: { cancelRun: {} },
   },
+  'Mutation.addFeedback': {
+    operation: ({ run }) => `addFeedback(runId: "${run}", rating: UP) { rating }`,
+    scopes: ['CHAT', 'RUNS'],
+    ...HIDDEN,
+    forTokens: true,
+  },
+  'Mutation.removeFeedback': {
+    operation: ({ run }) => `removeFeedback(runId: "${run}")`,
+    scopes: ['CHAT', 'RUNS'],
+    ...HIDDEN,
+    forTokens: true,
+  },
   'Mutation.setMemory': {
     operation: ({ bot }) =>
       `setMemory(botId: "${bot}", sessionId: "user-1", name: "a", value: "b") { id }`,
@@ -232,6 +244,11 @@ export const TABLE: Record<string, Row> = {
   },
   'Subscription.runChanged': {
     operation: ({ bot }) => `runChanged(botId: "${bot}") { id }`,
+    scopes: ['RUNS'],
+    ...DENIED,
+  },
+  'Subscription.runExport': {
+    operation: ({ bot }) => `runExport(botId: "${bot}", format: CSV) { rows }`,
     scopes: ['RUNS'],
     ...DENIED,
   },

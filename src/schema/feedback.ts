@@ -1,0 +1,95 @@
+import type { Feedback } from '../generated/prisma/client.ts';
+import { feedbackNote } from '../input.ts';
+import { keyOfFeedback } from '../runs/feedback.ts';
+import { batchLoader } from './batch-loader.ts';
+import { builder } from './builder.ts';
+import type { Context } from './context.ts';
+import { BOT_OF_RUN, MAY_READ, RUN_SCOPE } from './run.ts';
+import { FeedbackRatingEnum } from './run-filter.ts';
+import { FOLLOW, findFollowed } from './run-follow.ts';
+
+const FeedbackObject = builder.objectRef<Feedback>('Feedback').implement({
+  description: 'The rating of a run by the user of its session or by an API key.',
+  fields: (t) => ({
+    rating: t.expose('rating', { type: FeedbackRatingEnum, description: 'Thumb up or down.' }),
+    note: t.exposeString('note', { nullable: true, description: 'Note of the author.' }),
+    keyId: t.id({
+      nullable: true,
+      description: 'ID of the API key that rated the run. Null for the user of the session.',
+      resolve: keyOfFeedback,
+    }),
+    createdAt: t.expose('givenAt', { type: 'DateTime', description: 'Time of the first rating.' }),
+    updatedAt: t.expose('changedAt', {
+      type: 'DateTime',
+      description: 'Time of the last change.',
+    }),
+  }),
+});
+
+/** Ratings of a run that a response lists. */
+const MOST_LISTED = 20;
+
+const loadFeedback = batchLoader(async (runIds, _question: null, { prisma }) => {
+  const found = await prisma.feedback.findMany({
+    where: { runId: { in: runIds } },
+    orderBy: [{ givenAt: 'asc' }, { author: 'asc' }],
+    take: MOST_LISTED * runIds.length,
+  });
+  const byRun = Map.groupBy(found, ({ runId }) => runId);
+  return (id) => (byRun.get(id) ?? []).slice(0, MOST_LISTED);
+});
+
+builder.prismaObjectField('Run', 'feedback', (t) =>
+  t.field({
+    type: [FeedbackObject],
+    description: `Ratings of the run, oldest first, at most ${MOST_LISTED}. ${RUN_SCOPE}`,
+    authScopes: MAY_READ,
+    resolve: ({ id }, _args, context, info) => loadFeedback(id, null, context, info),
+  }),
+);
+
+/** A session token rates as the user of its session. */
+const authorOf = (context: Context) => ({
+  keyId: context.session() ? null : context.caller().key.id,
+});
+
+builder.mutationField('addFeedback', (t) =>
+  t.field({
+    type: FeedbackObject,
+    description:
+      'Rates a run, in place of an earlier rating by the same author: the API key, or with a session token the user of the session. Requires the scope CHAT or RUNS; a session token rates runs of its session. Error: RUN_NOT_FOUND.',
+    authScopes: (_root, { botId }) =>
+      botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
+    args: {
+      runId: t.arg.id({ required: true, description: 'ID of the run.' }),
+      botId: t.arg.id({ description: BOT_OF_RUN }),
+      rating: t.arg({ type: FeedbackRatingEnum, required: true, description: 'Thumb up or down.' }),
+      note: t.arg.string({
+        description: 'Note on the rating, at most 2,000 characters. Defaults to none.',
+        validate: { schema: feedbackNote },
+      }),
+    },
+    resolve: async (_root, { runId, botId, rating, note }, context) => {
+      await findFollowed(runId, botId ?? undefined, context);
+      const given = { rating, note: note ?? null };
+      return context.runFeedback.add(runId, authorOf(context), given);
+    },
+  }),
+);
+
+builder.mutationField('removeFeedback', (t) =>
+  t.boolean({
+    description:
+      'Removes the caller’s rating of a run. Returns whether there was one. Requires the scope CHAT or RUNS. Error: RUN_NOT_FOUND.',
+    authScopes: (_root, { botId }) =>
+      botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
+    args: {
+      runId: t.arg.id({ required: true, description: 'ID of the run.' }),
+      botId: t.arg.id({ description: BOT_OF_RUN }),
+    },
+    resolve: async (_root, { runId, botId }, context) => {
+      await findFollowed(runId, botId ?? undefined, context);
+      return context.runFeedback.remove(runId, authorOf(context));
+    },
+  }),
+);

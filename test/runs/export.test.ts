@@ -1,0 +1,163 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createRunExport, type ExportPart } from '../../src/runs/export.ts';
+import { createRunList } from '../../src/runs/list.ts';
+import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { makeRuns, newestFirst } from '../helpers/runs.ts';
+
+let app: TestApp;
+let tenant: Tenant;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+});
+
+const EXPORT = `subscription ($bot: ID!, $filter: RunFilter, $format: ExportFormat!) {
+  runExport(botId: $bot, filter: $filter, format: $format) { text rows done truncated }
+}`;
+
+/** Starts an export over SSE. */
+const request = (bot: string, format: string, filter: object = {}, signal?: AbortSignal) =>
+  fetch(`${app.url}/graphql/stream`, {
+    method: 'POST',
+    headers: { ...tenant.headers, 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ query: EXPORT, variables: { bot, filter, format } }),
+    signal: signal ?? null,
+  });
+
+/** The parts of an export. */
+const partsOf = async (response: Response) => {
+  const text = await response.text();
+  return [...text.matchAll(/^data: ?(\{.*\})$/gm)].map(([, data = '']) => {
+    const { data: event, errors } = JSON.parse(data);
+    expect(errors).toBeUndefined();
+    return event.runExport as ExportPart;
+  });
+};
+
+const fileOf = (parts: ExportPart[]) => parts.map(({ text }) => text).join('');
+
+describe('an export of runs', () => {
+  test('has all runs that match, newest first, over many parts', async () => {
+    const bot = await tenant.bot(null);
+    const made = await makeRuns(
+      app,
+      bot,
+      Array.from({ length: 450 }, (_, index) => ({
+        createdAt: new Date(1_700_000_000_000 + index * 1_000),
+        sessionId: index % 3 === 0 ? 'bo' : 'ada',
+        input: index === 200 ? 'long '.repeat(200_000) : `Number ${index} 😀`,
+      })),
+    );
+    const parts = await partsOf(await request(bot, 'JSON_LINES', { user: 'ada' }));
+    const rows = fileOf(parts)
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const expected = made.filter(({ sessionId }) => sessionId === 'ada').toSorted(newestFirst);
+    expect(rows.map(({ run_id }) => run_id)).toEqual(expected.map(({ id }) => id));
+    expect(rows.map(({ input }) => input)).toEqual(expected.map(({ input }) => input));
+    expect(parts.every(({ text }) => text.length <= 256 * 1024)).toBe(true);
+    expect(parts.at(-1)).toEqual({ text: '', rows: 300, done: true, truncated: false });
+    expect(parts.slice(0, -1).some(({ done }) => done)).toBe(false);
+  });
+
+  test('writes CSV that quotes text and runs no formula', async () => {
+    const bot = await tenant.bot(null);
+    const inputs = [
+      '=HYPERLINK("http://evil.example")',
+      ' \t+1',
+      '@SUM(A1)',
+      '-2',
+      '\r=1',
+      '＝1',
+      'a "quoted", text\r\nof two lines',
+      'plain',
+    ];
+    await makeRuns(
+      app,
+      bot,
+      inputs.map((input, index) => ({
+        input,
+        createdAt: new Date(1_700_000_000_000 - index),
+        latencyMs: 5,
+      })),
+    );
+    const file = fileOf(await partsOf(await request(bot, 'CSV')));
+    const [header = '', ...lines] = file.split(/\r\n(?=run_|$)/);
+    expect(header.split(',').slice(0, 2)).toEqual(['run_id', 'created_at']);
+    const cells = [
+      `"'=HYPERLINK(""http://evil.example"")"`,
+      "' \t+1",
+      "'@SUM(A1)",
+      "'-2",
+      `"'\r=1"`,
+      "'＝1",
+      '"a ""quoted"", text\r\nof two lines"',
+      'plain',
+    ];
+    for (const [index, cell] of cells.entries()) expect(lines[index]).toContain(`,${cell},`);
+    expect(lines[7]).toMatch(
+      /^run_\w+,2023-\S+Z,,,completed,chat,production,api,,,,plain,,,,5,0,0,,$/,
+    );
+  });
+
+  test('is truncated at the most runs of a file', async () => {
+    const bot = await tenant.bot(null);
+    await makeRuns(app, bot, Array(5).fill({}));
+    const runList = createRunList(app);
+    const runExport = createRunExport({ ...app, runList, mostRows: 3 });
+    const parts = await Array.fromAsync(
+      runExport.start(
+        { accountId: tenant.accountId, botId: bot, filter: {}, format: 'JSON_LINES' },
+        { signal: new AbortController().signal, longRead: (read) => read() },
+      ),
+    );
+    expect(fileOf(parts).trimEnd().split('\n')).toHaveLength(3);
+    expect(parts.at(-1)).toMatchObject({ rows: 3, done: true, truncated: true });
+  });
+
+  test('reads on only when its reader does, and ends when the reader leaves', async () => {
+    const bot = await tenant.bot(null);
+    await makeRuns(app, bot, Array(450).fill({}));
+    let finds = 0;
+    const list = createRunList(app);
+    const runList = {
+      ...list,
+      find: (...args: Parameters<typeof list.find>) => {
+        finds += 1;
+        return list.find(...args);
+      },
+    };
+    const runExport = createRunExport({ ...app, runList });
+    const start = (signal: AbortSignal) =>
+      runExport.start(
+        { accountId: tenant.accountId, botId: bot, filter: {}, format: 'JSON_LINES' },
+        { signal, longRead: (read) => read() },
+      );
+    const parts = start(new AbortController().signal);
+    await parts.next();
+    expect(finds).toBe(1);
+    await parts.return(undefined);
+    expect(finds).toBe(1);
+
+    const leaving = new AbortController();
+    const unread = [start(leaving.signal), start(leaving.signal)];
+    expect(() => start(leaving.signal)).toThrow('This account already has 2 exports.');
+    leaving.abort();
+    expect(await Promise.all(unread.map((part) => part.next()))).toMatchObject([
+      { done: true },
+      { done: true },
+    ]);
+    expect((await Array.fromAsync(start(new AbortController().signal))).at(-1)?.rows).toBe(450);
+  });
+
+  test('requires the scope RUNS and access to the bot', async () => {
+    const bot = await tenant.bot(null);
+    const document = `subscription { runExport(botId: "${bot}", format: CSV) { text } }`;
+    const codeOf = async (key: string) =>
+      (await app.graphql(key, document)).errors?.[0]?.extensions.code;
+    const chatting = await tenant.key({ scopes: ['CHAT', 'DEPLOY', 'ADMIN'] });
+    expect(await codeOf(chatting)).toBe('INSUFFICIENT_SCOPE');
+    expect(await codeOf((await app.tenant()).apiKey)).toBe('BOT_ACCESS_DENIED');
+  });
+});
