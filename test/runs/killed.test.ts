@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { installation } from '../helpers/installation.ts';
+import { rounds } from '../helpers/rounds.ts';
 import { type ServerProcess, startServer } from '../helpers/server.ts';
 import { frames } from '../helpers/stream.ts';
 import { startUpstream, type Upstream } from '../helpers/upstream.ts';
 
-const RUNS = 50;
+const RUNS = rounds(10, 50);
 const databaseUrl = inject('databaseUrl');
 const apiKey = makeApiKey();
 
@@ -136,7 +137,7 @@ describe('a server that is killed during background runs', () => {
   });
 });
 
-describe('a server that is killed during fifty runs', () => {
+describe('a server that is killed during runs of many sessions', () => {
   test('keeps every completed turn, ends every run and releases every session after its restart', async () => {
     const start = await startsOf();
     const killed = await killDuringRuns(await start());

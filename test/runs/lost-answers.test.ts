@@ -4,10 +4,11 @@ import { startApp, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { cutError, withSql } from '../helpers/lossy-database.ts';
 import { linkPostgres } from '../helpers/postgres.ts';
+import { rounds } from '../helpers/rounds.ts';
 import { frames } from '../helpers/stream.ts';
 import type { Script } from '../helpers/upstream.ts';
 
-const CHATS = 50;
+const CHATS = rounds(10, 50);
 const IN_PARALLEL = 5;
 
 /** A tenant with a bot, and requests to an app. */

@@ -8,7 +8,7 @@ import { expectNoLeak, objectCounts } from '../helpers/leaks.ts';
 import { readFrames } from '../helpers/readers.ts';
 import { rounds } from '../helpers/rounds.ts';
 
-const KEYS = rounds(5, 20);
+const KEYS = rounds(2, 20);
 /** The number of subscriptions of each key, which is its limit. */
 const OF_EACH_KEY = 100;
 
