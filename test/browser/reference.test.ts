@@ -8,13 +8,13 @@ beforeAll(async () => {
 });
 
 describe('the reference page', () => {
-  browserTest('shows every operation, and asks no other server for anything', async () => {
+  browserTest('shows every operation, and contacts no other server', async () => {
     const page = await openBlankPage();
     const requests: string[] = [];
-    const complaints: string[] = [];
+    const warnings: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => warnings.push(message.text()));
+    page.on('pageerror', (error) => warnings.push(error.message));
     await page.goto(`${app.url}/docs`);
     const { paths } = await (await fetch(`${app.url}/v1/openapi.json`)).json();
     for (const path of Object.keys(paths)) {
@@ -27,17 +27,17 @@ describe('the reference page', () => {
     for (const link of links.filter((href) => href.startsWith('#'))) {
       expect(await page.locator(link).count(), link).toBe(1);
     }
-    const asked = requests.filter((url) => !url.startsWith('data:'));
-    const addresses = asked.map((url) => url.replace(app.url, ''));
+    const sent = requests.filter((url) => !url.startsWith('data:'));
+    const addresses = sent.map((url) => url.replace(app.url, ''));
     const known = /^(\/docs|\/graphql|(\/docs)?\/assets\/.*)$/;
     expect(addresses.filter((address) => !known.test(address))).toEqual([]);
     const { port } = new URL(app.url);
     const shown = page.getByText(`'http://127.0.0.1:${port}/v1/bots/demo/chat'`);
     expect(await shown.count()).toBe(1);
-    expect(complaints).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
-  browserTest('tries an operation with a key, streamed, and keeps the key nowhere', async () => {
+  browserTest('runs a streamed operation with a key, and does not store the key', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const page = await openBlankPage();

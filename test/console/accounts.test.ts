@@ -13,13 +13,13 @@ beforeAll(async () => {
 
 const SCOPES = ['ADMIN', 'OPERATOR'] as const;
 
-/** Signs in as an operator, to the list of all accounts. */
+/** Signs in as an operator and opens the list of all accounts. */
 const asOperator = async (path = '/settings/accounts') => {
   const tenant = await app.tenant();
   return { ...(await signedIn(await tenant.key({ scopes: [...SCOPES] }), path)), tenant };
 };
 
-/** Gives an account a name that no other has. */
+/** Gives an account a unique name. */
 const named = async ({ accountId }: Tenant) => {
   const name = `ACME ${accountId.slice(-6)}`;
   await app.prisma.account.update({ where: { id: accountId }, data: { name } });
@@ -30,7 +30,7 @@ const stateOf = ({ accountId }: Tenant) =>
   app.prisma.account.findUnique({ where: { id: accountId } });
 
 describe('an operator', () => {
-  browserTest('creates an account, and gets its first key once', async () => {
+  browserTest('creates an account, and sees its first key once', async () => {
     const { page, assertQuiet, tenant } = await asOperator();
     await page.getByRole('link', { name: 'New account' }).click();
     const name = `Owner ${tenant.accountId.slice(-6)}`;
@@ -62,7 +62,7 @@ describe('an operator', () => {
     await assertQuiet();
   });
 
-  browserTest('changes a plan, and changes it back', async () => {
+  browserTest('changes a plan, and undoes the change', async () => {
     const other = await app.tenant({ requestsPerMinute: 5, requestsPerDay: 50 });
     const name = await named(other);
     const { page, assertQuiet } = await asOperator();
@@ -84,7 +84,7 @@ describe('an operator', () => {
     await assertQuiet();
   });
 
-  browserTest('suspends an account, resumes it, and deletes it by its typed name', async () => {
+  browserTest('suspends an account, resumes it, and deletes it after typing its name', async () => {
     const other = await app.tenant();
     const name = await named(other);
     const { page, assertQuiet } = await asOperator();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe('the list of bots', () => {
-  browserTest('shows what runs where and how the last day went', async () => {
+  browserTest('shows the active deployments and the runs of the last 24 hours', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const recent = { createdAt: new Date(Date.now() - 60_000), latencyMs: 1_500 };
@@ -26,26 +26,29 @@ describe('the list of bots', () => {
     await assertQuiet();
   });
 
-  browserTest('deletes a bot by its typed id, also if another tab was first', async () => {
-    const tenant = await app.tenant();
-    const bot = await tenant.bot(null);
-    const { page, assertQuiet } = await signedIn(tenant.apiKey);
-    await page.getByRole('button', { name: 'Actions for Bot' }).click();
-    await page.getByRole('menuitem', { name: 'Delete…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Delete Bot?' });
-    await assertAccessible(page);
-    await dialog.getByLabel(`Type ${bot} to confirm`).fill('bot');
-    await page.keyboard.press('Enter');
-    expect(await app.prisma.bot.count({ where: { id: bot } })).toBe(1);
-    await tenant.graphql(`mutation { deleteBot(id: "${bot}") }`);
-    await dialog.getByLabel(`Type ${bot} to confirm`).fill(bot);
-    await page.keyboard.press('Enter');
-    await page.getByText('Deleted Bot.').waitFor();
-    await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
-    await assertQuiet();
-  });
+  browserTest(
+    'deletes a bot after its id is typed, even if another tab has deleted it',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot(null);
+      const { page, assertQuiet } = await signedIn(tenant.apiKey);
+      await page.getByRole('button', { name: 'Actions for Bot' }).click();
+      await page.getByRole('menuitem', { name: 'Delete…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Delete Bot?' });
+      await assertAccessible(page);
+      await dialog.getByLabel(`Type ${bot} to confirm`).fill('bot');
+      await page.keyboard.press('Enter');
+      expect(await app.prisma.bot.count({ where: { id: bot } })).toBe(1);
+      await tenant.graphql(`mutation { deleteBot(id: "${bot}") }`);
+      await dialog.getByLabel(`Type ${bot} to confirm`).fill(bot);
+      await page.keyboard.press('Enter');
+      await page.getByText('Deleted Bot.').waitFor();
+      await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+      await assertQuiet();
+    },
+  );
 
-  browserTest('renames a bot, and says if another tab has deleted it', async () => {
+  browserTest('renames a bot, and reports that another tab has deleted it', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     const { page, assertQuiet } = await signedIn(tenant.apiKey);
@@ -67,7 +70,7 @@ describe('the list of bots', () => {
     await assertQuiet();
   });
 
-  browserTest('says what a key may not do', async () => {
+  browserTest('names the missing scopes of a key', async () => {
     const tenant = await app.tenant();
     await tenant.bot(null);
     const { page, assertQuiet } = await signedIn(await tenant.key({ scopes: ['CHAT'] }));
@@ -77,28 +80,25 @@ describe('the list of bots', () => {
     await assertQuiet();
   });
 
-  browserTest(
-    'shows a failure in its place, with the id of the request, and tries again',
-    async () => {
-      const tenant = await app.tenant();
-      await tenant.bot(null);
-      const { page } = await signedIn(tenant.apiKey, '/bots/new');
-      await page.route('**/graphql', (route) =>
-        route.fulfill({
-          headers: { 'x-request-id': 'req_1' },
-          json: { errors: [{ message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } }] },
-        }),
-      );
-      await page.getByRole('link', { name: 'Bots', exact: true }).click();
-      await page.getByText('Broken.').first().waitFor();
-      await page.getByTitle('Copy req_1').waitFor();
-      await page.unroute('**/graphql');
-      await page.getByRole('button', { name: 'Try again' }).click();
-      await page.getByText('not deployed').first().waitFor();
-    },
-  );
+  browserTest('shows a failed request with its id, and repeats it', async () => {
+    const tenant = await app.tenant();
+    await tenant.bot(null);
+    const { page } = await signedIn(tenant.apiKey, '/bots/new');
+    await page.route('**/graphql', (route) =>
+      route.fulfill({
+        headers: { 'x-request-id': 'req_1' },
+        json: { errors: [{ message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } }] },
+      }),
+    );
+    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    await page.getByText('Broken.').first().waitFor();
+    await page.getByTitle('Copy req_1').waitFor();
+    await page.unroute('**/graphql');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('not deployed').first().waitFor();
+  });
 
-  browserTest('works by keyboard alone', async () => {
+  browserTest('can be used with only the keyboard', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     const { page, assertQuiet } = await signedIn(tenant.apiKey);

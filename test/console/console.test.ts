@@ -19,7 +19,7 @@ const codeOf = async (tenant: Tenant) => {
 };
 
 describe('signing in to the console', () => {
-  browserTest('works once by a link, whose code leaves the address', async () => {
+  browserTest('works once by a link, and removes the code from the address', async () => {
     const tenant = await app.tenant();
     const code = await codeOf(tenant);
     const first = await open();
@@ -40,7 +40,7 @@ describe('signing in to the console', () => {
     await second.assertQuiet();
   });
 
-  browserTest('refuses a key of another server, and says so', async () => {
+  browserTest('reports a key of another server as invalid', async () => {
     const { page, assertQuiet } = await open();
     await page.goto('/bots');
     await page.getByLabel('API key').fill(`parley_sk_${'0'.repeat(49)}`);
@@ -49,7 +49,7 @@ describe('signing in to the console', () => {
     await assertQuiet();
   });
 
-  browserTest('ends with the sign-out, for the whole browser', async () => {
+  browserTest('ends in every tab with the sign-out', async () => {
     const tenant = await app.tenant();
     const { page, assertQuiet } = await signedIn(tenant.apiKey);
     await page.getByRole('button', { name: /^Account Tenant/ }).click();
@@ -63,7 +63,7 @@ describe('signing in to the console', () => {
     await assertQuiet();
   });
 
-  browserTest('again keeps what was typed', async () => {
+  browserTest('again keeps the entered text', async () => {
     const tenant = await app.tenant();
     const { page, assertQuiet } = await signedIn(tenant.apiKey, '/bots/new');
     await page.getByLabel('Name').fill('Night desk');
@@ -132,7 +132,7 @@ describe('a new account', () => {
     await assertQuiet();
   });
 
-  browserTest('stops a reply, and keeps what it has said', async () => {
+  browserTest('stops a reply, and keeps its text', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const { page, assertQuiet } = await signedIn(tenant.apiKey, `/bots/${bot}/start`);
@@ -150,7 +150,7 @@ describe('a new account', () => {
     await assertQuiet();
   });
 
-  browserTest('reads on where a cut network left a reply', async () => {
+  browserTest('continues a reply after a network failure', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const network = await startProxy(app.url);
@@ -176,7 +176,7 @@ describe('a new account', () => {
   });
 });
 
-browserTest('the cookie of the console opens nothing for a script beside it', async () => {
+browserTest('the cookie of the console gives a script no access to the REST API', async () => {
   const tenant = await app.tenant();
   const { page } = await signedIn(tenant.apiKey);
   const answer = await page.evaluate(async () => (await fetch('/v1/bots/demo/runs')).status);

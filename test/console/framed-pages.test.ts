@@ -50,7 +50,7 @@ describe('GraphiQL in the console', () => {
       const result = page.locator('.result-window');
       await result.getByText('ChatDone').waitFor();
       expect(await result.textContent()).toMatch(/tokensUsed.*15/s);
-      // The schema came with the session too.
+      // The session also authorizes the introspection.
       await page.getByLabel('Show Documentation Explorer').click();
       await page.locator('.graphiql-doc-explorer-content a').first().waitFor();
       await assertFits(page);
@@ -58,7 +58,7 @@ describe('GraphiQL in the console', () => {
     },
   );
 
-  browserTest('asks for a key where nobody is signed in', async () => {
+  browserTest('asks for a key without a session', async () => {
     const { page, assertQuiet } = await open('/graphql');
     await page.getByText('Not signed in: put an API key into the headers.').waitFor();
     await page.getByText('Bearer <API_KEY>').waitFor();
@@ -68,7 +68,7 @@ describe('GraphiQL in the console', () => {
     await assertQuiet();
   });
 
-  browserTest('follows the theme of the console, and keeps what was typed', async () => {
+  browserTest('follows the theme of the console, and keeps the entered text', async () => {
     const { page, assertQuiet } = await open('/graphql?query={__typename}');
     await page.emulateMedia({ colorScheme: 'light' });
     const editor = page.locator('.graphiql-query-editor .view-lines');
@@ -115,7 +115,7 @@ describe('the reference in the console', () => {
     await assertQuiet();
   });
 
-  browserTest('ends the session from any page', async () => {
+  browserTest('signs out from any page', async () => {
     const tenant = await app.tenant();
     const { page, assertQuiet } = await signedIn(tenant.apiKey);
     await page.goto('/docs');

@@ -13,7 +13,7 @@ const linksOf = (paragraph: string) =>
   JSON.stringify(compile(`# One\n\n${paragraph}`).nodes).match(/(?<="url":")[^"]*/g);
 
 describe('the guide', () => {
-  test('holds every page, and each of its links leads to a heading', async () => {
+  test('contains every page, and each of its links has a target', async () => {
     const pages = await compileGuide();
     expect(pages.map(({ slug }) => slug)).toEqual(
       expect.arrayContaining(['start', 'language', 'rest', 'graphql', 'operations', 'security']),
@@ -24,7 +24,7 @@ describe('the guide', () => {
     }
   });
 
-  test('names a heading as GitHub does, and counts those of the same text', () => {
+  test('derives the ids of headings as GitHub does, and numbers repeated ones', () => {
     const { title, headings } = compile('# One\n\n## A `b`, c!\n\n## One\n\n### A b c');
     expect(title).toBe('One');
     expect(headings).toEqual([
@@ -34,7 +34,7 @@ describe('the guide', () => {
     ]);
   });
 
-  test('leads links to its own pages, and keeps only the text of those to other files', () => {
+  test('links to its own pages, and shows links to other files as text', () => {
     expect(linksOf('[a](../README.md#run-it), [b](#x), [c](one.md#y)')).toEqual([
       '/guide/start#run-it',
       '#x',
@@ -50,7 +50,7 @@ describe('the guide', () => {
     ]);
   });
 
-  test('keeps text as it is written, in code and outside', () => {
+  test('keeps text unchanged, in code and outside', () => {
     const { nodes } = compile(
       '# One\n\n`a < b &amp;` &lt;x&gt; "q" \\* **s**\n\n```sh skip\na && b\n```',
     );
@@ -69,7 +69,7 @@ describe('the guide', () => {
     ]);
   });
 
-  test('keeps lists and tables with all that is in them', () => {
+  test('keeps lists and tables with their content', () => {
     const { nodes } = compile('# One\n\n3. a `b`\n4. c\n   - d\n\n| e | f |\n|---|--:|\n| g | 1 |');
     const cell = (text: string, isNumber: boolean) => ({ isNumber, children: [text] });
     expect(nodes).toEqual([
@@ -92,7 +92,7 @@ describe('the guide', () => {
     ]);
   });
 
-  test('leaves out the sections that concern the repository, with all below them', () => {
+  test('omits the sections about the repository, with their subsections', () => {
     const source = { ...SOURCE, omit: ['Test it'] };
     const { headings } = compile('# One\n\n## Test it\n\n### Deep\n\n## Run it', source);
     expect(headings.map(({ text }) => text)).toEqual(['Run it']);

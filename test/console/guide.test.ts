@@ -21,7 +21,7 @@ const VARIED = ['The language agentlang', 'Security', 'Performance'];
 
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
 const contents = (page: Page) => page.getByRole('complementary').getByRole('navigation');
-/** The distance of a heading from the top of what scrolls, in pixels. */
+/** The distance of a heading from the top of the scroll container, in pixels. */
 const topOf = (page: Page, id: string) =>
   page.evaluate((anchor) => {
     const bar = document.querySelector('.screen-bar')?.getBoundingClientRect().bottom ?? 0;
@@ -73,7 +73,7 @@ describe('the guide', () => {
     await assertQuiet();
   });
 
-  browserTest('opens at the heading of its address, and marks it in the contents', async () => {
+  browserTest('opens at the heading in its address, and marks it in the contents', async () => {
     const { page, assertQuiet } = await open('/guide/rest#idempotency');
     await expect.poll(() => topOf(page, 'idempotency')).toBeLessThan(100);
     const mark = contents(page).locator('[aria-current="location"]');
@@ -86,7 +86,7 @@ describe('the guide', () => {
     await assertQuiet();
   });
 
-  browserTest('finds headings by keyboard alone, also with letters left out', async () => {
+  browserTest('finds headings with only the keyboard, even if letters are missing', async () => {
     const { page, assertQuiet } = await open('/guide');
     await title(page, 'First steps');
     await page.keyboard.press('/');
@@ -124,7 +124,7 @@ describe('the guide', () => {
     await assertQuiet();
   });
 
-  browserTest('says when it has no page at an address', async () => {
+  browserTest('reports an unknown address', async () => {
     const { page, assertQuiet } = await open('/guide/nothing');
     await page.getByText('The guide has no page at this address.').waitFor();
     await assertAccessible(page);
@@ -133,7 +133,7 @@ describe('the guide', () => {
     await assertQuiet();
   });
 
-  browserTest('has its place in the navigation of a signed-in account', async () => {
+  browserTest('is in the navigation of a signed-in account', async () => {
     const tenant = await app.tenant();
     const { page, assertQuiet } = await open('/bots');
     await page.getByLabel('API key').fill(tenant.apiKey);

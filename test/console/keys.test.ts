@@ -12,7 +12,7 @@ beforeAll(async () => {
   app = await startApp();
 });
 
-/** The account that a key opens, or the code of the refusal. */
+/** The account of a key, or the error code. */
 const accountOf = (key: string) => viewerBy(app, { authorization: `Bearer ${key}` });
 
 const keysOf = ({ accountId }: Tenant) =>
@@ -60,7 +60,7 @@ describe('the keys', () => {
     await assertQuiet();
   });
 
-  browserTest('are created by keyboard alone', async () => {
+  browserTest('can be created with only the keyboard', async () => {
     const tenant = await app.tenant();
     const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings/keys');
     await page.getByText('this session').waitFor();
@@ -104,7 +104,7 @@ describe('the keys', () => {
     await assertQuiet();
   });
 
-  browserTest('say at the field what is wrong', async () => {
+  browserTest('have validation errors at their fields', async () => {
     const tenant = await app.tenant();
     const { page } = await signedIn(tenant.apiKey, '/settings/keys/new');
     await page.getByLabel('Name').fill('Late');
@@ -135,7 +135,7 @@ describe('the keys', () => {
     await assertQuiet();
   });
 
-  browserTest('are revoked with those that they created, after a warning', async () => {
+  browserTest('are revoked together with the keys that they created, after a warning', async () => {
     const tenant = await app.tenant();
     await tenant.key();
     const { page } = await signedIn(tenant.apiKey, '/settings/keys/new');
@@ -157,7 +157,7 @@ describe('the keys', () => {
     expect(second?.revokedAt).toBeNull();
   });
 
-  browserTest('cannot end the last one that manages the account', async () => {
+  browserTest('cannot be revoked if no other key manages the account', async () => {
     const tenant = await app.tenant();
     const { page } = await signedIn(tenant.apiKey, '/settings/keys');
     await page.getByRole('button', { name: 'Actions for Key' }).click();
@@ -167,7 +167,7 @@ describe('the keys', () => {
     expect(await accountOf(tenant.apiKey)).toBe(tenant.accountId);
   });
 
-  browserTest('of another account are seen nowhere', async () => {
+  browserTest('of another account are on no screen', async () => {
     const mine = await app.tenant();
     const other = await app.tenant();
     const bot = await other.bot(null);

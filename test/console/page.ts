@@ -3,29 +3,29 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { openBlankPage } from '../helpers/browser.ts';
 
-/** A page of the console, and what must not happen on it. */
+/** A page of the console, with a check of its log, its requests and its storage. */
 export type ConsolePage = {
   page: Page;
-  /** Fails if the page logged an error, violated its policy, asked another host, or sent or kept a key. */
+  /** Fails if the page logged an error, violated its policy, contacted another host, or sent or stored a key. */
   assertQuiet(): Promise<void>;
 };
 
 const KEY = /parley_sk_\w{20}/;
 
-/** Opens an empty page that records its complaints and its requests, until the end of the test. */
+/** Opens an empty page that records its warnings and its requests, until the end of the test. */
 export async function openPage(
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<ConsolePage> {
   const page = await openBlankPage({ baseURL: url, ...options });
-  const complaints: string[] = [];
+  const warnings: string[] = [];
   const requests: string[] = [];
   page.on('console', (message) => {
-    // A refused request is an answer like any other, and Chromium logs it.
+    // Chromium logs every response with an error status.
     const isAnswer = message.text().startsWith('Failed to load resource');
-    if (!isAnswer && ['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    if (!isAnswer && ['error', 'warning'].includes(message.type())) warnings.push(message.text());
   });
-  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('pageerror', ({ message }) => warnings.push(message));
   page.on('request', (request) => {
     const isSignIn = new URL(request.url()).pathname === '/session';
     requests.push(`${request.url()} ${isSignIn ? '' : (request.postData() ?? '')}`);
@@ -33,7 +33,7 @@ export async function openPage(
   return {
     page,
     async assertQuiet() {
-      expect(complaints).toEqual([]);
+      expect(warnings).toEqual([]);
       const { host } = new URL(url);
       const foreign = requests.filter(
         (request) => new URL(request.split(' ')[0] ?? '').host !== host,
@@ -57,9 +57,9 @@ export async function openPage(
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Fails if a part of the page is hard to use with a screen reader or hard to see, in either theme.
+ * Fails if a part of the page is inaccessible to a screen reader or hard to see, in either theme.
  *
- * @param foreign a selector of what another project draws.
+ * @param foreign a selector of elements that another project renders.
  */
 export async function assertAccessible(page: Page, foreign?: string): Promise<void> {
   // A reload of the page loses the script.
@@ -83,7 +83,7 @@ export async function assertAccessible(page: Page, foreign?: string): Promise<vo
   }
 }
 
-/** Fails if the page is larger than its window, whose parts scroll by themselves. */
+/** Fails if the page is larger than its window. Only parts of the page may scroll. */
 export async function assertFits(page: Page): Promise<void> {
   const widths = [360, 1024, 1600];
   const before = page.viewportSize();

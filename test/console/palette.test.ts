@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe('the command palette', () => {
-  browserTest('goes anywhere by keyboard alone, recent commands first', async () => {
+  browserTest('opens every screen with only the keyboard, recent commands first', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     await app.prisma.bot.update({ where: { id: bot }, data: { name: 'Order desk' } });
@@ -119,19 +119,22 @@ describe('the command palette', () => {
     await assertQuiet();
   });
 
-  browserTest('offers a key only what it may do, and waits for an open dialog', async () => {
-    const tenant = await app.tenant();
-    const { page } = await signedIn(await tenant.key({ scopes: ['CHAT'] }));
-    await page.keyboard.press('Control+k');
-    await page.getByRole('option', { name: 'Usage' }).waitFor();
-    for (const name of ['New bot', 'API keys', 'Audit log', 'Accounts'])
-      expect(await page.getByRole('option', { name }).count()).toBe(0);
-    await page.getByRole('combobox').fill('run_00000000000000000000000000');
-    await page.getByText('Your key lacks the scope runs.').waitFor();
+  browserTest(
+    'offers only the commands that the key allows, and does not open over a dialog',
+    async () => {
+      const tenant = await app.tenant();
+      const { page } = await signedIn(await tenant.key({ scopes: ['CHAT'] }));
+      await page.keyboard.press('Control+k');
+      await page.getByRole('option', { name: 'Usage' }).waitFor();
+      for (const name of ['New bot', 'API keys', 'Audit log', 'Accounts'])
+        expect(await page.getByRole('option', { name }).count()).toBe(0);
+      await page.getByRole('combobox').fill('run_00000000000000000000000000');
+      await page.getByText('Your key lacks the scope runs.').waitFor();
 
-    const admin = await signedIn(tenant.apiKey, '/settings/keys/new');
-    await admin.page.getByLabel('Name').waitFor();
-    await admin.page.keyboard.press('Control+k');
-    expect(await admin.page.getByRole('dialog').count()).toBe(1);
-  });
+      const admin = await signedIn(tenant.apiKey, '/settings/keys/new');
+      await admin.page.getByLabel('Name').waitFor();
+      await admin.page.keyboard.press('Control+k');
+      expect(await admin.page.getByRole('dialog').count()).toBe(1);
+    },
+  );
 });

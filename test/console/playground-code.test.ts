@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const run = promisify(execFile);
 
-/** Runs a sample as it stands, with the key in the environment. @returns what it prints. */
+/** Runs an unchanged sample, with the key in the environment. @returns its output. */
 async function execute(language: Language, code: string, apiKey: string): Promise<string> {
   const [command, args] = {
     curl: ['sh', ['-c', `set -e; ${code}`]],
@@ -35,7 +35,7 @@ async function execute(language: Language, code: string, apiKey: string): Promis
 }
 
 describe('the code of a message', () => {
-  browserTest('runs as it is copied', async () => {
+  browserTest('runs unchanged after it is copied', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot('prompt "Plan: {{ context.plan }}."');
     const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot, '?tab=code'));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 describe('a message that cannot be sent', () => {
-  browserTest('stays in its field when the session has ended', async () => {
+  browserTest('stays in its field if the session has ended', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
@@ -54,7 +54,7 @@ describe('a message that cannot be sent', () => {
       .waitFor();
   });
 
-  browserTest('reads on where a cut network left its reply, and shows both requests', async () => {
+  browserTest('continues its reply after a network failure, and shows both requests', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const network = await startProxy(app.url);

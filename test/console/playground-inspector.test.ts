@@ -82,7 +82,7 @@ describe('the inspector', () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
-    // A wrong clock of the browser's device must not change how long the key lives.
+    // A wrong clock of the browser must not change the key's lifetime.
     await page.clock.setSystemTime(Date.now() - 7_200_000);
     await page.reload();
     await page.getByRole('button', { name: 'REST' }).click();
@@ -136,7 +136,7 @@ describe('the inspector', () => {
     await assertQuiet();
   });
 
-  browserTest('reads a REST stream that was cut to its end by the events of its run', async () => {
+  browserTest('completes an interrupted REST stream from the events of its run', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const network = await startProxy(app.url);
@@ -146,15 +146,15 @@ describe('the inspector', () => {
     await page.getByLabel('API key for REST').fill(tenant.apiKey);
     await page.getByRole('button', { name: 'Use key' }).click();
     app.upstream.script(async ({ say, end, closed }) => {
-      say('Said before the cut');
+      say('Text before the failure');
       await closed;
       end();
     });
     await ask(page, 'Hi');
-    await page.getByText('Said before the cut').waitFor();
+    await page.getByText('Text before the failure').waitFor();
     network.cut();
     network.restore();
     await page.getByText(/^stopped · /).waitFor();
-    await page.getByText('Said before the cut').waitFor();
+    await page.getByText('Text before the failure').waitFor();
   });
 });

@@ -12,7 +12,7 @@ export async function ask(page: Page, message: string): Promise<void> {
   await page.getByLabel('Message').press('Enter');
 }
 
-/** Makes the model answer each message with these fragments. */
+/** Makes the model reply to each message with these fragments. */
 export function answerWith({ upstream }: TestApp, ...texts: string[]): void {
   upstream.script(({ say, end }) => {
     for (const text of texts) say(text);

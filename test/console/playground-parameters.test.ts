@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe('the parameters of a message', () => {
-  browserTest('reach the model: a context that is typed with mistakes first', async () => {
+  browserTest('reach the model, after the errors in the typed context are corrected', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot('prompt "Plan: {{ context.plan }}. City: {{ context.city }}."');
     const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
@@ -38,7 +38,7 @@ describe('the parameters of a message', () => {
     await assertQuiet();
   });
 
-  browserTest('stand in the address, and stored messages come back with it', async () => {
+  browserTest('are in the address, which also restores the stored messages', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot('tools time');
     const { page, assertQuiet } = await signedIn(
@@ -71,7 +71,7 @@ describe('the parameters of a message', () => {
     await assertQuiet();
   });
 
-  browserTest('make a request safe to repeat, and its reply whole', async () => {
+  browserTest('make a request idempotent, and its reply unstreamed', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot, '?stream=false'));
@@ -92,7 +92,7 @@ describe('the parameters of a message', () => {
   });
 });
 
-browserTest('production and staging answer the same message side by side', async () => {
+browserTest('production and staging reply to the same message side by side', async () => {
   const tenant = await app.tenant();
   const bot = await tenant.bot('prompt "You are production."');
   const source = agent('prompt "You are staging."');

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** A message whose echo shows what Markdown becomes. */
+/** A message whose echo shows all Markdown elements. */
 const MESSAGE = `Please call time.now. Where is order **A-1042**?
 
 | Order | Status | Price |
@@ -25,7 +25,7 @@ const send = async (page: Page, message: string) => {
 
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
 
-/** The playground's screens by the names of their files, each led to from the one before it. */
+/** The playground's screens by the names of their files, each opened from the previous one. */
 export const PLAYGROUND_SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   playground: async (page) => {
     await page.setViewportSize({ width: 1440, height: 900 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
   app = await startApp();
 });
 
-/** Whether an element is within the part of the conversation that shows. */
+/** Whether an element is in the visible part of the conversation. */
 const isInSight = (element: Element) => {
   const { top, bottom } = element.getBoundingClientRect();
   const view = element.closest('.conversation-scroll')?.getBoundingClientRect();
@@ -40,7 +40,7 @@ curl https://shop.example
 2. two`;
 
 describe('a reply in the playground', () => {
-  browserTest('shows as Markdown, and nothing of it as HTML', async () => {
+  browserTest('is rendered as Markdown, and its HTML as text', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
@@ -86,7 +86,7 @@ describe('a reply in the playground', () => {
     await page.locator('.turn-reply').getByText('Paragraph 1999 has').waitFor();
     const hebrew = page.locator('.turn-reply p').first();
     expect(await hebrew.evaluate((element) => getComputedStyle(element).direction)).toBe('rtl');
-    // Only the frames in sight are in the page.
+    // The page contains only the visible frames.
     await page.getByText(/^2,\d{3} frames$/).waitFor();
     expect(await page.locator('.frame-row').count()).toBeLessThan(100);
     await page.getByRole('tab', { name: 'Trace' }).click();
@@ -95,7 +95,7 @@ describe('a reply in the playground', () => {
     await assertQuiet();
   });
 
-  browserTest('that is an object shows as JSON, with its numbers as they are', async () => {
+  browserTest('that is an object is shown as JSON, with unchanged numbers', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot('output { city string "A city" }');
     const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
@@ -105,56 +105,50 @@ describe('a reply in the playground', () => {
     await assertQuiet();
   });
 
-  browserTest(
-    'stands below 1,000 earlier messages, which are read as they are asked for',
-    async () => {
-      const tenant = await app.tenant();
-      const bot = await tenant.bot();
-      await tenant.chat(bot, { message: 'Question 0' }, { 'X-Session-ID': 'user-1' });
-      const { id: sessionKey } = await app.prisma.session.findFirstOrThrow({
-        where: { botId: bot },
-      });
-      const runs = await makeRuns(
-        app,
-        bot,
-        Array.from({ length: 500 }, () => ({ sessionId: 'user-1' })),
-      );
-      await app.prisma.message.createMany({
-        data: runs.flatMap(({ id: runId }, at) =>
-          (['USER', 'ASSISTANT'] as const).map((role, position) => ({
-            id: makeId('msg'),
-            sessionKey,
-            runId,
-            turn: at + 2,
-            position,
-            role,
-            text: `${role === 'USER' ? 'Question' : 'Answer'} ${at + 1}`,
-          })),
-        ),
-      });
-      const { page, assertQuiet } = await signedIn(
-        tenant.apiKey,
-        pathOf(bot, '?session_id=user-1'),
-      );
-      await page.getByText('Answer 500').waitFor();
-      expect(await page.locator('.turn').count()).toBe(25);
-      const more = page.getByRole('button', { name: 'Show earlier messages' });
-      await more.click();
-      await page.getByText('Answer 451', { exact: true }).waitFor();
-      expect(await page.locator('.turn').count()).toBe(50);
-      // The turn that was at the top is still in sight.
-      await expect
-        .poll(() => page.getByText('Answer 476', { exact: true }).evaluate(isInSight))
-        .toBe(true);
-      answerWith(app, 'Hello there.');
-      await ask(page, 'Question 501');
-      await page.getByText('Hello there.').waitFor();
-      expect(
-        await page.locator('.turn-message', { hasText: 'Question 501' }).evaluate(isInSight),
-      ).toBe(true);
-      await assertQuiet();
-    },
-  );
+  browserTest('follows 1,000 earlier messages, which load on demand', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    await tenant.chat(bot, { message: 'Question 0' }, { 'X-Session-ID': 'user-1' });
+    const { id: sessionKey } = await app.prisma.session.findFirstOrThrow({
+      where: { botId: bot },
+    });
+    const runs = await makeRuns(
+      app,
+      bot,
+      Array.from({ length: 500 }, () => ({ sessionId: 'user-1' })),
+    );
+    await app.prisma.message.createMany({
+      data: runs.flatMap(({ id: runId }, at) =>
+        (['USER', 'ASSISTANT'] as const).map((role, position) => ({
+          id: makeId('msg'),
+          sessionKey,
+          runId,
+          turn: at + 2,
+          position,
+          role,
+          text: `${role === 'USER' ? 'Question' : 'Answer'} ${at + 1}`,
+        })),
+      ),
+    });
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot, '?session_id=user-1'));
+    await page.getByText('Answer 500').waitFor();
+    expect(await page.locator('.turn').count()).toBe(25);
+    const more = page.getByRole('button', { name: 'Show earlier messages' });
+    await more.click();
+    await page.getByText('Answer 451', { exact: true }).waitFor();
+    expect(await page.locator('.turn').count()).toBe(50);
+    // The turn that was at the top is still visible.
+    await expect
+      .poll(() => page.getByText('Answer 476', { exact: true }).evaluate(isInSight))
+      .toBe(true);
+    answerWith(app, 'Hello there.');
+    await ask(page, 'Question 501');
+    await page.getByText('Hello there.').waitFor();
+    expect(
+      await page.locator('.turn-message', { hasText: 'Question 501' }).evaluate(isInSight),
+    ).toBe(true);
+    await assertQuiet();
+  });
 
   browserTest('can be stopped, sent again, and edited and sent again', async () => {
     const tenant = await app.tenant();
@@ -182,7 +176,7 @@ describe('a reply in the playground', () => {
     await assertQuiet();
   });
 
-  browserTest('that fails says why, with the ids for the log', async () => {
+  browserTest('that fails shows the error, with the ids for the log', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
@@ -201,7 +195,7 @@ describe('a reply in the playground', () => {
   });
 });
 
-browserTest('the playground works by keyboard alone', async () => {
+browserTest('the playground can be used with only the keyboard', async () => {
   const tenant = await app.tenant();
   const bot = await tenant.bot();
   const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
@@ -233,7 +227,7 @@ browserTest('the playground works by keyboard alone', async () => {
   await assertQuiet();
 });
 
-browserTest('a key that may only chat sees the trace that the events draw', async () => {
+browserTest('a key with only the scope CHAT sees a trace made from the events', async () => {
   const tenant = await app.tenant();
   const bot = await tenant.bot('tools time');
   const key = await tenant.key({ scopes: ['CHAT'] });

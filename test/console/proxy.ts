@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A network between a browser and a server, which can be cut. */
+/** A network between a browser and a server that a test can disconnect. */
 export type Proxy = {
   url: string;
   /** Ends all connections and refuses new ones. */

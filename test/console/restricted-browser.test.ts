@@ -14,10 +14,10 @@ beforeAll(async () => {
 const BLOCKED = 'This browser did not keep the cookie of the session.';
 
 describe('a browser that blocks cookies', () => {
-  browserTest('shows why after a sign-in by key, until it keeps them', async () => {
+  browserTest('gets an explanation after a sign-in by key, until it stores them', async () => {
     const tenant = await app.tenant();
     const { page } = await open();
-    // The sign-in succeeds, and its cookie is lost on the way.
+    // The sign-in succeeds, but its cookie does not reach the browser.
     await page.route('**/session', async (route) => {
       const { status } = await fetch(`${app.url}/session`, {
         method: 'POST',
@@ -43,7 +43,7 @@ describe('a browser that blocks cookies', () => {
     await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
   });
 
-  browserTest('shows why when an ended session is signed in again', async () => {
+  browserTest('gets an explanation when an ended session is signed in again', async () => {
     const tenant = await app.tenant();
     const { page } = await signedIn(tenant.apiKey, '/settings');
     await page.context().clearCookies();
@@ -61,32 +61,35 @@ describe('a browser that blocks cookies', () => {
   });
 });
 
-browserTest('a browser that blocks local storage forgets the theme with the tab', async () => {
-  const tenant = await app.tenant();
-  const { page, assertQuiet } = await open();
-  await page.addInitScript(() => {
-    const blocked = () => {
-      throw new DOMException('Blocked.', 'SecurityError');
-    };
-    Object.defineProperty(Storage.prototype, 'getItem', { value: blocked });
-    Object.defineProperty(Storage.prototype, 'setItem', { value: blocked });
-  });
-  await page.goto('/bots');
-  await page.getByLabel('API key').fill(tenant.apiKey);
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
-  await page.keyboard.press('Control+k');
-  await page.getByRole('combobox').fill('dark');
-  await page.keyboard.press('Enter');
-  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
-  await expect.poll(theme).toBe('dark');
-  await page.reload();
-  await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
-  expect(await theme()).toBeUndefined();
-  await assertQuiet();
-});
+browserTest(
+  'a browser that blocks local storage keeps the theme until the tab closes',
+  async () => {
+    const tenant = await app.tenant();
+    const { page, assertQuiet } = await open();
+    await page.addInitScript(() => {
+      const blocked = () => {
+        throw new DOMException('Blocked.', 'SecurityError');
+      };
+      Object.defineProperty(Storage.prototype, 'getItem', { value: blocked });
+      Object.defineProperty(Storage.prototype, 'setItem', { value: blocked });
+    });
+    await page.goto('/bots');
+    await page.getByLabel('API key').fill(tenant.apiKey);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('dark');
+    await page.keyboard.press('Enter');
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    await expect.poll(theme).toBe('dark');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+    expect(await theme()).toBeUndefined();
+    await assertQuiet();
+  },
+);
 
-browserTest('a browser without JavaScript shows what is missing', async () => {
+browserTest('a browser without JavaScript shows that it is required', async () => {
   const { page, assertQuiet } = await open(app.url, { javaScriptEnabled: false });
   await page.goto('/bots');
   const note = page.locator('noscript');
@@ -158,7 +161,7 @@ describe('a limit that is reached while a screen loads', () => {
     await page.getByText('This process').waitFor();
   });
 
-  browserTest('is shown in place of the whole page before anything is known', async () => {
+  browserTest('replaces the whole page if the first request is refused', async () => {
     const tenant = await app.tenant();
     const { page } = await signedIn(tenant.apiKey);
     await page.route('**/graphql', (route) => route.fulfill(refuse(7)));
@@ -169,7 +172,7 @@ describe('a limit that is reached while a screen loads', () => {
     await assertFits(page);
   });
 
-  browserTest('is the real one of an account', async () => {
+  browserTest('is the limit of the account', async () => {
     const now = Date.now();
     const still = await startApp({ clock: () => now });
     // The sign-in, the caller, and one screen.

@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: takes a picture of every screen of the console, at three widths and in both themes, from a server
- * of its own with made-up data. It writes them to `coverage/screenshots`, which git ignores. With `-- NAME` it takes only
+ * `npm run screenshots`: takes a picture of every screen of the console, at three widths and in both themes, from a separate
+ * server with sample data. It writes them to `coverage/screenshots`, which git ignores. With `-- NAME` it takes only
  * the screens whose names begin with that.
  */
 import { mkdir } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { PLAYGROUND_SCREENS } from './playground-screens.ts';
 import { SETTINGS_SCREENS } from './settings-screens.ts';
 
 const DIRECTORY = join(import.meta.dirname, '../../coverage/screenshots');
-/** What the names of the taken screens begin with. */
+/** The prefix of the names of the screens to take. */
 const [, , ONLY = ''] = process.argv;
 const SIZES = [
   [360, 780],
@@ -22,7 +22,7 @@ const SIZES = [
   [1440, 900],
 ] as const;
 
-/** Each screen by the name of its files, with what leads to it. */
+/** Each screen by the name of its files, with the steps that open it. */
 const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   bots: async (page) => {
     await page.goto('/bots');
@@ -101,7 +101,7 @@ async function takeParts(page: Page): Promise<void> {
   });
   try {
     await vite.listen();
-    // The cookie of the session is for the host, whatever the port.
+    // Cookies do not depend on the port.
     await page.goto(`${vite.resolvedUrls?.local[0]}console/parts`);
     await page.getByRole('heading', { name: 'Parts' }).waitFor();
     const body = page.locator('.screen-body');
@@ -117,7 +117,7 @@ async function takeParts(page: Page): Promise<void> {
 async function takeAll(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    // GraphiQL draws itself anew for another theme.
+    // GraphiQL renders again for another theme.
     if (page.url().includes('/graphql')) await page.waitForTimeout(2_000);
     for (const [width, height] of SIZES) {
       await page.setViewportSize({ width, height });

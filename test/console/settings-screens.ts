@@ -1,6 +1,6 @@
 import type { Page, Route } from 'playwright-core';
 
-/** Refuses a request as the limit of an account does. */
+/** Responds to a request as the rate limit does. */
 const refuse = (route: Route) =>
   route.fulfill({
     headers: { 'x-request-id': 'req_01m80ffmg7fvkb3k' },
@@ -14,7 +14,7 @@ const refuse = (route: Route) =>
     },
   });
 
-/** The settings' screens and the palette by the names of their files, each led to from the one before it. */
+/** The settings' screens and the palette by the names of their files, each opened from the previous one. */
 export const SETTINGS_SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   settings: async (page) => {
     await page.goto('/settings');

@@ -54,7 +54,7 @@ describe('the settings', () => {
     await assertQuiet();
   });
 
-  browserTest('show an operator the server', async () => {
+  browserTest('show the server to an operator', async () => {
     const tenant = await app.tenant();
     const key = await tenant.key({ scopes: ['OPERATOR'] });
     const { page, assertQuiet } = await signedIn(key, '/settings/server');
@@ -68,7 +68,7 @@ describe('the settings', () => {
     await assertQuiet();
   });
 
-  browserTest('say what a key may not see', async () => {
+  browserTest('name the missing scopes of a key', async () => {
     const tenant = await app.tenant();
     const key = await tenant.key({ scopes: ['CHAT'] });
     const { page, assertQuiet } = await signedIn(key, '/settings/keys');
@@ -90,7 +90,7 @@ describe('the settings', () => {
     await assertQuiet();
   });
 
-  browserTest('show a failure with the id of the request, and try again', async () => {
+  browserTest('show a failed request with its id, and repeat it', async () => {
     const tenant = await app.tenant();
     const { page } = await signedIn(tenant.apiKey, '/settings');
     for (const path of ['usage', 'keys', 'audit', 'server']) {
@@ -113,7 +113,7 @@ describe('the settings', () => {
 });
 
 describe('the audit log', () => {
-  browserTest('is filtered by its address, and goes on page by page', async () => {
+  browserTest('is filtered by its address, and loads page by page', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     const { id: keyId } = await app.prisma.apiKey.findFirstOrThrow({

@@ -2,13 +2,13 @@ import type { BrowserContextOptions } from 'playwright-core';
 import type { Tenant, TestApp } from '../helpers/app.ts';
 import { type ConsolePage, openPage } from './page.ts';
 
-/** Visits to the console of an app, each in a browser context of its own. */
+/** Visits to the console of an app, each in a separate browser context. */
 export type Visits = {
   /** Opens an empty page. @param url another address of the app, such as that of a proxy. */
   open(url?: string, options?: BrowserContextOptions): Promise<ConsolePage>;
   /** Opens a view and signs in with a key. */
   signedIn(key: string, path?: string, url?: string): Promise<ConsolePage>;
-  /** Ends every session of an account, as its sign-out elsewhere does. */
+  /** Ends every session of an account, as a sign-out in another browser does. */
   endSessions(tenant: Tenant): Promise<unknown>;
 };
 

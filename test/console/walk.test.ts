@@ -26,7 +26,7 @@ async function curl(botId: string, key: string): Promise<[string, Record<string,
   return [status, JSON.parse(body)];
 }
 
-browserTest('a person comes from the sign-in link to a key that works, and ends it', async () => {
+browserTest('a new user signs in by link, creates a key, uses it, and revokes it', async () => {
   const tenant = await app.tenant();
   const { data } = await tenant.graphql('{ viewer { apiKey { id } } }');
   const code = await app.issueSignInCode(data.viewer.apiKey.id);

@@ -28,7 +28,7 @@ const ask = (path: string, { method, body, headers, key = tenant.apiKey }: Optio
     body: body && JSON.stringify(body),
   });
 
-// biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
+// biome-ignore lint/suspicious/noExplicitAny: a test knows the shape of its response
 const read = async (answer: Response): Promise<any> => {
   expect(answer.status).toBe(200);
   assertLimits(answer.headers);
@@ -40,9 +40,9 @@ const chat = async (options: Options & { of?: string } = {}) =>
 const deploy = async (of: string, body: object) => read(await ask(`${of}/deploy`, { body }));
 const as = (user: string) => ({ headers: { 'x-session-id': user } });
 
-/** What the model was told last. */
-const told = () => app.upstream.requests.at(-1)?.body.messages ?? [];
-const prompt = () => told()[0]?.content;
+/** The messages of the last model request. */
+const lastMessages = () => app.upstream.requests.at(-1)?.body.messages ?? [];
+const prompt = () => lastMessages()[0]?.content;
 
 const errorOf = async (answer: Response) => {
   const { status, headers } = answer;
@@ -52,7 +52,7 @@ const errorOf = async (answer: Response) => {
 describe('What the service does', () => {
   test('Chat: a message is sent to a bot and a reply comes back', async () => {
     expect((await chat()).response).toBe('Hello there.');
-    expect(told().at(-1)).toEqual({ role: 'user', content: 'Hi' });
+    expect(lastMessages().at(-1)).toEqual({ role: 'user', content: 'Hi' });
   });
 
   test('Conversation history and persistent memory are scoped by a session identifier', async () => {
@@ -60,9 +60,9 @@ describe('What the service does', () => {
     const kept = `mutation { setMemory(botId: "${bot}", sessionId: "ada", name: "plan", value: "gold") { id } }`;
     expect((await tenant.graphql(kept)).errors).toBeUndefined();
     await chat(as('ada'));
-    expect([told().length, prompt()?.includes('gold')]).toEqual([4, true]);
+    expect([lastMessages().length, prompt()?.includes('gold')]).toEqual([4, true]);
     await chat(as('bob'));
-    expect([told().length, prompt()?.includes('gold')]).toEqual([2, false]);
+    expect([lastMessages().length, prompt()?.includes('gold')]).toEqual([2, false]);
   });
 
   test('Execute: a bot is run with a prompt without session context', async () => {
@@ -75,7 +75,7 @@ describe('What the service does', () => {
       tokens_used: 15,
       tools_called: [],
     });
-    expect(told().map(({ role }) => role)).toEqual(['system', 'user']);
+    expect(lastMessages().map(({ role }) => role)).toEqual(['system', 'user']);
   });
 
   test('Deploy: all connected channels use the new definition immediately', async () => {
@@ -109,9 +109,9 @@ describe('What the service does', () => {
 
   test('A caller may override or extend what the agent knows by passing `context`', async () => {
     const own = await tenant.bot('prompt "The plan is {{ context.plan }}."');
-    await chat({ of: own, body: { message: 'Hi', context: { plan: 'pro', more: 'told' } } });
+    await chat({ of: own, body: { message: 'Hi', context: { plan: 'pro', more: 'known' } } });
     expect(prompt()).toContain('The plan is pro.');
-    expect(prompt()).toContain('"more":"told"');
+    expect(prompt()).toContain('"more":"known"');
   });
 
   test('`env.VARIABLE_NAME`: secrets do not appear in deployment logs or version history', async () => {
@@ -221,8 +221,8 @@ describe('Endpoints', () => {
     for (const options of [{}, { body: { message: 'Hi' } }]) {
       const query = `session_id=by-query${'body' in options ? '' : '&message=Hi'}`;
       const answer = await ask(`${bot}/chat/stream?${query}`, options);
-      const told = await frames(answer);
-      expect(told.at(-1)).toMatchObject({ event: 'done' });
+      const received = await frames(answer);
+      expect(received.at(-1)).toMatchObject({ event: 'done' });
       const run = await read(await ask(`${bot}/runs/${answer.headers.get('x-run-id')}`));
       expect(run.session_id).toBe('by-query');
     }
@@ -352,7 +352,7 @@ describe('Errors and limits', () => {
     expect(Number(headers?.get('x-ratelimit-reset'))).toBe(Math.floor(now / 60_000) * 60 + 60);
   });
 
-  test('FREE: 1,000 requests per day, and the next is 429 in whatever minute', async () => {
+  test('FREE: 1,000 requests per day, and the next is 429 in any minute', async () => {
     const { apiKey: key } = await app.tenant({ plan: 'FREE' });
     const minute = () =>
       Promise.all(Array.from({ length: 10 }, () => ask('no-such-bot/runs', { key })));

@@ -45,14 +45,14 @@ type Answer = { error?: { code: string; message: string; details?: { path: strin
   parse_errors?: string[];
 };
 
-/** A bound of a field, in the words of its description. */
+/** A bound of a field, as its description states it. */
 type Bound = {
   words: string;
   within: unknown;
   beyond: unknown;
   /** The path of the problem; by default the field's name. */
   path?: string;
-  /** What the answer beyond the bound says, if that is no problem with a path. */
+  /** The error message beyond the bound, if the error has no path. */
   refusal?: (answer: Answer) => string | undefined;
 };
 
@@ -163,7 +163,7 @@ const BOUNDS: Record<string, Bound[]> = {
   ],
 };
 
-/** Fields that have a form in place of a size, in the words of their descriptions. */
+/** Fields with a required form instead of a size, as their descriptions state it. */
 const FORMS: Record<string, string> = {
   'path id': '1 to 64 letters, digits, `_` or `-`',
   'path run_id': 'Opaque',
@@ -180,7 +180,7 @@ const FORMS: Record<string, string> = {
 const boundsOf = ({ operation, place, name }: Field) =>
   BOUNDS[`${operation.operationId} ${place} ${name}`] ?? BOUNDS[`${place} ${name}`] ?? [];
 
-/** What each request needs besides the field. */
+/** The other required fields of each request. */
 const BASE: Record<string, { body?: object; query?: object }> = {
   chat: { body: { message: 'Hi' } },
   streamChat: { body: { message: 'Hi' } },
@@ -190,7 +190,7 @@ const BASE: Record<string, { body?: object; query?: object }> = {
   rollback: { body: {} },
 };
 
-/** Sends a request with a value of one field, for a bot of its own. */
+/** Sends a request with a value of one field to a new bot. */
 async function send({ operation, place, name }: Field, value: unknown) {
   const { body, query } = BASE[operation.operationId] ?? {};
   const given = { [name]: value };
@@ -217,8 +217,8 @@ async function send({ operation, place, name }: Field, value: unknown) {
 
 const REFUSAL = /^request_too_large$|^The headers are too large\.$|\[source-too-large\]$/;
 
-describe('the reference says the bound of every field', () => {
-  test('of a size or of a form', () => {
+describe('the reference states the bound of every field', () => {
+  test('a size or a form', () => {
     const missing = FIELDS.filter((field) => {
       const form = FORMS[`${field.place} ${field.name}`];
       const words = form ? [form] : boundsOf(field).map((bound) => bound.words);
@@ -252,7 +252,7 @@ describe('the reference says the bound of every field', () => {
     else expect(body.error?.details?.map((problem) => problem.path)).toEqual([path]);
   });
 
-  test('and IDs of other forms are not found, replaced or ignored', async () => {
+  test('and the server answers 404 to IDs of other forms, or replaces or ignores them', async () => {
     const read = (id: string, headers = {}) =>
       fetch(`${app.url}/v1/bots/${id}/runs`, { headers: { ...tenant.headers, ...headers } });
     const longest = `bot-${crypto.randomUUID()}`.padEnd(64, '_');

@@ -28,8 +28,8 @@ const streamed = { accept: 'text/event-stream' };
 let clients = 0;
 
 /**
- * Sends a request to an operation, each as another client, and holds the answer to what is described. The document
- * describes a stream that an option asks for at `streamChat`.
+ * Sends a request to an operation, each from a different address, and checks the response against the document. The
+ * document describes the streams of `chat` and `execute` at `streamChat`.
  */
 async function ask(
   operationId: string,
@@ -73,14 +73,14 @@ const codeOf = async (answer: Response) => {
 };
 
 describe('the OpenAPI document', () => {
-  test('is valid by a public linter, at its strictest', async () => {
+  test('passes a public linter with its strictest rules', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] });
     const { source } = contract;
     const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
     expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
   });
 
-  test('is read without a key, and with one that is not valid', async () => {
+  test('needs no key, and ignores an invalid key', async () => {
     for (const apiKey of [null, tenant.apiKey, 'parley_sk_none']) {
       const answer = await ask('readApiDescription', { apiKey });
       expect(answer.status).toBe(200);
@@ -88,7 +88,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('counts as a request of its reader: by the key, or else by the address', async () => {
+  test('counts as a request of the key, or without a valid key of the address', async () => {
     const reader = await app.tenant({ plan: 'FREE' });
     const own = await ask('readApiDescription', { apiKey: reader.apiKey });
     expect(own.headers.get('x-ratelimit-limit')).toBe('10');
@@ -99,7 +99,7 @@ describe('the OpenAPI document', () => {
     expect(answers.map(({ status }) => status)).toContain(429);
   });
 
-  test('describes every route of the table, and no other', () => {
+  test('describes every route of the table, and no others', () => {
     const described = contract.operations.map(({ method, path }) => `${method} ${path}`);
     const served = routes.map(
       ({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
@@ -107,7 +107,7 @@ describe('the OpenAPI document', () => {
     expect(described.toSorted()).toEqual([...served, 'get /openapi.json'].toSorted());
   });
 
-  test('asks for the scopes that the routes do, and for a key everywhere but to be read', () => {
+  test('requires the scopes of the routes, and no key to read the document', () => {
     const described = contract.operations.map(({ operationId, security }) => [
       operationId,
       security?.flatMap(({ apiKey }) => apiKey),
@@ -123,7 +123,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.parse(contract.source).security).toEqual([{ apiKey: [] }]);
   });
 
-  test('names every code there is, but those of no route', () => {
+  test('lists every error code that a route can return', () => {
     const named = new Set(
       contract.operations.flatMap(({ responses }) =>
         Object.values(responses).flatMap(({ content }) =>
@@ -135,7 +135,7 @@ describe('the OpenAPI document', () => {
     expect([...named, ...ofNoRoute].toSorted()).toEqual(Object.keys(ERROR_STATUS).toSorted());
   });
 
-  test('has examples of every body, and they are as its schemas say', () => {
+  test('has an example of every body that matches its schema', () => {
     const bodiesOf = (operation: DescribedOperation) => [
       { place: 'requestBody', content: operation.requestBody?.content ?? {} },
       ...Object.entries(operation.responses).map(([status, { content }]) => ({
@@ -165,7 +165,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('has examples of parameters and fields that are as their schemas say', () => {
+  test('has examples of parameters and fields that match their schemas', () => {
     let count = 0;
     const visit = (node: unknown, pointer: string) => {
       if (typeof node !== 'object' || node === null) return;
@@ -183,7 +183,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('the reference page', () => {
-  test('is a whole page without a key, of every operation, that lets nothing else in', async () => {
+  test('shows every operation without a key, and loads nothing from other hosts', async () => {
     const answer = await fetch(`${app.url}/docs`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -199,7 +199,7 @@ describe('the reference page', () => {
     ).toBeNull();
   });
 
-  test('shows the public address of the server, and nothing of a request', async () => {
+  test('shows the public address of the server, and repeats nothing from a request', async () => {
     const { port, hostname } = new URL(app.url);
     const answerTo = async (path: string, host: string) => {
       const socket = createConnection(Number(port), hostname);
@@ -221,8 +221,8 @@ describe('the reference page', () => {
   });
 });
 
-describe('what the server answers is what the document says', () => {
-  test('to a chat, whole and streamed, with tools, failing and stopped', async () => {
+describe('the responses of the server match the document', () => {
+  test('to chats: whole, streamed, with tools, failed and cancelled', async () => {
     await ask('chat', { body: { message: 'Hi', context: { plan: 'pro' } } });
     await ask('chat', { body: { message: 'Hi', stream: true }, headers: streamed });
     await ask('streamChatByQuery', { query: '?message=Hi&session_id=user-1' });
@@ -242,7 +242,7 @@ describe('what the server answers is what the document says', () => {
     });
   });
 
-  test('to a request that is repeated under its key', async () => {
+  test('to a request that repeats its idempotency key', async () => {
     const headers = { 'idempotency-key': 'order-4711' };
     await ask('execute', { body: { prompt: 'Hi' }, headers });
     const again = await ask('execute', { body: { prompt: 'Hi' }, headers });
@@ -251,7 +251,7 @@ describe('what the server answers is what the document says', () => {
     expect(await codeOf(other)).toBe('idempotency_conflict');
   });
 
-  test('to a prompt by itself: whole, streamed, and in the background', async () => {
+  test('to executes: whole, streamed, and in the background', async () => {
     await ask('execute', { body: { prompt: 'Hi', metadata: { job: 'nightly' } } });
     await ask('execute', { body: { prompt: 'Hi', stream: true }, headers: streamed });
     expect((await ask('execute', { body: { prompt: 'Hi', background: true } })).status).toBe(202);
@@ -259,7 +259,7 @@ describe('what the server answers is what the document says', () => {
     expect((await ask('execute', { body: both })).status).toBe(400);
   });
 
-  test('to who follows and stops a run', async () => {
+  test('to readers of a run’s events, and to its cancellation', async () => {
     app.upstream.script(({ request, call, say, end }) => {
       if (request.body.messages.at(-1)?.role === 'tool') {
         say('Done.');
@@ -281,7 +281,7 @@ describe('what the server answers is what the document says', () => {
     });
   });
 
-  test('to deploys, their list and rollbacks', async () => {
+  test('to deploys, rollbacks and their list', async () => {
     const own = { path: { id: await tenant.bot(null) } };
     const empty = await ask('chat', { ...own, body: { message: 'Hi' } });
     expect(await codeOf(empty)).toBe('bot_not_deployed');
@@ -300,7 +300,7 @@ describe('what the server answers is what the document says', () => {
     await ask('listDeployments', { ...own, query: '?limit=2' });
   });
 
-  test('to lists of runs, and to single ones', async () => {
+  test('to lists of runs, and to single runs', async () => {
     const chat = await ask('chat', { body: { message: 'Hi' } });
     const run_id = chat.headers.get('x-run-id') ?? '';
     await ask('listRuns', { query: '?limit=2&status=completed' });
@@ -311,7 +311,7 @@ describe('what the server answers is what the document says', () => {
     expect(trace.spans.length).toBeGreaterThan(0);
   });
 
-  test('where a key is missing, unknown, too weak, or of somebody else', async () => {
+  test('to a missing or unknown key, a key without the scope, and a key of another account', async () => {
     const weak = await tenant.key({ scopes: ['ADMIN'] });
     const stranger = await app.tenant();
     for (const { operationId, security } of contract.operations) {
@@ -335,7 +335,7 @@ describe('what the server answers is what the document says', () => {
     }
   });
 
-  test('where the request is wrong, or too large, or one too many', async () => {
+  test('to a request that is invalid, too large, or beyond the rate limit', async () => {
     const poor = await app.tenant({ plan: 'ENTERPRISE', requestsPerMinute: 1, requestsPerDay: 1 });
     await ask('chat', { apiKey: poor.apiKey, path: { id: 'no-such-bot' } });
     for (const { operationId, requestBody } of contract.operations) {
@@ -351,7 +351,7 @@ describe('what the server answers is what the document says', () => {
     expect((await ask('streamChatByQuery')).status).toBe(400);
   });
 
-  test('for every route: its success, and each of the refusals that all have', () => {
+  test('for every route: its success, and each refusal that all routes share', () => {
     const missing = contract.operations
       .filter(({ operationId }) => operationId !== 'readApiDescription')
       .flatMap(({ operationId }) =>
