@@ -12,8 +12,7 @@ import {
 import { batchLoader } from './batch-loader.ts';
 import type { Context } from './context.ts';
 import type { LongColumns } from './long-columns.ts';
-import { LONG_READ_BYTES } from './long-reads.ts';
-import { budgetOf } from './read-budget.ts';
+import { budgetOf, LONG_READ_BYTES } from './read-budget.ts';
 
 /** Columns that are always read, of a type whose columns are read on demand. */
 type Columns = Record<string, true> | undefined;

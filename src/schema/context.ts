@@ -26,7 +26,7 @@ import type { Replay } from '../runs/replay.ts';
 import type { RunStats } from '../runs/stats.ts';
 import type { RunUsage } from '../runs/usage.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { createLongReads } from './long-reads.ts';
+import { createLongReads } from './read-budget.ts';
 
 /** The parts of the domain that the schema's resolvers call. */
 export type Domains = {

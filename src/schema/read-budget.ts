@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { GatewayError } from '../errors.ts';
+import { createKeyedQueue } from '../sessions/keyed-queue.ts';
 
 /**
  * Bytes of long texts, in UTF-8, that one operation may return: inputs, responses, metadata and traces of runs,
@@ -8,6 +9,10 @@ import { GatewayError } from '../errors.ts';
 export const MAX_READ_BYTES = 8 * 1024 * 1024;
 /** Byte limit for an operation that reads a single row, so that each row is readable. */
 const MAX_ROW_BYTES = 2 * MAX_READ_BYTES;
+/** Reads of at most this many bytes of text are not queued. */
+export const LONG_READ_BYTES = 256 * 1024;
+/** Maximum concurrent long reads per process. */
+const LONG_READS = 4;
 
 /** Bytes of long texts that one operation may still read. */
 export type ReadBudget = {
@@ -78,4 +83,25 @@ function tooMuch(): GatewayError {
     'invalid_request',
     `The texts of the response are larger than ${MAX_READ_BYTES / 1024 / 1024} MiB in total. Request fewer entries or fewer fields.`,
   );
+}
+
+/** Runs a long read after the earlier ones of its account, once the process has a free slot. */
+export type LongReads = <Result>(accountId: string, read: () => Promise<Result>) => Promise<Result>;
+
+export function createLongReads(): LongReads {
+  const queue = createKeyedQueue();
+  const waiting: (() => void)[] = [];
+  let free = LONG_READS;
+  return async (accountId, read) => {
+    using _head = await queue(accountId);
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await read();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
 }
