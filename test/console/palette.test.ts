@@ -58,7 +58,7 @@ describe('the command palette', () => {
     await assertQuiet();
   });
 
-  browserTest('finds a bot by the id of its run', async () => {
+  browserTest('finds a run and its bot by the id of the run', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     const [run] = await makeRuns(app, bot, [{}]);
@@ -70,6 +70,11 @@ describe('the command palette', () => {
     await text.fill(run?.id ?? '');
     await page.getByRole('option', { name: 'Bot, the bot of this run' }).click();
     await expect.poll(() => page.url()).toContain(`/bots/${bot}`);
+    await page.keyboard.press('Control+k');
+    await text.fill(run?.id ?? '');
+    await page.getByRole('option', { name: 'A run of Bot' }).waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toBe(`${app.url}/runs/${run?.id}`);
     await assertQuiet();
   });
 

@@ -2,9 +2,11 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Wordmark } from '../parts/wordmark.tsx';
+import { useStore } from '../server/store.ts';
 import { useOptionalViewer } from '../server/viewer.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { OpenPalette } from './palette/open-palette.tsx';
+import { shownBot } from './shown-bot.ts';
 import './side.css';
 
 /** The navigation: the console's screens, the references, the account. */
@@ -38,10 +40,11 @@ export function Side() {
   );
 }
 
-/** The screens of the bot that the address names. */
+/** The screens of the bot that the address names, or whose run is open. */
 function BotNav() {
   const [location] = useLocation();
-  const [, id] = /^\/bots\/([^/]+)\/./.exec(location) ?? [];
+  const ofRun = useStore(shownBot);
+  const [, id = ofRun] = /^\/bots\/([^/]+)\/./.exec(location) ?? [];
   if (!id) return null;
   return (
     <>

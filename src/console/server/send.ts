@@ -23,7 +23,8 @@ export async function* send(call: Call, reading: Reading): AsyncGenerator<Step, 
   }
 }
 
-function stepOf(event: ChatEvent): Step {
+/** Converts an event of a run. */
+export function stepOf(event: ChatEvent): Step {
   switch (event.__typename) {
     case 'RunStarted':
       return { type: 'started', runId: event.runId };

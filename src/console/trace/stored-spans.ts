@@ -11,19 +11,30 @@ const STEPS: Record<string, string> = {
   send_to_model: 'Call model',
 };
 
-/** The rows of a stored trace: each span below the one that it belongs to. */
+/**
+ * The rows of a stored trace: each span below the one that it belongs to. A span whose parent is missing, or is below
+ * the span itself, stands at the top level.
+ */
 export function rowsOf(spans: readonly StoredSpan[]): SpanRow[] {
   const ids = new Set(spans.map(({ spanId }) => spanId));
   const byParent = Map.groupBy(spans, ({ parentId }) =>
     parentId !== null && ids.has(parentId) ? parentId : null,
   );
   const start = Math.min(...spans.map(({ startedAt }) => Date.parse(startedAt)));
-  const below = (parent: string | null, depth: number): SpanRow[] =>
-    (byParent.get(parent) ?? []).flatMap((span) => [
-      rowOf(span, start, depth),
-      ...below(span.spanId, depth + 1),
-    ]);
-  return below(null, 0);
+  const rows = new Map<string, SpanRow>();
+  const add = (first: readonly StoredSpan[]) => {
+    const waiting = first.map((span) => ({ span, depth: 0 })).reverse();
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const { span, depth } = next;
+      if (rows.has(span.spanId)) continue;
+      rows.set(span.spanId, rowOf(span, start, depth));
+      const below = byParent.get(span.spanId) ?? [];
+      waiting.push(...below.map((child) => ({ span: child, depth: depth + 1 })).reverse());
+    }
+  };
+  add(byParent.get(null) ?? []);
+  add(spans);
+  return [...rows.values()];
 }
 
 function rowOf(span: StoredSpan, start: number, depth: number): SpanRow {
@@ -37,7 +48,8 @@ function rowOf(span: StoredSpan, start: number, depth: number): SpanRow {
     depth,
     kind: operation === 'chat' ? 'model' : operation === 'execute_tool' ? 'tool' : 'step',
     from: Date.parse(startedAt) - start,
-    ms: durationMs,
+    // A clock that steps back makes a negative duration.
+    ms: Math.max(0, durationMs),
     hasFailed: status === 'ERROR',
     attributes: isRecord(attributes) ? attributes : undefined,
   };

@@ -617,6 +617,161 @@ fragment ListedKey on ApiKey {
     revokedAt
   }
 }`,
+  `query Runs($botId: ID!, $first: Int, $after: String, $filter: RunFilter) {
+  runs(botId: $botId, first: $first, after: $after, filter: $filter) {
+    __typename
+    edges {
+      __typename
+      node {
+        __typename
+        ...ListedRun
+      }
+    }
+    pageInfo {
+      __typename
+      hasNextPage
+      endCursor
+    }
+  }
+}
+
+fragment ListedRun on Run {
+  id
+  status
+  kind
+  channel
+  environment
+  createdAt
+  user
+  input
+  latencyMs
+  tokensUsed
+  model
+  error {
+    __typename
+    code
+  }
+  deployment {
+    __typename
+    id
+  }
+}`,
+  `subscription RunChanges($botId: ID!, $filter: RunFilter) {
+  run: runChanged(botId: $botId, filter: $filter) {
+    __typename
+    ...ListedRun
+  }
+}
+
+fragment ListedRun on Run {
+  id
+  status
+  kind
+  channel
+  environment
+  createdAt
+  user
+  input
+  latencyMs
+  tokensUsed
+  model
+  error {
+    __typename
+    code
+  }
+  deployment {
+    __typename
+    id
+  }
+}`,
+  `query RunStats($botId: ID!, $from: DateTime!, $to: DateTime!, $filter: RunFilter, $byHour: Boolean!) {
+  bot(id: $botId) {
+    __typename
+    id
+    stats(from: $from, to: $to, filter: $filter) {
+      __typename
+      runs
+      failed
+      latencyP50
+      latencyP95
+      tokens
+      perHour @include(if: $byHour) {
+        __typename
+        startedAt
+        runs
+        failed
+        latencyP50
+        latencyP95
+        tokens
+      }
+      perDay @skip(if: $byHour) {
+        __typename
+        date
+        runs
+        failed
+        latencyP50
+        latencyP95
+        tokens
+      }
+    }
+  }
+}`,
+  `query Run($id: ID!) {
+  run(id: $id) {
+    __typename
+    id
+    status
+    kind
+    channel
+    environment
+    createdAt
+    startedAt
+    finishedAt
+    latencyMs
+    promptTokens
+    completionTokens
+    tokensUsed
+    tokensEstimated
+    model
+    user
+    sessionId
+    input
+    response
+    metadata
+    toolsCalled
+    error {
+      __typename
+      code
+      message
+    }
+    bot {
+      __typename
+      id
+      name
+    }
+    deployment {
+      __typename
+      id
+      message
+      createdAt
+      active
+    }
+    trace {
+      __typename
+      traceId
+      spans {
+        __typename
+        spanId
+        parentId
+        name
+        startedAt
+        durationMs
+        status
+        attributes
+      }
+    }
+  }
+}`,
   `query Viewer {
   viewer {
     __typename

@@ -249,6 +249,45 @@ export type Plan =
   /** 60 requests a minute and 20,000 a day. Allows 50 active runs a process, 4 active background runs and 1,000 queued background runs. */
   | 'PRO';
 
+/** Conditions on runs. A run must match all of them. */
+export type RunFilter = {
+  /** Returns only runs from one of these channels. */
+  channel?: Array<Channel> | null | undefined;
+  /** Returns only runs created on this UTC day, as YYYY-MM-DD. */
+  date?: string | null | undefined;
+  /** Returns only runs of this deployment. */
+  deploymentId?: string | null | undefined;
+  /** Returns only runs in this environment. */
+  environment?: Environment | null | undefined;
+  /** Returns only runs that failed with one of these error codes. */
+  errorCode?: Array<ErrorCode> | null | undefined;
+  /** Returns only runs created at or after this time. */
+  from?: string | null | undefined;
+  /** Returns only runs of this kind. */
+  kind?: RunKind | null | undefined;
+  /** Returns only finished runs that took at least this long, in milliseconds. */
+  minLatencyMs?: number | null | undefined;
+  /** Returns only runs with at least this many prompt and completion tokens. */
+  minTokens?: number | null | undefined;
+  /** Returns only runs that use the model of this name. */
+  model?: string | null | undefined;
+  /** Returns only runs with one of these statuses. */
+  status?: Array<RunStatus> | null | undefined;
+  /** Returns only finished runs whose input or response contains these words, among the first 8,192 characters of each. `"a phrase"` finds adjacent words, `-word` excludes runs, and `or` finds either side. Upper and lower case are the same. Searches one bot at a time. */
+  text?: string | null | undefined;
+  /** Returns only runs created before this time. */
+  to?: string | null | undefined;
+  /** Returns only runs of this end user, identified by the session ID. */
+  user?: string | null | undefined;
+};
+
+/** Kind of a run. */
+export type RunKind =
+  /** A turn of a conversation. */
+  | 'CHAT'
+  /** A single prompt outside any conversation. */
+  | 'EXECUTE';
+
 /** Status of a run. COMPLETED, FAILED and CANCELLED are final. */
 export type RunStatus =
   /** The run was cancelled. It keeps the text generated so far. */
@@ -613,6 +652,44 @@ export type RevokeTemporaryKeyMutationVariables = Exact<{
 
 export type RevokeTemporaryKeyMutation = { revokeApiKey: { __typename: 'ApiKey', id: string, revokedAt: string | null } | null };
 
+export type RunsQueryVariables = Exact<{
+  botId: string;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  filter?: RunFilter | null | undefined;
+}>;
+
+
+export type RunsQuery = { runs: { __typename: 'RunConnection', edges: Array<{ __typename: 'RunEdge', node: { __typename: 'Run', id: string, status: RunStatus, kind: RunKind, channel: Channel, environment: Environment, createdAt: string, user: string | null, input: string, latencyMs: number | null, tokensUsed: number, model: string | null, error: { __typename: 'RunError', code: ErrorCode } | null, deployment: { __typename: 'Deployment', id: string } | null } }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null } } };
+
+export type RunChangesSubscriptionVariables = Exact<{
+  botId: string;
+  filter?: RunFilter | null | undefined;
+}>;
+
+
+export type RunChangesSubscription = { run: { __typename: 'Run', id: string, status: RunStatus, kind: RunKind, channel: Channel, environment: Environment, createdAt: string, user: string | null, input: string, latencyMs: number | null, tokensUsed: number, model: string | null, error: { __typename: 'RunError', code: ErrorCode } | null, deployment: { __typename: 'Deployment', id: string } | null } };
+
+export type ListedRunFragment = { id: string, status: RunStatus, kind: RunKind, channel: Channel, environment: Environment, createdAt: string, user: string | null, input: string, latencyMs: number | null, tokensUsed: number, model: string | null, error: { __typename: 'RunError', code: ErrorCode } | null, deployment: { __typename: 'Deployment', id: string } | null };
+
+export type RunStatsQueryVariables = Exact<{
+  botId: string;
+  from: string;
+  to: string;
+  filter?: RunFilter | null | undefined;
+  byHour: boolean;
+}>;
+
+
+export type RunStatsQuery = { bot: { __typename: 'Bot', id: string, stats: { __typename: 'BotStats', runs: number, failed: number, latencyP50: number | null, latencyP95: number | null, tokens: number, perHour?: Array<{ __typename: 'HourStats', startedAt: string, runs: number, failed: number, latencyP50: number | null, latencyP95: number | null, tokens: number }>, perDay?: Array<{ __typename: 'DayStats', date: string, runs: number, failed: number, latencyP50: number | null, latencyP95: number | null, tokens: number }> } } | null };
+
+export type RunQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type RunQuery = { run: { __typename: 'Run', id: string, status: RunStatus, kind: RunKind, channel: Channel, environment: Environment, createdAt: string, startedAt: string | null, finishedAt: string | null, latencyMs: number | null, promptTokens: number, completionTokens: number, tokensUsed: number, tokensEstimated: boolean, model: string | null, user: string | null, sessionId: string | null, input: string, response: string | null, metadata: unknown, toolsCalled: Array<string>, error: { __typename: 'RunError', code: ErrorCode, message: string } | null, bot: { __typename: 'Bot', id: string, name: string }, deployment: { __typename: 'Deployment', id: string, message: string | null, createdAt: string, active: boolean } | null, trace: { __typename: 'Trace', traceId: string, spans: Array<{ __typename: 'Span', spanId: string, parentId: string | null, name: string, startedAt: string, durationMs: number, status: SpanStatus, attributes: unknown }> } } | null };
+
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -786,6 +863,26 @@ export const CreateTemporaryKey = persisted<CreateTemporaryKeyMutation, CreateTe
 export const RevokeTemporaryKey = persisted<RevokeTemporaryKeyMutation, RevokeTemporaryKeyMutationVariables>(
   OperationTypeNode.MUTATION,
   'sha256:4ce4dea57ab079bfea7a5eb0440fa010b712a864012b6d92090b69eeebaaad23',
+);
+
+export const Runs = persisted<RunsQuery, RunsQueryVariables>(
+  OperationTypeNode.QUERY,
+  'sha256:feb79d374c8735046f323a6424826c76ebd786ae5da2628e59fa0bed983f068d',
+);
+
+export const RunChanges = persisted<RunChangesSubscription, RunChangesSubscriptionVariables>(
+  OperationTypeNode.SUBSCRIPTION,
+  'sha256:cac3be7a4e5f7f8f6d8db8f769869ff0937126c85f9a8e80a85b8f8f6f94b9e2',
+);
+
+export const RunStats = persisted<RunStatsQuery, RunStatsQueryVariables>(
+  OperationTypeNode.QUERY,
+  'sha256:166226b233db21d8f4ad24716f5570bd5059687fa45ca02f5c71342e9a9741a1',
+);
+
+export const Run = persisted<RunQuery, RunQueryVariables>(
+  OperationTypeNode.QUERY,
+  'sha256:cce31379d07d45d7e4f20275a8cda38daf40c605c5844aa5e890e557c4e584b7',
 );
 
 export const Viewer = persisted<ViewerQuery, ViewerQueryVariables>(

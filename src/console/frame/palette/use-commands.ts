@@ -22,8 +22,21 @@ export function useCommands(text: string): { commands: Command[]; note: string |
       const href = `/bots/${id}/playground`;
       return { id: href, group: 'Bots', icon: 'bot', label, detail, run: () => navigate(href) };
     };
+    const openRun = (id: string, bot: string): Command => {
+      const href = `/runs/${id}`;
+      const label = `A run of ${bot}`;
+      return {
+        id: href,
+        group: 'Runs',
+        icon: 'list',
+        label,
+        detail: id,
+        run: () => navigate(href),
+      };
+    };
     const pages = PAGES.filter(({ needs }) => !needs || scopes.includes(needs));
     return [
+      ...(run.bot ? [openRun(text, run.bot.name)] : []),
       ...(run.bot ? [open(run.bot.id, `${run.bot.name}, the bot of this run`, text)] : []),
       ...bots.map(({ id, name }) => open(id, name)),
       ...pages.map(

@@ -14,14 +14,21 @@ export type Draft = {
 type Typed = Pick<Draft, 'message' | 'context' | 'idempotencyKey' | 'protocol'>;
 
 export function useDraft(): Draft {
-  const [typed, setTyped] = useState<Typed>({
-    message: '',
+  const [typed, setTyped] = useState<Typed>(() => ({
+    message: handedOver(),
     context: '',
     idempotencyKey: '',
     protocol: 'graphql',
-  });
+  }));
   // A long context is read after the key press that changed it has shown.
   const context = useDeferredValue(typed.context);
   const reading = useMemo(() => readContext(context), [context]);
   return { ...typed, reading, change: (changes) => setTyped((now) => ({ ...now, ...changes })) };
+}
+
+/** The message that another screen gives to this one with the entry of the history. */
+function handedOver(): string {
+  const state: unknown = history.state;
+  if (typeof state !== 'object' || state === null || !('message' in state)) return '';
+  return typeof state.message === 'string' ? state.message : '';
 }

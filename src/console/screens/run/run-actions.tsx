@@ -1,0 +1,69 @@
+import { useLocation } from 'wouter';
+import { StopRun } from '../../../operations/console/operations.ts';
+import { Button } from '../../parts/button.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { useMutate } from '../../server/operations.ts';
+import { lacks, useScope } from '../../server/viewer.ts';
+import { sampleOf } from '../playground/inspector/samples.ts';
+import { newSessionId } from '../playground/use-parameters.ts';
+import type { ShownRun } from './use-run.ts';
+import { isActive } from './words.ts';
+
+/** What can be done with a run: cancel it, ask the same again, copy it. */
+export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled(): void }) {
+  const [, navigate] = useLocation();
+  const mayChat = useScope('CHAT');
+  const cancellation = useMutate(StopRun, ['Run']);
+  const { bot, environment, input, kind } = run;
+  const cancel = async () => {
+    const { data, problem } = await cancellation.run({ id: run.id });
+    if (problem) return toast(problem.message);
+    onCancelled();
+    if (data.cancelRun?.status !== 'CANCELLED') toast('The run was over before.');
+  };
+  const askAgain = () => {
+    const search = environment === 'STAGING' ? '?environment=staging' : '';
+    // A message may be long or private, so it is not in the address.
+    navigate(`/bots/${bot.id}/playground${search}`, { state: { message: input } });
+  };
+  const curl = () =>
+    sampleOf(
+      'curl',
+      {
+        botId: bot.id,
+        message: input,
+        sessionId: newSessionId(),
+        environment,
+        protocol: 'rest',
+        isStreamed: false,
+      },
+      location.origin,
+    );
+  const copy = (text: string) => void navigator.clipboard.writeText(text);
+  return (
+    <>
+      {isActive(run.status) && (
+        <Button icon="stop" isBusy={cancellation.isBusy} onClick={() => void cancel()}>
+          Cancel run
+        </Button>
+      )}
+      <Button icon="repeat" unavailable={!mayChat && lacks('CHAT')} onClick={askAgain}>
+        Ask again
+      </Button>
+      <Menu label="Copy and more" button={<Icon name="dots" />}>
+        <MenuItem onSelect={() => copy(run.id)}>Copy id</MenuItem>
+        <MenuItem onSelect={() => copy(new URL(`/runs/${run.id}`, location.origin).href)}>
+          Copy link
+        </MenuItem>
+        <MenuItem
+          unavailable={kind === 'EXECUTE' && 'Only a chat can be copied as curl.'}
+          onSelect={() => copy(curl())}
+        >
+          Copy as curl
+        </MenuItem>
+      </Menu>
+    </>
+  );
+}

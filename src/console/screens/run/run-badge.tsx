@@ -1,0 +1,9 @@
+import type { RunStatus } from '../../../operations/console/operations.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { STATUSES } from './words.ts';
+
+/** The status of a run. */
+export function RunBadge({ status }: { status: RunStatus }) {
+  const { word, tone } = STATUSES[status];
+  return <Badge tone={tone}>{word}</Badge>;
+}

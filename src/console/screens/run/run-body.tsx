@@ -1,0 +1,110 @@
+import type { ReactNode } from 'react';
+import { textOf } from '../../chat/turn.ts';
+import { Button } from '../../parts/button.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import './run.css';
+import { RunEvents } from './run-events.tsx';
+import { RunFacts } from './run-facts.tsx';
+import { RunText } from './run-text.tsx';
+import { RunTrace } from './run-trace.tsx';
+import type { RunReading, ShownRun } from './use-run.ts';
+import { isActive } from './words.ts';
+
+/** What of a run the address selects. */
+export type RunPlace = { tab: 'trace' | 'events'; span: string | undefined };
+
+const TABS = [
+  { name: 'trace' as const, label: 'Trace' },
+  { name: 'events' as const, label: 'Events' },
+];
+
+/** A run: why it failed, what was asked and answered, its trace or its events, and its facts. */
+export function RunBody({
+  run,
+  reading: { isDeleted, events, wasFollowed, problem, retry },
+  place,
+  onPlace,
+}: {
+  run: ShownRun;
+  reading: RunReading;
+  place: RunPlace;
+  onPlace(change: Partial<RunPlace>): void;
+}) {
+  const isOpen = isActive(run.status);
+  return (
+    <div className="run">
+      <div className="run-main">
+        {isDeleted && (
+          <Notice>
+            This run was deleted while it was open. What you see is as it was read last.
+          </Notice>
+        )}
+        {problem && !isDeleted && (
+          <Notice>
+            {problem.message} What you see may be out of date.{' '}
+            <Button look="quiet" onClick={retry}>
+              Try again
+            </Button>
+          </Notice>
+        )}
+        {run.error && (
+          <p className="run-error">
+            <strong className="mono">{run.error.code.toLowerCase()}</strong> {run.error.message}
+          </p>
+        )}
+        <RunText title="Asked" text={run.input} />
+        <Reply run={run} text={isOpen ? liveTextOf(events) : (run.response ?? '')} />
+        <section className="run-course" aria-label="Course of the run">
+          <Segments<RunPlace['tab']>
+            label="Course of the run"
+            options={TABS}
+            current={place.tab}
+            onChange={(tab) => onPlace({ tab })}
+          />
+          {place.tab === 'trace' ? (
+            <RunTrace
+              run={run}
+              events={events}
+              span={place.span}
+              onSpan={(span) => onPlace({ span })}
+            />
+          ) : (
+            <RunEvents run={run} events={events} wasFollowed={wasFollowed} onRetry={retry} />
+          )}
+        </section>
+      </div>
+      <aside className="run-side" aria-label="Facts">
+        <RunFacts run={run} />
+      </aside>
+    </div>
+  );
+}
+
+function Notice({ children }: { children: ReactNode }) {
+  return (
+    <p className="run-notice" role="status">
+      {children}
+    </p>
+  );
+}
+
+function Reply({ run, text }: { run: ShownRun; text: string }) {
+  const isOpen = isActive(run.status);
+  const isWhole = run.status === 'COMPLETED';
+  const title = isWhole ? 'Replied' : 'Replied so far';
+  if (text === '')
+    return (
+      <section className="run-text" aria-label={title}>
+        <header>
+          <h2>{title}</h2>
+        </header>
+        <p className="faint">{isOpen ? 'Waiting for the first text.' : 'Nothing.'}</p>
+      </section>
+    );
+  // Markdown shows the object of a structured output as laid-out JSON.
+  return <RunText title={title} text={text} isMarkdown />;
+}
+
+function liveTextOf({ turn }: RunReading['events']): string {
+  return textOf(turn);
+}

@@ -1,0 +1,98 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef } from 'react';
+import { scrollArea } from '../../parts/copy.tsx';
+import { Failed } from '../../parts/state.tsx';
+import { duration } from '../../parts/time.tsx';
+import type { ChatEvent } from '../../server/stream-chat.ts';
+import { eventTimes } from './event-times.ts';
+import type { ShownRun } from './use-run.ts';
+import type { RunEvents as Events } from './use-run-events.ts';
+
+/** Height of an event, in pixels, and events that show before the list scrolls by itself. */
+const ROW = 26;
+const SHOWN = 18;
+
+/** Every event of a run with its number and time. Only those in sight are in the page. */
+export function RunEvents({
+  run,
+  events: { events, problem, isOver },
+  wasFollowed,
+  onRetry,
+}: {
+  run: ShownRun;
+  events: Events;
+  wasFollowed: boolean;
+  onRetry(): void;
+}) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const timeOf = useMemo(() => eventTimes(run, wasFollowed), [run, wasFollowed]);
+  const virtualizer = useVirtualizer({
+    count: events.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 12,
+    useFlushSync: false,
+  });
+  if (problem) return <Failed problem={problem} onRetry={onRetry} />;
+  if (events.length === 0)
+    return (
+      <p className="faint run-note" aria-busy={!isOver}>
+        {isOver ? 'The events of this run are no longer stored.' : 'Reading the events…'}
+      </p>
+    );
+  return (
+    <div
+      ref={scroller}
+      className="run-events"
+      style={{ height: Math.min(events.length, SHOWN) * ROW }}
+      {...scrollArea('Events')}
+    >
+      <ol style={{ height: virtualizer.getTotalSize() }}>
+        {virtualizer.getVirtualItems().map(({ index, start }) => {
+          const arrived = events[index];
+          if (!arrived) return null;
+          const { event } = arrived;
+          const ms = timeOf(arrived);
+          return (
+            <li key={event.seq} style={{ transform: `translateY(${start}px)` }}>
+              <span className="number faint">{event.seq}</span>
+              <span className="number run-event-time">{ms === undefined ? '' : duration(ms)}</span>
+              <span className={event.__typename === 'ChatFailed' ? 'run-failed' : undefined}>
+                {WORDS[event.__typename]}
+              </span>
+              <span className="mono cut">{detailOf(event)}</span>
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+const WORDS: Record<ChatEvent['__typename'], string> = {
+  RunStarted: 'Run started',
+  TextDelta: 'Text',
+  ToolStarted: 'Tool started',
+  ToolFinished: 'Tool finished',
+  ChatDone: 'Done',
+  ChatFailed: 'Failed',
+  ChatCancelled: 'Cancelled',
+};
+
+function detailOf(event: ChatEvent): string {
+  switch (event.__typename) {
+    case 'RunStarted':
+      return '';
+    case 'TextDelta':
+      return JSON.stringify(event.delta);
+    case 'ToolStarted':
+      return event.name;
+    case 'ToolFinished':
+      return `${event.name} ${event.failed ? 'failed' : 'succeeded'} after ${duration(event.durationMs)}`;
+    case 'ChatFailed':
+      return `${event.code.toLowerCase()}: ${event.message}`;
+    case 'ChatDone':
+    case 'ChatCancelled':
+      return `${event.tokensUsed.toLocaleString('en')} tokens`;
+  }
+}

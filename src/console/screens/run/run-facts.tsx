@@ -1,0 +1,125 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { CodeBlock, Id } from '../../parts/copy.tsx';
+import { duration, LocalTime, RelativeTime } from '../../parts/time.tsx';
+import type { ShownRun } from './use-run.ts';
+import { CHANNELS, ENVIRONMENTS, KINDS } from './words.ts';
+import '../../parts/pairs.css';
+
+/** What is known about a run besides its texts. */
+export function RunFacts({ run }: { run: ShownRun }) {
+  const { bot, user, environment, deployment, latencyMs, startedAt, finishedAt, createdAt } = run;
+  const { trace, metadata, toolsCalled, model } = run;
+  const waited = startedAt ? Date.parse(startedAt) - Date.parse(createdAt) : 0;
+  return (
+    <dl className="pairs run-facts">
+      <Pair name="Run">
+        <Id>{run.id}</Id>
+      </Pair>
+      <Pair name="Bot">
+        <Link href={`/bots/${bot.id}/runs`}>{bot.name}</Link>
+      </Pair>
+      {user && <User run={run} user={user} />}
+      <Pair name="Environment">{ENVIRONMENTS[environment]}</Pair>
+      <Pair name="Deployment">
+        {deployment ? (
+          <Deployment botId={bot.id} deployment={deployment} />
+        ) : (
+          <span className="faint">none</span>
+        )}
+      </Pair>
+      <Pair name="Channel">
+        {CHANNELS[run.channel]}, {KINDS[run.kind]}
+      </Pair>
+      <Pair name="Model">{model ?? <span className="faint">none was called</span>}</Pair>
+      <Pair name="Tokens">
+        <Tokens run={run} />
+      </Pair>
+      <Pair name="Latency">
+        {latencyMs === null ? <span className="faint">not over</span> : duration(latencyMs)}
+        {waited >= 1_000 && <span className="faint"> · waited {duration(waited)}</span>}
+      </Pair>
+      <Pair name="Created">
+        <LocalTime at={createdAt} />
+      </Pair>
+      {finishedAt && (
+        <Pair name="Finished">
+          <LocalTime at={finishedAt} />
+        </Pair>
+      )}
+      {toolsCalled.length > 0 && <Pair name="Tools">{toolsCalled.join(', ')}</Pair>}
+      <Pair name="Trace">
+        <Id>{trace.traceId}</Id>
+      </Pair>
+      {metadata !== null && (
+        <Pair name="Metadata">
+          <CodeBlock label="Metadata">{JSON.stringify(metadata, null, 2)}</CodeBlock>
+        </Pair>
+      )}
+    </dl>
+  );
+}
+
+function Pair({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** The user is the session: a link to the other runs, and one to the conversation. */
+function User({ run, user }: { run: ShownRun; user: string }) {
+  const { bot, environment } = run;
+  const session = new URLSearchParams({
+    session_id: user,
+    ...(environment === 'STAGING' && { environment: 'staging' }),
+  });
+  return (
+    <>
+      <Pair name="User, session">
+        <Id>{user}</Id>
+      </Pair>
+      <Pair name="">
+        <Link href={`/bots/${bot.id}/runs?${new URLSearchParams({ user })}`}>all runs</Link>
+        {' · '}
+        <Link href={`/bots/${bot.id}/playground?${session}`}>conversation</Link>
+      </Pair>
+    </>
+  );
+}
+
+function Deployment({
+  botId,
+  deployment,
+}: {
+  botId: string;
+  deployment: NonNullable<ShownRun['deployment']>;
+}) {
+  const { id, message, createdAt, active } = deployment;
+  return (
+    <>
+      <Link href={`/bots/${botId}/runs?${new URLSearchParams({ deployment_id: id })}`}>
+        <RelativeTime at={createdAt} />
+      </Link>
+      <span className="faint">
+        {' · '}
+        {active ? 'still active' : 'replaced since'}
+        {message && ` · ${message}`}
+      </span>
+      <br />
+      <Id>{id}</Id>
+    </>
+  );
+}
+
+function Tokens({ run: { promptTokens, completionTokens, tokensEstimated } }: { run: ShownRun }) {
+  const count = (tokens: number) => tokens.toLocaleString('en');
+  return (
+    <span className="number">
+      {count(promptTokens)} in · {count(completionTokens)} out
+      {tokensEstimated && <span className="faint"> (estimated)</span>}
+    </span>
+  );
+}

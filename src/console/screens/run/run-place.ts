@@ -1,0 +1,19 @@
+import type { RunPlace } from './run-body.tsx';
+
+/** Reads from the address what of a run is selected. */
+export function placeIn(search: URLSearchParams): RunPlace {
+  return {
+    tab: search.get('tab') === 'events' ? 'events' : 'trace',
+    span: search.get('span') || undefined,
+  };
+}
+
+/** The address with another selection, and all its other parameters. */
+export function withPlace(search: URLSearchParams, { tab, span }: RunPlace): URLSearchParams {
+  const next = new URLSearchParams(search);
+  next.delete('tab');
+  next.delete('span');
+  if (tab === 'events') next.set('tab', tab);
+  if (span) next.set('span', span);
+  return next;
+}

@@ -1,0 +1,59 @@
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { useCopy } from '../../parts/copy.tsx';
+
+const Markdown = lazy(() => import('../../chat/markdown.tsx'));
+
+/** Characters that show at first. The rest shows on demand, because a long text is slow to lay out. */
+const MOST = 20_000;
+
+/** The message or the reply of a run, with one button that copies all of it. */
+export function RunText({
+  title,
+  text,
+  isMarkdown = false,
+  children,
+}: {
+  title: string;
+  text: string;
+  isMarkdown?: boolean;
+  /** Stands below the text. */
+  children?: ReactNode;
+}) {
+  const [isCopied, copy] = useCopy(text);
+  const [isWhole, setWhole] = useState(false);
+  const isCut = text.length > MOST && !isWhole;
+  const shown = isCut ? text.slice(0, MOST) : text;
+  const plain = (
+    <p className="run-text-plain" dir="auto">
+      {shown}
+    </p>
+  );
+  return (
+    <section className="run-text" aria-label={title}>
+      <header>
+        <h2>{title}</h2>
+        {text && (
+          <IconButton
+            label={`Copy: ${title.toLowerCase()}`}
+            icon={isCopied ? 'check' : 'copy'}
+            onClick={copy}
+          />
+        )}
+      </header>
+      {isMarkdown && text.length <= MOST ? (
+        <Suspense fallback={plain}>
+          <Markdown text={text} />
+        </Suspense>
+      ) : (
+        plain
+      )}
+      {isCut && (
+        <Button onClick={() => setWhole(true)}>
+          Show all {text.length.toLocaleString('en')} characters
+        </Button>
+      )}
+      {children}
+    </section>
+  );
+}

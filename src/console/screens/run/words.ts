@@ -1,0 +1,43 @@
+import type {
+  Channel,
+  Environment,
+  ErrorCode,
+  RunKind,
+  RunStatus,
+} from '../../../operations/console/operations.ts';
+import type { Tone } from '../../parts/badge.tsx';
+
+export const STATUSES: Record<RunStatus, { word: string; tone: Tone }> = {
+  QUEUED: { word: 'queued', tone: 'warn' },
+  RUNNING: { word: 'running', tone: 'live' },
+  COMPLETED: { word: 'completed', tone: 'good' },
+  FAILED: { word: 'failed', tone: 'bad' },
+  CANCELLED: { word: 'cancelled', tone: 'off' },
+};
+
+export const CHANNELS: Record<Channel, string> = {
+  API: 'API',
+  WEB: 'web',
+  TELEGRAM: 'Telegram',
+};
+
+export const KINDS: Record<RunKind, string> = { CHAT: 'chat', EXECUTE: 'prompt' };
+
+export const ENVIRONMENTS: Record<Environment, string> = {
+  PRODUCTION: 'production',
+  STAGING: 'staging',
+};
+
+/** The codes that the error of a run has. */
+export const RUN_ERRORS = [
+  'MODEL_ERROR',
+  'MODEL_TIMEOUT',
+  'SESSION_BUSY',
+  'INTERRUPTED',
+  'INTERNAL_ERROR',
+] as const satisfies ErrorCode[];
+
+/** Whether a run may still change. */
+export function isActive(status: RunStatus): boolean {
+  return status === 'QUEUED' || status === 'RUNNING';
+}

@@ -1,0 +1,52 @@
+import { duration } from '../parts/time.tsx';
+
+const NAMES = new Map(
+  Object.entries({
+    'error.type': 'Error',
+    'gen_ai.agent.id': 'Bot',
+    'gen_ai.agent.name': 'Agent',
+    'gen_ai.agent.version': 'Deployment',
+    'gen_ai.conversation.id': 'Session',
+    'gen_ai.operation.name': 'Operation',
+    'gen_ai.provider.name': 'Provider',
+    'gen_ai.request.max_tokens': 'Most tokens to generate',
+    'gen_ai.request.model': 'Requested model',
+    'gen_ai.request.stream': 'Streamed',
+    'gen_ai.request.temperature': 'Temperature',
+    'gen_ai.response.finish_reasons': 'Finish reason',
+    'gen_ai.response.model': 'Model that answered',
+    'gen_ai.response.time_to_first_chunk': 'First text after',
+    'gen_ai.tool.call.id': 'Id of the call',
+    'gen_ai.tool.name': 'Tool',
+    'gen_ai.tool.type': 'Type of tool',
+    'gen_ai.usage.input_tokens': 'Tokens in',
+    'gen_ai.usage.output_tokens': 'Tokens out',
+    'http.response.status_code': 'HTTP status',
+    'parley.channel': 'Channel',
+    'parley.context.keys': 'Keys of the context',
+    'parley.environment': 'Environment',
+    'parley.history.messages': 'Messages of history',
+    'parley.memory.facts': 'Facts remembered',
+    'parley.run.id': 'Run',
+    'parley.template.missing': 'Missing in the template',
+    'parley.tool_calls.refused': 'Refused tool calls',
+    'parley.tools.left_out': 'Tools left out',
+    'parley.tools.missing': 'Missing tools',
+    'parley.usage.estimated': 'Tokens are estimates',
+  }),
+);
+
+/** An attribute of a span in words. A name without words, which may be from another system, stays as it is. */
+export function attributeWords(name: string, value: unknown): { name: string; value: string } {
+  return { name: NAMES.get(name) ?? name, value: valueWords(name, value) };
+}
+
+function valueWords(name: string, value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number')
+    return name === 'gen_ai.response.time_to_first_chunk'
+      ? duration(value * 1_000)
+      : value.toLocaleString('en');
+  if (Array.isArray(value)) return value.map(String).join(', ') || 'none';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

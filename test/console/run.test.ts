@@ -1,0 +1,186 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { makeRuns } from '../helpers/runs.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { answerWith, CLOCK } from './playground-page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+describe('the page of a run', () => {
+  browserTest('shows what was asked and answered, the trace and the events', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot('tools time');
+    let calls = 0;
+    app.upstream.script(({ call, say, end }) => {
+      calls += 1;
+      if (calls === 1) return call(CLOCK);
+      say('It is **noon**.');
+      end();
+    });
+    const response = await tenant.chat(bot, { message: 'What time is it?' });
+    const id = response.headers.get('x-run-id');
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/runs/${id}`);
+    const asked = page.getByRole('region', { name: 'Asked' });
+    await asked.getByText('What time is it?').waitFor();
+    await page
+      .getByRole('region', { name: 'Replied' })
+      .locator('strong', { hasText: 'noon' })
+      .waitFor();
+    const facts = page.getByRole('complementary', { name: 'Facts' });
+    await facts.getByText('scripted').waitFor();
+    await page.getByRole('navigation', { name: 'Main' }).getByText('Playground').waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+
+    await page.getByRole('button', { name: /execute_tool time.now/ }).click();
+    const span = page.getByRole('region', { name: 'Selected span' });
+    await span.getByText('Id of the call').waitFor();
+    expect(page.url()).toContain('?span=');
+    await page.reload();
+    await span.getByText('Id of the call').waitFor();
+    await page.getByRole('button', { name: /execute_tool time.now/ }).focus();
+    await page.keyboard.press('ArrowDown');
+    await span.getByText('Tokens in').waitFor();
+    await assertAccessible(page);
+
+    await page.getByRole('button', { name: 'Events' }).click();
+    const events = page.getByRole('group', { name: 'Events' }).getByRole('listitem');
+    await events.last().getByText('Done').waitFor();
+    expect((await events.allTextContents()).slice(0, 3)).toEqual([
+      expect.stringMatching(/^1\d+ msRun started/),
+      expect.stringMatching(/^2\d+ msTool startedtime\.now/),
+      expect.stringMatching(/^3\d+ msTool finishedtime\.now succeeded/),
+    ]);
+    await assertAccessible(page);
+    await assertFits(page);
+    await assertQuiet();
+  });
+
+  browserTest('asks again in the playground with the same message', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const [run] = await makeRuns(app, bot, [{ input: 'Where is my order?', sessionId: 'ada' }]);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/runs/${run?.id}`);
+    await page.getByText('No spans are stored for this run.').waitFor();
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('Where is my order?');
+    await expect.poll(() => page.url()).toMatch(/playground\?session_id=console-/);
+    answerWith(app, 'It is on its way.');
+    await page.getByLabel('Message').press('Enter');
+    await page.getByText('It is on its way.').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('follows a run while it is active, and cancels it', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    app.upstream.script(async ({ say, closed }) => {
+      say('A long story begins');
+      await closed;
+    });
+    const answer = tenant.chat(bot, { message: 'Tell me a story.' });
+    const started = () => app.prisma.run.findFirst({ where: { botId: bot, status: 'RUNNING' } });
+    await expect.poll(started, { timeout: 30_000 }).not.toBeNull();
+    const run = await started();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/runs/${run?.id}`);
+    await page.getByText('A long story begins').waitFor();
+    await page.getByRole('button', { name: /Call model running/ }).waitFor();
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Cancel run' }).click();
+    await page.getByText('cancelled', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Cancel run' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /Load history/ }).waitFor();
+    await answer;
+    await assertQuiet();
+  });
+
+  browserTest('keeps a run that is deleted while it is open', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const error = { status: 'FAILED', errorCode: 'model_timeout' } as const;
+    const [run] = await makeRuns(app, bot, [{ ...error, input: 'Are you there?' }]);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/runs/${run?.id}`);
+    await page.getByText('model_timeout').waitFor();
+    await app.prisma.run.delete({ where: { id: run?.id ?? '' } });
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await page.getByText('This run was deleted while it was open.').waitFor();
+    await page.getByText('Are you there?').waitFor();
+    await assertAccessible(page);
+    await page.reload();
+    await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+    await assertAccessible(page);
+    await assertQuiet();
+  });
+
+  browserTest('shows nothing of another account, nor to a key without the scope', async () => {
+    const [tenant, other] = [await app.tenant(), await app.tenant()];
+    const bot = await other.bot(null);
+    const [run] = await makeRuns(app, bot, [{ input: 'A secret' }]);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/runs/${run?.id}`);
+    await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+    expect(await page.content()).not.toContain('A secret');
+    await assertQuiet();
+    const key = await other.key({ scopes: ['CHAT'] });
+    const limited = await signedIn(key, `/runs/${run?.id}`);
+    await limited.page.getByText('Your key lacks the scope runs.').waitFor();
+    expect(await limited.page.content()).not.toContain('A secret');
+  });
+
+  browserTest('draws thousands of spans, also without parents and with clock steps', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const [run] = await makeRuns(app, bot, [{ latencyMs: 5_000, response: 'Done' }]);
+    const idOf = (number: number) => number.toString(16).padStart(16, '0');
+    const spans = Array.from({ length: 5_000 }, (_, number) => ({
+      spanId: idOf(number),
+      parentId: number === 0 ? null : number % 7 === 0 ? 'ffffffffffffffff' : idOf(number - 1),
+      name: number % 5 === 0 ? 'execute_tool orders.lookup' : 'chat scripted',
+      startedAt: 1_790_000_000_000 + number,
+      durationMs: number % 11 === 0 ? -3 : 5,
+      status: number === 4_999 ? 'error' : 'unset',
+      attributes: { 'error.type': 'timeout' },
+    }));
+    await app.prisma.run.update({
+      where: { id: run?.id ?? '' },
+      data: { spans, finishedAt: new Date() },
+    });
+    const last = idOf(4_999);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/runs/${run?.id}?span=${last}`);
+    const trace = page.getByRole('list', { name: 'Trace of 5,000 spans' });
+    await trace.getByRole('button', { pressed: true }).waitFor();
+    expect(await trace.getByRole('listitem').count()).toBeLessThan(60);
+    await page.getByRole('region', { name: 'Selected span' }).getByText('failed').waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+    await assertQuiet();
+  });
+
+  browserTest('shows a failure with the id of the request, and tries again', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const [run] = await makeRuns(app, bot, [{ input: 'x'.repeat(30_000) }]);
+    const { page } = await signedIn(tenant.apiKey, '/bots');
+    await page.getByTitle(`Copy ${bot}`).waitFor();
+    await page.route('**/graphql', (route) =>
+      route.fulfill({
+        headers: { 'x-request-id': 'req_broken' },
+        json: { errors: [{ message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } }] },
+      }),
+    );
+    await page.evaluate((path) => history.pushState(null, '', path), `/runs/${run?.id}`);
+    await page.getByTitle('Copy req_broken').waitFor();
+    await assertAccessible(page);
+    await page.unroute('**/graphql');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Show all 30,000 characters' }).click();
+    await expect
+      .poll(async () => (await page.getByRole('region', { name: 'Asked' }).textContent())?.length)
+      .toBeGreaterThan(30_000);
+  });
+});
