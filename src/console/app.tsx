@@ -18,6 +18,7 @@ const Guide = lazy(() => import('./screens/guide/guide.tsx'));
 const Settings = lazy(() => import('./screens/settings/settings.tsx'));
 const Playground = lazy(() => import('./screens/playground/playground.tsx'));
 const Run = lazy(() => import('./screens/run/run.tsx'));
+const Runs = lazy(() => import('./screens/runs/runs.tsx'));
 const Start = lazy(() => import('./screens/start/start.tsx'));
 const Parts = import.meta.env.DEV ? lazy(() => import('./screens/parts.tsx')) : NotFound;
 
@@ -98,6 +99,7 @@ function Screens(): ReactNode {
           {({ id }) => <Redirect to={`/bots/${id}/playground`} replace />}
         </Route>
         <Route path="/bots/:id/playground">{({ id }) => <Playground key={id} botId={id} />}</Route>
+        <Route path="/bots/:id/runs">{({ id }) => <Runs key={id} botId={id} />}</Route>
         <Route path="/runs/:id">{({ id }) => <Run key={id} id={id} />}</Route>
         <Route path={GUIDE}>{({ page }) => <Guide slug={page} />}</Route>
         <Route path="/console/parts">

@@ -11,6 +11,7 @@ import { openBrowser } from '../helpers/chromium.ts';
 import { startServer, temporaryDirectory } from '../helpers/server.ts';
 import { GUIDE_SCREENS } from './guide-screens.ts';
 import { PLAYGROUND_SCREENS } from './playground-screens.ts';
+import { RUN_SCREENS } from './run-screens.ts';
 import { SETTINGS_SCREENS } from './settings-screens.ts';
 
 const DIRECTORY = join(import.meta.dirname, '../../coverage/screenshots');
@@ -51,6 +52,7 @@ const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.getByText(/first text after .* tokens/).waitFor();
   },
   ...PLAYGROUND_SCREENS,
+  ...RUN_SCREENS,
   ...SETTINGS_SCREENS,
   ...GUIDE_SCREENS,
   'not-found': (page) => page.goto('/bots/x/nothing'),
@@ -69,6 +71,12 @@ const staging = JSON.stringify(
   'agentlang 5\nagent "Demo" {\n  description "The next version"\n  prompt "You are brief."\n}\n',
 );
 await change(`deploy(botId: "demo", input: { source: ${staging}, environment: STAGING }) { id }`);
+for (let number = 0; number < 24; number += 1) {
+  const message =
+    number % 6 ? `Where is order A-10${number}?` : 'Please call time.now. What time is it?';
+  const input = `{ message: "${message}", sessionId: "user-${number % 7}" }`;
+  await change(`chat(botId: "demo", input: ${input}) { runId }`);
+}
 await mkdir(DIRECTORY, { recursive: true });
 const browser = await openBrowser();
 try {

@@ -52,6 +52,9 @@ function BotNav() {
       <NavLink href={`/bots/${id}/playground`} icon="chat">
         Playground
       </NavLink>
+      <NavLink href={`/bots/${id}/runs`} icon="list" isCurrent={/^\/runs\/./.test(location)}>
+        Runs
+      </NavLink>
     </>
   );
 }
@@ -60,17 +63,20 @@ function NavLink({
   href,
   icon,
   isPage = false,
+  isCurrent: isOurs = false,
   children,
 }: {
   href: string;
   icon: IconName;
   /** Whether the address is a page of its own, outside the console's views. */
   isPage?: boolean;
+  /** Whether the screen of another address belongs to this place. */
+  isCurrent?: boolean;
   children: ReactNode;
 }) {
   const [location] = useLocation();
   const isOfBot = href === '/bots' && /^\/bots\/[^/]+\/./.test(location);
-  const isCurrent = location === href || (location.startsWith(`${href}/`) && !isOfBot);
+  const isCurrent = isOurs || location === href || (location.startsWith(`${href}/`) && !isOfBot);
   const Anchor = isPage ? 'a' : Link;
   return (
     <Anchor

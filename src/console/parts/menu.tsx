@@ -74,7 +74,7 @@ export function Menu({
 }
 
 /** Places a menu below its button, or above it if the window has no space below. */
-function place(trigger: HTMLElement | null, list: HTMLElement | null): void {
+export function place(trigger: HTMLElement | null, list: HTMLElement | null): void {
   if (!trigger || !list) return;
   const from = trigger.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = list;

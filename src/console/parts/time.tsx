@@ -45,6 +45,22 @@ export function LocalTime({ at }: { at: string }) {
   );
 }
 
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+
+/** A time for a narrow column: the time of today, else the day before it. On hover it shows the exact time in UTC. */
+export function ShortTime({ at }: { at: string }) {
+  const moment = new Date(at);
+  const isToday = moment.toDateString() === new Date(serverNow()).toDateString();
+  return (
+    <time className="number" dateTime={at} title={exactTime(at)}>
+      {isToday
+        ? clock.format(moment)
+        : `${day.format(moment)}, ${clock.format(moment).slice(0, 5)}`}
+    </time>
+  );
+}
+
 /** A time in UTC, to the second. */
 function exactTime(at: string): string {
   return `${new Date(at).toISOString().replace('T', ' ').slice(0, 19)} UTC`;

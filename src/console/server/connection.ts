@@ -39,6 +39,21 @@ export async function tryNow(): Promise<void> {
   else schedule();
 }
 
+/** Waits until the server answers, or until the signal is aborted. */
+export function untilHere(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (connection.get().isAway && !signal.aborted) return;
+      unsubscribe();
+      signal.removeEventListener('abort', check);
+      resolve();
+    };
+    const unsubscribe = connection.subscribe(check);
+    signal.addEventListener('abort', check);
+    check();
+  });
+}
+
 function schedule(): void {
   connection.set({ isAway: true, nextTry: Date.now() + wait });
   timer = setTimeout(tryNow, wait);

@@ -6,7 +6,7 @@ import {
   FollowRun,
 } from '../../operations/console/operations.ts';
 import type { Persisted } from '../../operations/console/persisted.ts';
-import { connection, noteAway, noteHere } from './connection.ts';
+import { noteAway, noteHere, untilHere } from './connection.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
 import { AWAY, isSessionEnd, type Problem, problemFrom, problemIn } from './problem.ts';
 import type { Recording } from './recording.ts';
@@ -123,33 +123,20 @@ async function* readEvents(
   }
 }
 
-async function chatProblem(error: unknown): Promise<ChatProblem> {
+/** Converts what a stream of events throws. */
+export async function chatProblem(error: unknown): Promise<ChatProblem> {
   if (error instanceof ChatProblem) return noted(error);
   if (hasResponse(error)) return noted(new ChatProblem(await problemFrom(error.response)));
   noteAway();
   return new ChatProblem(AWAY);
 }
 
-function hasResponse(error: unknown): error is { response: Response } {
+/** Whether the server refused a stream, as opposed to a lost connection. */
+export function hasResponse(error: unknown): error is { response: Response } {
   return error instanceof NetworkError && error.response instanceof Response;
 }
 
 function noted(error: ChatProblem): ChatProblem {
   if (isSessionEnd(error.problem)) noteSessionEnd();
   return error;
-}
-
-/** Waits until the server answers, or until the signal is aborted. */
-function untilHere(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const check = () => {
-      if (connection.get().isAway && !signal.aborted) return;
-      unsubscribe();
-      signal.removeEventListener('abort', check);
-      resolve();
-    };
-    const unsubscribe = connection.subscribe(check);
-    signal.addEventListener('abort', check);
-    check();
-  });
 }

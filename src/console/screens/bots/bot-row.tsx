@@ -41,10 +41,11 @@ export function BotRow({
       <td data-label="Staging">
         <Running deployment={bot.staging} />
       </td>
-      <StatsCells stats={stats} />
+      <StatsCells stats={stats} botId={bot.id} />
       <td className="bot-menu">
         <Menu label={`Actions for ${bot.name}`} button={<Icon name="dots" />}>
           <MenuItem onSelect={() => navigate(address)}>Open</MenuItem>
+          <MenuItem onSelect={() => navigate(`/bots/${bot.id}/runs`)}>Runs</MenuItem>
           <MenuItem onSelect={() => void navigator.clipboard.writeText(bot.id)}>Copy id</MenuItem>
           <MenuItem unavailable={!mayChange && lacks('ADMIN')} onSelect={onRename}>
             Rename…
@@ -77,7 +78,7 @@ function Running({ deployment }: { deployment: RunningDeploymentFragment | null 
   );
 }
 
-function StatsCells({ stats }: { stats: Stats }) {
+function StatsCells({ stats, botId }: { stats: Stats; botId: string }) {
   if (stats.state === 'reading')
     return (
       <>
@@ -107,10 +108,17 @@ function StatsCells({ stats }: { stats: Stats }) {
         />
       </td>
       <td className="right" data-label="Runs">
-        {count(runs)}
+        <Link href={`/bots/${botId}/runs?range=24h`} aria-label={`${count(runs)} runs`}>
+          {count(runs)}
+        </Link>
       </td>
       <td className={failed > 0 ? 'right bot-failed' : 'right'} data-label="Failed">
-        {count(failed)}
+        <Link
+          href={`/bots/${botId}/runs?range=24h&status=failed`}
+          aria-label={`${count(failed)} failed runs`}
+        >
+          {count(failed)}
+        </Link>
       </td>
       <td className="right" data-label="p95">
         {latencyP95 === null ? <span className="faint">–</span> : duration(latencyP95)}

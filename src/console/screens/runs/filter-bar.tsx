@@ -1,0 +1,125 @@
+import { useEffect, useRef, useState } from 'react';
+import { Icon } from '../../parts/icon.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { FILTER_NAMES, type FilterName, type Filters } from './filter.ts';
+import { FilterChip } from './filter-chip.tsx';
+import { CHIP_NAMES, CHIPS, type ChipName } from './filter-words.ts';
+import './filter-bar.css';
+import { TimeChip } from './time-chip.tsx';
+
+/** Pause in typing after which a search begins. */
+const PAUSE_MS = 200;
+
+export type FilterChange = Partial<Record<FilterName, string>>;
+
+/** The conditions on the runs, each with what is wrong with it. */
+export function FilterBar({
+  filters,
+  onChange,
+}: {
+  filters: Filters;
+  /** @param isTyping whether more changes follow, so that the history needs no entry. */
+  onChange(change: FilterChange, isTyping?: boolean): void;
+}) {
+  const { values, faults } = filters;
+  const [added, setAdded] = useState<ChipName>();
+  const isShown = (name: ChipName) => CHIPS[name].isUsual || values[name] || name === added;
+  const hidden = CHIP_NAMES.filter((name) => !isShown(name));
+  const wrong = FILTER_NAMES.filter((name) => faults[name]);
+  return (
+    <search className="filters" aria-label="Filters">
+      <Search
+        value={values.text ?? ''}
+        isWrong={faults.text !== undefined}
+        onChange={(text) => onChange({ text }, true)}
+      />
+      <TimeChip filters={filters} onChange={onChange} />
+      {CHIP_NAMES.filter(isShown).map((name) => (
+        <FilterChip
+          key={name}
+          name={name}
+          value={values[name]}
+          fault={faults[name]}
+          isNew={name === added}
+          onChange={(value) => onChange({ [name]: value })}
+          onClose={() => setAdded(undefined)}
+        />
+      ))}
+      {hidden.length > 0 && (
+        <Menu label="Add a filter" className="filter-add" button="+ filter" hasText>
+          {hidden.map((name) => (
+            <MenuItem key={name} onSelect={() => setAdded(name)}>
+              {CHIPS[name].label}
+            </MenuItem>
+          ))}
+        </Menu>
+      )}
+      {Object.keys(values).length > 1 && (
+        <button
+          type="button"
+          className="filter-add"
+          onClick={() => onChange(Object.fromEntries(FILTER_NAMES.map((name) => [name, ''])))}
+        >
+          Clear
+        </button>
+      )}
+      {wrong.length > 0 && (
+        <div className="filter-faults" role="alert">
+          <ul>
+            {wrong.map((name) => (
+              <li key={name}>
+                <span className="mono">{name}</span> {faults[name]} It is left out.
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </search>
+  );
+}
+
+/** Searches at each pause in typing. */
+function Search({
+  value,
+  isWrong,
+  onChange,
+}: {
+  value: string;
+  isWrong: boolean;
+  onChange(text: string): void;
+}) {
+  const [typed, setTyped] = useState(value);
+  const sent = useRef(value);
+  // The address changed by itself, as with the button that goes back.
+  if (value !== sent.current) {
+    sent.current = value;
+    setTyped(value);
+  }
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  useEffect(() => {
+    const text = typed.trim();
+    if (text === sent.current) return undefined;
+    const timer = setTimeout(() => {
+      sent.current = text;
+      latest.current(text);
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <label className="filter-search">
+      <Icon name="search" size={13} />
+      <input
+        type="search"
+        className="input"
+        aria-label="Search what was asked or answered"
+        aria-invalid={isWrong || undefined}
+        placeholder="Search asked and answered"
+        autoComplete="off"
+        maxLength={256}
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+    </label>
+  );
+}

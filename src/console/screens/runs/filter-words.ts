@@ -1,0 +1,49 @@
+import { CHANNELS, ENVIRONMENTS, KINDS, RUN_ERRORS, STATUSES } from '../run/words.ts';
+import { FILTER_NAMES, type FilterName } from './filter.ts';
+
+/** A condition that a chip shows and changes. */
+export type ChipName = Exclude<FilterName, 'text' | 'range' | 'from' | 'to' | 'date'>;
+
+type ChipWords = {
+  label: string;
+  /** The values to choose from, in the words of the address. Absent for a value that is typed. */
+  options?: string[];
+  placeholder?: string;
+  hint?: string;
+  isNumber?: true;
+  /** Whether the chip shows without a value. */
+  isUsual?: true;
+};
+
+const lower = (names: object) => Object.keys(names).map((name) => name.toLowerCase());
+
+/** The chips in their order. */
+export const CHIPS: Record<ChipName, ChipWords> = {
+  status: { label: 'status', options: lower(STATUSES), isUsual: true },
+  user: {
+    label: 'user',
+    placeholder: 'user-42',
+    hint: 'The session id of the conversation.',
+    isUsual: true,
+  },
+  environment: { label: 'environment', options: lower(ENVIRONMENTS), isUsual: true },
+  channel: { label: 'channel', options: lower(CHANNELS), isUsual: true },
+  error_code: { label: 'error', options: RUN_ERRORS.map((code) => code.toLowerCase()) },
+  min_latency_ms: {
+    label: 'slower than, ms',
+    placeholder: '5000',
+    hint: 'Finished runs that took at least this long.',
+    isNumber: true,
+  },
+  min_tokens: {
+    label: 'tokens from',
+    placeholder: '1000',
+    hint: 'Tokens of prompts and replies together.',
+    isNumber: true,
+  },
+  model: { label: 'model', placeholder: 'gpt-4o-mini', hint: 'The whole name of the model.' },
+  deployment_id: { label: 'deployment', placeholder: 'dep_…', hint: 'The id of a deployment.' },
+  kind: { label: 'kind', options: lower(KINDS) },
+};
+
+export const CHIP_NAMES = FILTER_NAMES.filter((name): name is ChipName => name in CHIPS);

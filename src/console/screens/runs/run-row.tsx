@@ -1,0 +1,99 @@
+import { memo, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { duration, ShortTime } from '../../parts/time.tsx';
+import { RunBadge } from '../run/run-badge.tsx';
+import { CHANNELS, ENVIRONMENTS, KINDS } from '../run/words.ts';
+import { COLUMNS, type ColumnName } from './columns.ts';
+import type { ListedRun } from './use-runs.ts';
+
+/** A run of the list: a link to its page. */
+export const RunRow = memo(function RunRow({
+  run,
+  index,
+  columns,
+  isSelected,
+  isReachable,
+  onOpen,
+}: {
+  run: ListedRun;
+  index: number;
+  columns: readonly ColumnName[];
+  isSelected: boolean;
+  /** Whether the key Tab stops at this row. */
+  isReachable: boolean;
+  /** Opens the run beside the list. @returns whether it has room for that. */
+  onOpen(id: string): boolean;
+}) {
+  return (
+    <tr
+      className={isSelected ? 'run-row run-row-selected' : 'run-row'}
+      // The first row is that of the names.
+      aria-rowindex={index + 2}
+    >
+      {COLUMNS.filter(({ name }) => columns.includes(name)).map(({ name }) => (
+        <td key={name} data-column={name}>
+          {name === 'input' ? (
+            <Link
+              href={`/runs/${run.id}`}
+              className="run-link cut"
+              dir="auto"
+              data-index={index}
+              aria-current={isSelected || undefined}
+              tabIndex={isReachable ? 0 : -1}
+              onClick={(event) => {
+                const isPlain = !event.metaKey && !event.ctrlKey && !event.shiftKey;
+                // The key Enter makes a click without a count.
+                if (isPlain && event.detail > 0 && onOpen(run.id)) event.preventDefault();
+              }}
+            >
+              {run.input.trim() || <span className="faint">(empty)</span>}
+            </Link>
+          ) : (
+            cellOf(run, name)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+});
+
+function cellOf(run: ListedRun, name: Exclude<ColumnName, 'input'>): ReactNode {
+  switch (name) {
+    case 'status':
+      return <RunBadge status={run.status} />;
+    case 'time':
+      return <ShortTime at={run.createdAt} />;
+    case 'user':
+      return run.user ? (
+        <span className="mono cut" title={run.user}>
+          {run.user}
+        </span>
+      ) : (
+        NONE
+      );
+    case 'model':
+      return run.model ? <span className="cut">{run.model}</span> : NONE;
+    case 'channel':
+      return CHANNELS[run.channel];
+    case 'environment':
+      return ENVIRONMENTS[run.environment];
+    case 'kind':
+      return KINDS[run.kind];
+    case 'error':
+      return run.error ? <span className="mono cut">{run.error.code.toLowerCase()}</span> : NONE;
+    case 'deployment':
+      return run.deployment ? (
+        <span className="mono" title={run.deployment.id}>
+          …{run.deployment.id.slice(-6)}
+        </span>
+      ) : (
+        NONE
+      );
+    case 'latency':
+      return run.latencyMs === null ? NONE : duration(run.latencyMs);
+    case 'tokens':
+      return run.tokensUsed.toLocaleString('en');
+  }
+}
+
+const NONE = <span className="faint">–</span>;

@@ -1,0 +1,157 @@
+import { useMemo, useState } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import { Screen } from '../../frame/screen.tsx';
+import { Badge } from '../../parts/badge.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Empty, Failed } from '../../parts/state.tsx';
+import { serverNow } from '../../server/clock.ts';
+import { lacks, useScope } from '../../server/viewer.ts';
+import { placeIn, withPlace } from '../run/run-place.ts';
+import { ColumnMenu } from './column-menu.tsx';
+import { type Filters, filterAt, readFilters, withFilters } from './filter.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { RunPanel } from './run-panel.tsx';
+import { RunTable } from './run-table.tsx';
+import './runs.css';
+import { useLiveRuns } from './use-live-runs.ts';
+import { useRuns } from './use-runs.ts';
+
+/** Width of the window, in pixels, from which a run opens beside the list. */
+const WIDE = 900;
+
+/** The runs of a bot: filters, the list, and the run that is open beside it. The address holds all of that. */
+export default function Runs({ botId }: { botId: string }) {
+  const mayRead = useScope('RUNS');
+  if (!mayRead)
+    return (
+      <Screen title="Runs">
+        <Empty title={lacks('RUNS')}>
+          <p>Runs hold what users wrote. Sign in with a key that may read them.</p>
+        </Empty>
+      </Screen>
+    );
+  return <ReadRuns botId={botId} />;
+}
+
+function ReadRuns({ botId }: { botId: string }) {
+  const [search, setSearch] = useSearchParams();
+  const [, navigate] = useLocation();
+  const [isPaused, setPaused] = useState(false);
+  const filters = useFilters(search);
+  // A period that ends now begins where it began when it was chosen.
+  const filter = useMemo(() => filterAt(filters, lastMinute()), [filters]);
+  const pages = useRuns(botId, filter);
+  const live = useLiveRuns(botId, filter, pages, !isPaused);
+  const selected = search.get('run') ?? undefined;
+  const select = (id: string | undefined) => {
+    if (id && innerWidth < WIDE) {
+      navigate(`/runs/${id}`);
+      return false;
+    }
+    setSearch(
+      (before) => {
+        const next = withPlace(before, { ...placeIn(before), span: undefined });
+        if (id) next.set('run', id);
+        else next.delete('run');
+        return next;
+      },
+      { replace: true },
+    );
+    return true;
+  };
+  return (
+    <Screen
+      title="Runs"
+      actions={
+        <>
+          <Badge tone={live.problem ? 'bad' : isPaused ? 'off' : 'live'}>
+            {live.problem ? 'not live' : isPaused ? 'paused' : 'live'}
+          </Badge>
+          <Button look="quiet" onClick={() => setPaused(!isPaused)}>
+            {isPaused ? 'Resume' : 'Pause'}
+          </Button>
+          <ColumnMenu />
+        </>
+      }
+    >
+      <div className={selected ? 'runs runs-open' : 'runs'}>
+        <div className="runs-list">
+          <FilterBar
+            filters={filters}
+            onChange={(change, isTyping = false) =>
+              setSearch((before) => withFilters(before, change), { replace: isTyping })
+            }
+          />
+          {live.count > 0 && (
+            <button type="button" className="runs-new" onClick={live.show}>
+              {live.count.toLocaleString('en')} new {live.count === 1 ? 'run' : 'runs'} ↑
+            </button>
+          )}
+          <span className="unseen" role="status">
+            {live.count > 0 ? `${live.count.toLocaleString('en')} new runs` : ''}
+          </span>
+          {pages.problem && pages.runs.length === 0 ? (
+            <Failed problem={pages.problem} onRetry={pages.readAgain} />
+          ) : (
+            <RunTable pages={pages} selected={selected} onSelect={select}>
+              <NoRuns
+                botId={botId}
+                isFiltered={Object.keys(filters.values).length > 0}
+                onClear={() =>
+                  setSearch((before) =>
+                    withFilters(
+                      before,
+                      Object.fromEntries(Object.keys(filters.values).map((name) => [name, ''])),
+                    ),
+                  )
+                }
+              />
+            </RunTable>
+          )}
+        </div>
+        {selected && (
+          <RunPanel key={selected} id={selected} botId={botId} onClose={() => select(undefined)} />
+        )}
+      </div>
+    </Screen>
+  );
+}
+
+/** The filters of the address. They stay the same object while the address changes elsewhere. */
+function useFilters(search: URLSearchParams): Filters {
+  const read = readFilters(search);
+  const text = JSON.stringify(read);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for what was read
+  return useMemo(() => read, [text]);
+}
+
+/** The end of this minute, so that a view opened twice within it asks the same. */
+function lastMinute(): number {
+  return Math.ceil(serverNow() / 60_000) * 60_000;
+}
+
+function NoRuns({
+  botId,
+  isFiltered,
+  onClear,
+}: {
+  botId: string;
+  isFiltered: boolean;
+  onClear(): void;
+}) {
+  if (isFiltered)
+    return (
+      <Empty title="No run matches these filters">
+        <p>Widen the time, or clear the filters.</p>
+        <Button onClick={onClear}>Clear the filters</Button>
+      </Empty>
+    );
+  return (
+    <Empty title="No runs yet">
+      <p>Each message to this bot becomes a run. Send the first one in the playground.</p>
+      <ButtonLink href={`/bots/${botId}/playground`} look="primary">
+        Open the playground
+      </ButtonLink>
+    </Empty>
+  );
+}

@@ -1,0 +1,133 @@
+import { useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Choice, Choices } from '../../parts/choices.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Popover } from '../../parts/popover.tsx';
+import { type FilterName, type Filters, RANGES } from './filter.ts';
+
+type TimeChange = Partial<Record<FilterName, string>>;
+
+const NO_TIME: TimeChange = { range: '', date: '', from: '', to: '' };
+
+const moment = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+
+/** The period of the runs: one that ends now, a UTC day, or from one moment to another. */
+export function TimeChip({
+  filters: { values, faults, filter },
+  onChange,
+}: {
+  filters: Filters;
+  onChange(change: TimeChange): void;
+}) {
+  const isSet = values.range || values.date || values.from || values.to;
+  const isWrong = faults.range || faults.date || faults.from || faults.to;
+  return (
+    <span className={`filter${isWrong ? ' filter-wrong' : isSet ? ' filter-set' : ''}`}>
+      <Popover
+        label="Filter by time"
+        className="chip chip-button"
+        button={<span className="cut">{wordsOf(values, filter)}</span>}
+      >
+        {(close) => (
+          <>
+            <Choices label="Period">
+              {Object.entries(RANGES).map(([range, { label }]) => (
+                <Choice
+                  key={range}
+                  type="radio"
+                  name="range"
+                  label={label}
+                  isChosen={range === values.range}
+                  // The panel stays open, because arrow keys choose each option that they pass.
+                  onChange={() => onChange({ ...NO_TIME, range })}
+                />
+              ))}
+            </Choices>
+            <Between
+              from={localOf(filter.from)}
+              to={localOf(filter.to)}
+              onApply={(from, to) => {
+                onChange({ ...NO_TIME, from, to });
+                close();
+              }}
+            />
+          </>
+        )}
+      </Popover>
+      {isSet && (
+        <button
+          type="button"
+          className="filter-remove"
+          aria-label="Remove the filter by time"
+          onClick={() => onChange(NO_TIME)}
+        >
+          <Icon name="close" size={12} />
+        </button>
+      )}
+    </span>
+  );
+}
+
+function Between({
+  from,
+  to,
+  onApply,
+}: {
+  from: string;
+  to: string;
+  onApply(from: string, to: string): void;
+}) {
+  const [typed, setTyped] = useState({ from, to });
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onApply(isoOf(typed.from), isoOf(typed.to));
+      }}
+    >
+      <TextField
+        label="From"
+        type="datetime-local"
+        value={typed.from}
+        onChange={({ target }) => setTyped({ ...typed, from: target.value })}
+      />
+      <TextField
+        label="To"
+        type="datetime-local"
+        value={typed.to}
+        onChange={({ target }) => setTyped({ ...typed, to: target.value })}
+      />
+      <Button type="submit" look="primary">
+        Apply
+      </Button>
+    </form>
+  );
+}
+
+function wordsOf(values: Filters['values'], { date, from, to }: Filters['filter']): string {
+  if (date) return `on ${date}, UTC`;
+  const words = (iso: string) => moment.format(new Date(iso));
+  if (from && to) return `${words(from)} – ${words(to)}`;
+  if (from) return `from ${words(from)}`;
+  if (to) return `until ${words(to)}`;
+  return RANGES[values.range ?? '']?.label ?? 'time';
+}
+
+/** A time as the browser's field for local times has it. */
+function localOf(iso: string | null | undefined): string {
+  if (!iso) return '';
+  const time = new Date(iso);
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}
+
+function isoOf(local: string): string {
+  return local === '' ? '' : new Date(local).toISOString();
+}

@@ -1,0 +1,47 @@
+import type { Page } from 'playwright-core';
+
+/** A run whose page has an error, and one with tool calls. */
+const open = async (page: Page, text: string) => {
+  await page.goto(`/bots/demo/runs?text=${encodeURIComponent(text)}`);
+  await page.locator('.run-link').first().focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Asked' }).waitFor();
+};
+
+/** The screens of runs by the names of their files, each led to from the one before it. */
+export const RUN_SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
+  runs: async (page) => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto('/bots/demo/runs');
+    await page.locator('.run-link').nth(5).waitFor();
+  },
+  'runs-open': async (page) => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto('/bots/demo/runs?range=24h');
+    await page.locator('.run-link').first().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('region', { name: 'Open run' }).getByText('Load history').waitFor();
+  },
+  'runs-filters': async (page) => {
+    await page.goto('/bots/demo/runs?status=broken&user=user-3&range=7d');
+    await page.getByText('It is left out.').waitFor();
+    await page.locator('.run-link').first().waitFor();
+  },
+  'runs-none': async (page) => {
+    await page.goto('/bots/demo/runs?user=nobody');
+    await page.getByRole('heading', { name: 'No run matches these filters' }).waitFor();
+  },
+  run: async (page) => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await open(page, 'time.now');
+    await page.getByRole('button', { name: /execute_tool/ }).click();
+  },
+  'run-events': async (page) => {
+    await page.getByRole('button', { name: 'Events' }).click();
+    await page.getByText('Run started').waitFor();
+  },
+  'run-none': async (page) => {
+    await page.goto('/runs/run_00000000000000000000000000');
+    await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+  },
+};

@@ -1,0 +1,217 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { type MadeRun, makeRuns } from '../helpers/runs.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+/** Runs a second apart, the first one the newest. */
+function numbered(count: number, of: (number: number) => Partial<MadeRun> = () => ({})) {
+  const now = Date.now();
+  return Array.from({ length: count }, (_, number) => ({
+    input: `Question ${number}`,
+    latencyMs: 1_000 + number,
+    createdAt: new Date(now - number * 1_000),
+    ...of(number),
+  }));
+}
+
+describe('the list of runs', () => {
+  browserTest('shows runs, and reads more of them while it is scrolled', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const details = { sessionId: 'user-42', model: 'gpt-4o-mini', promptTokens: 1_200 };
+    const runs = numbered(130, (number) =>
+      number === 0 ? { ...details, status: 'FAILED', errorCode: 'model_timeout' } : {},
+    );
+    await makeRuns(app, bot, runs);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await page.getByRole('button', { name: 'Actions for Bot' }).click();
+    await page.getByRole('menuitem', { name: 'Runs' }).click();
+    const first = page.getByRole('row').filter({ hasText: 'Question 0' });
+    await first.waitFor();
+    expect(await first.textContent()).toMatch(
+      /^failed\d\d:\d\d:\d\duser-42Question 0gpt-4o-miniAPI1\.0 s1,200$/,
+    );
+    expect(await first.getByRole('link').getAttribute('href')).toMatch(/^\/runs\/run_/);
+    const table = page.getByRole('table', { name: 'Runs' });
+    await assertAccessible(page);
+    await assertFits(page);
+    await expect
+      .poll(async () => {
+        await page.locator('.run-scroll').evaluate((list) => list.scrollTo(0, 1e6));
+        return page.getByText('Question 129').count();
+      })
+      .toBe(1);
+    expect(await table.getAttribute('aria-rowcount')).toBe('131');
+    expect(await page.getByRole('row').count()).toBeLessThan(60);
+    await assertQuiet();
+  });
+
+  browserTest('opens runs beside it by keyboard alone, and their pages', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const made = await makeRuns(app, bot, numbered(3));
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/bots/${bot}/runs`);
+    await page.getByRole('link', { name: 'Question 0' }).focus();
+    await page.keyboard.press('ArrowDown');
+    const panel = page.getByRole('region', { name: 'Open run' });
+    await panel.getByRole('region', { name: 'Asked' }).getByText('Question 0').waitFor();
+    await page.keyboard.press('ArrowDown');
+    await panel.getByRole('region', { name: 'Asked' }).getByText('Question 1').waitFor();
+    expect(new URL(page.url()).searchParams.get('run')).toBe(made[1]?.id);
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.reload();
+    await panel.getByRole('region', { name: 'Asked' }).getByText('Question 1').waitFor();
+    await page.getByRole('button', { name: 'Close the run' }).click();
+    await panel.waitFor({ state: 'detached' });
+    await page.getByRole('row').filter({ hasText: 'Question 2' }).click();
+    await panel.getByRole('region', { name: 'Asked' }).getByText('Question 2').waitFor();
+    await page.getByRole('link', { name: 'Question 2' }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toBe(`${app.url}/runs/${made[2]?.id}`);
+    await page.goBack();
+    await panel.waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('is filtered by its address, and says what in it makes no sense', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    await makeRuns(
+      app,
+      bot,
+      numbered(12, (number) => ({
+        status: number < 2 ? 'FAILED' : 'COMPLETED',
+        sessionId: number % 2 ? 'ada' : 'bob',
+        input: number === 5 ? 'Refund my lamp' : `Question ${number}`,
+      })),
+    );
+    const { page, assertQuiet } = await signedIn(
+      tenant.apiKey,
+      `/bots/${bot}/runs?status=broken&user=ada&min_tokens=-1&from=yesterday&environment=mars`,
+    );
+    const rows = page.locator('.run-link');
+    await expect.poll(() => rows.count()).toBe(6);
+    const faults = await page.getByRole('alert').getByRole('listitem').allTextContents();
+    expect(faults.map((fault) => fault.split(' ', 1)[0])).toEqual([
+      'status',
+      'from',
+      'environment',
+      'min_tokens',
+    ]);
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.getByRole('button', { name: 'status: broken' }).click();
+    await page.getByRole('radio', { name: 'failed' }).check();
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(new URL(page.url()).searchParams.get('status')).toBe('failed');
+    await page.keyboard.press('Escape');
+    await page.goBack();
+    await expect.poll(() => rows.count()).toBe(6);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await expect.poll(() => rows.count()).toBe(12);
+    expect(page.url()).toBe(`${app.url}/bots/${bot}/runs`);
+
+    await page.getByRole('searchbox').fill('lamp');
+    await expect.poll(() => rows.allTextContents()).toEqual(['Refund my lamp']);
+    await page.getByRole('searchbox').fill('');
+    await page.getByRole('button', { name: '+ filter' }).click();
+    await page.getByRole('menuitem', { name: 'slower than' }).click();
+    const value = page.getByRole('dialog', { name: 'Filter by slower than' }).getByRole('textbox');
+    await value.fill('1009');
+    await assertAccessible(page);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => rows.count()).toBe(3);
+    expect(page.url()).toContain('min_latency_ms=1009');
+    await page.getByRole('button', { name: 'time' }).first().click();
+    await page.getByRole('radio', { name: 'last hour' }).check();
+    await expect.poll(() => page.url()).toContain('range=1h');
+    await page.goto(`/bots/${bot}/runs?user=nobody`);
+    await page.getByRole('heading', { name: 'No run matches these filters' }).waitFor();
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await expect.poll(() => rows.count()).toBe(12);
+    await assertQuiet();
+  });
+
+  browserTest('shows new runs on demand, and changes those that it shows', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    app.upstream.script(async ({ request, say, end, closed }) => {
+      if (request.body.messages.at(-1)?.content === 'Old question') return void (await closed);
+      say('An answer');
+      end();
+    });
+    const answer = tenant.chat(bot, { message: 'Old question' });
+    const running = () => app.prisma.run.findFirst({ where: { botId: bot, status: 'RUNNING' } });
+    await expect.poll(running, { timeout: 30_000 }).not.toBeNull();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await page.getByTitle(`Copy ${bot}`).waitFor();
+    const following = page.waitForRequest('**/graphql/stream');
+    await page.goto(`/bots/${bot}/runs`);
+    const old = page.getByRole('row').filter({ hasText: 'Old question' });
+    await old.getByText('running').waitFor();
+    // The response begins when the server follows the runs.
+    await (await (await following).response())?.headerValue('content-type');
+    for (const message of ['First', 'Second']) await tenant.chat(bot, { message });
+    await page.getByRole('button', { name: '2 new runs' }).waitFor();
+    const links = page.locator('.run-link');
+    expect(await links.allTextContents()).toEqual(['Old question']);
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.getByRole('button', { name: '2 new runs' }).click();
+    await expect.poll(() => links.allTextContents()).toEqual(['Second', 'First', 'Old question']);
+    const { id } = (await running()) ?? {};
+    await tenant.graphql(`mutation { cancelRun(id: "${id}") { id } }`);
+    await old.getByText('cancelled').waitFor();
+    await answer;
+
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('paused').waitFor();
+    await tenant.chat(bot, { message: 'Third' });
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('button', { name: '1 new run' }).click();
+    await expect.poll(() => links.first().textContent()).toBe('Third');
+    await assertQuiet();
+  });
+
+  browserTest('shows a failure with the id of the request, and tries again', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    await makeRuns(app, bot, numbered(1));
+    const { page } = await signedIn(tenant.apiKey, `/bots/${bot}/playground`);
+    await page.getByRole('link', { name: 'Playground' }).waitFor();
+    await page.route('**/graphql', (route) =>
+      route.fulfill({
+        headers: { 'x-request-id': 'req_broken' },
+        json: { errors: [{ message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } }] },
+      }),
+    );
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await page.getByTitle('Copy req_broken').first().waitFor();
+    await assertAccessible(page);
+    await page.unroute('**/graphql');
+    await page.getByRole('button', { name: 'Try again' }).first().click();
+    await page.getByRole('link', { name: 'Question 0' }).waitFor();
+  });
+
+  browserTest('shows nothing of another account, nor to a key without the scope', async () => {
+    const [tenant, other] = [await app.tenant(), await app.tenant()];
+    const bot = await other.bot(null);
+    await makeRuns(app, bot, numbered(1));
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/bots/${bot}/runs`);
+    await page.getByRole('button', { name: 'Try again' }).first().waitFor();
+    expect(await page.content()).not.toContain('Question 0');
+    await assertQuiet();
+    const limited = await signedIn(await other.key({ scopes: ['CHAT'] }), `/bots/${bot}/runs`);
+    await limited.page.getByText('Your key lacks the scope runs.').waitFor();
+  });
+});
