@@ -96,6 +96,13 @@ export type ErrorCode =
   /** The session is busy with another message. */
   | 'SESSION_BUSY';
 
+/** Rating of a run. */
+export type FeedbackRating =
+  /** The reply was bad. */
+  | 'DOWN'
+  /** The reply was good. */
+  | 'UP';
+
 /** Permission of an API key. */
 export type KeyScope =
   /** Manage the bots and API keys of the account, and read its audit log. */
@@ -132,6 +139,8 @@ export type RunFilter = {
   environment?: Environment | null | undefined;
   /** Returns only runs that failed with one of these error codes. */
   errorCode?: Array<ErrorCode> | null | undefined;
+  /** Returns only runs that have at least one such rating. */
+  feedback?: FeedbackRating | null | undefined;
   /** Returns only runs created at or after this time. */
   from?: string | null | undefined;
   /** Returns only runs of this kind. Defaults to all kinds but DRAFT. */

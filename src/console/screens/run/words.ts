@@ -21,7 +21,11 @@ export const CHANNELS: Record<Channel, string> = {
   TELEGRAM: 'Telegram',
 };
 
-export const KINDS: Record<RunKind, string> = { CHAT: 'chat', EXECUTE: 'prompt' };
+export const KINDS: Record<RunKind, string> = {
+  CHAT: 'chat',
+  EXECUTE: 'prompt',
+  DRAFT: 'draft',
+};
 
 export const ENVIRONMENTS: Record<Environment, string> = {
   PRODUCTION: 'production',
