@@ -190,9 +190,12 @@ const pathsOf = (scopes: KeyScope[]): Path[] => {
   return [...pathsFrom(ids, nodes, mayCall, mayRead, DEPTH)];
 };
 
-/** Paths through objects that the mutation has just created, or of other accounts, have no data to read. */
+/**
+ * Paths through objects that the mutation has just created, or of other accounts, have no data to read. Only one run has
+ * feedback.
+ */
 const isWithoutData = (name: string) =>
-  /^Query\.accounts |^Mutation\.(createAccount|suspendAccount|createBot|(create|rotate)ApiKey .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
+  /^(?!Query\.run ).* Run\.feedback |^Query\.accounts |^Mutation\.(createAccount|suspendAccount|createBot|(create|rotate)ApiKey .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
     name,
   );
 
