@@ -68,7 +68,7 @@ export function createConnection({
   // `Headers` would quote an invalid value in its error.
   if (!apiKey || !/^[!-~]+$/.test(apiKey)) throw misuse('apiKey is missing or invalid.');
   if (!dangerouslyAllowBrowser && 'document' in globalThis)
-    throw misuse('Everyone who opens this page can read its apiKey. Use a sessionToken.');
+    throw misuse('A page must not hold an apiKey. Use a sessionToken.');
   let limits: RateLimits | undefined;
 
   async function send(request: Request, settings: Settings, signal: AbortSignal) {
@@ -128,7 +128,7 @@ export function createConnection({
     },
 
     async open(request, settings, signal) {
-      const reason = () => new ConnectionError('The connection is silent.');
+      const reason = () => new ConnectionError('The connection stalled.');
       const silence = startDeadline(MAX_SILENCE_MS, [signal], reason);
       try {
         const response = await send(request, settings, silence.signal);

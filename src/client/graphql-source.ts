@@ -55,6 +55,10 @@ export function graphQLChat(
       return { ...reply, ...(output && { output }) };
     },
     start: operation('/graphql/stream', STREAM, variables),
+    join: operation('/graphql/stream', STREAM, {
+      botId,
+      input: { ...variables.input, onBusy: 'REJECT' },
+    }),
     follow: (runId, after = 0) => operation('/graphql/stream', FOLLOW, { runId, after }),
     cancel: (id) => operation('/graphql', CANCEL, { id }),
     decode,

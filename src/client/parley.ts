@@ -56,6 +56,11 @@ export class Parley extends ChatClient {
     botId: string,
     input: ExecuteInput,
     options?: RequestOptions,
+  ): ApiPromise<ExecuteReply | BackgroundRun>;
+  execute(
+    botId: string,
+    input: ExecuteInput,
+    options?: RequestOptions,
   ): ApiPromise<ExecuteReply | BackgroundRun> {
     const connection = this.connection;
     const settings = this.#settingsOf(options);

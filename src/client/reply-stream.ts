@@ -118,7 +118,7 @@ const CANCEL_LIMIT_MS = 30_000;
 
 /**
  * Cancels a run in the background. A run that cannot be cancelled ends by itself. Without an ID, it joins the stream of
- * the run to learn it. A message that waits for its turn has no run yet, and leaves the queue with its connections.
+ * the run to learn it.
  */
 export async function cancelRun<Reply>(
   connection: Connection,
@@ -131,7 +131,7 @@ export async function cancelRun<Reply>(
   try {
     const joined = runId
       ? undefined
-      : await connection.open(source.start, settings, deadline.signal);
+      : await connection.open(source.join, settings, deadline.signal);
     runId ??= joined?.runId;
     if (joined && !runId)
       for await (const event of source.decode(joined)) {

@@ -8,7 +8,7 @@ export function misuse(message: string): ParleyError {
 /** The address of a server without `/v1`. @throws ParleyError */
 export function rootOf(baseUrl: string): string {
   if (!/^https?:\/\/[^@]+$/.test(baseUrl) || !URL.canParse(baseUrl))
-    throw misuse('baseUrl must be an http or https address, without a user.');
+    throw misuse('baseUrl must be an http or https address without a user.');
   const { origin, pathname } = new URL(baseUrl);
   return origin + pathname.replace(/(\/v1)?\/*$/, '');
 }

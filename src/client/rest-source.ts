@@ -25,14 +25,16 @@ export function restExecute(
 }
 
 function restSource<Reply>(botId: string, whole: Request & { body: object }): RunSource<Reply> {
+  const start = {
+    ...whole,
+    headers: { ...whole.headers, ...EVENT_STREAM },
+    body: { ...whole.body, stream: true },
+  };
   return {
     whole,
     read: (body) => fromWire(body) as Reply,
-    start: {
-      ...whole,
-      headers: { ...whole.headers, ...EVENT_STREAM },
-      body: { ...whole.body, stream: true },
-    },
+    start,
+    join: { ...start, headers: { ...start.headers, 'x-on-busy': 'reject' } },
     follow: (runId, after) => eventsRequest(botId, runId, after),
     cancel: (runId) => ({ path: `${runPath(botId, runId)}/cancel` }),
     decode,
@@ -52,7 +54,7 @@ export function eventsRequest(botId: string, runId: string, after = 0): Request 
   return {
     method: 'GET',
     path: `${runPath(botId, runId)}/events`,
-    headers: { ...EVENT_STREAM, ...(after > 0 && { 'last-event-id': String(after) }) },
+    headers: { ...EVENT_STREAM, ...(after > 0 && { 'last-event-id': `${after}` }) },
   };
 }
 

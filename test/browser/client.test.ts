@@ -97,6 +97,6 @@ describe('a page of another origin', () => {
         return error instanceof Error ? error.message : undefined;
       }
     });
-    expect(message).toContain('Everyone who opens this page can read its apiKey.');
+    expect(message).toContain('A page must not hold an apiKey.');
   });
 });

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Parley, RunError, TimeoutError } from '../../src/client/index.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import type { Script } from '../helpers/upstream.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -11,12 +12,14 @@ beforeAll(async () => {
   tenant = await app.tenant();
   bot = await tenant.bot();
   parley = new Parley({ apiKey: tenant.apiKey, baseUrl: app.url });
-  // A model that begins a reply and never ends it.
-  app.upstream.script(async ({ say, closed }) => {
-    for (const text of ['Once ', 'upon ', 'a time']) say(text);
-    await closed;
-  });
+  app.upstream.script(endless);
 });
+
+/** Begins a reply and never ends it. */
+const endless: Script = async ({ say, closed }) => {
+  for (const text of ['Once ', 'upon ', 'a time']) say(text);
+  await closed;
+};
 
 /** Waits until the only run of a session has ended. */
 const statusOf = (sessionId: string) =>
@@ -102,6 +105,36 @@ describe('a whole reply cancels its run', () => {
     await expect(chat).rejects.toMatchObject({ name: 'TimeoutError', code: 'timeout' });
     // The run may not have begun before the time was over; then it is cancelled after its beginning.
     await statusOf('time').toEqual(['CANCELLED']);
+  });
+});
+
+describe('a message that waits for its turn', () => {
+  test('is never sent to the model when it is aborted', async () => {
+    const first = parley.chatStream(bot, input('queue'))[Symbol.asyncIterator]();
+    await first.next();
+    const calls = app.upstream.requests.length;
+    const abortion = new AbortController();
+    const waiting = [
+      parley.chat(bot, input('queue'), { signal: abortion.signal }),
+      parley.chatStream(bot, input('queue'), { signal: abortion.signal }).finalReply(),
+    ];
+    const failures = Promise.allSettled(waiting);
+    await expect.poll(() => app.waiting()).toBe(2);
+    abortion.abort(new Error('mine'));
+    const reasons = (await failures).map((result) => 'reason' in result && result.reason.message);
+    expect(reasons).toEqual(['mine', 'mine']);
+    await expect.poll(() => app.waiting()).toBe(0);
+    await first.return?.();
+    await statusOf('queue').toEqual(['CANCELLED']);
+    // A message after them is the next one that the model reads.
+    app.upstream.script(({ say, end }) => {
+      say('Next');
+      end();
+    });
+    const next = await parley.chat(bot, { message: 'Next', sessionId: 'queue' });
+    expect(next.response).toBe('Next');
+    expect(app.upstream.requests.length).toBe(calls + 1);
+    app.upstream.script(endless);
   });
 });
 

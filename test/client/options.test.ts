@@ -34,7 +34,7 @@ describe('a client refuses', () => {
   test('a key in a browser, unless the page says that it knows the danger', () => {
     vi.stubGlobal('window', {});
     vi.stubGlobal('document', {});
-    expect(() => new Parley({ apiKey: CANARY })).toThrow('Everyone who opens this page');
+    expect(() => new Parley({ apiKey: CANARY })).toThrow('A page must not hold an apiKey.');
     expect(() => new ChatClient({ apiKey: CANARY })).toThrow('Use a sessionToken');
     new Parley({ apiKey: CANARY, dangerouslyAllowBrowser: true });
     new Parley({ sessionToken: 'token' });

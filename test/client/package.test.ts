@@ -97,10 +97,10 @@ describe('the package', () => {
   });
 
   test.each([
-    ['everything', 6_000, "export * from './index.js';"],
+    ['everything', 6 * 1_024, "export * from './index.js';"],
     [
       'a program that only chats',
-      4_000,
+      4 * 1_024,
       `import { ChatClient } from './index.js';
        const client = new ChatClient({ apiKey: 'key' });
        for await (const delta of client.chatStream('demo', { message: 'Hi' })) console.log(delta);`,
