@@ -11,8 +11,11 @@ export type Run = {
   deploymentId: string | null;
   /** Environment in which the run was requested. */
   environment: Environment;
-  /** Kind of the run: `chat` is a turn of a conversation, `execute` a single prompt. */
-  kind: 'chat' | 'execute';
+  /**
+   * Kind of the run: `chat` is a turn of a conversation, `execute` a single prompt, `draft` a chat with a definition that is
+   * not deployed. Lists hold no drafts.
+   */
+  kind: 'chat' | 'execute' | 'draft';
   /** Current status of the run. */
   status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
   /** Channel through which the run was requested. */
@@ -99,7 +102,7 @@ export type RunFilter = {
   /** Only runs from this channel. */
   channel?: Run['channel'] | undefined;
   /** Only runs of this kind. */
-  kind?: Run['kind'] | undefined;
+  kind?: 'chat' | 'execute' | undefined;
   /** Only runs in this environment. */
   environment?: Environment | undefined;
   /** Only runs created on this UTC day, as `YYYY-MM-DD`. */
