@@ -39,6 +39,8 @@ export type Config = {
   metrics: { token: string | undefined; port: number | undefined } | undefined;
   /** Days that runs are kept; none: forever. */
   retentionDays: number | undefined;
+  /** Days that runs keep what they sent to the model; 0: not at all; none: the default. */
+  promptDays: number | undefined;
   logLevel: LogLevel;
 };
 
@@ -108,6 +110,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
         ? { token: all.PARLEY_METRICS_TOKEN, port: all.PARLEY_METRICS_PORT }
         : undefined,
     retentionDays: all.PARLEY_RETENTION_DAYS,
+    promptDays: all.PARLEY_PROMPT_DAYS,
     logLevel: all.LOG_LEVEL,
   };
 }

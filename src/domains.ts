@@ -4,6 +4,7 @@ import type { Limits } from './accounts/limits.ts';
 import type { SessionTokens } from './accounts/session-tokens.ts';
 import type { SignInCodes } from './accounts/sign-in-codes.ts';
 import { createAgentDomain } from './agent/compose.ts';
+import { createSentPrompts } from './agent/sent-prompt.ts';
 import { createBots } from './bots/bots.ts';
 import { createCoordination } from './coordination/compose.ts';
 import type { Redis } from './coordination/redis.ts';
@@ -43,6 +44,8 @@ export type DomainOptions = {
   resourceAttributes?: ResourceAttributes | undefined;
   /** Days that runs are kept; forever by default. */
   retentionDays?: number | undefined;
+  /** Days that runs keep what they sent to the model; 0: not at all. 30 by default. */
+  promptDays?: number | undefined;
   /** Receives the events that the metrics count; absent by default. */
   observer?: Observer | undefined;
   /** Milliseconds since the epoch, for the expiry of keys and tokens, and for limits without Redis. */
@@ -88,6 +91,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
     ...deployments,
     activeRuns,
     agent,
+    promptDays: options.promptDays,
   });
   return {
     domains: {
@@ -105,6 +109,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
       runList: runs.runList,
       runExport: runs.runExport,
       runFeedback: runs.runFeedback,
+      sentPrompts: createSentPrompts({ prisma, ...deployments }),
       runStats: runs.runStats,
       runUsage: runs.runUsage,
       runChanges: runs.runChanges,

@@ -79,6 +79,7 @@ const resourceAttributes = list.transform((entries, context) => {
 const port = z.coerce.number('must be a port number').int().min(0).max(65535);
 
 const NO_DAYS = 'must be a whole number of days, 1 to 36500';
+const NO_PROMPT_DAYS = 'must be a whole number of days, 0 to 36500';
 
 /** The environment variables that configure the server, as text, with their defaults. */
 export const environmentVariables = z
@@ -105,6 +106,10 @@ export const environmentVariables = z
     PARLEY_RETENTION_DAYS: z.coerce
       .number(NO_DAYS)
       .refine((days) => Number.isInteger(days) && days >= 1 && days <= 36_500, NO_DAYS)
+      .optional(),
+    PARLEY_PROMPT_DAYS: z.coerce
+      .number(NO_PROMPT_DAYS)
+      .refine((days) => Number.isInteger(days) && days >= 0 && days <= 36_500, NO_PROMPT_DAYS)
       .optional(),
     PARLEY_METRICS_TOKEN: z
       .string()

@@ -63,6 +63,7 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
     otlpEndpoint: config.otlpEndpoint,
     resourceAttributes: config.resourceAttributes,
     retentionDays: config.retentionDays,
+    promptDays: config.promptDays,
     metrics: config.metrics && {
       token: config.metrics.token,
       server: config.metrics.port !== undefined,

@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import type { Model } from '../model/model.ts';
 import type { Models } from '../model/models.ts';
 import type { Observer } from '../observer.ts';
+import { type PromptRecord, recordedDraft, recordedFacts } from '../runs/prompt-record.ts';
 import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import { missingValues, type Trace } from '../runs/trace.ts';
 import type { History, Recollection, SessionState } from '../sessions/history.ts';
@@ -40,7 +41,7 @@ export type Agent = {
    * Each step is a span of the trace; the caller ends the last span with the run. Source: the API document, "What the
    * service does".
    */
-  begin(task: AgentTask, signal: AbortSignal): Promise<Loop>;
+  begin(task: AgentTask, signal: AbortSignal): Promise<Loop & { prompt: PromptRecord }>;
   /** The model that a deployment uses, as traces name it. */
   modelOf(deployment: RunningDeployment): { name: string; provider: Model['provider'] };
 };
@@ -126,7 +127,7 @@ export function createAgent({
       });
       const outputSchema =
         task.outputSchema ?? (definition.output && schemaOfFields(definition.output));
-      const messages = await trace.step('merge_context', (span) => {
+      const { messages, rendered, historyLength } = await trace.step('merge_context', (span) => {
         const parts = { definition, values, history: past, message, toolbox, outputSchema };
         const prompt = assemblePrompt(parts);
         span.set({
@@ -136,12 +137,22 @@ export function createAgent({
           }),
           ...missingValues(prompt.missing),
         });
-        return prompt.messages;
+        return prompt;
       });
       const span = trace.begin('send_to_model');
       const model = openModel(deployment);
       const parts = { model, definition, messages, toolbox, outputSchema, redactor, sessionId };
-      return createLoop({ ...parts, values, span, signal });
+      const prompt: PromptRecord = {
+        now,
+        ...recordedFacts(facts),
+        ...(session &&
+          historyLength > 0 && {
+            history: { session: session.key, turn: session.turns, messages: historyLength },
+          }),
+        ...(task.outputSchema && { outputSchema: task.outputSchema }),
+        ...(deployment.isDraft && { draft: recordedDraft(rendered) }),
+      };
+      return { ...createLoop({ ...parts, values, span, signal }), prompt };
     },
   };
 }

@@ -19,9 +19,21 @@ export type PromptValues = {
   now: string;
 };
 
+/** The parts of the system prompt. An absent part is empty. */
+export type SystemPrompt = {
+  /** The rendered template of the definition. */
+  prompt: string;
+  /** The request for a structured reply. */
+  output: string;
+  memory: string;
+  context: string;
+};
+
 /** The messages of the first model call. */
 export type Prompt = {
   messages: ModelMessage[];
+  /** The rendered template of the definition. */
+  rendered: string;
   /** How many messages are history. */
   historyLength: number;
   /** Dotted paths of template values that were missing. */
@@ -57,13 +69,8 @@ export function assemblePrompt({
   toolbox,
   outputSchema,
 }: PromptParts): Prompt {
-  const { context, memory } = values;
-  const kept = Object.fromEntries(
-    Object.entries(memory).filter(([name]) => !Object.hasOwn(context, name)),
-  );
-  const { text, missing } = renderPrompt(definition, values);
-  const asksFor = outputSchema ? outputInstructions(outputSchema) : '';
-  const system = text + asksFor + delimited('memory', kept) + delimited('context', context);
+  const { missing, ...parts } = systemPrompt(definition, values, outputSchema);
+  const system = parts.prompt + parts.output + parts.memory + parts.context;
   const left = MAX_PROMPT_BYTES - Buffer.byteLength(system) - Buffer.byteLength(message);
   if (left < 0) {
     throw new GatewayError(
@@ -77,10 +84,34 @@ export function assemblePrompt({
     ...sent.map((past) => toModelMessage(past, toolbox)),
     { role: 'user', content: message },
   ];
-  return { messages, historyLength: sent.length, missing };
+  return { messages, rendered: parts.prompt, historyLength: sent.length, missing };
 }
 
-function renderPrompt({ prompt }: Definition, values: PromptValues) {
+/**
+ * Assembles the system prompt in its parts, in the order in which they are sent.
+ *
+ * @throws GatewayError `invalid_request` if the rendered prompt is too long.
+ */
+export function systemPrompt(
+  definition: Pick<Definition, 'prompt'>,
+  values: PromptValues,
+  outputSchema: JsonObject | undefined,
+): SystemPrompt & Pick<Prompt, 'missing'> {
+  const { context, memory } = values;
+  const kept = Object.fromEntries(
+    Object.entries(memory).filter(([name]) => !Object.hasOwn(context, name)),
+  );
+  const { text, missing } = renderPrompt(definition, values);
+  return {
+    prompt: text,
+    output: outputSchema ? outputInstructions(outputSchema) : '',
+    memory: delimited('memory', kept),
+    context: delimited('context', context),
+    missing,
+  };
+}
+
+function renderPrompt({ prompt }: Pick<Definition, 'prompt'>, values: PromptValues) {
   try {
     return renderTemplate(prompt, lookupIn(values));
   } catch (error) {

@@ -27,6 +27,12 @@ export type ActiveDeployments = {
    *   version of Parley.
    */
   find(botId: string, environment: Environment, version?: string): Promise<RunningDeployment>;
+  /**
+   * Loads any stored deployment by id.
+   *
+   * @throws GatewayError `bot_not_deployed` if its source is not valid in this version of Parley.
+   */
+  load(deploymentId: string): Promise<RunningDeployment>;
 };
 
 const CACHE_SIZE = 1_000;
@@ -79,6 +85,8 @@ export function createActiveDeployments({
   };
 
   return {
+    load,
+
     async find(botId, environment, version) {
       const name = `${botId} ${environment}`;
       const known = active.get(name);

@@ -10,6 +10,7 @@ import type { Observer } from '../observer.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { Queue } from '../runs/queue.ts';
 import type { Replay } from '../runs/replay.ts';
+import { PROMPT_DAYS } from '../runs/retention.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Tracing } from '../runs/trace.ts';
 import type { Sessions } from '../sessions/sessions.ts';
@@ -34,6 +35,8 @@ type Parts = {
   replay: Replay;
   tracing: Tracing;
   agent: Agent;
+  /** Days that runs keep what they sent to the model; 0: not at all. */
+  promptDays?: number | undefined;
   observer: Observer;
   log: Log;
   lifetime: Lifetime;
@@ -52,6 +55,7 @@ export function createExecutionDomain({
   replay,
   tracing,
   agent,
+  promptDays = PROMPT_DAYS,
   observer,
   log,
   lifetime,
@@ -59,7 +63,15 @@ export function createExecutionDomain({
   const idempotency = createIdempotency({ prisma, pubsub, log });
   const earlierRuns = createEarlierRuns({ idempotency, replay });
   const traceRun = createTraceRun({ agent, tracing });
-  const runExecutor = createRunExecutor({ agent, runs, queue, turns, observer, log });
+  const runExecutor = createRunExecutor({
+    agent,
+    runs,
+    queue,
+    turns,
+    keepsPrompts: promptDays > 0,
+    observer,
+    log,
+  });
   const executing = { activeRuns, activeDeployments, runs, traceRun, runExecutor };
   const starting = { ...executing, idempotency, earlierRuns };
   // Runs end before their dependencies close, even if the start of the app fails.

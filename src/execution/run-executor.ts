@@ -8,6 +8,7 @@ import { type ActiveRun, NO_MORE_TIME, type Slot } from '../runs/active-runs.ts'
 import type { BegunRun } from '../runs/begin.ts';
 import { recordEvents } from '../runs/event-codec.ts';
 import type { EventLog, RunEvent } from '../runs/events.ts';
+import type { PromptRecord } from '../runs/prompt-record.ts';
 import type { Queue } from '../runs/queue.ts';
 import type { RunOutcome, Runs } from '../runs/runs.ts';
 import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
@@ -46,6 +47,7 @@ export function createRunExecutor({
   runs,
   queue,
   turns,
+  keepsPrompts,
   observer,
   log,
 }: {
@@ -53,6 +55,8 @@ export function createRunExecutor({
   runs: Runs;
   queue: Pick<Queue, 'requeue'>;
   turns: Pick<Turns, 'notify'>;
+  /** Whether runs store what they sent to the model. */
+  keepsPrompts: boolean;
   observer: Observer;
   log: Log;
 }): RunExecutor {
@@ -62,12 +66,13 @@ export function createRunExecutor({
   const execute = async (job: Job, events: EventLog, signal: AbortSignal) => {
     const { begun, labels, task, trace, startedAt } = job;
     let result: LoopResult | undefined;
+    let prompt: PromptRecord | undefined;
     let failure: GatewayError | undefined;
     events.append({ type: 'RunStarted', runId: begun.id, sessionId: task.sessionId ?? null });
     const checkpoints = keepCheckpoints({ begun, trace, events });
     try {
       const loop = await agent.begin({ ...task, trace }, signal);
-      ({ result } = loop);
+      ({ result, prompt } = loop);
       await loop.run(events.append);
     } catch (error) {
       failure = toGatewayError(error);
@@ -83,6 +88,7 @@ export function createRunExecutor({
       latencyMs: Math.min(Math.round(performance.now() - startedAt), MAX_INT),
       toolsCalled: result?.toolsCalled ?? [],
       output: failure || signal.aborted ? undefined : result?.output,
+      prompt: keepsPrompts ? prompt : undefined,
       ...recordEvents(events.events),
       ...usage,
       spans: trace.finish({ ...usage, errorType }),

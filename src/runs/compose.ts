@@ -32,6 +32,8 @@ type Parts = Pick<Database, 'prisma' | 'sql'> & {
   resourceAttributes?: ResourceAttributes | undefined;
   /** Days that runs are kept; forever by default. */
   retentionDays?: number | undefined;
+  /** Days that runs keep what they sent to the model; 0: not at all. 30 by default. */
+  promptDays?: number | undefined;
   /** Milliseconds since the epoch. */
   clock?: (() => number) | undefined;
   observer: Observer;
@@ -48,6 +50,7 @@ export function createRunsDomain({
   otlpEndpoint,
   resourceAttributes,
   retentionDays,
+  promptDays,
   clock: now,
   observer,
   log,
@@ -60,7 +63,7 @@ export function createRunsDomain({
   const reporting = { pubsub, notify, observer, log };
   const cancel = createCancel({ prisma, owner, activeRuns, replay, ...reporting });
   lifetime.onStart(() => startRecovery({ prisma, ...reporting }));
-  lifetime.onStart(() => startRetention({ prisma, log, days: retentionDays }));
+  lifetime.onStart(() => startRetention({ prisma, log, days: retentionDays, promptDays }));
   lifetime.onStart(cancel.start);
   const traceExport = otlpEndpoint ? createTraceExport({ endpoint: otlpEndpoint, log }) : undefined;
   if (traceExport) lifetime.defer(traceExport.close);

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { AUDIT_DAYS } from '../accounts/audit.ts';
 import { isOwnerless } from '../coordination/worker-lease.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import { firstIdAt } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { type PeriodicTask, startPeriodic } from '../periodic.ts';
 import { IS_DRAFT_SESSION } from '../sessions/sessions.ts';
@@ -9,6 +10,9 @@ import { IS_DRAFT_SESSION } from '../sessions/sessions.ts';
 const SWEEP_EVERY_MS = 10 * 60 * 1_000;
 /** The shortest time for which a finished run's events can be replayed, as a PostgreSQL interval. */
 const REPLAYED_FOR = '24 hours';
+/** Days that runs keep what they sent to the model, by default. */
+export const PROMPT_DAYS = 30;
+const DAY_MS = 24 * 60 * 60 * 1_000;
 /** How long chats with drafts are kept at least, as a PostgreSQL interval. */
 const DRAFTS_FOR = '24 hours';
 const FINISHED = Prisma.sql`status IN ('COMPLETED', 'FAILED', 'CANCELLED')`;
@@ -20,7 +24,8 @@ const LOCK = 0x70726c79;
 
 /**
  * Deletes expired rows until it is disposed of: it sweeps at once and every ten minutes, in small batches. Deletes expired
- * idempotency records, entries of the audit log after 400 days, and chats with drafts after a day. If `days` is set, also deletes runs older than that
+ * idempotency records, entries of the audit log after 400 days, chats with drafts after a day, and what runs sent to the
+ * model after `promptDays`. If `days` is set, also deletes runs older than that
  * which finished at least a day ago, with their messages and traces, and sessions not seen for as long that have no
  * messages and no memory. Memory never expires. One process at a time sweeps a batch; the others skip it.
  *
@@ -30,10 +35,12 @@ export function startRetention({
   prisma,
   log,
   days,
+  promptDays = PROMPT_DAYS,
 }: {
   prisma: PrismaClient;
   log: Log;
   days?: number | undefined;
+  promptDays?: number | undefined;
 }): PeriodicTask {
   /**
    * @param keys the columns that identify a row.
@@ -75,6 +82,11 @@ export function startRetention({
       Prisma.sql`id`,
       Prisma.sql`${IS_DRAFT_SESSION} AND last_seen_at < now() - ${DRAFTS_FOR}::interval
         AND ${Prisma.raw(isOwnerless('lease_owner'))}`,
+    );
+    await sweepTable(
+      Prisma.sql`run_prompts`,
+      Prisma.sql`run_id`,
+      Prisma.sql`run_id < ${firstIdAt('run', Date.now() - promptDays * DAY_MS)}`,
     );
     if (days === undefined) return;
     const before = Prisma.sql`now() - make_interval(days => ${days}::int)`;

@@ -13,6 +13,7 @@ import { type Begin, type BegunRun, createBegin, type NewRun, stillOf } from './
 import type { NotifyOfRun } from './changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-codec.ts';
 import type { EndEvent } from './events.ts';
+import type { PromptRecord } from './prompt-record.ts';
 import { runChannel } from './run-channel.ts';
 import type { StoredSpan } from './spans.ts';
 import { CHECKPOINT, END } from './statements.ts';
@@ -36,6 +37,8 @@ export type RunOutcome = {
   spans: StoredSpan[];
   /** Encoded by `event-codec.ts`. */
   events: EventRecord['events'];
+  /** What the run sent to the model, if it stores that. */
+  prompt?: PromptRecord | undefined;
 };
 
 /** The events and spans of a run so far. */

@@ -76,7 +76,7 @@ export const END = statement(`
       (key text, "ownerId" text, attempt int, status text, response text, output jsonb, "errorCode" text,
        "errorMessage" text, "latencyMs" int, "promptTokens" int, "completionTokens" int,
        "tokensEstimated" boolean, "toolsCalled" json, spans jsonb, events jsonb, "sessionKey" text,
-       "leaseId" text, turn int, messages jsonb, together boolean)
+       "leaseId" text, turn int, messages jsonb, together boolean, prompt jsonb)
   ), held AS MATERIALIZED (
     SELECT requested.key, sessions.id, requested.turn, requested.messages IS NOT NULL AS grows
     FROM requested JOIN sessions ON sessions.id = "sessionKey" AND lease_id = "leaseId"
@@ -103,6 +103,10 @@ export const END = statement(`
     SELECT message.id, "sessionKey", key, turn, position, role::"MessageRole", text, "toolCalls", "toolCallId"
     FROM requested JOIN ended USING (key), jsonb_to_recordset(messages) AS message
       (id text, position int, role text, text text, "toolCalls" jsonb, "toolCallId" text)
+  ), prompted AS (
+    INSERT INTO run_prompts (run_id, prompt)
+    SELECT key, prompt FROM requested JOIN ended USING (key) WHERE prompt IS NOT NULL
+    ON CONFLICT (run_id) DO NOTHING
   )
   SELECT key FROM ended
   UNION ALL

@@ -9,6 +9,7 @@ import type { Keys } from '../accounts/keys.ts';
 import { type Quota, rateLimitExceeded } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
 import type { SignInCodes } from '../accounts/sign-in-codes.ts';
+import type { SentPrompts } from '../agent/sent-prompt.ts';
 import type { Bots } from '../bots/bots.ts';
 import type { ServerState } from '../coordination/server-state.ts';
 import type { DeploymentChanges } from '../deployments/changes.ts';
@@ -44,6 +45,7 @@ export type Domains = {
   runList: RunList;
   runExport: RunExport;
   runFeedback: RunFeedback;
+  sentPrompts: SentPrompts;
   runStats: RunStats;
   runUsage: RunUsage;
   runChanges: Changes;

@@ -16,6 +16,7 @@ import './session-changes.ts';
 import './run.ts';
 import './run-follow.ts';
 import './run-list.ts';
+import './run-prompt.ts';
 import './feedback.ts';
 import './run-export.ts';
 import './bot-stats.ts';

@@ -92,6 +92,8 @@ export function createSessions({
         ORDER BY id LIMIT ${BATCH}
       ), unrated AS (
         DELETE FROM feedback WHERE run_id IN (SELECT id FROM batch)
+      ), unprompted AS (
+        DELETE FROM run_prompts WHERE run_id IN (SELECT id FROM batch)
       ), forgotten AS (
         UPDATE runs SET input = '', response = NULL, output = NULL, events = NULL, context = NULL, metadata = NULL
         WHERE id IN (SELECT id FROM batch)

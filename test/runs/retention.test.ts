@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { makeId } from '../../src/ids.ts';
+import { firstIdAt, makeId } from '../../src/ids.ts';
 import { startRetention } from '../../src/runs/retention.ts';
 import { testDatabase } from '../helpers/database.ts';
 
@@ -107,6 +107,25 @@ describe('the retention sweep', () => {
     });
     expect(await bot.runs()).toEqual([young, chat].sort());
     expect(await bot.sessions()).toEqual([youngSession, user].sort());
+  });
+
+  test('deletes what runs sent to the model after its own limit', async () => {
+    const bot = await newBot();
+    const prompted = async (age: number) => {
+      const id = firstIdAt('run', daysAgo(age).getTime()).slice(0, -6) + makeId('run').slice(-6);
+      await prisma.runPrompt.create({
+        data: { runId: await bot.run(age, { id }), prompt: { now: '' } },
+      });
+      return id;
+    };
+    const [old, young] = [await prompted(30.01), await prompted(29.99)];
+    const left = async () =>
+      (await prisma.runPrompt.findMany({ where: { runId: { in: [old, young] } } })).map(
+        ({ runId }) => runId,
+      );
+    await sweep(undefined, async () => !(await left()).includes(old));
+    expect(await left()).toEqual([young]);
+    expect(await bot.runs()).toEqual([old, young].sort());
   });
 
   test('deletes audit log entries after 400 days, even if runs are kept without limit', async () => {

@@ -42,6 +42,7 @@ export const POINTS: Readonly<Record<string, number>> = {
   'Run.bot': 1,
   'Run.deployment': 1,
   'Run.feedback': 1,
+  'Run.prompt': 20,
   'Server.database': 1,
   'Session.memory': 1,
   'Subscription.runExport': 20,

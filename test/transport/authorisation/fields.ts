@@ -17,6 +17,7 @@ export const GUARDED: Record<string, KeyScope> = {
   'Run.output': 'RUNS',
   'Run.error': 'RUNS',
   'Run.feedback': 'RUNS',
+  'Run.prompt': 'RUNS',
   'Run.metadata': 'RUNS',
   'Run.trace': 'RUNS',
   'Server.model': 'OPERATOR',
@@ -57,7 +58,6 @@ const OPEN: Record<string, string> = {
   CreateSignInCodePayload: 'code',
   Deployment:
     'id bot environment status message envNames channels diagnostics active createdAt deployedAt rolledBackTo',
-  Feedback: 'rating note keyId createdAt updatedAt',
   KeyUsage: 'apiKey',
   MemoryEntry: 'name value updatedAt',
   Message: 'id role text toolName run createdAt',
@@ -75,6 +75,7 @@ const OPEN: Record<string, string> = {
 export const PARTS = [
   ...['BotStats', 'DayStats', 'HourStats', 'DefinitionReport', 'Diagnostic', 'PageInfo'],
   ...['Dependency', 'RunError', 'RunExportPart', 'Span', 'Trace'],
+  ...['Feedback', 'RunPrompt', 'PromptPart'],
   ...['RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
   ...['ChatDone', 'ChatFailed', 'ChatCancelled'],
 ];
@@ -91,7 +92,6 @@ export const TOKEN_FIELDS = [
   ...['id', 'sessionId', 'environment', 'lastSeenAt', 'messages'].map((name) => `Session.${name}`),
   ...['id', 'role', 'text', 'createdAt'].map((name) => `Message.${name}`),
   ...OPEN_FIELDS.filter((field) => field.startsWith('ChatReply.')),
-  ...['rating', 'note', 'createdAt', 'updatedAt'].map((name) => `Feedback.${name}`),
   ...['id', 'environment', 'kind', 'status', 'channel', 'sessionId', 'createdAt', 'startedAt']
     .concat(['finishedAt', 'latencyMs', 'promptTokens', 'completionTokens', 'tokensUsed'])
     .concat(['tokensEstimated', 'toolsCalled', 'input', 'response', 'error'])

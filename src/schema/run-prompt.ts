@@ -1,0 +1,70 @@
+import type { PromptPart, SentPrompt } from '../agent/sent-prompt.ts';
+import { builder } from './builder.ts';
+
+const PromptStepEnum = builder.enumType('PromptStep', {
+  description:
+    'The step of a run that added a part to the prompt. Spans of the trace have the same names.',
+  values: {
+    LOAD_HISTORY: {
+      value: 'load_history',
+      description: 'Load history: messages of earlier turns.',
+    },
+    INJECT_MEMORY: { value: 'inject_memory', description: 'Inject memory: facts about the user.' },
+    MERGE_CONTEXT: {
+      value: 'merge_context',
+      description: 'Merge context: the context of the request.',
+    },
+    CALL_MODEL: {
+      value: 'send_to_model',
+      description: 'Call model: the prompt of the definition, and the message.',
+    },
+  } as const,
+});
+
+const PromptRoleEnum = builder.enumType('PromptRole', {
+  description: 'Role of a part of the prompt.',
+  values: {
+    SYSTEM: { description: 'A part of the system prompt.' },
+    USER: { description: 'A message of the user.' },
+    ASSISTANT: { description: 'A message of the bot.' },
+    TOOL: { description: 'The result of a tool.' },
+  } as const,
+});
+
+const PromptPartObject = builder.objectRef<PromptPart>('PromptPart').implement({
+  description: 'A part of what a run sent to the model.',
+  fields: (t) => ({
+    step: t.expose('step', { type: PromptStepEnum, description: 'The step that added the part.' }),
+    role: t.expose('role', { type: PromptRoleEnum, description: 'Role of the part.' }),
+    text: t.string({
+      nullable: true,
+      description:
+        'Text of the part. Null for the prompt of the definition without the scope DEPLOY, as for its source.',
+      resolve: ({ text, isSource }, _args, { caller }) =>
+        isSource && !caller().key.scopes.includes('DEPLOY') ? null : text,
+    }),
+  }),
+});
+
+const RunPrompt = builder.objectRef<SentPrompt>('RunPrompt').implement({
+  description:
+    'What a run sent to the model at first, in its parts and in the order of the request.',
+  fields: (t) => ({
+    parts: t.expose('parts', { type: [PromptPartObject], description: 'The parts.' }),
+    complete: t.exposeBoolean('complete', {
+      description:
+        'Whether all parts are still stored. History is deleted with its runs, and facts of more than 64 KiB are not stored.',
+    }),
+  }),
+});
+
+builder.prismaObjectField('Run', 'prompt', (t) =>
+  t.field({
+    type: RunPrompt,
+    nullable: true,
+    description:
+      'What the run sent to the model at first, without values of variables. Null if it is not stored, or no longer. Requires the scope RUNS, also in the response of the operation that started the run.',
+    authScopes: { scope: 'RUNS' },
+    resolve: ({ id }, _args, { sentPrompts, longRead }) => longRead(() => sentPrompts.read(id)),
+  }),
+);
