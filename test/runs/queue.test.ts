@@ -17,11 +17,15 @@ import type { Script } from '../helpers/upstream.ts';
 
 const { prisma, sql } = await testDatabase();
 const findRun = (id: string) => prisma.run.findUniqueOrThrow({ where: { id } });
-/** Ends the retry delay of a run. */
-const endDelay = async (id: string) => {
-  await expect.poll(() => status(id), { interval: 20 }).toBe('QUEUED');
-  await prisma.run.update({ where: { id }, data: { availableAt: new Date(0) } });
-};
+/** Ends the retry delay of a run that has lost its owner, and waits for its second attempt. */
+const endDelay = (id: string) =>
+  expect
+    .poll(async () => {
+      const where = { id, status: 'QUEUED' } as const;
+      await prisma.run.updateMany({ where, data: { availableAt: new Date(0) } });
+      return (await findRun(id)).attempt;
+    })
+    .toBe(2);
 
 const execute = (
   { url }: TestApp,
@@ -662,6 +666,7 @@ describe('several replicas', () => {
     await expect.poll(() => begun.length).toBe(1);
     const { ownerId } = await findRun(id);
     await prisma.owner.delete({ where: { id: ownerId ?? '' } });
+    await endDelay(id);
     await expect.poll(() => begun.length).toBe(2);
     expect((await findRun(id)).ownerId).not.toBe(ownerId);
     finish();
