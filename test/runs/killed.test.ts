@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { installation } from '../helpers/installation.ts';
@@ -27,15 +28,26 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.close());
 
-/** Returns a function that starts servers of one installation, all with the same settings. */
-async function startsOf() {
+/** Starts servers with the same settings and database. */
+async function openInstallation() {
   const options = await installation('killed', {
     OPENAI_API_KEY: 'none',
     OPENAI_BASE_URL: upstream.baseUrl,
     OPENAI_MODEL: 'scripted',
     PARLEY_BOOTSTRAP_KEY: apiKey,
   });
-  return () => startServer(options);
+  const { DATABASE_URL } = options.env;
+  return {
+    start: () => startServer(options),
+    /** Lets the heartbeats of killed servers expire at once. With PGlite, the next start does that. */
+    async expireHeartbeats() {
+      if (!DATABASE_URL) return;
+      const client = new pg.Client(DATABASE_URL);
+      await client.connect();
+      await client.query("UPDATE owners SET heartbeat_at = now() - interval '1 minute'");
+      await client.end();
+    },
+  };
 }
 
 /** A client of a server. */
@@ -116,7 +128,7 @@ async function expectRecovered(server: ServerProcess, runIds: string[]) {
 
 describe('a server that is killed during background runs', () => {
   test('retries its runs one at a time, after the queued ones', async () => {
-    const start = await startsOf();
+    const { start, expireHeartbeats } = await openInstallation();
     const killed = await start();
     const before = prompts.length;
     const active = [
@@ -125,6 +137,7 @@ describe('a server that is killed during background runs', () => {
     ];
     await expect.poll(() => prompts.slice(before).sort()).toEqual(['Do not end 1', 'Do not end 2']);
     expect(await killed.stop('SIGKILL')).toBe('SIGKILL');
+    await expireHeartbeats();
 
     const again = await start();
     const { enqueue, run } = client(again);
@@ -139,15 +152,16 @@ describe('a server that is killed during background runs', () => {
 
 describe('a server that is killed during runs of many sessions', () => {
   test('keeps every completed turn, ends every run and releases every session after its restart', async () => {
-    const start = await startsOf();
+    const { start, expireHeartbeats } = await openInstallation();
     const killed = await killDuringRuns(await start());
+    await expireHeartbeats();
     const again = await start();
     await expectRecovered(again, killed);
     expect(await again.stop('SIGTERM')).toBe(0);
   });
 
   test.skipIf(!databaseUrl)('has its runs recovered by another replica', async () => {
-    const start = await startsOf();
+    const { start } = await openInstallation();
     const other = await start();
     let reading: Promise<unknown[]>[] = [];
     const follow = (runIds: string[]) => {
