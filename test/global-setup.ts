@@ -1,15 +1,19 @@
+import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { databasePrefix, preparePostgres } from './helpers/database.ts';
 import { prepareEmbedded } from './helpers/embedded-template.ts';
+import { temporaryRoot } from './helpers/server.ts';
 
-/** Migrates the databases that the workers copy, once. @returns a function that drops all databases of this test run. */
+/** Migrates the databases that the workers copy, once. @returns a function that deletes what this test run leaves. */
 export default async ({ config: { provide } }: TestProject) => {
   await prepareEmbedded();
   const { databaseUrl } = provide;
-  if (!databaseUrl) return;
-  await preparePostgres(databaseUrl);
-  return () => dropDatabases(databaseUrl);
+  if (databaseUrl) await preparePostgres(databaseUrl);
+  return async () => {
+    await rm(temporaryRoot(process.pid), { recursive: true, force: true, maxRetries: 3 });
+    if (databaseUrl) await dropDatabases(databaseUrl);
+  };
 };
 
 async function dropDatabases(url: string): Promise<void> {

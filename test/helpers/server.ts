@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copyDataDirectory } from './embedded-template.ts';
@@ -18,8 +18,14 @@ export type StartOptions = { env?: Record<string, string>; dataDirectory?: strin
 
 const ENTRY = new URL('../../src/start.ts', import.meta.url).pathname;
 
-export function temporaryDirectory(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'parley-test-'));
+/** The parent of all temporary directories of one test run, from the process id of the workers' parent. */
+export const temporaryRoot = (pid: number) => join(tmpdir(), `parley-test-${pid}`);
+
+/** Creates a directory that is deleted after the test run. */
+export async function temporaryDirectory(): Promise<string> {
+  const root = temporaryRoot(process.ppid);
+  await mkdir(root, { recursive: true });
+  return mkdtemp(join(root, 'data-'));
 }
 
 /** A data directory with an empty database, copied because creating one takes seconds. */
