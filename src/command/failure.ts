@@ -30,7 +30,7 @@ export function describeError(error: unknown, environment: Environment): string 
 function describeAnswer(error: ParleyError, { apiKey }: Environment): string {
   const request = error.requestId ? ` (request ${error.requestId})` : '';
   if (error instanceof ConnectionError)
-    return `${error.message}${causeOf(error)} Is the server running? parley doctor checks a local one.`;
+    return `${error.message.replace(/\.$/, '')}${causeOf(error)}. Is the server running? parley doctor checks a local one.`;
   if (error instanceof AuthenticationError || error.code.endsWith('_api_key')) {
     const source = apiKey === undefined ? 'Run parley login.' : 'Check PARLEY_API_KEY.';
     return `The server refuses the API key. ${source}`;

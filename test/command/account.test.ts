@@ -174,7 +174,7 @@ describe('the server and the key', () => {
     [
       { PARLEY_URL: 'http://127.0.0.1:65531' },
       1,
-      'Cannot reach http://127.0.0.1:65531. (ECONNREFUSED)',
+      'Cannot reach http://127.0.0.1:65531 (ECONNREFUSED). Is the server running?',
     ],
     [{ PARLEY_URL: 'ftp://x' }, 2, 'PARLEY_URL must be the origin of a server'],
     [

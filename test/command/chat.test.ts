@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { startProxy } from '../console/proxy.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { atTheEnd } from '../helpers/at-the-end.ts';
 import { hello } from '../helpers/upstream.ts';
 import { CTRL_C, CTRL_D, createUser, ENTER, UP, type User } from './terminal.ts';
 
@@ -183,9 +185,13 @@ describe('runs', () => {
     expect((await user.parley(['runs', '--bot', bot, '--date', 'today'])).code).toBe(2);
   });
 
-  test('are followed live until Ctrl-C', async () => {
+  test('are followed live until Ctrl-C, also after a lost connection', async () => {
     app.upstream.script(hello);
-    const following = user.terminal(['runs', '--bot', bot, '--follow', '--limit', '1']);
+    const proxy = await startProxy(app.url);
+    atTheEnd(proxy.close);
+    const following = user.terminal(['runs', '--bot', bot, '--follow', '--limit', '1'], {
+      env: { PARLEY_URL: proxy.url },
+    });
     await following.shows('Following.');
     await expect
       .poll(async () => {
@@ -193,6 +199,11 @@ describe('runs', () => {
         return following.screen();
       })
       .toMatch(/run_\w+ {2}completed.*Follow me/);
+    proxy.cut();
+    await following.shows('The connection was lost. Reconnecting…');
+    await user.parley(['chat', bot, '-m', 'Missed meanwhile']);
+    proxy.restore();
+    await following.shows('Missed meanwhile');
     following.type(CTRL_C);
     expect(await following.code()).toBe(130);
   });

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ConnectionError } from '../../client/index.ts';
 import { FollowRuns, type FollowRunsSubscription } from '../../operations/command/operations.ts';
 import type { Context } from '../context.ts';
 import { connect } from '../server/connection.ts';
@@ -7,6 +9,10 @@ import { type ListedRun, runLine } from './run-table.ts';
 
 /** Runs that are remembered, to print each state of a run once. */
 const MAX_REMEMBERED = 10_000;
+
+/** Reconnections in a row without a new run, and the longest pause before one. */
+const MAX_FAILURES = 20;
+const LONGEST_PAUSE_MS = 10_000;
 
 /** Prints the latest runs, then each run when it is queued, starts and ends, until Ctrl-C. */
 export async function followRuns(
@@ -25,14 +31,33 @@ export async function followRuns(
     if (printed.size > MAX_REMEMBERED && oldest !== undefined) printed.delete(oldest);
     await emit(run, () => `${runLine(run, terminal)}\n`);
   };
-  const { data } = await forBot(id, () =>
-    parley.runs(id, { ...filter, limit: Math.min(limit, 100) }).page(),
-  );
-  for (const run of data.reverse()) await show(listed(run));
+  const catchUp = async () => {
+    const { data } = await parley.runs(id, { ...filter, limit: Math.min(limit, 100) }).page();
+    for (const run of data.reverse()) await show(listed(run));
+  };
+  /** Follows until the connection ends. Runs that changed meanwhile are read when it begins. */
+  const followOnce = async () => {
+    const failure = new AbortController();
+    const either = AbortSignal.any([signal, failure.signal]);
+    const onConnected = () => void catchUp().catch((error) => failure.abort(error));
+    const variables = { botId: id, filter: graphqlFilter(filter) };
+    for await (const { run } of graphql.subscribe(FollowRuns, variables, either, onConnected))
+      await show(fromGraphQL(run));
+    either.throwIfAborted();
+  };
+  await forBot(id, catchUp);
   terminal.progress('Following. Press Ctrl-C to stop.');
-  const variables = { botId: id, filter: graphqlFilter(filter) };
-  for await (const { run } of graphql.subscribe(FollowRuns, variables, signal))
-    await show(fromGraphQL(run));
+  for (let failures = 0; ; ) {
+    const count = printed.size;
+    try {
+      await followOnce();
+    } catch (error) {
+      if (!(error instanceof ConnectionError) || failures >= MAX_FAILURES) throw error;
+    }
+    failures = printed.size > count ? 0 : failures + 1;
+    terminal.note('The connection was lost. Reconnecting…');
+    await delay(Math.min(LONGEST_PAUSE_MS, 500 * 2 ** failures), undefined, { signal });
+  }
 }
 
 function listed({

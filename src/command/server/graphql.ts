@@ -1,5 +1,5 @@
-import { createClient, type RequestParams } from 'graphql-sse';
-import { ParleyError } from '../../client/index.ts';
+import { createClient, NetworkError, type RequestParams } from 'graphql-sse';
+import { ConnectionError, ParleyError } from '../../client/index.ts';
 import type { Persisted } from '../../operations/command/persisted.ts';
 import { Refusal } from '../errors.ts';
 import { send } from './requests.ts';
@@ -13,11 +13,16 @@ export type GraphQL = {
     variables: Variables,
     signal: AbortSignal,
   ): Promise<Data>;
-  /** Streams the results of a subscription, and reconnects. */
+  /**
+   * Streams the results of a subscription until the connection ends. It calls `onConnected` when the server emits.
+   *
+   * @throws ConnectionError if the connection breaks.
+   */
   subscribe<Data, Variables extends Record<string, unknown>>(
     operation: Persisted<Data, Variables>,
     variables: Variables,
     signal: AbortSignal,
+    onConnected: () => void,
   ): AsyncIterable<Data>;
 };
 
@@ -27,9 +32,6 @@ type GraphQLAnswer = {
   data?: unknown;
   errors?: { message: string; extensions?: { code?: string; details?: unknown } }[];
 };
-
-/** Attempts to reconnect a subscription, with growing pauses. */
-const RECONNECTIONS = 10;
 
 export function createGraphQL({ url, apiKey, version, fetch: fetcher }: Options): GraphQL {
   const headers = { authorization: `Bearer ${apiKey}` };
@@ -69,12 +71,14 @@ export function createGraphQL({ url, apiKey, version, fetch: fetcher }: Options)
       { id }: Persisted<Data, Variables>,
       variables: Variables,
       signal: AbortSignal,
+      onConnected: () => void,
     ) {
       const client = createClient({
         url: `${url}/graphql/stream`,
         headers,
         fetchFn: fetcher,
-        retryAttempts: RECONNECTIONS,
+        retryAttempts: 0,
+        on: { connected: onConnected },
       });
       signal.addEventListener('abort', () => client.dispose(), { once: true });
       const request: RequestParams & { documentId: string } = {
@@ -82,17 +86,22 @@ export function createGraphQL({ url, apiKey, version, fetch: fetcher }: Options)
         documentId: id,
         variables,
       };
-      return results<Data>(client.iterate(request));
+      return results<Data>(client.iterate(request), url);
     },
   };
 }
 
-async function* results<Data>(answers: AsyncIterable<unknown>): AsyncGenerator<Data> {
-  for await (const answer of answers) {
-    if (!isAnswer(answer)) continue;
-    const [problem] = answer.errors ?? [];
-    if (problem) throw errorOf(problem, 200);
-    yield dataOf<Data>(answer);
+async function* results<Data>(answers: AsyncIterable<unknown>, url: string): AsyncGenerator<Data> {
+  try {
+    for await (const answer of answers) {
+      if (!isAnswer(answer)) continue;
+      const [problem] = answer.errors ?? [];
+      if (problem) throw errorOf(problem, 200);
+      yield dataOf<Data>(answer);
+    }
+  } catch (error) {
+    if (!(error instanceof NetworkError)) throw error;
+    throw new ConnectionError(`The connection to ${url} was lost.`, error);
   }
 }
 
