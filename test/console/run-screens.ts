@@ -1,13 +1,5 @@
 import type { Page } from 'playwright-core';
 
-/** A run whose page has an error, and one with tool calls. */
-const open = async (page: Page, text: string) => {
-  await page.goto(`/bots/demo/runs?text=${encodeURIComponent(text)}`);
-  await page.locator('.run-link').first().focus();
-  await page.keyboard.press('Enter');
-  await page.getByRole('region', { name: 'Asked' }).waitFor();
-};
-
 /** The screens of runs by the names of their files, each led to from the one before it. */
 export const RUN_SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   runs: async (page) => {
@@ -33,7 +25,10 @@ export const RUN_SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   },
   run: async (page) => {
     await page.setViewportSize({ width: 1440, height: 900 });
-    await open(page, 'time.now');
+    // The oldest one calls a tool. Later replies repeat its message.
+    await page.goto('/bots/demo/runs?user=user-6&text=Please');
+    await page.locator('.run-link').last().focus();
+    await page.keyboard.press('Enter');
     await page.getByRole('button', { name: /execute_tool/ }).click();
   },
   'run-events': async (page) => {

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
@@ -15,6 +15,8 @@ import { RunTable } from './run-table.tsx';
 import './runs.css';
 import { useLiveRuns } from './use-live-runs.ts';
 import { useRuns } from './use-runs.ts';
+
+const Charts = lazy(() => import('./charts/charts.tsx'));
 
 /** Width of the window, in pixels, from which a run opens beside the list. */
 const WIDE = 900;
@@ -39,7 +41,10 @@ function ReadRuns({ botId }: { botId: string }) {
   const [isPaused, setPaused] = useState(false);
   const filters = useFilters(search);
   // A period that ends now begins where it began when it was chosen.
-  const filter = useMemo(() => filterAt(filters, lastMinute()), [filters]);
+  const [filter, now] = useMemo(() => {
+    const minute = lastMinute();
+    return [filterAt(filters, minute), minute] as const;
+  }, [filters]);
   const pages = useRuns(botId, filter);
   const live = useLiveRuns(botId, filter, pages, !isPaused);
   const selected = search.get('run') ?? undefined;
@@ -82,6 +87,16 @@ function ReadRuns({ botId }: { botId: string }) {
               setSearch((before) => withFilters(before, change), { replace: isTyping })
             }
           />
+          <Suspense fallback={<div className="charts-space" />}>
+            <Charts
+              botId={botId}
+              filter={filter}
+              now={now}
+              onRange={(from, to) =>
+                setSearch((before) => withFilters(before, { range: '', date: '', from, to }))
+              }
+            />
+          </Suspense>
           {live.count > 0 && (
             <button type="button" className="runs-new" onClick={live.show}>
               {live.count.toLocaleString('en')} new {live.count === 1 ? 'run' : 'runs'} ↑
