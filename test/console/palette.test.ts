@@ -72,8 +72,7 @@ describe('the command palette', () => {
     await expect.poll(() => page.url()).toContain(`/bots/${bot}`);
     await page.keyboard.press('Control+k');
     await text.fill(run?.id ?? '');
-    await page.getByRole('option', { name: 'A run of Bot' }).waitFor();
-    await page.keyboard.press('Enter');
+    await page.getByRole('option', { name: 'A run of Bot' }).click();
     await expect.poll(() => page.url()).toBe(`${app.url}/runs/${run?.id}`);
     await assertQuiet();
   });

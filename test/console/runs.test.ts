@@ -40,7 +40,7 @@ describe('the list of runs', () => {
       /^failed\d\d:\d\d:\d\duser-42Question 0gpt-4o-miniAPI1\.0 s1,200$/,
     );
     expect(await first.getByRole('link').getAttribute('href')).toMatch(/^\/runs\/run_/);
-    const table = page.getByRole('table', { name: 'Runs' });
+    const table = page.getByRole('table', { name: 'Runs', exact: true });
     await assertAccessible(page);
     await assertFits(page);
     await expect
@@ -199,7 +199,8 @@ describe('the list of runs', () => {
     await page.getByTitle('Copy req_broken').first().waitFor();
     await assertAccessible(page);
     await page.unroute('**/graphql');
-    await page.getByRole('button', { name: 'Try again' }).first().click();
+    // The first one is that of the charts.
+    await page.getByRole('button', { name: 'Try again' }).last().click();
     await page.getByRole('link', { name: 'Question 0' }).waitFor();
   });
 

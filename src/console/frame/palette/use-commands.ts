@@ -3,8 +3,10 @@ import { useLocation } from 'wouter';
 import { FindRun } from '../../../operations/console/operations.ts';
 import { useBotNames } from '../../server/bot-names.ts';
 import { useServerQuery } from '../../server/operations.ts';
+import { useStore } from '../../server/store.ts';
 import { lacks, useScope, useViewer } from '../../server/viewer.ts';
 import { leave } from '../leave.ts';
+import { shownBot } from '../shown-bot.ts';
 import { chooseTheme, THEMES } from '../theme.ts';
 import type { Command } from './command.ts';
 import { PAGES } from './pages.ts';
@@ -13,7 +15,9 @@ const RUN_ID = /^run_[0-9a-z]{26}$/;
 
 /** The commands for a text, and a note on what is missing among them. */
 export function useCommands(text: string): { commands: Command[]; note: string | undefined } {
-  const [, navigate] = useLocation();
+  const [location, navigate] = useLocation();
+  const ofRun = useStore(shownBot);
+  const [, shown = ofRun] = /^\/bots\/([^/]+)\/./.exec(location) ?? [];
   const { scopes } = useViewer().apiKey;
   const { bots = [], problem } = useBotNames(RUN_ID.test(text) ? '' : text);
   const run = useRun(text);
@@ -21,6 +25,11 @@ export function useCommands(text: string): { commands: Command[]; note: string |
     const open = (id: string, label: string, detail = id): Command => {
       const href = `/bots/${id}/playground`;
       return { id: href, group: 'Bots', icon: 'bot', label, detail, run: () => navigate(href) };
+    };
+    const openPlace = (id: string, { path, label, icon }: (typeof PLACES)[number]): Command => {
+      const href = `/bots/${id}/${path}`;
+      const run = () => navigate(href);
+      return { id: `this:${path}`, group: 'This bot', icon, label, detail: id, run };
     };
     const openRun = (id: string, bot: string): Command => {
       const href = `/runs/${id}`;
@@ -34,23 +43,31 @@ export function useCommands(text: string): { commands: Command[]; note: string |
         run: () => navigate(href),
       };
     };
+    const ofBot = shown ? PLACES.map((place) => openPlace(shown, place)) : [];
     const pages = PAGES.filter(({ needs }) => !needs || scopes.includes(needs));
     return [
       ...(run.bot ? [openRun(text, run.bot.name)] : []),
       ...(run.bot ? [open(run.bot.id, `${run.bot.name}, the bot of this run`, text)] : []),
+      ...ofBot,
       ...bots.map(({ id, name }) => open(id, name)),
       ...pages.map(
         ({ href, isOutside, ...page }): Command => ({
           ...page,
           id: href,
-          run: () => (isOutside ? location.assign(href) : navigate(href)),
+          run: () => (isOutside ? window.location.assign(href) : navigate(href)),
         }),
       ),
       ...ACTIONS,
     ];
-  }, [bots, run.bot, text, scopes, navigate]);
+  }, [bots, run.bot, text, shown, scopes, navigate]);
   return { commands, note: run.note ?? problem?.message };
 }
+
+/** The screens of the bot that is open. */
+const PLACES = [
+  { path: 'playground', label: 'Playground', icon: 'chat' },
+  { path: 'runs', label: 'Runs', icon: 'list' },
+] as const;
 
 const ACTIONS: Command[] = [
   ...THEMES.map(

@@ -101,12 +101,12 @@ function Deployment({
   return (
     <>
       <Link href={`/bots/${botId}/runs?${new URLSearchParams({ deployment_id: id })}`}>
-        <RelativeTime at={createdAt} />
+        {message ?? 'without a message'}
       </Link>
       <span className="faint">
         {' · '}
-        {active ? 'still active' : 'replaced since'}
-        {message && ` · ${message}`}
+        <RelativeTime at={createdAt} />
+        {active ? ' · still active' : ' · replaced since'}
       </span>
       <br />
       <Id>{id}</Id>

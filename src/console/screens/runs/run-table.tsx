@@ -100,7 +100,7 @@ export function RunTable({
           <LoadingRows columns={columns} />
         ) : (
           <tbody>
-            {before > 0 && <Space height={before} columns={columns} />}
+            {before > 0 && <Space height={before} />}
             {items.map(({ index }) => {
               const run = runs[index];
               return (
@@ -117,7 +117,7 @@ export function RunTable({
                 )
               );
             })}
-            {after > 0 && <Space height={after} columns={columns} />}
+            {after > 0 && <Space height={after} />}
           </tbody>
         )}
       </table>
@@ -150,11 +150,11 @@ function Names({ columns }: { columns: readonly ColumnName[] }) {
   );
 }
 
-/** The height of the rows that are not in the page. */
-function Space({ height, columns }: { height: number; columns: readonly ColumnName[] }) {
+/** The height of the rows that are not in the page. One cell, because a narrow list hides columns. */
+function Space({ height }: { height: number }) {
   return (
     <tr className="run-space">
-      <td colSpan={columns.length} style={{ height }} />
+      <td style={{ height }} />
     </tr>
   );
 }

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useMemo, useState } from 'react';
-import { useLocation, useSearchParams } from 'wouter';
+import { useSearchParams } from 'wouter';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
@@ -37,7 +37,6 @@ export default function Runs({ botId }: { botId: string }) {
 
 function ReadRuns({ botId }: { botId: string }) {
   const [search, setSearch] = useSearchParams();
-  const [, navigate] = useLocation();
   const [isPaused, setPaused] = useState(false);
   const filters = useFilters(search);
   // A period that ends now begins where it began when it was chosen.
@@ -49,10 +48,7 @@ function ReadRuns({ botId }: { botId: string }) {
   const live = useLiveRuns(botId, filter, pages, !isPaused);
   const selected = search.get('run') ?? undefined;
   const select = (id: string | undefined) => {
-    if (id && innerWidth < WIDE) {
-      navigate(`/runs/${id}`);
-      return false;
-    }
+    if (id && innerWidth < WIDE) return false;
     setSearch(
       (before) => {
         const next = withPlace(before, { ...placeIn(before), span: undefined });
@@ -69,9 +65,11 @@ function ReadRuns({ botId }: { botId: string }) {
       title="Runs"
       actions={
         <>
-          <Badge tone={live.problem ? 'bad' : isPaused ? 'off' : 'live'}>
-            {live.problem ? 'not live' : isPaused ? 'paused' : 'live'}
-          </Badge>
+          <span title={live.problem?.message}>
+            <Badge tone={live.problem ? 'bad' : isPaused ? 'off' : 'live'}>
+              {live.problem ? 'not live' : isPaused ? 'paused' : 'live'}
+            </Badge>
+          </span>
           <Button look="quiet" onClick={() => setPaused(!isPaused)}>
             {isPaused ? 'Resume' : 'Pause'}
           </Button>
@@ -105,7 +103,7 @@ function ReadRuns({ botId }: { botId: string }) {
           <span className="unseen" role="status">
             {live.count > 0 ? `${live.count.toLocaleString('en')} new runs` : ''}
           </span>
-          {pages.problem && pages.runs.length === 0 ? (
+          {pages.problem && (pages.isFirst || pages.runs.length === 0) ? (
             <Failed problem={pages.problem} onRetry={pages.readAgain} />
           ) : (
             <RunTable pages={pages} selected={selected} onSelect={select}>

@@ -64,7 +64,7 @@ export default function Charts({
         </Chart>
         <Chart
           {...shared}
-          title="Latency p50, p95"
+          title="p50, p95 latency"
           summary={stats ? `${ms(stats.latencyP50)}, ${ms(stats.latencyP95)}` : '…'}
           textOf={({ latencyP50, latencyP95 }) => `${ms(latencyP50)}, ${ms(latencyP95)}`}
         >
