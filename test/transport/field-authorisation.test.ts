@@ -186,7 +186,7 @@ const pathsOf = (scopes: KeyScope[]): Path[] => {
     return has(scopes, node === undefined ? undefined : GUARDED_NODES[node]);
   };
   const mayRead: MayRead = (field, { isOwnRun }) =>
-    has(scopes, GUARDED[field]) || (isOwnRun && field.startsWith('Run.'));
+    has(scopes, GUARDED[field]) || (isOwnRun && field.startsWith('Run.') && field !== 'Run.prompt');
   return [...pathsFrom(ids, nodes, mayCall, mayRead, DEPTH)];
 };
 
