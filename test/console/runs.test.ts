@@ -261,4 +261,32 @@ describe('the list of runs', () => {
     await page.getByRole('img', { name: 'Failed runs: 1 of 3' }).waitFor();
     await assertQuiet();
   });
+
+  browserTest('shows the chosen columns, also after a reload', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const failed = { status: 'FAILED', errorCode: 'model_timeout' } as const;
+    await makeRuns(app, bot, [{ ...failed, input: 'Are you there?' }]);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/bots/${bot}/runs`);
+    await page.getByRole('link', { name: 'Are you there?' }).waitFor();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Error' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Tokens' }).click();
+    await assertAccessible(page);
+    await page.reload();
+    await page.getByRole('cell', { name: 'model_timeout' }).waitFor();
+    const names = page.getByRole('table', { name: 'Runs', exact: true }).getByRole('columnheader');
+    expect(await names.allTextContents()).toEqual([
+      'Status',
+      'Created',
+      'User',
+      'Asked',
+      'Model',
+      'Channel',
+      'Error',
+      'Latency',
+    ]);
+    await assertFits(page);
+    await assertQuiet();
+  });
 });
