@@ -58,7 +58,7 @@ export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled():
           Copy link
         </MenuItem>
         <MenuItem
-          unavailable={kind === 'EXECUTE' && 'Only a chat can be copied as curl.'}
+          unavailable={kind !== 'CHAT' && 'Only a chat can be copied as curl.'}
           onSelect={() => copy(curl())}
         >
           Copy as curl

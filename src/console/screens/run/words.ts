@@ -21,11 +21,7 @@ export const CHANNELS: Record<Channel, string> = {
   TELEGRAM: 'Telegram',
 };
 
-export const KINDS: Record<RunKind, string> = {
-  CHAT: 'chat',
-  EXECUTE: 'prompt',
-  DRAFT: 'draft',
-};
+export const KINDS: Record<RunKind, string> = { CHAT: 'chat', DRAFT: 'draft', EXECUTE: 'prompt' };
 
 export const ENVIRONMENTS: Record<Environment, string> = {
   PRODUCTION: 'production',
