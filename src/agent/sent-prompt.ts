@@ -28,47 +28,63 @@ export type SentPrompt = {
 /** Reads what runs sent to the model. */
 export type SentPrompts = {
   /**
-   * Assembles the prompt of a run from what it refers to, without the values of the deployment's variables.
+   * Assembles the prompts of runs from what they refer to, without the values of the deployments' variables. The number of
+   * statements does not depend on the number of runs.
    *
-   * @returns `null` if the run stored none, or it has been deleted.
+   * @returns a lookup by the run's id. It returns `null` if the run stored no prompt, or the prompt has been deleted.
    */
-  read(runId: string): Promise<SentPrompt | null>;
+  read(runIds: string[]): Promise<(runId: string) => SentPrompt | null>;
 };
 
-/** Bytes of history that one read returns: the last messages that fit. */
-const MAX_HISTORY_BYTES = 1024 * 1024;
+/** Bytes of history that one read returns at most, shared equally by its runs: the last messages that fit. */
+const MAX_HISTORY_BYTES = 4 * 1024 * 1024;
+/** Bytes of history of one run. */
+const MAX_RUN_HISTORY_BYTES = 1024 * 1024;
 
 export function createSentPrompts({
   prisma,
   activeDeployments,
 }: {
   prisma: PrismaClient;
-  activeDeployments: Pick<ActiveDeployments, 'load'>;
+  activeDeployments: Pick<ActiveDeployments, 'loadAll'>;
 }): SentPrompts {
-  const historyOf = async ({ history }: PromptRecord): Promise<PromptPart[]> => {
-    if (!history) return [];
-    const rows = await prisma.$queryRaw<{ role: MessageRole; text: string }[]>`
-      SELECT role, text FROM (
+  /** The messages of history by the run's id. */
+  const historiesOf = async (runs: RecordedRun[]): Promise<Map<string, PromptPart[]>> => {
+    const requested = runs.flatMap(({ id, record }) =>
+      record.history ? [{ id, ...record.history }] : [],
+    );
+    const bytes = Math.min(MAX_RUN_HISTORY_BYTES, Math.floor(MAX_HISTORY_BYTES / runs.length));
+    const rows = await prisma.$queryRaw<{ id: string; role: MessageRole; text: string }[]>`
+      SELECT run.id, sent.role, sent.text
+      FROM json_to_recordset(${JSON.stringify(requested)}::json)
+        AS run (id text, session text, turn int, messages int)
+      CROSS JOIN LATERAL (
         SELECT turn, position, role, text,
           sum(octet_length(text)) OVER (ORDER BY turn DESC, position DESC) AS bytes
         FROM (
           SELECT turn, position, role, text FROM messages
-          WHERE session_key = ${history.session} AND turn <= ${history.turn}
-          ORDER BY turn DESC, position DESC LIMIT ${history.messages}
+          WHERE session_key = run.session AND messages.turn <= run.turn
+          ORDER BY turn DESC, position DESC LIMIT run.messages
         ) AS latest
-      ) AS measured
-      WHERE bytes <= ${MAX_HISTORY_BYTES} ORDER BY turn, position`;
-    return rows.map((row) => ({ ...row, step: 'load_history' as const, isSource: false }));
+      ) AS sent
+      WHERE sent.bytes <= ${bytes} ORDER BY run.id, sent.turn, sent.position`;
+    const partOf = ({ role, text }: (typeof rows)[number]): PromptPart => ({
+      step: 'load_history',
+      role,
+      text,
+      isSource: false,
+    });
+    return new Map(
+      [...Map.groupBy(rows, ({ id }) => id)].map(([id, own]) => [id, own.map(partOf)]),
+    );
   };
 
-  const system = (step: PromptStep, text: string, isSource = false): PromptPart[] =>
-    text === '' ? [] : [{ step, role: 'SYSTEM', text, isSource }];
-
   return {
-    async read(runId) {
-      const run = await prisma.run.findUnique({
-        where: { id: runId },
+    async read(runIds) {
+      const stored = await prisma.run.findMany({
+        where: { id: { in: runIds }, prompt: { isNot: null } },
         select: {
+          id: true,
           input: true,
           context: true,
           sessionId: true,
@@ -76,32 +92,53 @@ export function createSentPrompts({
           prompt: { select: { prompt: true } },
         },
       });
-      if (!run?.prompt) return null;
-      const record = readPromptRecord(run.prompt.prompt);
-      const deployment = run.deploymentId
-        ? await activeDeployments.load(run.deploymentId)
-        : undefined;
-      const texts = textsOf(record, run, deployment);
-      const history = await historyOf(record);
-      const parts: PromptPart[] = [
-        ...system('send_to_model', texts.prompt, true),
-        ...system('send_to_model', texts.output),
-        ...system('inject_memory', texts.memory),
-        ...system('merge_context', texts.context),
-        ...history,
-        { step: 'send_to_model', role: 'USER', text: run.input, isSource: false },
-      ];
-      const redacted = deployment
-        ? parts.map((part) => ({ ...part, text: deployment.redactor.redact(part.text) }))
-        : parts;
-      const isWhole = history.length === (record.history?.messages ?? 0);
-      const hasSource = deployment !== undefined || record.draft !== undefined;
-      return { parts: redacted, complete: isWhole && hasSource && !record.hasMoreFacts };
+      if (stored.length === 0) return () => null;
+      const runs = stored.flatMap(({ prompt, ...run }) =>
+        prompt ? [{ ...run, record: readPromptRecord(prompt.prompt) }] : [],
+      );
+      const deploymentIds = new Set(runs.flatMap(({ deploymentId }) => deploymentId ?? []));
+      const deployments = await activeDeployments.loadAll([...deploymentIds]);
+      const histories = await historiesOf(runs);
+      const prompts = new Map(
+        runs.map((run) => {
+          const deployment = deployments.get(run.deploymentId ?? '');
+          return [run.id, promptOf(run, deployment, histories.get(run.id) ?? [])];
+        }),
+      );
+      return (runId) => prompts.get(runId) ?? null;
     },
   };
 }
 
+function promptOf(
+  run: RecordedRun,
+  deployment: RunningDeployment | undefined,
+  history: PromptPart[],
+): SentPrompt {
+  const { record } = run;
+  const texts = textsOf(record, run, deployment);
+  const parts: PromptPart[] = [
+    ...system('send_to_model', texts.prompt, true),
+    ...system('send_to_model', texts.output),
+    ...system('inject_memory', texts.memory),
+    ...system('merge_context', texts.context),
+    ...history,
+    { step: 'send_to_model', role: 'USER', text: run.input, isSource: false },
+  ];
+  const redacted = deployment
+    ? parts.map((part) => ({ ...part, text: deployment.redactor.redact(part.text) }))
+    : parts;
+  const isWhole = history.length === (record.history?.messages ?? 0);
+  const hasSource = deployment !== undefined || record.draft !== undefined;
+  return { parts: redacted, complete: isWhole && hasSource && !record.hasMoreFacts };
+}
+
+function system(step: PromptStep, text: string, isSource = false): PromptPart[] {
+  return text === '' ? [] : [{ step, role: 'SYSTEM', text, isSource }];
+}
+
 type StoredRun = { context: Prisma.JsonValue; sessionId: string | null };
+type RecordedRun = StoredRun & { id: string; input: string; record: PromptRecord };
 
 function textsOf(
   { now, facts = {}, outputSchema, draft = '' }: PromptRecord,

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { REMEMBER_MS } from '../coordination/cache-versions.ts';
 import { GatewayError } from '../errors.ts';
-import type { Environment, PrismaClient } from '../generated/prisma/client.ts';
+import type { Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { Definition } from '../language/definition.ts';
 import { readDefinition } from '../language/read.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
@@ -28,12 +28,22 @@ export type ActiveDeployments = {
    */
   find(botId: string, environment: Environment, version?: string): Promise<RunningDeployment>;
   /**
-   * Loads any stored deployment by id.
+   * Loads stored deployments by their ids, with at most one statement.
    *
-   * @throws GatewayError `bot_not_deployed` if its source is not valid in this version of Parley.
+   * @throws GatewayError `bot_not_deployed` if a source is not valid in this version of Parley.
    */
-  load(deploymentId: string): Promise<RunningDeployment>;
+  loadAll(deploymentIds: string[]): Promise<Map<string, RunningDeployment>>;
 };
+
+/** The columns of a deployment that a run needs. */
+const STORED = {
+  id: true,
+  source: true,
+  envVars: true,
+  bot: { select: { accountId: true } },
+} as const;
+
+type StoredDeployment = Prisma.DeploymentGetPayload<{ select: typeof STORED }>;
 
 const CACHE_SIZE = 1_000;
 /** The approximate memory limit of cached definitions and redactors. */
@@ -59,13 +69,13 @@ export function createActiveDeployments({
     maxSize: CACHE_BYTES,
   });
 
-  const load = async (deploymentId: string): Promise<RunningDeployment> => {
-    const known = deployments.get(deploymentId);
-    if (known) return known;
-    const { source, envVars, bot } = await prisma.deployment.findUniqueOrThrow({
-      where: { id: deploymentId },
-      select: { source: true, envVars: true, bot: { select: { accountId: true } } },
-    });
+  /** @throws GatewayError `bot_not_deployed` if the source is not valid in this version of Parley. */
+  const open = ({
+    id: deploymentId,
+    source,
+    envVars,
+    bot,
+  }: StoredDeployment): RunningDeployment => {
     const { definition, diagnostics } = readDefinition(source);
     if (definition === null) {
       const problem = diagnostics.find(({ severity }) => severity === 'ERROR');
@@ -84,8 +94,19 @@ export function createActiveDeployments({
     return deployment;
   };
 
+  const load = async (id: string): Promise<RunningDeployment> =>
+    deployments.get(id) ??
+    open(await prisma.deployment.findUniqueOrThrow({ where: { id }, select: STORED }));
+
   return {
-    load,
+    async loadAll(ids) {
+      const known = ids.flatMap((id) => deployments.get(id) ?? []);
+      const unknown = ids.filter((id) => !deployments.has(id));
+      const where = { id: { in: unknown } };
+      const stored =
+        unknown.length > 0 ? await prisma.deployment.findMany({ where, select: STORED }) : [];
+      return new Map([...known, ...stored.map(open)].map((one) => [one.deploymentId, one]));
+    },
 
     async find(botId, environment, version) {
       const name = `${botId} ${environment}`;

@@ -1,4 +1,5 @@
 import type { PromptPart, SentPrompt } from '../agent/sent-prompt.ts';
+import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 
 const PromptStepEnum = builder.enumType('PromptStep', {
@@ -58,6 +59,11 @@ const RunPrompt = builder.objectRef<SentPrompt>('RunPrompt').implement({
   }),
 });
 
+/** One read loads the prompts of all runs of a list. */
+const loadPrompts = batchLoader((runIds, _question: object, { sentPrompts, longRead }) =>
+  longRead(() => sentPrompts.read(runIds)),
+);
+
 builder.prismaObjectField('Run', 'prompt', (t) =>
   t.field({
     type: RunPrompt,
@@ -65,6 +71,6 @@ builder.prismaObjectField('Run', 'prompt', (t) =>
     description:
       'What the run sent to the model at first, without values of variables. Null if it is not stored, or no longer. Requires the scope RUNS, also in the response of the operation that started the run.',
     authScopes: { scope: 'RUNS' },
-    resolve: ({ id }, _args, { sentPrompts, longRead }) => longRead(() => sentPrompts.read(id)),
+    resolve: ({ id }, _args, context, info) => loadPrompts(id, {}, context, info),
   }),
 );
