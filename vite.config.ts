@@ -30,6 +30,13 @@ export default defineConfig({
       ],
       preserveEntrySignatures: 'strict',
       output: {
+        // What most screens share is one file, so that a page asks for few.
+        codeSplitting: {
+          groups: [
+            { name: 'early', test: /server\/first-request/, priority: 1 },
+            { name: 'shared', test: /src\/console\/(parts|server|frame)\/[^/]+$/ },
+          ],
+        },
         // Told apart, because the guide's content does not count as the console's scripts.
         chunkFileNames: ({ facadeModuleId }) =>
           `assets/${facadeModuleId?.startsWith('\0virtual:guide/') ? 'guide-page-' : ''}[name]-[hash].js`,

@@ -35,8 +35,8 @@ export const PLAN_LIMITS: Record<Exclude<Plan, 'ENTERPRISE'>, WindowLimit> = {
 /** Requests without a valid key from one address. They have no daily limit. */
 export const ADDRESS_LIMIT: WindowLimit = { perMinute: 30, perDay: Number.MAX_SAFE_INTEGER };
 
-/** Requests for static files from one address. A page loads about a dozen, then caches them. */
-export const FILE_LIMIT: WindowLimit = { perMinute: 300, perDay: Number.MAX_SAFE_INTEGER };
+/** Requests for static files from one address. A screen loads about twenty, then the browser caches them. */
+export const FILE_LIMIT: WindowLimit = { perMinute: 1_000, perDay: Number.MAX_SAFE_INTEGER };
 
 /** The name of an account's cache version, which is renewed when the account or one of its keys changes. */
 export function accountVersionName(accountId: string): string {

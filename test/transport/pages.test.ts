@@ -1,5 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { FILE_LIMIT } from '../../src/accounts/limits.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { exchange, readAnswers, requestText } from '../helpers/wire.ts';
 
@@ -114,7 +115,7 @@ describe.each([
 
   test('has files that count against their address separately from its requests', async () => {
     const [file = ''] = filesOf(await (await get(path)).text());
-    for (let count = 0; count < 300; count += 1) {
+    for (let count = 0; count < FILE_LIMIT.perMinute; count += 1) {
       const { status, body } = await get(file, { 'if-none-match': '"other"' });
       await body?.cancel();
       expect(status).toBe(200);
