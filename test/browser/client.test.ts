@@ -83,7 +83,7 @@ describe('a page of another origin', () => {
       for await (const _delta of parley.chatStream(bot, { message: 'Hi' })) break;
     });
     await expect
-      .poll(() => app.prisma.run.findFirst({ where: { sessionId: 'user-2' } }))
+      .poll(() => app.prisma.run.findFirst({ where: { botId: bot, sessionId: 'user-2' } }))
       .toMatchObject({ status: 'CANCELLED' });
     app.upstream.script(hello);
   });

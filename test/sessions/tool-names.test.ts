@@ -21,7 +21,10 @@ test('a stored tool result has the name of the tool that its call names, and no 
     { bot },
   );
   expect(errors).toBeUndefined();
-  const stored = await app.prisma.message.findMany({ orderBy: { position: 'asc' } });
+  const stored = await app.prisma.message.findMany({
+    where: { run: { botId: bot } },
+    orderBy: { position: 'asc' },
+  });
   const called = stored.flatMap(({ toolCalls }) =>
     Array.isArray(toolCalls) ? toolCalls.map((one) => (one as { name: string }).name) : [],
   );
