@@ -1,4 +1,4 @@
-import { describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, describe, expect, inject, test, vi } from 'vitest';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
 import type { Owner } from '../../src/coordination/worker-lease.ts';
 import { makeId } from '../../src/ids.ts';
@@ -7,11 +7,14 @@ import { startRecovery } from '../../src/runs/recovery.ts';
 import { createRuns } from '../../src/runs/runs.ts';
 import { openPostgres } from '../../src/storage/database.ts';
 import type { Sql } from '../../src/storage/sql.ts';
-import { testDatabase } from '../helpers/database.ts';
+import { migratedDatabase } from '../helpers/database.ts';
 import { hold, holdUp, untilWaiting } from '../helpers/locks.ts';
 import { startOwner } from '../helpers/owners.ts';
 
-const { prisma, sql } = await testDatabase();
+// An app of another file would evict the owners whose heartbeats these tests move to the past.
+const database = await migratedDatabase('worker_lease');
+const { prisma, sql } = database;
+afterAll(() => database.close());
 const log = { warn: () => {}, error: () => {} };
 const ids = async () => (await prisma.owner.findMany()).map(({ id }) => id);
 
