@@ -51,6 +51,7 @@ export async function seed(
           status: 'DEPLOYED',
           source,
           channels: ['WEB'],
+          version: 1,
           deployedAt: new Date(),
         },
       }),

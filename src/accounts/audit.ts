@@ -1,12 +1,12 @@
 import type { AuditAction, Prisma } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, keyIdOf } from './caller.ts';
 
 /** Days for which entries of the audit log are kept. */
 export const AUDIT_DAYS = 400;
 
-/** The key that makes a change. */
-export type Actor = { accountId: string; keyId: string };
+/** Who makes a change: a key, or a visitor without one. */
+export type Actor = { accountId: string; keyId: string | null };
 
 /** One change, for the audit log. It has no field for values, so that no secret can enter the log. */
 export type AuditedChange = {
@@ -21,8 +21,8 @@ export type AuditedChange = {
   id?: string;
 };
 
-export function actorOf({ account, key }: Caller): Actor {
-  return { accountId: account.id, keyId: key.id };
+export function actorOf(caller: Caller): Actor {
+  return { accountId: caller.account.id, keyId: keyIdOf(caller) };
 }
 
 /**

@@ -2,6 +2,8 @@ import { GatewayError, invalidInput } from '../errors.ts';
 import type {
   Account,
   ApiKey,
+  Bot,
+  Channel,
   Environment,
   KeyScope,
   Session,
@@ -17,6 +19,10 @@ export type SessionGrant = {
   context?: JsonObject | undefined;
   /** Whether the page may send additional context. */
   allowContext?: boolean | undefined;
+  /** Channel of the session's runs. Default: `API`. */
+  channel?: Channel | undefined;
+  /** For a visitor of the bot's chat page, who has no key: the bot with its settings. */
+  visited?: Bot | undefined;
 };
 
 /** A session of the console. It has every right of its key. */
@@ -29,7 +35,10 @@ export type ConsoleSessionRef = {
 /** The authenticated sender of a request: an account, with one of its keys or with a session token. */
 export type Caller = {
   account: Account;
-  /** For a session token: its issuer's key, restricted to the scope `CHAT`, the one bot and the token's lifetime. */
+  /**
+   * For a session token: its issuer's key, restricted to the scope `CHAT`, the one bot and the token's lifetime. For a
+   * visitor: these restrictions alone, without the id of a key.
+   */
   key: ApiKey;
   session?: SessionGrant;
   /** For a browser that is signed in to the console: its session. */
@@ -47,6 +56,11 @@ export type Caller = {
     renew(version: string): Promise<Caller>;
   };
 };
+
+/** The id of the caller's key; `null` for a visitor. */
+export function keyIdOf({ key, session }: Caller): string | null {
+  return session?.visited ? null : key.id;
+}
 
 /** A required scope. Of several scopes, any one suffices. */
 export type RequiredScope = KeyScope | readonly KeyScope[];

@@ -7,10 +7,11 @@ import type { Log } from '../log.ts';
 import { createAccounts } from './accounts.ts';
 import { createConsoleSessions, findEndedSessions } from './console-sessions.ts';
 import { createKeyWatchers, findChangedKeys } from './key-watchers.ts';
-import { createKeys } from './keys.ts';
+import { createKeys, type Keys } from './keys.ts';
 import { createLimits } from './limits.ts';
 import { createSessionTokens } from './session-tokens.ts';
 import { createSignInCodes } from './sign-in-codes.ts';
+import { findClosedPages, findVisited } from './visitors.ts';
 
 type Parts = {
   prisma: PrismaClient;
@@ -49,14 +50,31 @@ export function createAccountsDomain({
     now,
   });
   lifetime.onStart(sessionWatchers.start);
+  const visitorWatchers = createKeyWatchers({
+    what: 'bots of visitors',
+    findChanged: (botIds) => findClosedPages(prisma, botIds),
+    log,
+    now,
+  });
+  lifetime.onStart(visitorWatchers.start);
+  const watch: Keys['watch'] = (caller, ended) =>
+    caller.session?.visited
+      ? visitorWatchers.add(caller.key, ended)
+      : consoleSessions.watch(caller, ended);
   const shared = { prisma, pubsub, log, now };
   const keys = createKeys({ ...shared, versions, watchers: keyWatchers });
   const consoleSessions = createConsoleSessions({ ...shared, keys, watchers: sessionWatchers });
   return {
     accounts: createAccounts({ prisma, versions }),
-    // Streams watch their caller, who may have a console session.
-    keys: { ...keys, watch: consoleSessions.watch },
-    sessionTokens: createSessionTokens({ secretKeys, keys, now }),
+    // Streams watch their caller, who may have a console session or be a visitor.
+    keys: { ...keys, watch },
+    sessionTokens: createSessionTokens({
+      secretKeys,
+      keys,
+      findVisited: (botId) => findVisited(prisma, botId),
+      now,
+    }),
+    findVisited: (botId: string) => findVisited(prisma, botId),
     consoleSessions,
     signInCodes: createSignInCodes({ prisma, keys, now }),
     limits: createLimits({ accounts: createWindows(), addresses: createWindows(), now }),

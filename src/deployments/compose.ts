@@ -2,9 +2,10 @@ import type { Versions } from '../coordination/cache-versions.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { readSource } from '../language/read.ts';
-import { createActiveDeployments } from './active.ts';
+import type { ActiveDeployments } from './active.ts';
 import { announceDeploys } from './announce.ts';
 import { createDeploymentChanges } from './changes.ts';
+import type { ChannelConnections } from './channels.ts';
 import { createDeployments } from './deployments.ts';
 import type { ProbeTools } from './diagnostics.ts';
 import { createDrafts } from './drafts.ts';
@@ -15,7 +16,9 @@ type Parts = {
   pubsub: PubSub;
   versions: Versions;
   cipher: EnvironmentCipher;
+  activeDeployments: ActiveDeployments;
   probeTools: ProbeTools;
+  connections: ChannelConnections;
   /** `host:port` of private hosts that tools may call. */
   allowedHosts: string[];
 };
@@ -25,16 +28,18 @@ export function createDeploymentsDomain({
   pubsub,
   versions,
   cipher,
+  activeDeployments,
   probeTools,
+  connections,
   allowedHosts,
 }: Parts) {
   const deploymentChanges = createDeploymentChanges({ pubsub });
   const read = (source: string) => readSource(source, { allowedHosts });
-  const deployments = createDeployments({ prisma, cipher, probeTools, read });
+  const deployments = createDeployments({ prisma, cipher, probeTools, connections, read });
   return {
-    deployments: announceDeploys(deployments, versions, deploymentChanges),
+    deployments: announceDeploys(deployments, versions, deploymentChanges, connections),
     deploymentChanges,
     drafts: createDrafts({ prisma, cipher, read }),
-    activeDeployments: createActiveDeployments({ prisma, cipher }),
+    activeDeployments,
   };
 }

@@ -6,6 +6,7 @@ import { fingerprintOf, type Repeatable } from '../idempotency/key.ts';
 import { makeId } from '../ids.ts';
 import { type DefinitionReport, type Reading, readSource } from '../language/read.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
+import { type ChannelConnections, NO_CONNECTIONS } from './channels.ts';
 import type { ProbeTools } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createInstall } from './install.ts';
@@ -44,6 +45,8 @@ export type Deployments = {
    * @throws GatewayError as `rollback`, and `deployment_not_deployable` for a deployment outside staging.
    */
   promote(request: RedeployRequest): Promise<AnsweringDeployment>;
+  /** @returns `null` if its bot was deleted. */
+  find(id: string): Promise<Deployment | null>;
 };
 
 /** Milliseconds that a deploy may wait for a connection, and that its transaction may take. */
@@ -51,20 +54,23 @@ const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
 
 /**
  * @param probeTools probes the tool servers of a source; by default none is probed.
+ * @param connections connects the channels of deployments; by default none is connected.
  * @param read parses a source, once per deploy.
  */
 export function createDeployments({
   prisma,
   cipher,
   probeTools = async () => [],
+  connections = NO_CONNECTIONS,
   read = readSource,
 }: {
   prisma: PrismaClient;
   cipher: EnvironmentCipher;
   probeTools?: ProbeTools;
+  connections?: ChannelConnections;
   read?: (source: string) => Reading;
 }): Deployments {
-  const install = createInstall({ cipher });
+  const install = createInstall({ cipher, connections });
   const { plan, variablesOf, variablesIn } = createPlan({ cipher });
 
   /**
@@ -122,8 +128,8 @@ export function createDeployments({
   };
 
   /**
-   * Parses a source and probes its tool servers, outside any transaction: neither a slow server nor a long source holds
-   * a lock.
+   * Parses a source, and probes its tool servers and the services of its channels, outside any transaction: neither a slow
+   * server nor a long source holds a lock.
    */
   const probe = async (
     source: string,
@@ -131,12 +137,20 @@ export function createDeployments({
     mayAsk = true,
   ) => {
     const reading = read(source);
-    const groups = reading.definition?.tools.filter((group) => group.type === 'mcp');
-    const reports = mayAsk && groups?.length ? await probeTools(groups, await variables()) : [];
-    return { reading, reports };
+    const { definition } = reading;
+    const groups = definition?.tools.filter((group) => group.type === 'mcp') ?? [];
+    const asksServices = definition?.channels.some(({ type }) => type !== 'web');
+    const asked = mayAsk && (groups.length > 0 || asksServices) ? await variables() : {};
+    const [reports, channelReports] = await Promise.all([
+      mayAsk && groups.length > 0 ? probeTools(groups, asked) : [],
+      mayAsk && definition && asksServices ? connections.check(definition, asked) : [],
+    ]);
+    return { reading, reports, channelReports, asked };
   };
 
   return {
+    find: (id) => prisma.deployment.findUnique({ where: { id } }),
+
     check(source, envNames) {
       const { diagnose, ...reading } = read(source);
       return { ...reading, diagnostics: diagnose(envNames) };
@@ -158,7 +172,8 @@ export function createDeployments({
         async (tx, { earlier, probed }, id) => {
           const { variables, refusals } = await plan(tx, request, earlier);
           const planned = { id, botId, environment, source, message, variables, refusals };
-          return install(tx, { ...planned, ...probed });
+          const sentEnvNames = Object.keys(request.envVars).sort();
+          return install(tx, { ...planned, ...probed, sentEnvNames, keyId: request.actor?.keyId });
         },
       );
     },
@@ -178,7 +193,7 @@ export function createDeployments({
           const { environment, source, id: rolledBackToId } = target;
           const variables = variablesOf(target);
           const redeployed = { id, botId, message, environment, source, variables, ...probed };
-          return install(tx, { ...redeployed, rolledBackToId });
+          return install(tx, { ...redeployed, rolledBackToId, keyId: request.actor?.keyId });
         },
       );
     },
@@ -197,7 +212,7 @@ export function createDeployments({
           const { source } = await findStaging(tx, request);
           const variables = await variablesIn(tx, botId, 'PRODUCTION');
           const promoted = { id, botId, message, environment: 'PRODUCTION' as const, source };
-          return install(tx, { ...promoted, variables, ...probed });
+          return install(tx, { ...promoted, variables, ...probed, keyId: request.actor?.keyId });
         },
       );
     },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Definition, McpGroup } from '../language/definition.ts';
+import type { Channel } from '../generated/prisma/client.ts';
+import type { McpGroup } from '../language/definition.ts';
 import { type Diagnostic, MAX_DIAGNOSTICS } from '../language/diagnostic.ts';
 import type { ToolPlace } from '../language/places.ts';
 import type { Position } from '../language/source.ts';
@@ -52,13 +53,16 @@ export type ProbeTools = (
 
 const BEGINNING: Position = { line: 1, column: 1, endLine: 1, endColumn: 1 };
 
-/** Warnings for channels that Parley cannot connect. */
-export function channelWarnings({ channels }: Definition): DeploymentDiagnostic[] {
-  return channels
-    .filter(({ type }) => type !== 'web')
-    .map(({ type }) =>
-      warning('channel-unavailable', `the channel ${type} cannot be connected`, BEGINNING),
-    );
+/** The warning about a channel that is not connected. @param problem a sentence. */
+export function channelWarning(channel: Channel, problem: string): DeploymentDiagnostic {
+  const message = `the channel ${channel.toLowerCase()} cannot be connected: ${clause(problem)}`;
+  return warning('channel-unavailable', message, BEGINNING);
+}
+
+/** The error about a bot of an outside service that belongs to another bot or environment. */
+export function channelClaimed(channel: Channel, by: string): DeploymentDiagnostic {
+  const message = `the token of the channel ${channel.toLowerCase()} is already in use by ${by}`;
+  return { severity: 'ERROR', code: 'channel-claimed', message, ...BEGINNING };
 }
 
 /** The first 100 warnings about unavailable tool servers and unknown tools. */

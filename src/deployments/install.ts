@@ -1,7 +1,8 @@
 import type { Deployment, Environment, Prisma } from '../generated/prisma/client.ts';
 import type { Reading } from '../language/read.ts';
+import { type ChannelConnections, type ChannelReport, unconfirmed } from './channels.ts';
 import {
-  channelWarnings,
+  channelWarning,
   type DeploymentDiagnostic,
   inOrder,
   type ToolServerReport,
@@ -24,35 +25,63 @@ export type Installation = {
   refusals?: DeploymentDiagnostic[];
   /** Reports of the source's tool servers. */
   reports: ToolServerReport[];
+  /** Reports of the services of the source's channels, and the variables with which they were asked. */
+  channelReports: ChannelReport[];
+  asked: EnvironmentVariables;
   rolledBackToId?: string;
+  /** The key that deploys, if any. */
+  keyId?: string | null | undefined;
+  /** The names of the variables whose values came with the request. */
+  sentEnvNames?: string[];
 };
 
-/** Stores a deployment, and activates it if it has no errors. */
+/** Stores a deployment, and activates it if it has no errors. The transaction holds the lock on the bot. */
 export type Install = (
   tx: Prisma.TransactionClient,
   installation: Installation,
 ) => Promise<Deployment>;
 
-export function createInstall({ cipher }: { cipher: EnvironmentCipher }): Install {
-  return async (tx, { variables, refusals = [], reading, reports, ...request }) => {
+export function createInstall({
+  cipher,
+  connections,
+}: {
+  cipher: EnvironmentCipher;
+  connections: ChannelConnections;
+}): Install {
+  return async (tx, installation) => {
+    const { variables, refusals = [], reading, reports, ...more } = installation;
+    const { asked, keyId, channelReports: answered, ...request } = more;
     const { id, botId, environment } = request;
     const { definition, places } = reading;
     const diagnostics = reading.diagnose(Object.keys(variables));
-    const attempt = { ...request, deployedAt: new Date() };
-    if (definition === null) {
-      return tx.deployment.create({ data: { ...attempt, status: 'FAILED', diagnostics } });
-    }
-    if (refusals.length > 0) {
-      const all = inOrder([...diagnostics, ...refusals]);
-      return tx.deployment.create({ data: { ...attempt, status: 'FAILED', diagnostics: all } });
-    }
+    const attempt = { ...request, ...(await placeOf(tx, request)), keyId };
+    const fail = (errors: DeploymentDiagnostic[]) =>
+      tx.deployment.create({
+        data: {
+          ...attempt,
+          deployedAt: new Date(),
+          status: 'FAILED',
+          diagnostics: inOrder([...diagnostics, ...errors]),
+        },
+      });
+    if (definition === null) return fail([]);
+    if (refusals.length > 0) return fail(refusals);
+    const isCurrent =
+      answered.length === 0 || cipher.fingerprint(asked) === cipher.fingerprint(variables);
+    const channelReports = isCurrent ? answered : unconfirmed(answered);
+    const claimed = await connections.claim(tx, request, channelReports, keyId);
+    if (claimed.length > 0) return fail(claimed);
+    const isPending = channelReports.some(({ problem }) => problem === undefined);
     const deployment = await tx.deployment.create({
       data: {
         ...attempt,
-        status: 'DEPLOYED',
+        deployedAt: isPending ? null : new Date(),
+        status: isPending ? 'PENDING' : 'DEPLOYED',
         diagnostics: inOrder([
           ...diagnostics,
-          ...channelWarnings(definition),
+          ...channelReports.flatMap(({ channel, problem }) =>
+            problem === undefined ? [] : channelWarning(channel, problem),
+          ),
           ...toolWarnings(reports, places),
         ]),
         channels: definition.channels.some(({ type }) => type === 'web') ? ['WEB'] : [],
@@ -60,6 +89,7 @@ export function createInstall({ cipher }: { cipher: EnvironmentCipher }): Instal
         envVars: cipher.encrypt(id, variables),
       },
     });
+    await connections.replace(tx, request, channelReports);
     await tx.activeDeployment.upsert({
       where: { botId_environment: { botId, environment } },
       create: { botId, environment, deploymentId: id },
@@ -67,4 +97,20 @@ export function createInstall({ cipher }: { cipher: EnvironmentCipher }): Instal
     });
     return deployment;
   };
+}
+
+/** The version of the bot's next deployment, and the deployment that is active before it. */
+async function placeOf(
+  tx: Prisma.TransactionClient,
+  { botId, environment }: Pick<Installation, 'botId' | 'environment'>,
+): Promise<{ version: number; previousId: string | undefined }> {
+  const { _max: last } = await tx.deployment.aggregate({
+    where: { botId },
+    _max: { version: true },
+  });
+  const active = await tx.activeDeployment.findUnique({
+    where: { botId_environment: { botId, environment } },
+    select: { deploymentId: true },
+  });
+  return { version: (last.version ?? 0) + 1, previousId: active?.deploymentId };
 }

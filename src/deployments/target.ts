@@ -15,7 +15,7 @@ export async function findDeployable(
   if (target === null) {
     throw new GatewayError('deployment_not_found', `There is no deployment "${deploymentId}".`);
   }
-  if (target.status === 'DEPLOYED') return target;
+  if (target.status !== 'FAILED') return target;
   throw new GatewayError(
     'deployment_not_deployable',
     `The deployment "${deploymentId}" failed and cannot be activated.`,

@@ -18,10 +18,10 @@ const P95 =
 const THUMBS_UP = 'Number of runs with at least one rating UP.';
 const THUMBS_DOWN = 'Number of runs with at least one rating DOWN.';
 
-/** The statistics of a bot, with the question that they answer. */
-type BotStats = { botId: string; question: StatsQuestion; days: Counts[] };
-/** The counts of a day or hour, with the question that they answer. */
-type Part = Counts & { botId: string; question: StatsQuestion; unit: Unit };
+/** The runs of a bot that a value covers: those of one day or hour, or of the whole period without a unit. */
+type Span = { botId: string; question: StatsQuestion; unit?: Unit | undefined; startedAt: Date };
+type BotStats = Span & { days: Counts[] };
+type Part = Span & Counts;
 
 type CountName = 'runs' | 'failed' | 'tokens';
 const total = ({ days }: BotStats, name: CountName) =>
@@ -36,11 +36,30 @@ const loadLatencies = batchLoader(
   (botIds, { unit, ...question }: StatsQuestion & { unit?: Unit | undefined }, { runStats }) =>
     runStats.latencies(botIds, question, unit),
 );
-
 const loadRatings = batchLoader(
   (botIds, { unit, ...question }: StatsQuestion & { unit?: Unit | undefined }, { runStats }) =>
     runStats.ratings(botIds, question, unit),
 );
+
+/** Both percentiles of all spans of a list come from one statement. */
+async function latenciesOf(
+  { botId, question, unit, startedAt }: Span,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  const latencies = loadLatencies(botId, { ...question, unit }, context, info, info.path.prev);
+  return (await latencies)(startedAt);
+}
+
+/** Both ratings of all spans of a list come from one statement. */
+async function ratingsOf(
+  { botId, question, unit, startedAt }: Span,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  const ratings = loadRatings(botId, { ...question, unit }, context, info, info.path.prev);
+  return (await ratings)(startedAt);
+}
 
 const DayStats = builder.objectRef<Part>('DayStats').implement({
   description: 'Statistics of a bot for one UTC day.',
@@ -60,102 +79,12 @@ const HourStats = builder.objectRef<Part>('HourStats').implement({
   }),
 });
 
-for (const type of [DayStats, HourStats]) {
-  builder.objectFields(type, (t) => ({
-    runs: t.exposeInt('runs', { description: RUNS }),
-    failed: t.exposeInt('failed', { description: FAILED }),
-    tokens: t.int({ description: TOKENS, resolve: ({ tokens }) => capped(tokens) }),
-    latencyP50: t.float({
-      nullable: true,
-      description: P50,
-      resolve: async (part, _args, context, info) =>
-        (await latenciesOf(part, context, info))?.p50 ?? null,
-    }),
-    latencyP95: t.float({
-      nullable: true,
-      description: P95,
-      resolve: async (part, _args, context, info) =>
-        (await latenciesOf(part, context, info))?.p95 ?? null,
-    }),
-    thumbsUp: t.int({
-      description: THUMBS_UP,
-      resolve: async (part, _args, context, info) =>
-        (await ratingsOf(part, context, info))?.up ?? 0,
-    }),
-    thumbsDown: t.int({
-      description: THUMBS_DOWN,
-      resolve: async (part, _args, context, info) =>
-        (await ratingsOf(part, context, info))?.down ?? 0,
-    }),
-  }));
-}
-
-/** Both ratings of all parts of a list come from one statement. */
-async function ratingsOf(
-  { botId, question, unit, startedAt }: Part,
-  context: Context,
-  info: GraphQLResolveInfo,
-) {
-  const ratings = loadRatings(botId, { ...question, unit }, context, info, info.path.prev);
-  return (await ratings)(startedAt);
-}
-
-async function wholeRatings(
-  { botId, question }: BotStats,
-  context: Context,
-  info: GraphQLResolveInfo,
-) {
-  const ratings = loadRatings(botId, question, context, info, info.path.prev);
-  return (await ratings)(question.from);
-}
-
-/** Both percentiles of all parts of a list come from one statement. */
-async function latenciesOf(
-  { botId, question, unit, startedAt }: Part,
-  context: Context,
-  info: GraphQLResolveInfo,
-) {
-  const latencies = loadLatencies(botId, { ...question, unit }, context, info, info.path.prev);
-  return (await latencies)(startedAt);
-}
-
-async function wholeLatencies(
-  { botId, question }: BotStats,
-  context: Context,
-  info: GraphQLResolveInfo,
-) {
-  const latencies = loadLatencies(botId, question, context, info, info.path.prev);
-  return (await latencies)(question.from);
-}
-
 const BotStatsObject = builder.objectRef<BotStats>('BotStats').implement({
   description: 'Statistics of a bot over a period, by creation time of its runs.',
   fields: (t) => ({
     runs: t.int({ description: RUNS, resolve: (stats) => total(stats, 'runs') }),
     failed: t.int({ description: FAILED, resolve: (stats) => total(stats, 'failed') }),
     tokens: t.int({ description: TOKENS, resolve: (stats) => capped(total(stats, 'tokens')) }),
-    latencyP50: t.float({
-      nullable: true,
-      description: P50,
-      resolve: async (stats, _args, context, info) =>
-        (await wholeLatencies(stats, context, info))?.p50 ?? null,
-    }),
-    latencyP95: t.float({
-      nullable: true,
-      description: P95,
-      resolve: async (stats, _args, context, info) =>
-        (await wholeLatencies(stats, context, info))?.p95 ?? null,
-    }),
-    thumbsUp: t.int({
-      description: THUMBS_UP,
-      resolve: async (stats, _args, context, info) =>
-        (await wholeRatings(stats, context, info))?.up ?? 0,
-    }),
-    thumbsDown: t.int({
-      description: THUMBS_DOWN,
-      resolve: async (stats, _args, context, info) =>
-        (await wholeRatings(stats, context, info))?.down ?? 0,
-    }),
     perDay: t.field({
       type: [DayStats],
       description:
@@ -176,6 +105,41 @@ const BotStatsObject = builder.objectRef<BotStats>('BotStats').implement({
     }),
   }),
 });
+
+for (const type of [DayStats, HourStats]) {
+  builder.objectFields(type, (t) => ({
+    runs: t.exposeInt('runs', { description: RUNS }),
+    failed: t.exposeInt('failed', { description: FAILED }),
+    tokens: t.int({ description: TOKENS, resolve: ({ tokens }) => capped(tokens) }),
+  }));
+}
+
+for (const type of [BotStatsObject, DayStats, HourStats]) {
+  builder.objectFields(type, (t) => ({
+    latencyP50: t.float({
+      nullable: true,
+      description: P50,
+      resolve: async (span: Span, _args, context, info) =>
+        (await latenciesOf(span, context, info))?.p50 ?? null,
+    }),
+    latencyP95: t.float({
+      nullable: true,
+      description: P95,
+      resolve: async (span: Span, _args, context, info) =>
+        (await latenciesOf(span, context, info))?.p95 ?? null,
+    }),
+    thumbsUp: t.int({
+      description: THUMBS_UP,
+      resolve: async (span: Span, _args, context, info) =>
+        (await ratingsOf(span, context, info))?.up ?? 0,
+    }),
+    thumbsDown: t.int({
+      description: THUMBS_DOWN,
+      resolve: async (span: Span, _args, context, info) =>
+        (await ratingsOf(span, context, info))?.down ?? 0,
+    }),
+  }));
+}
 
 builder.prismaObjectField('Bot', 'stats', (t) =>
   t.field({
@@ -198,7 +162,7 @@ builder.prismaObjectField('Bot', 'stats', (t) =>
     },
     resolve: async ({ id: botId }, question, context, info) => {
       const days = await loadCounts(botId, { ...question, unit: 'day' }, context, info);
-      return { botId, question, days };
+      return { botId, question, startedAt: question.from, days };
     },
   }),
 );

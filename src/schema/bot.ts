@@ -1,7 +1,7 @@
 import { actorOf } from '../accounts/audit.ts';
 import { mayUseBot } from '../accounts/caller.ts';
 import { BOTS, visibleInList } from '../bots/bots.ts';
-import { botId, displayName, namePart } from '../input.ts';
+import { botId, displayName, namePart, visitorLimit, webOrigins } from '../input.ts';
 import type { PageArguments } from '../storage/keyset.ts';
 import { readLists } from '../storage/lists.ts';
 import { builder } from './builder.ts';
@@ -123,6 +123,19 @@ const UpdateBotInput = builder.inputType('UpdateBotInput', {
     name: t.string({
       description: 'Display name of the bot, 1 to 200 characters.',
       validate: { schema: displayName },
+    }),
+    webOrigins: t.stringList({
+      description:
+        'Origins of the pages that may contain the chat page, such as `https://shop.example`, at most 50. `*` allows every page.',
+      validate: { schema: webOrigins },
+    }),
+    visitorSessionsPerHour: t.int({
+      description: 'New sessions that visitors from one address may begin in a UTC hour.',
+      validate: { schema: visitorLimit },
+    }),
+    visitorMessagesPerMinute: t.int({
+      description: 'Messages that visitors from one address may send in a UTC minute.',
+      validate: { schema: visitorLimit },
     }),
   }),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { visibleBots } from '../bots/bots.ts';
 import { readDiagnostics } from '../deployments/diagnostics.ts';
 import { GatewayError } from '../errors.ts';
-import { Prisma } from '../generated/prisma/client.ts';
+import { type ChannelState, Prisma } from '../generated/prisma/client.ts';
 import { builder } from './builder.ts';
 import { longColumns } from './long-columns.ts';
 import { ChannelEnum, DeploymentStatusEnum, DiagnosticObject, EnvironmentEnum } from './shared.ts';
@@ -11,6 +11,38 @@ import { visibleNode } from './visible-node.ts';
 export const DEPLOYMENT_TEXTS = longColumns(Prisma.sql`deployments`, {
   source: 'source',
   diagnostics: 'diagnostics',
+});
+
+const ChannelStatusEnum = builder.enumType('ChannelStatus', {
+  description: 'Whether a channel is connected to its outside service.',
+  values: {
+    CONNECTED: { description: 'Users reach the bot through the channel.' },
+    PENDING: { description: 'The channel is being connected. This takes at most 60 seconds.' },
+    UNAVAILABLE: { description: 'Users do not reach the bot through the channel.' },
+  } as const,
+});
+
+type StateOfChannel = Pick<ChannelState, 'channel' | 'status' | 'problem'>;
+
+const ChannelStateObject = builder.objectRef<StateOfChannel>('ChannelState').implement({
+  description: 'The state of a channel that a definition names.',
+  fields: (t) => ({
+    channel: t.field({
+      type: ChannelEnum,
+      description: 'The channel.',
+      resolve: ({ channel }) => channel,
+    }),
+    status: t.field({
+      type: ChannelStatusEnum,
+      description: 'Whether the channel is connected.',
+      resolve: ({ status }) => status,
+    }),
+    problem: t.exposeString('problem', {
+      nullable: true,
+      description:
+        'Why the channel is unavailable, or what does not work in a connected one, as a sentence.',
+    }),
+  }),
 });
 
 const visibleDeployment = visibleNode((ids, { prisma, caller }) =>
@@ -22,7 +54,7 @@ const visibleDeployment = visibleNode((ids, { prisma, caller }) =>
 
 export const DeploymentNode = builder.prismaNode('Deployment', {
   description:
-    'An attempt to deploy a definition. Immutable once its status is DEPLOYED or FAILED.',
+    'An attempt to deploy a definition. Once its status is DEPLOYED or FAILED, only its channels change.',
   id: { resolve: ({ id }) => id, description: 'Unique identifier. Opaque; it never changes.' },
   // Sources and variables are long, so each column is read only when the query selects it.
   select: { id: true },
@@ -38,6 +70,11 @@ export const DeploymentNode = builder.prismaNode('Deployment', {
       type: DeploymentStatusEnum,
       description: 'Status of the deployment.',
     }),
+    version: t.exposeInt('version', {
+      nullable: true,
+      description:
+        'Number of the deployment among those of its bot, from 1. Failed attempts count. Null if an earlier version of Parley created it during an update.',
+    }),
     message: t.exposeString('message', { nullable: true, description: 'Note from the deployer.' }),
     source: t.string({
       description: 'Source of the definition, as submitted. Requires the scope DEPLOY.',
@@ -49,9 +86,32 @@ export const DeploymentNode = builder.prismaNode('Deployment', {
     envNames: t.exposeStringList('envNames', {
       description: 'Names of the environment variables. Their values are never returned.',
     }),
+    sentEnvNames: t.exposeStringList('sentEnvNames', {
+      description:
+        'Names of the variables whose values were sent with the deployment. The other variables kept the values of `previous`, or got those of `rolledBackTo`.',
+    }),
     channels: t.expose('channels', {
       type: [ChannelEnum],
       description: 'Channels connected to the deployment.',
+    }),
+    channelStates: t.field({
+      type: [ChannelStateObject],
+      description:
+        'State of each channel that the definition names. Empty for a deployment that failed.',
+      select: {
+        channels: true,
+        channelStates: {
+          select: { channel: true, status: true, problem: true },
+          orderBy: { channel: 'asc' },
+        },
+      },
+      resolve: ({ channels, channelStates }) => [
+        // Channels that need no outside service have no row.
+        ...channels
+          .filter((channel) => channelStates.every((state) => state.channel !== channel))
+          .map((channel) => ({ channel, status: 'CONNECTED' as const, problem: null })),
+        ...channelStates,
+      ],
     }),
     diagnostics: t.field({
       type: [DiagnosticObject],
@@ -70,6 +130,16 @@ export const DeploymentNode = builder.prismaNode('Deployment', {
       type: 'DateTime',
       nullable: true,
       description: 'Time at which the attempt finished. Null while it is pending.',
+    }),
+    keyId: t.exposeID('keyId', {
+      nullable: true,
+      description:
+        'ID of the API key that created the deployment. Null for the deployment of the first start.',
+    }),
+    previous: t.relation('previous', {
+      nullable: true,
+      description:
+        'The deployment that was active in the environment when this one was created. Null for the first one.',
     }),
     rolledBackTo: t.relation('rolledBackTo', {
       nullable: true,

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { MAX_TOKEN_SECONDS } from '../accounts/session-tokens.ts';
+import type { Channel } from '../generated/prisma/client.ts';
 import { sessionId } from '../input.ts';
 import { isJsonObject, jsonObjectUpTo } from '../json.ts';
 import { builder } from './builder.ts';
-import { EnvironmentEnum } from './shared.ts';
+import { ChannelEnum, EnvironmentEnum } from './shared.ts';
 
 const CreateSessionTokenInput = builder.inputType('CreateSessionTokenInput', {
   description: 'Parameters of a session token.',
@@ -11,12 +12,21 @@ const CreateSessionTokenInput = builder.inputType('CreateSessionTokenInput', {
     botId: t.id({ required: true, description: 'ID of the bot.' }),
     sessionId: t.string({
       required: true,
-      description: 'Session ID, stable and unique for each end user, 1 to 256 visible characters.',
+      description:
+        'Session ID, stable and unique for each end user, 1 to 256 visible characters. IDs with the prefixes `web:` and `telegram:` are reserved for sessions of channels.',
       validate: { schema: sessionId },
     }),
     environment: t.field({
       type: EnvironmentEnum,
       description: 'Environment of the bot. Defaults to PRODUCTION.',
+    }),
+    channel: t.field({
+      type: ChannelEnum,
+      description:
+        'Channel of the token’s runs: WEB for the chat page and the widget. Defaults to API.',
+      validate: {
+        refine: [(channel: Channel) => channel !== 'TELEGRAM', { message: 'must be API or WEB' }],
+      },
     }),
     expiresIn: t.int({
       description: `Lifetime in seconds, from 1 to ${MAX_TOKEN_SECONDS}. Defaults to ${MAX_TOKEN_SECONDS}.`,
@@ -66,15 +76,17 @@ builder.mutationField('createSessionToken', (t) =>
         description: 'Parameters of the token.',
       }),
     },
-    resolve: (_root, { input }, { caller, sessionTokens }) => {
-      const { botId, sessionId, environment, expiresIn, context, allowContext } = input;
+    resolve: async (_root, { input }, { caller, sessions, sessionTokens }) => {
+      const { botId, sessionId, environment, expiresIn, context, allowContext, channel } = input;
       const session = {
         botId,
         sessionId,
         environment: environment ?? 'PRODUCTION',
         context: isJsonObject(context) ? context : undefined,
         allowContext: allowContext ?? undefined,
+        channel: channel ?? undefined,
       };
+      await sessions.assertNotReserved(session, 'input.sessionId');
       return sessionTokens.issue(caller(), session, expiresIn ?? MAX_TOKEN_SECONDS);
     },
   }),

@@ -42,7 +42,7 @@ export type Recollection = {
 
 /** Reads stored conversations. */
 export type History = {
-  /** Reads the last `limit` messages, up to 4 MiB, and the user's facts, in one query. */
+  /** Reads the last `limit` messages of the current conversation, up to 4 MiB, and the user's facts, in one query. */
   recall(session: SessionState, limit: number): Promise<Recollection>;
 };
 
@@ -61,7 +61,9 @@ export const recalled = (key: string, limit: string) => `
         OVER (ORDER BY turn DESC, position DESC) AS bytes
       FROM (
         SELECT turn, position, role, text, tool_calls AS "toolCalls", tool_call_id AS "toolCallId"
-        FROM messages WHERE session_key = ${key} ORDER BY turn DESC, position DESC LIMIT ${limit}
+        FROM messages
+        WHERE session_key = ${key} AND turn > (SELECT history_from FROM sessions WHERE sessions.id = ${key})
+        ORDER BY turn DESC, position DESC LIMIT ${limit}
       ) AS latest
     ) AS measured
     WHERE bytes <= ${MAX_RECALLED_BYTES}

@@ -1,18 +1,11 @@
 import { type Actor, recordChanges } from '../accounts/audit.ts';
 import { Prisma, type PrismaClient, type Session } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
-import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
+import { assertNotReserved } from './channel-ids.ts';
 import type { SessionRef } from './history.ts';
 import { saveFact } from './memory.ts';
 import type { Turns } from './turns.ts';
-
-/** Sessions per bot, newest first. */
-export const SESSIONS: Lists = {
-  ...NEWEST_FIRST,
-  table: Prisma.sql`sessions`,
-  owner: Prisma.sql`bot_id`,
-};
 
 /** Operations on a session outside its turns. */
 export type Sessions = {
@@ -20,7 +13,7 @@ export type Sessions = {
    * Sets or deletes a fact about a session's user. Creates the session if it does not exist.
    *
    * @param value `null` deletes the fact.
-   * @throws GatewayError `invalid_request` if the session already has `MAX_FACTS` other facts.
+   * @throws GatewayError `invalid_request` if the session already has `MAX_FACTS` other facts, or if its id is reserved.
    */
   setMemory(
     session: SessionRef,
@@ -32,12 +25,17 @@ export type Sessions = {
    * Erases a session: its history, its memory, the text of its runs, and their idempotency records. Waits for the
    * session's turn. After a failure the session still exists; a repeat continues.
    *
+   * @param actor the key that forgets, for the audit log; absent for the user of a channel.
    * @returns whether the session existed.
    * @throws GatewayError `session_busy`
    */
-  forget(session: SessionRef, signal: AbortSignal, actor: Actor): Promise<boolean>;
+  forget(session: SessionRef, signal: AbortSignal, actor?: Actor): Promise<boolean>;
+  /** Begins a new conversation: the history that is sent to the model starts now. The memory stays. */
+  beginAnew(session: SessionRef): Promise<void>;
   /** Whether the session exists and was begun by a chat with a draft. */
   isDraft(session: SessionRef): Promise<boolean>;
+  /** See `assertNotReserved` in `channel-ids.ts`. */
+  assertNotReserved(session: SessionRef, path: string): Promise<void>;
 };
 
 /**
@@ -117,7 +115,7 @@ export function createSessions({
   const deleteSession = async (
     { botId, environment, sessionId }: SessionRef,
     id: string,
-    actor: Actor,
+    actor: Actor | undefined,
   ) => {
     const ofSession = Prisma.sql`
       account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND run_id IN (
@@ -131,14 +129,24 @@ export function createSessions({
       const { count } = await tx.session.deleteMany({ where: { id } });
       if (count === 0) return;
       await tx.$executeRaw`DELETE FROM idempotency_records WHERE ${ofSession}`;
-      await recordChanges(tx, actor, { action: 'FORGET_SESSION', targetId: id, botId });
+      if (actor) await recordChanges(tx, actor, { action: 'FORGET_SESSION', targetId: id, botId });
     });
   };
 
   return {
-    setMemory(...fact) {
+    async setMemory(...fact) {
+      await assertNotReserved(prisma, fact[0], 'sessionId');
       const auditId = makeId('aud');
       return retry(() => setMemoryOnce(...fact, auditId), { when: withinRequest() });
+    },
+
+    assertNotReserved: (session, path) => assertNotReserved(prisma, session, path),
+
+    async beginAnew({ botId, environment, sessionId }) {
+      const work = () => prisma.$executeRaw`
+        UPDATE sessions SET history_from = turns
+        WHERE bot_id = ${botId} AND environment = ${environment}::"Environment" AND session_id = ${sessionId}`;
+      await retry(work, { when: withinRequest() });
     },
 
     async isDraft(session) {

@@ -129,6 +129,7 @@ export function cutPage(
   };
 }
 
-function writeCursor([value, tie]: Place): string {
+/** Encodes a position in a list. */
+export function writeCursor([value, tie]: Place): string {
   return Buffer.from(`${value}.${tie}`).toString('base64url');
 }

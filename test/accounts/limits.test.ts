@@ -189,6 +189,20 @@ describe.skipIf(!inject('redisUrl'))('limits in Redis', () => {
     expect(await replicas[0].takeForAccount(tenant, 0)).toMatchObject({ remaining: 0 });
   });
 
+  test('of an hour are shared exactly, and restart with a new hour', async () => {
+    const links = await Promise.all([linkRedis(), linkRedis()]);
+    const replicas = links.map(({ redis }) => createSharedWindows(redis, silent));
+    const name = makeId('bot');
+    const limit = { perMinute: 1_000, perHour: 10, perDay: 1_000 };
+    const counts = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => replicas[index % 2]?.take(name, 1, limit)),
+    );
+    expect(counts.filter((count) => count?.taken)).toHaveLength(10);
+    const { redis } = links[0];
+    await redis.client.hincrby(`${redis.prefix}windows:${name}`, 'hour', -1);
+    expect(await replicas[0]?.take(name, 1, limit)).toMatchObject({ taken: true, inHour: 1 });
+  });
+
   test('restart with a new minute and a new day, and expire', async () => {
     const { redis, takeForAccount } = await shared();
     const tenant = enterprise(10, 20);

@@ -100,7 +100,6 @@ describe('a session token', () => {
     'mutation { createSessionToken(input: { botId: "BOT", sessionId: "x" }) { token } }',
     'mutation { execute(botId: "BOT", input: { prompt: "x" }) { id } }',
     'mutation { setMemory(botId: "BOT", sessionId: "user-1", name: "a") { id } }',
-    'mutation { forgetSession(botId: "BOT", sessionId: "user-1") }',
     'mutation { chat(botId: "BOT", input: { message: "x" }) { run { bot { id } } } }',
     'mutation { chat(botId: "BOT", input: { message: "x" }) { run { ...on Node { ...f } } } } fragment f on Run { trace { traceId } }',
     'mutation { chat(botId: "BOT", input: { message: "x" }) { run { deployment { source } } } }',
@@ -333,13 +332,14 @@ describe('session tokens', () => {
   test('stay valid while the secret key is rotated, until the old one is removed', async () => {
     const issuer = await issuerOf();
     const keys = { find: async () => issuer };
-    const old = createSessionTokens({ secretKeys: [first], keys });
+    const findVisited = async () => undefined;
+    const old = createSessionTokens({ secretKeys: [first], keys, findVisited });
     const { token } = await old.issue(issuer, session, 60);
-    const rotated = createSessionTokens({ secretKeys: [second, first], keys });
+    const rotated = createSessionTokens({ secretKeys: [second, first], keys, findVisited });
     expect((await rotated.verify(token)).session).toEqual(session);
     const { token: newer } = await rotated.issue(issuer, session, 60);
     await expect(old.verify(newer)).rejects.toMatchObject({ code: 'invalid_api_key' });
-    const after = createSessionTokens({ secretKeys: [second], keys });
+    const after = createSessionTokens({ secretKeys: [second], keys, findVisited });
     expect((await after.verify(newer)).session).toEqual(session);
     await expect(after.verify(token)).rejects.toMatchObject({ code: 'invalid_api_key' });
   });
@@ -348,7 +348,8 @@ describe('session tokens', () => {
     const issuer = await issuerOf();
     let now = Date.parse('2026-11-21T10:00:00Z');
     const keys = { find: async () => issuer };
-    const tokens = createSessionTokens({ secretKeys: [first], keys, now: () => now });
+    const findVisited = async () => undefined;
+    const tokens = createSessionTokens({ secretKeys: [first], keys, findVisited, now: () => now });
     const { token, expiresAt } = await tokens.issue(issuer, session, 60);
     expect(expiresAt).toEqual(new Date('2026-11-21T10:01:00Z'));
     now += 59_999;

@@ -1,0 +1,113 @@
+import type { Limits } from '../accounts/limits.ts';
+import type { PubSub } from '../coordination/pubsub.ts';
+import type { Owner } from '../coordination/worker-lease.ts';
+import type { ActiveDeployments } from '../deployments/active.ts';
+import { createDeploymentChanges } from '../deployments/changes.ts';
+import type { StartChat } from '../execution/start-chat.ts';
+import type { PrismaClient } from '../generated/prisma/client.ts';
+import type { Lifetime } from '../lifetime.ts';
+import type { Log } from '../log.ts';
+import type { Cancel } from '../runs/cancel.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { createChannelStates } from './states.ts';
+import { createTelegramApi } from './telegram/api.ts';
+import { createBlockedChats } from './telegram/blocked-chats.ts';
+import { createTelegramChat } from './telegram/chat.ts';
+import { createCommands } from './telegram/commands.ts';
+import { createTelegramConnector } from './telegram/connector.ts';
+import { startConsumer, type TelegramConsumer } from './telegram/consumer.ts';
+import { createHandleUpdate } from './telegram/handle.ts';
+import { createInbox } from './telegram/inbox.ts';
+import { startPoller } from './telegram/poller.ts';
+import { createReceive } from './telegram/receive.ts';
+import { createRegistration } from './telegram/registration.ts';
+import { createWebhook } from './telegram/webhook.ts';
+
+/** Settings of the Telegram channel. */
+export type TelegramOptions = {
+  /** Base URL of the Bot API server; Telegram's own by default. */
+  apiRoot?: string | undefined;
+  /** Milliseconds that a deploy waits for Telegram. */
+  waitMs?: number | undefined;
+  /** Milliseconds after a deployment in which an attempt to connect it may begin. */
+  pendingMs?: number | undefined;
+};
+
+type ConnectionParts = {
+  prisma: PrismaClient;
+  pubsub: PubSub;
+  activeDeployments: ActiveDeployments;
+  /** The server's public base URL. Webhooks need `https:`. */
+  publicUrl?: string | undefined;
+  telegram?: TelegramOptions | undefined;
+  log: Log;
+  lifetime: Lifetime;
+};
+
+/** Composes what connects deployments to their channels. Deployments depend on it. */
+export function createChannelConnections({
+  prisma,
+  pubsub,
+  activeDeployments,
+  publicUrl,
+  telegram = {},
+  log,
+  lifetime,
+}: ConnectionParts) {
+  const { apiRoot, waitMs = 1_000, pendingMs = 40_000 } = telegram;
+  const registeredUrl = publicUrl?.startsWith('https:') ? publicUrl : '';
+  const api = createTelegramApi({ apiRoot });
+  const { notify } = createDeploymentChanges({ pubsub });
+  const states = createChannelStates({ prisma, notify });
+  const registered = { prisma, api, activeDeployments, registeredUrl, waitMs };
+  const registration = createRegistration(registered);
+  const connecting = { prisma, registration, states, registeredUrl, waitMs, pendingMs, log };
+  const connector = createTelegramConnector(connecting);
+  lifetime.onStart(() => {
+    if (publicUrl && !registeredUrl)
+      log.warn(
+        { publicUrl },
+        'PUBLIC_URL is not https:, so the updates of Telegram bots are polled.',
+      );
+    return connector.start();
+  });
+  return { api, states, registration, connector };
+}
+
+type Parts = ReturnType<typeof createChannelConnections> & {
+  prisma: PrismaClient;
+  owner: Owner;
+  pubsub: PubSub;
+  limits: Pick<Limits, 'takeForAccount'>;
+  activeDeployments: ActiveDeployments;
+  sessions: Sessions;
+  cancel: Cancel;
+  startChat: StartChat;
+  log: Log;
+  lifetime: Lifetime;
+};
+
+/** Composes what answers the messages of channels. */
+export function createChannelsDomain(parts: Parts) {
+  const { lifetime } = parts;
+  const inbox = createInbox(parts);
+  const receive = createReceive({ inbox });
+  const chat = createTelegramChat({ ...parts, inbox });
+  const commands = createCommands(parts);
+  const blockedChats = createBlockedChats(parts);
+  const handle = createHandleUpdate({ ...parts, inbox, chat, commands, blockedChats });
+  let consumer: TelegramConsumer | undefined;
+  lifetime.onStart(() => {
+    consumer = startConsumer({ ...parts, inbox, handle });
+    return consumer;
+  });
+  lifetime.onStart(() => startPoller({ ...parts, receive }));
+  return {
+    telegramWebhook: createWebhook({ ...parts, receive }),
+
+    /** Takes no more messages. The replies in progress continue. */
+    async stopTaking(): Promise<void> {
+      await consumer?.stop();
+    },
+  };
+}

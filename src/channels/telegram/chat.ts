@@ -1,0 +1,113 @@
+import { type Limits, rateLimitExceeded } from '../../accounts/limits.ts';
+import { botVersionName } from '../../bots/bots.ts';
+import { type ErrorCode, GatewayError } from '../../errors.ts';
+import type { StartChat } from '../../execution/start-chat.ts';
+import type { StartedRun } from '../../execution/started-run.ts';
+import type { Account } from '../../generated/prisma/client.ts';
+import { startPeriodic } from '../../periodic.ts';
+import type { Target, TelegramBot } from './api.ts';
+import type { Inbox, TakenUpdate } from './inbox.ts';
+import { type ReplyWriter, startReplyWriter, type WriterClock } from './reply-writer.ts';
+
+/** The sender of a message, and the bot that answers. */
+export type ChatParts = { bot: TelegramBot; target: Target; account: Account; text: string };
+
+/**
+ * Chats with the agent, and shows the reply as it grows. A further attempt at an update joins the run of the first one,
+ * and edits the messages that it sent.
+ *
+ * @throws GatewayError as `StartChat`, or with the code of a failed run; TelegramError
+ */
+export type TelegramChat = (
+  update: TakenUpdate,
+  parts: ChatParts,
+  signal: AbortSignal,
+) => Promise<void>;
+
+/** Telegram shows it for 5 seconds. */
+const TYPE_EVERY_MS = 4_000;
+
+export function createTelegramChat({
+  startChat,
+  limits,
+  inbox,
+  clock,
+}: {
+  startChat: StartChat;
+  limits: Pick<Limits, 'takeForAccount'>;
+  inbox: Pick<Inbox, 'sent'>;
+  clock?: WriterClock | undefined;
+}): TelegramChat {
+  const start = async (update: TakenUpdate, { account, text }: ChatParts, signal: AbortSignal) => {
+    const { botId, environment, sessionId, telegramBotId, updateId } = update;
+    const quota = await limits.takeForAccount(account, 1, botVersionName(botId));
+    if (!quota.allowed) throw rateLimitExceeded(quota);
+    const request = {
+      accountId: account.id,
+      plan: account.plan,
+      keyId: null,
+      botId,
+      botVersion: quota.version,
+      environment,
+      channel: 'TELEGRAM' as const,
+      ...{
+        sessionId,
+        message: text,
+        context: undefined,
+        onBusy: undefined,
+        traceparent: undefined,
+      },
+      onDisconnect: 'CONTINUE' as const,
+      idempotencyKey: `${telegramBotId}:${updateId}`,
+      idempotencyNamespace: `telegram:${botId}`,
+    };
+    return startChat(request, signal);
+  };
+
+  return async (update, parts, signal) => {
+    const { bot, target } = parts;
+    await using typing = startPeriodic(
+      (stopped) => bot.type(target, AbortSignal.any([signal, stopped])).catch(() => {}),
+      { everyMs: TYPE_EVERY_MS, isImmediate: true },
+    );
+    const run = await start(update, parts, signal);
+    const onSent = (ids: readonly number[]) => inbox.sent(update, ids);
+    const reply = { target, sentIds: update.sentIds, onSent };
+    const writer = startReplyWriter(bot, reply, signal, clock);
+    const failure = await show(run, writer, signal, async () => typing[Symbol.asyncDispose]());
+    if (failure) throw failure;
+    await writer.finish();
+  };
+}
+
+/** @returns the error of a failed run. */
+async function show(
+  run: StartedRun,
+  writer: ReplyWriter,
+  signal: AbortSignal,
+  onText: () => Promise<void>,
+): Promise<GatewayError | undefined> {
+  let text = '';
+  const failed = (code: ErrorCode, message: string) =>
+    new GatewayError(code, message, { runId: run.id });
+  for await (const event of run.read(signal, { isImpatient: true })) {
+    switch (event.type) {
+      case 'RunStarted':
+        text = '';
+        break;
+      case 'TextDelta':
+        text += event.delta;
+        if (text.trim() === '') break;
+        void onText();
+        writer.show(text);
+        break;
+      case 'ChatFailed':
+        return failed(event.code, event.message);
+      case 'ChatDone':
+      case 'ChatCancelled':
+        return undefined;
+    }
+  }
+  signal.throwIfAborted();
+  return failed('internal_error', 'The outcome of the run is not known yet.');
+}

@@ -1,0 +1,190 @@
+import { startDeadline, untilAborted } from '../../deadline.ts';
+import type { ChannelConnections } from '../../deployments/channels.ts';
+import { type ChannelState, Prisma, type PrismaClient } from '../../generated/prisma/client.ts';
+import type { Log } from '../../log.ts';
+import { startPeriodic } from '../../periodic.ts';
+import { type ChannelStates, RELEASED } from '../states.ts';
+import { claimTelegram, replaceTelegram } from './claims.ts';
+import { TelegramError } from './error.ts';
+import { REVOKED, type Registration } from './registration.ts';
+
+/** Connects deployments to Telegram, and releases them. */
+export type TelegramConnector = ChannelConnections & {
+  /** Takes the channel away after Telegram has rejected the token. */
+  revoked(deploymentId: string): Promise<void>;
+  /** Removes the webhooks of a bot that is being deleted. Takes at most 2 seconds, and does not reject. */
+  release(botId: string): Promise<void>;
+  /** Continues the work of processes that died, and connects anew after a change of the public URL. */
+  start(): AsyncDisposable;
+};
+
+const RELEASE_MS = 2_000;
+/** Longer than an attempt, so that no two processes connect one deployment at once. */
+const ATTEMPT_MS = 15_000;
+const POLL_EVERY_MS = 1_000;
+const MAX_PAUSE_S = 10;
+/** Attempts to remove a webhook, or to set one anew. */
+const MAX_ATTEMPTS = 20;
+
+const UNREACHABLE = 'Telegram did not answer in time. Deploy again.';
+const DELETED = 'The bot is being deleted.';
+
+/**
+ * @param registeredUrl the public URL for webhooks; empty: updates are polled.
+ * @param waitMs how long a deploy waits for Telegram.
+ * @param pendingMs how long after a deployment its last attempt to connect may begin.
+ */
+export function createTelegramConnector({
+  prisma,
+  registration,
+  states,
+  registeredUrl,
+  waitMs,
+  pendingMs,
+  log,
+}: {
+  prisma: PrismaClient;
+  registration: Registration;
+  states: ChannelStates;
+  registeredUrl: string;
+  waitMs: number;
+  pendingMs: number;
+  log: Log;
+}): TelegramConnector {
+  const closed = new AbortController();
+  const refOf = (deploymentId: string) => ({ deploymentId, channel: 'TELEGRAM' as const });
+
+  /** Takes a deployment that needs work, for one attempt. */
+  const take = async (which: Prisma.Sql): Promise<ChannelState | undefined> => {
+    const [taken] = await prisma.$queryRaw<{ id: string }[]>`
+      UPDATE channel_states SET attempts = attempts + 1,
+        available_at = now() + ${ATTEMPT_MS} * interval '1 millisecond'
+      WHERE channel = 'TELEGRAM' AND deployment_id = (
+        SELECT deployment_id FROM channel_states
+        WHERE channel = 'TELEGRAM' AND ${which}
+          AND (status = 'PENDING' OR leaving OR (status = 'CONNECTED' AND registered_url IS NULL))
+        ORDER BY available_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+      RETURNING deployment_id AS id`;
+    const where = taken && { deploymentId_channel: refOf(taken.id) };
+    return (where && (await prisma.channelState.findUnique({ where }))) ?? undefined;
+  };
+
+  const giveUp = async (state: ChannelState) => {
+    if (!state.leaving) await states.lost(refOf(state.deploymentId), UNREACHABLE);
+    else await prisma.channelState.updateMany({ where: refOf(state.deploymentId), data: RELEASED });
+  };
+
+  const attempt = async (state: ChannelState, signal: AbortSignal) => {
+    const ref = refOf(state.deploymentId);
+    try {
+      if (state.leaving) return await registration.leave(state, signal);
+      const problem = await registration.register(state, signal);
+      if (problem !== undefined) await states.lost(ref, problem);
+      else if (!(await states.connected(ref, registeredUrl))) await reconnectOthers(state);
+    } catch (error) {
+      if (!(error instanceof TelegramError)) throw error;
+      const isLate = Date.now() - state.createdAt.getTime() > pendingMs;
+      const isLast = state.status === 'PENDING' ? isLate : state.attempts >= MAX_ATTEMPTS;
+      if (isLast) return giveUp(state);
+      const pauseMs = Math.min(2 ** (state.attempts - 1), MAX_PAUSE_S) * 1_000;
+      await prisma.channelState.updateMany({
+        where: ref,
+        data: { availableAt: new Date(Date.now() + pauseMs) },
+      });
+    }
+  };
+
+  /** A replaced deployment may have set its webhook after its successor had. */
+  const reconnectOthers = async ({ botId, environment }: ChannelState) => {
+    await prisma.channelState.updateMany({
+      where: { channel: 'TELEGRAM', botId, environment, status: 'CONNECTED' },
+      data: { registeredUrl: null, availableAt: new Date() },
+    });
+  };
+
+  const work = async (signal: AbortSignal) => {
+    for (;;) {
+      const state = await take(Prisma.sql`available_at <= now()`);
+      if (state === undefined || signal.aborted) return;
+      await attempt(state, signal);
+    }
+  };
+
+  /**
+   * Registers deployments anew that a process with another public URL registered. This process makes the first attempt,
+   * because processes with the former URL may still run.
+   */
+  const adoptUrl = async () => {
+    const states = await prisma.channelState.updateManyAndReturn({
+      where: { channel: 'TELEGRAM', status: 'CONNECTED', NOT: { registeredUrl } },
+      data: {
+        registeredUrl: null,
+        pollerId: null,
+        attempts: 1,
+        availableAt: new Date(Date.now() + ATTEMPT_MS),
+      },
+    });
+    for (const state of states) await attempt(state, closed.signal);
+  };
+
+  return {
+    check: registration.check,
+    claim: claimTelegram,
+    replace: replaceTelegram,
+
+    async connect(deploymentId) {
+      const first = async () => {
+        const state = await take(Prisma.sql`deployment_id = ${deploymentId}`);
+        if (state) await attempt(state, closed.signal);
+      };
+      using deadline = startDeadline(waitMs);
+      const attempted = first().catch((err: unknown) => {
+        log.error(
+          { err, deployment: deploymentId },
+          'Telegram could not be connected. It will be retried.',
+        );
+      });
+      await untilAborted(attempted, deadline.signal).catch(() => {});
+    },
+
+    async revoked(deploymentId) {
+      if (await states.lost(refOf(deploymentId), REVOKED))
+        log.warn({ deployment: deploymentId }, 'Telegram rejected the token of a deployment.');
+    },
+
+    async release(botId) {
+      using deadline = startDeadline(RELEASE_MS);
+      try {
+        const held = await prisma.channelState.findMany({
+          where: { channel: 'TELEGRAM', botId, externalId: { not: null } },
+        });
+        await Promise.allSettled(
+          held.map(async (state) => {
+            await states.lost(refOf(state.deploymentId), DELETED);
+            await registration.leave(state, deadline.signal);
+          }),
+        );
+      } catch (err) {
+        log.error({ err, bot: botId }, 'The webhook of a deleted bot could not be removed.');
+      }
+    },
+
+    start() {
+      const adopting = adoptUrl().catch((err: unknown) => {
+        log.error({ err }, 'The webhooks could not be checked against PUBLIC_URL.');
+      });
+      const task = startPeriodic(work, {
+        everyMs: POLL_EVERY_MS,
+        log,
+        what: 'The connection of channels',
+      });
+      return {
+        async [Symbol.asyncDispose]() {
+          closed.abort();
+          await task[Symbol.asyncDispose]();
+          await adopting;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,167 @@
+import type { ActiveDeployments, RunningDeployment } from '../../deployments/active.ts';
+import { GatewayError } from '../../errors.ts';
+import type { Account, PrismaClient } from '../../generated/prisma/client.ts';
+import type { Log } from '../../log.ts';
+import type { Target, TelegramApi, TelegramBot } from './api.ts';
+import type { BlockedChats } from './blocked-chats.ts';
+import type { TelegramChat } from './chat.ts';
+import { type Commands, SENTENCES, sentenceOf } from './commands.ts';
+import type { TelegramConnector } from './connector.ts';
+import { isTelegramError, TelegramError } from './error.ts';
+import type { Inbox, TakenUpdate } from './inbox.ts';
+import { readToken, telegramOf } from './token.ts';
+
+/** Handles one update, and marks it as done or returns it to the queue. Does not reject. */
+export type HandleUpdate = (update: TakenUpdate, signal: AbortSignal) => Promise<void>;
+
+/** The deployment that answers an update. */
+type Answering = {
+  deployment: RunningDeployment;
+  account: Account;
+  bot: TelegramBot;
+  target: Target;
+};
+
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 60_000;
+/** Runs that fail before the user is asked to try again. */
+const MAX_FAILED_RUNS = 3;
+/** Attempts at an update that fails for an unknown reason, about a quarter of an hour. */
+const MAX_ATTEMPTS = 20;
+/** After a longer wait for a limit of the account, the user is asked to try again later. */
+const MAX_LIMIT_S = 120;
+
+export function createHandleUpdate({
+  prisma,
+  api,
+  activeDeployments,
+  inbox,
+  chat,
+  commands,
+  blockedChats,
+  connector,
+  log,
+}: {
+  prisma: PrismaClient;
+  api: TelegramApi;
+  activeDeployments: Pick<ActiveDeployments, 'loadAll'>;
+  inbox: Inbox;
+  chat: TelegramChat;
+  commands: Commands;
+  blockedChats: BlockedChats;
+  connector: Pick<TelegramConnector, 'revoked'>;
+  log: Log;
+}): HandleUpdate {
+  /** @returns `undefined` if the bot, the account or the channel is gone. */
+  const findAnswering = async (update: TakenUpdate): Promise<Answering | undefined> => {
+    const { botId, environment, telegramBotId, message } = update;
+    const state = await prisma.channelState.findFirst({
+      where: {
+        channel: 'TELEGRAM',
+        botId,
+        environment,
+        externalId: telegramBotId,
+        status: 'CONNECTED',
+      },
+      include: { deployment: { select: { bot: { select: { account: true } } } } },
+    });
+    if (state === null || state.deployment.bot.account.suspendedAt !== null) return undefined;
+    const { deploymentId } = state;
+    const deployment = (await activeDeployments.loadAll([deploymentId])).get(deploymentId);
+    const channel = deployment && telegramOf(deployment.definition);
+    const read = channel && readToken(channel, deployment.variables);
+    if (!read || 'problem' in read) return undefined;
+    const { chatId, topicId, replyTo } = message;
+    const target = { chatId, topicId, replyTo };
+    return { deployment, account: state.deployment.bot.account, bot: api.of(read.token), target };
+  };
+
+  const answer = async (update: TakenUpdate, parts: Answering, signal: AbortSignal) => {
+    const { request, chatId } = update.message;
+    const { deploymentId, definition } = parts.deployment;
+    const { telegramBotId, botId } = update;
+    await blockedChats.remove({ telegramBotId, botId, deploymentId, chatId });
+    switch (request.kind) {
+      case 'text':
+        return chat(update, { ...parts, text: request.text }, signal);
+      case 'command':
+        return commands(request.command, update, { ...parts, definition }, signal);
+      case 'unsupported':
+        if (await inbox.isInAlbum(update)) return;
+        await parts.bot.send(parts.target, sentenceOf(SENTENCES.textOnly), signal);
+    }
+  };
+
+  const apologize = async (
+    update: TakenUpdate,
+    { bot, target }: Answering,
+    signal: AbortSignal,
+  ) => {
+    await bot.send(target, sentenceOf(SENTENCES.failed), signal);
+    await inbox.done(update);
+  };
+
+  /** Decides what follows a failed attempt. @throws TelegramError if the user cannot be told. */
+  const recover = async (
+    error: unknown,
+    update: TakenUpdate,
+    parts: Answering,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const { attempts, telegramBotId, botId } = update;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempts - 1, 10), MAX_PAUSE_MS);
+    const { deploymentId } = parts.deployment;
+    if (signal.aborted) return inbox.postpone(update, 0);
+    if (isTelegramError(error, 'unauthorized')) {
+      await connector.revoked(deploymentId);
+      return inbox.postpone(update, MAX_PAUSE_MS);
+    }
+    if (isTelegramError(error, 'blocked')) {
+      const { chatId } = update.message;
+      await blockedChats.add({ telegramBotId, botId, deploymentId, chatId });
+      return inbox.done(update);
+    }
+    if (isTelegramError(error, 'unreachable', 'too-many'))
+      return inbox.postpone(update, Math.max((error.retryAfterS ?? 0) * 1_000, pauseMs));
+    if (error instanceof TelegramError && attempts >= MAX_FAILED_RUNS) {
+      log.error({ err: error, bot: botId }, 'Telegram rejects an answer, which is dropped.');
+      return inbox.done(update);
+    }
+    if (error instanceof TelegramError) return inbox.postpone(update, pauseMs);
+    if (error instanceof GatewayError) {
+      const { code, retryAfter = 0 } = error;
+      if (code === 'rate_limit_exceeded' && retryAfter <= MAX_LIMIT_S)
+        return inbox.postpone(update, Math.max(retryAfter * 1_000, FIRST_PAUSE_MS));
+      const isTemporary = ['session_busy', 'interrupted', 'internal_error'].includes(code);
+      const max = isTemporary ? MAX_ATTEMPTS : MAX_FAILED_RUNS;
+      if (code !== 'rate_limit_exceeded' && attempts < max) return inbox.postpone(update, pauseMs);
+      return apologize(update, parts, signal);
+    }
+    const { updateId } = update;
+    const fields = { err: error, bot: botId, update: String(updateId), attempts };
+    log.error(fields, 'A Telegram update could not be handled. It will be retried.');
+    if (attempts < MAX_ATTEMPTS) return inbox.postpone(update, pauseMs);
+    return apologize(update, parts, signal);
+  };
+
+  return async (update, signal) => {
+    try {
+      const parts = await findAnswering(update);
+      if (!parts) return await inbox.done(update);
+      try {
+        await answer(update, parts, signal);
+        await inbox.done(update);
+      } catch (error) {
+        await recover(error, update, parts, signal).catch((failure: unknown) => {
+          if (!(failure instanceof TelegramError)) throw failure;
+          return recover(failure, update, parts, signal);
+        });
+      }
+    } catch (err) {
+      const { botId, updateId } = update;
+      const fields = { err, bot: botId, update: String(updateId) };
+      log.error(fields, 'A Telegram update could not be handled. It will be retried.');
+      await inbox.postpone(update, MAX_PAUSE_MS).catch(() => {});
+    }
+  };
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import type { PubSub } from '../../coordination/pubsub.ts';
+import { isOwnerless, type Owner } from '../../coordination/worker-lease.ts';
+import { type Environment, Prisma, type PrismaClient } from '../../generated/prisma/client.ts';
+import type { IncomingMessage, IncomingUpdate } from './update.ts';
+
+/** An update to handle. Only the process that took it may change it. */
+export type TakenUpdate = {
+  telegramBotId: string;
+  updateId: bigint;
+  botId: string;
+  environment: Environment;
+  sessionId: string;
+  message: IncomingMessage;
+  /** The messages of the reply that earlier attempts sent. */
+  sentIds: number[];
+  album: string | null;
+  /** The number of this attempt, from 1. */
+  attempts: number;
+  createdAt: Date;
+};
+
+/** The bot and environment that a Telegram bot belongs to. */
+export type Recipient = { telegramBotId: string; botId: string; environment: Environment };
+
+/** The queue of updates, in SQL. Each is stored once, and handled once unless its process dies. */
+export type Inbox = {
+  /** Stores an update, unless it is stored already. */
+  store(recipient: Recipient, update: IncomingUpdate): Promise<void>;
+  /**
+   * Takes the oldest update that may be handled. Of each lane, that is the update with the lowest id, once no process
+   * handles another one.
+   *
+   * @param full Telegram bots whose updates must not be taken now.
+   */
+  take(full: readonly string[]): Promise<TakenUpdate | undefined>;
+  /** Stores the messages of the reply so far. */
+  sent(update: TakenUpdate, messageIds: readonly number[]): Promise<void>;
+  /** Marks an update as handled, and forgets its text. */
+  done(update: TakenUpdate): Promise<void>;
+  /** Returns an update to the queue. */
+  postpone(update: TakenUpdate, afterMs: number): Promise<void>;
+  /** Whether an earlier update of the same album exists. */
+  isInAlbum(update: TakenUpdate): Promise<boolean>;
+  /** Deletes updates that Telegram does not repeat any more, handled or not. */
+  sweep(): Promise<void>;
+};
+
+/** Channel that notifies of new updates. */
+export const INBOX_CHANNEL = 'telegram:updates';
+
+/** Telegram repeats an update for at most 24 hours. Source: Bot API, "Getting updates". */
+const KEPT_FOR = '2 days';
+/** Older updates are not answered, such as after the channel was away. */
+const ANSWERED_FOR = '24 hours';
+const BATCH = 1_000;
+
+const isConnected = Prisma.sql`EXISTS (
+  SELECT 1 FROM channel_states AS state
+  WHERE state.channel = 'TELEGRAM' AND state.external_id = telegram_updates.telegram_bot_id
+    AND state.bot_id = telegram_updates.bot_id AND state.environment = telegram_updates.environment
+    AND state.status = 'CONNECTED')`;
+
+const message = z.custom<IncomingMessage>((value) => typeof value === 'object' && value !== null);
+
+export function createInbox({
+  prisma,
+  owner,
+  pubsub,
+}: {
+  prisma: PrismaClient;
+  owner: Pick<Owner, 'id'>;
+  pubsub: PubSub;
+}): Inbox {
+  const own = ({ telegramBotId, updateId }: TakenUpdate) => ({
+    telegramBotId,
+    updateId,
+    ownerId: owner.id(),
+  });
+  const notify = () => pubsub.publish(INBOX_CHANNEL, '');
+
+  return {
+    async store(recipient, { updateId, sessionId, album, message }) {
+      const isStop = message.request.kind === 'command' && message.request.command === 'stop';
+      await prisma.telegramUpdate.createMany({
+        data: {
+          ...{ ...recipient, updateId, sessionId, album, message },
+          // A request to stop must not wait for the reply that it stops.
+          lane: isStop ? `${sessionId} stop` : sessionId,
+        },
+        skipDuplicates: true,
+      });
+      notify();
+    },
+
+    async take(full) {
+      const ownerless = (table: string) => Prisma.raw(isOwnerless(`${table}.owner_id`));
+      const sameLane = Prisma.sql`other.telegram_bot_id = telegram_updates.telegram_bot_id
+        AND other.lane = telegram_updates.lane AND other.done_at IS NULL`;
+      const [taken] = await prisma.$queryRaw<TakenUpdate[]>`
+        UPDATE telegram_updates SET owner_id = ${owner.id()}, attempts = attempts + 1
+        WHERE (telegram_bot_id, update_id) IN (
+          SELECT telegram_bot_id, update_id FROM telegram_updates
+          WHERE done_at IS NULL AND available_at <= now() AND ${ownerless('telegram_updates')}
+            AND created_at > now() - ${ANSWERED_FOR}::interval
+            AND NOT telegram_bot_id = ANY(${full}) AND ${isConnected}
+            AND NOT EXISTS (SELECT 1 FROM telegram_updates AS other WHERE ${sameLane}
+              AND other.update_id <> telegram_updates.update_id
+              AND (other.update_id < telegram_updates.update_id
+                OR (other.owner_id IS NOT NULL AND NOT ${ownerless('other')}))
+              AND other.created_at > now() - ${ANSWERED_FOR}::interval)
+          ORDER BY available_at, update_id LIMIT 1 FOR UPDATE SKIP LOCKED)
+        RETURNING telegram_bot_id AS "telegramBotId", update_id AS "updateId", bot_id AS "botId", environment,
+          session_id AS "sessionId", message, sent_ids AS "sentIds", album, attempts, created_at AS "createdAt"`;
+      if (!taken) return undefined;
+      const sentIds = (taken.sentIds ?? []).map(Number);
+      return { ...taken, message: message.parse(taken.message), sentIds };
+    },
+
+    async sent(update, messageIds) {
+      const sentIds = messageIds.map(BigInt);
+      await prisma.telegramUpdate.updateMany({ where: own(update), data: { sentIds } });
+    },
+
+    async done(update) {
+      await prisma.telegramUpdate.updateMany({
+        where: own(update),
+        data: { doneAt: new Date(), message: Prisma.DbNull, ownerId: null },
+      });
+      notify();
+    },
+
+    async postpone(update, afterMs) {
+      await prisma.telegramUpdate.updateMany({
+        where: own(update),
+        data: { ownerId: null, availableAt: new Date(Date.now() + afterMs) },
+      });
+    },
+
+    async isInAlbum({ telegramBotId, updateId, sessionId, album }) {
+      if (album === null) return false;
+      const where = { telegramBotId, sessionId, album, updateId: { lt: updateId } };
+      return (await prisma.telegramUpdate.count({ where })) > 0;
+    },
+
+    async sweep() {
+      for (let count = BATCH; count === BATCH; )
+        count = await prisma.$executeRaw`
+          DELETE FROM telegram_updates WHERE (telegram_bot_id, update_id) IN (
+            SELECT telegram_bot_id, update_id FROM telegram_updates
+            WHERE created_at < now() - ${KEPT_FOR}::interval LIMIT ${BATCH})`;
+    },
+  };
+}

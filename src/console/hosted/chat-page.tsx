@@ -1,0 +1,138 @@
+import { useRef, useState } from 'react';
+import { Composer } from '../chat/composer.tsx';
+import { Button, IconButton } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Menu, MenuItem } from '../parts/menu.tsx';
+import { connection } from '../server/connection.ts';
+import { useStore } from '../server/store.ts';
+import './chat-page.css';
+import { embedding } from './embedding.ts';
+import { Messages } from './messages.tsx';
+import type { Page } from './page.ts';
+import { reasonOf } from './reason.ts';
+import { useConversation } from './use-conversation.ts';
+import { useSpoken } from './use-spoken.ts';
+import type { Visit } from './visit.ts';
+
+/** The chat page of a bot. */
+export function ChatPage({ page, visit }: { page: Page; visit: Visit }) {
+  const conversation = useConversation(page.bot, visit);
+  const { turns, isBusy, isLoading, problem } = conversation;
+  const [message, setMessage] = useState('');
+  const [isForgetting, setForgetting] = useState(false);
+  const input = useRef<HTMLTextAreaElement>(null);
+  const { isAway } = useStore(connection);
+  const spoken = useSpoken(turns.at(-1));
+
+  const send = (text: string) => {
+    void conversation.send(text);
+    input.current?.focus();
+  };
+  const forget = () => {
+    setForgetting(false);
+    void conversation.forget().then(() => input.current?.focus());
+  };
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the widget from anywhere in it
+    <div
+      className="chat"
+      onKeyDown={({ key, target }) => {
+        const isInPopup = target instanceof Element && target.closest('dialog, [popover]');
+        if (key === 'Escape' && !isInPopup) embedding.send({ type: 'close' });
+      }}
+    >
+      <header className="chat-bar">
+        <h1 className="cut" dir="auto">
+          {page.name}
+        </h1>
+        <Menu label="Conversation" button={<Icon name="dots" />}>
+          {!visit.isOfKnownUser && (
+            <MenuItem
+              unavailable={turns.length === 0 && 'This conversation is new'}
+              onSelect={() => {
+                conversation.startOver();
+                input.current?.focus();
+              }}
+            >
+              Start over
+            </MenuItem>
+          )}
+          <MenuItem
+            isDanger
+            unavailable={
+              (turns.length === 0 && 'This conversation is new') ||
+              (isBusy && 'Wait for the end of the reply')
+            }
+            onSelect={() => setForgetting(true)}
+          >
+            Forget this conversation…
+          </MenuItem>
+        </Menu>
+        {embedding.isEmbedded && (
+          <IconButton
+            label="Close the chat"
+            icon="close"
+            onClick={() => embedding.send({ type: 'close' })}
+          />
+        )}
+      </header>
+      <main className="chat-main">
+        <Messages
+          page={page}
+          turns={turns}
+          isLoading={isLoading}
+          onEarlier={conversation.readEarlier}
+          onRetry={(turn) => void conversation.retry(turn)}
+          onSuggestion={send}
+        />
+        <div className="chat-foot">
+          {isAway && (
+            <p className="chat-notice" role="status">
+              The connection is lost. The chat goes on when it is back.
+            </p>
+          )}
+          {problem && !isAway && (
+            <p className="chat-notice chat-notice-bad" role="alert">
+              {reasonOf(problem)}{' '}
+              {!isBusy && (
+                <Button look="quiet" onClick={() => void conversation.reload()}>
+                  Try again
+                </Button>
+              )}
+            </p>
+          )}
+          <Composer
+            message={message}
+            onChange={setMessage}
+            input={input}
+            placeholder="Write a message"
+            isBusy={isBusy}
+            onSend={() => {
+              send(message);
+              setMessage('');
+            }}
+            onStop={() => void conversation.stop()}
+          />
+        </div>
+        <p className="unseen" role="status">
+          {spoken}
+        </p>
+      </main>
+      {isForgetting && (
+        <Dialog title="Forget this conversation?" onClose={() => setForgetting(false)}>
+          <p>
+            All messages, and what {page.name} remembers of you, are deleted. This cannot be undone.
+          </p>
+          <div className="actions">
+            <Button onClick={() => setForgetting(false)}>Cancel</Button>
+            <Button look="danger" onClick={forget}>
+              Forget
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  );
+}

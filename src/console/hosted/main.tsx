@@ -1,0 +1,13 @@
+import { createRoot } from 'react-dom/client';
+import '../design/tokens.css';
+import '../design/base.css';
+import { ChatPage } from './chat-page.tsx';
+import { embedding } from './embedding.ts';
+import { page } from './page.ts';
+import { createVisit } from './visit.ts';
+
+const root = document.getElementById('root');
+if (!root) throw new Error('The page has no root element.');
+if (embedding.theme) document.documentElement.dataset.theme = embedding.theme;
+createRoot(root).render(<ChatPage page={page} visit={createVisit(page.bot, embedding)} />);
+embedding.send({ type: 'ready' });

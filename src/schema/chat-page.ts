@@ -1,0 +1,49 @@
+import type { ChatPage } from '../channels/web/chat-pages.ts';
+import { batchLoader } from './batch-loader.ts';
+import { builder } from './builder.ts';
+
+const ChatPageObject = builder.objectRef<ChatPage>('ChatPage').implement({
+  description: 'The beginning of a conversation on the chat page of a bot, from its `channel web`.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Name of the agent.' }),
+    welcome: t.string({
+      nullable: true,
+      description: 'Text before the first message. Null if the definition has none.',
+      resolve: ({ welcome }) => welcome,
+    }),
+    suggestions: t.exposeStringList('suggestions', {
+      description: 'Texts that are offered as the first message.',
+    }),
+  }),
+});
+
+const loadPage = batchLoader(async (botIds, _question: null, { chatPages }) => {
+  const pages = await chatPages.find(botIds);
+  return (id) => pages.get(id) ?? null;
+});
+
+builder.prismaObjectFields('Bot', (t) => ({
+  chatPage: t.field({
+    type: ChatPageObject,
+    nullable: true,
+    description:
+      'What the chat page of the bot shows. Null unless the active production deployment has the channel WEB.',
+    resolve: ({ id }, _args, context, info) => loadPage(id, null, context, info),
+  }),
+  webUrl: t.string({
+    nullable: true,
+    description:
+      'Address of the chat page of the bot. The page exists while the active production deployment has the channel WEB. Null if the server has no PUBLIC_URL.',
+    resolve: ({ id }, _args, { chatPages }) => chatPages.urlOf(id),
+  }),
+  webOrigins: t.exposeStringList('webOrigins', {
+    description:
+      'Origins of the pages that may contain the chat page, or `*` for every page. Empty: none, and the page works by itself.',
+  }),
+  visitorSessionsPerHour: t.exposeInt('visitorSessionsPerHour', {
+    description: 'New sessions that visitors from one address may begin in a UTC hour.',
+  }),
+  visitorMessagesPerMinute: t.exposeInt('visitorMessagesPerMinute', {
+    description: 'Messages that visitors from one address may send in a UTC minute.',
+  }),
+}));

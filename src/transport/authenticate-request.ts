@@ -1,0 +1,32 @@
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../accounts/caller.ts';
+import { GatewayError } from '../errors.ts';
+import type { Authenticate } from './authenticate.ts';
+import { type MayVisit, visitRefused } from './chat/origin.ts';
+import { credentialOf } from './console/own-page.ts';
+
+/**
+ * Authenticates a GraphQL request. A visitor's token counts only for pages of allowed origins.
+ *
+ * @param credential default: that of the request.
+ * @returns as `Authenticate`, or the error `bot_access_denied` for a page of another origin.
+ */
+export type AuthenticateRequest = (
+  request: FastifyRequest,
+  credential?: unknown,
+) => Promise<Caller | GatewayError>;
+
+export function createAuthenticateRequest({
+  authenticate,
+  mayVisit,
+}: {
+  authenticate: Authenticate;
+  mayVisit: MayVisit;
+}): AuthenticateRequest {
+  return async (request, credential = credentialOf(request)) => {
+    const found = await authenticate(credential, request.ip);
+    if (found instanceof GatewayError) return found;
+    const bot = found.session?.visited;
+    return bot && !mayVisit(request, bot) ? visitRefused() : found;
+  };
+}

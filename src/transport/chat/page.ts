@@ -1,0 +1,86 @@
+import type { FastifyInstance } from 'fastify';
+import type { Visited } from '../../accounts/visitors.ts';
+import type { ChatPage, ChatPages } from '../../channels/web/chat-pages.ts';
+import { readConsoleFile } from '../console/files.ts';
+import { html } from '../html.ts';
+import { pageHeaders } from '../page-headers.ts';
+import type { Limiter } from '../rate-limit.ts';
+import { createSharedText } from '../shared-text.ts';
+
+type Options = {
+  findVisited(botId: string): Promise<Visited | undefined>;
+  chatPages: Pick<ChatPages, 'find'>;
+  limiter: Limiter;
+};
+
+/** The widget's address never changes, so browsers ask for a new version after five minutes. */
+const WIDGET_HEADERS = {
+  'content-type': 'text/javascript; charset=utf-8',
+  'cache-control': 'public, max-age=300, stale-while-revalidate=86400',
+  'cross-origin-resource-policy': 'cross-origin',
+};
+
+/**
+ * Serves the chat pages of bots at `/chat/:bot`, and the widget at `/widget.js`. The page of a bot without the web channel
+ * is that of no bot. Both count against the limit of files of an address.
+ *
+ * @throws StartupError if the console has not been built.
+ */
+export async function serveChatPages(
+  app: FastifyInstance,
+  { findVisited, chatPages, limiter }: Options,
+) {
+  const template = readConsoleFile('hosted/chat.html');
+  const widget = readConsoleFile('widget/widget.js');
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-content-type-options', 'nosniff');
+    await limiter.admitFile(request);
+  });
+
+  app.get<{ Params: { bot: string } }>('/chat/:bot', async (request, reply) => {
+    const { bot: botId } = request.params;
+    const visited = await findVisited(botId);
+    const page = visited && (await chatPages.find([botId])).get(botId);
+    if (!page) return reply.code(404).headers(headersFor([])).send(MISSING.html);
+    return reply.headers(headersFor(visited.bot.webOrigins)).send(fill(template, botId, page));
+  });
+
+  app.get(
+    '/widget.js',
+    createSharedText(() => widget, WIDGET_HEADERS),
+  );
+}
+
+/** The page loads only this server's files, and only pages of these origins may contain it. */
+function headersFor(webOrigins: string[]) {
+  const ancestors = webOrigins.includes('*') ? '*' : webOrigins.join(' ');
+  return pageHeaders({ 'img-src': "'self'", 'frame-ancestors': ancestors || "'none'" });
+}
+
+/** Writes what the page shows into its template. */
+function fill(template: string, bot: string, { name, welcome, suggestions }: ChatPage): string {
+  const values: Record<string, string> = {
+    bot,
+    name,
+    page: JSON.stringify({ name, welcome, suggestions }),
+  };
+  return template.replaceAll(
+    /{{(\w+)}}/g,
+    (_place, key: string) => html`${values[key] ?? ''}`.html,
+  );
+}
+
+const MISSING = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>No chat here</title>
+</head>
+<body>
+<h1>There is no chat page here</h1>
+<p>Check the address. The chat may also have been switched off.</p>
+</body>
+</html>
+`;

@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { rateLimitExceeded } from '../../accounts/limits.ts';
+import { type Visited, visitorOf } from '../../accounts/visitors.ts';
+import type { Visits } from '../../channels/web/visits.ts';
+import { GatewayError, invalidInput, problemsOf, toGatewayError } from '../../errors.ts';
+import { expected } from '../../input.ts';
+import { type Limiter, quotaHeaders } from '../rate-limit.ts';
+import { type MayVisit, visitRefused } from './origin.ts';
+
+const visit = z.strictObject(
+  {
+    resume: z
+      .string(expected('a string'))
+      .max(4_096, 'must not be longer than 4,096 characters')
+      .optional(),
+  },
+  { error: 'must be {} or {"resume": …}' },
+);
+
+export type VisitOptions = {
+  findVisited(botId: string): Promise<Visited | undefined>;
+  visits: Visits;
+  mayVisit: MayVisit;
+  limiter: Limiter;
+};
+
+/**
+ * Serves `POST /chat/:bot/session`, which begins a visit of a bot's chat page, or continues one. The visit counts 1
+ * against the bot's account, and a refused one against its address.
+ */
+export async function serveVisits(
+  app: FastifyInstance,
+  { findVisited, visits, mayVisit, limiter }: VisitOptions,
+) {
+  app.post<{ Params: { bot: string } }>('/chat/:bot/session', async (request, reply) => {
+    const count = async (counted: Parameters<Limiter['take']>[0]) => {
+      const quota = await limiter.take(counted, request.ip, 1);
+      reply.headers(quotaHeaders(quota));
+      if (!quota.allowed) throw rateLimitExceeded(quota);
+    };
+    const refuse = async (error: GatewayError) => {
+      await count(error);
+      return error;
+    };
+
+    const visited = await findVisited(request.params.bot);
+    if (!visited) throw await refuse(new GatewayError('not_found', 'There is no chat page here.'));
+    if (!mayVisit(request, visited.bot)) throw await refuse(visitRefused());
+    const { data, error } = visit.safeParse(request.body ?? {});
+    if (error) throw await refuse(invalidInput(problemsOf(error)));
+    const { sessionId, ...answer } =
+      data.resume === undefined
+        ? await visits.begin(visited.bot, request.ip)
+        : await visits.continue(visited.bot, data.resume).catch(async (problem) => {
+            throw await refuse(toGatewayError(problem));
+          });
+    await count(visitorOf(visited, sessionId, answer.expiresAt));
+    return answer;
+  });
+}

@@ -1,0 +1,116 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type Tenant, type TestApp } from '../../helpers/app.ts';
+import { exchange, readAnswers, requestText } from '../../helpers/wire.ts';
+import { updateBot, WEB } from './visitors.ts';
+
+/** The bounds of the page's scripts and style sheets together, and of the widget, compressed, in bytes. */
+const MOST_OF_PAGE = 60_000;
+const MOST_OF_WIDGET = 5_000;
+
+let app: TestApp;
+let tenant: Tenant;
+let bot: string;
+beforeAll(async () => {
+  app = await startApp();
+  tenant = await app.tenant();
+  bot = await tenant.bot(WEB);
+});
+
+const get = (path: string) => fetch(app.url + path, { headers: { accept: 'text/html' } });
+
+/** The bytes of a response's body, as they are sent. */
+async function weigh(path: string, encoding: string): Promise<number> {
+  const bytes = await exchange(
+    app.url,
+    requestText(`GET ${path}`, { 'accept-encoding': encoding }),
+  );
+  expect(readAnswers(bytes)[0]?.headers.get('content-encoding')).toBe(encoding);
+  return bytes.length - bytes.indexOf('\r\n\r\n') - 4;
+}
+
+const policyOf = ({ headers }: Response) => headers.get('content-security-policy');
+
+describe('the chat page of a bot', () => {
+  test('loads only this server’s own files, and no other page may contain it', async () => {
+    const answer = await get(`/chat/${bot}`);
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-cache']);
+    expect(policyOf(answer)).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+    );
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    const page = await answer.text();
+    expect(page).toContain('<title>Test</title>');
+    expect(page).not.toMatch(/<style|<script(?![^>]+src=)|\sstyle=|\son\w+=|{{/);
+  });
+
+  test('may be contained by pages of the bot’s webOrigins', async () => {
+    const framed = await tenant.bot(WEB);
+    const ancestors = async () =>
+      /frame-ancestors ([^;]*)/.exec(policyOf(await get(`/chat/${framed}`)) ?? '')?.[1];
+    await updateBot(tenant, framed, { webOrigins: ['https://a.example', 'http://localhost:3000'] });
+    expect(await ancestors()).toBe('https://a.example http://localhost:3000');
+    await updateBot(tenant, framed, { webOrigins: ['https://a.example', '*'] });
+    expect(await ancestors()).toBe('*');
+  });
+
+  test('holds a name and texts with markup as text', async () => {
+    const hostile = await tenant.bot(`channel web { welcome "</div><script>\\"'&{{bot}}" }`);
+    const page = await (await get(`/chat/${hostile}`)).text();
+    expect(page).not.toContain('<script>');
+    expect(page).toContain('&#60;script&#62;');
+    expect(page).toContain('{{bot}}');
+  });
+
+  test('is the same for a bot without the web channel as for no bot', async () => {
+    const [hidden, staged] = [await tenant.bot(), await tenant.bot(WEB, 'STAGING')];
+    const pages: unknown[][] = [];
+    for (const path of [hidden, staged, 'no-such-bot', 'a%20b', '%00'].map((id) => `/chat/${id}`)) {
+      const answer = await get(path);
+      const { status, headers } = answer;
+      pages.push([status, headers.get('content-type'), policyOf(answer), await answer.text()]);
+    }
+    expect(pages).toEqual(pages.map(() => pages[0]));
+    expect(pages[0]?.[0]).toBe(404);
+    expect(pages[0]?.[3]).toContain('There is no chat page here');
+  });
+
+  test('weighs less than 60 kB, compressed', async () => {
+    const page = await (await get(`/chat/${bot}`)).text();
+    const files = [...page.matchAll(/"(\/assets\/chat\/[^"]+\.(?:js|css))"/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(files.length).toBeGreaterThanOrEqual(2);
+    for (const encoding of ['br', 'gzip']) {
+      const sizes = await Promise.all(files.map((file) => weigh(file, encoding)));
+      const size = sizes.reduce((sum, one) => sum + one, 0);
+      console.log(
+        `The chat page: ${(size / 1_000).toFixed(1)} kB of scripts and styles, ${encoding}.`,
+      );
+      expect(size).toBeLessThan(MOST_OF_PAGE);
+    }
+  });
+});
+
+describe('the widget', () => {
+  test('is one classic script of less than 5 kB, compressed, that pages of any origin may load', async () => {
+    const answer = await get('/widget.js');
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=300, stale-while-revalidate=86400',
+      'cross-origin-resource-policy': 'cross-origin',
+      'x-content-type-options': 'nosniff',
+      etag: expect.stringMatching(/^W?\/?".+"$/),
+    });
+    expect(await answer.text()).not.toMatch(/\bimport\b|\bexport\b|\beval\b|innerHTML/);
+    const size = await weigh('/widget.js', 'gzip');
+    console.log(`The widget: ${(size / 1_000).toFixed(1)} kB, gzip.`);
+    expect(size).toBeLessThan(MOST_OF_WIDGET);
+  });
+
+  test('is revalidated', async () => {
+    const etag = (await get('/widget.js')).headers.get('etag') ?? '';
+    const again = await fetch(`${app.url}/widget.js`, { headers: { 'if-none-match': etag } });
+    expect(again.status).toBe(304);
+  });
+});
