@@ -1,12 +1,11 @@
 /** Builds the console: `npm run console` writes it, compressed, to the directory that Parley serves; `npm run dev` serves it with hot reload. */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { guide } from './src/console/build/guide.ts';
+import { languageHelp } from './src/console/build/language-help.ts';
 import { orderLayers } from './src/console/build/layers.ts';
+import { precompress } from './src/console/build/precompress.ts';
 
 /** The running server that `npm run dev` forwards requests to. */
 const server = process.env.PARLEY_URL ?? 'http://127.0.0.1:4000';
@@ -16,24 +15,24 @@ const outDir = join(import.meta.dirname, 'src/generated/console');
 export default defineConfig({
   root: 'src/console',
   publicDir: false,
-  plugins: [react(), guide(), orderLayers(), loadEarly(), precompress()],
+  plugins: [react(), guide(), languageHelp(), orderLayers(), loadEarly(), compress()],
   build: {
     outDir,
     emptyOutDir: true,
     rolldownOptions: {
       // A slow machine would get a warning about the duration of the build.
       checks: { bundlerTimings: false },
-      input: [
-        inConsole('index.html'),
-        inConsole('page.html'),
-        inConsole('server/first-request.ts'),
-      ],
-      preserveEntrySignatures: 'strict',
+      input: [inConsole('index.html'), inConsole('page.html'), inConsole('early.ts')],
+      preserveEntrySignatures: 'allow-extension',
       output: {
         // What most screens share is one file, so that a page asks for few.
         codeSplitting: {
           groups: [
-            { name: 'early', test: /server\/first-request/, priority: 1 },
+            {
+              name: 'early',
+              test: /src\/console\/(early|screens|server\/first-request)\.ts$/,
+              priority: 1,
+            },
             { name: 'shared', test: /src\/console\/(parts|server|frame)\/[^/]+$/ },
           ],
         },
@@ -50,11 +49,11 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   server: {
-    proxy: { '^/(graphql|session|v1|docs|assets)': { target: server, ws: true } },
+    proxy: { '^/(graphql|session|v1|docs|assets|chat|widget.js)': { target: server, ws: true } },
   },
 });
 
-/** Makes a page request its font at once and, before its other scripts have loaded, the signed-in key. */
+/** Makes a page request its font at once, and run its first script before its other scripts have loaded. */
 function loadEarly(): Plugin {
   return {
     name: 'load-early',
@@ -70,7 +69,7 @@ function loadEarly(): Plugin {
             injectTo: 'head' as const,
           })),
         ...Object.values(bundle)
-          .filter((file) => file.type === 'chunk' && file.isEntry && file.name === 'first-request')
+          .filter((file) => file.type === 'chunk' && file.isEntry && file.name === 'early')
           .filter(() => path === '/index.html')
           .map(({ fileName }) => ({
             tag: 'script',
@@ -82,23 +81,10 @@ function loadEarly(): Plugin {
   };
 }
 
-/** Writes the `.br` and `.gz` form of every text file of the build. */
-function precompress(): Plugin {
+function compress(): Plugin {
   return {
-    name: 'precompress',
+    name: 'compress',
     apply: 'build',
-    async closeBundle() {
-      const names = await readdir(join(outDir, 'assets'));
-      const texts = names.filter((name) => /\.(js|css|svg)$/.test(name));
-      await Promise.all(
-        texts.map(async (name) => {
-          const path = join(outDir, 'assets', name);
-          const content = await readFile(path);
-          const options = { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } };
-          await writeFile(`${path}.br`, await promisify(brotliCompress)(content, options));
-          await writeFile(`${path}.gz`, await promisify(gzip)(content, { level: 9 }));
-        }),
-      );
-    },
+    closeBundle: () => precompress(join(outDir, 'assets')),
   };
 }

@@ -7,6 +7,7 @@ import { Failed } from './parts/state.tsx';
 import { Bots } from './screens/bots/bots.tsx';
 import { NotFound } from './screens/not-found.tsx';
 import { SignIn } from './screens/sign-in/sign-in.tsx';
+import { screens } from './screens.ts';
 import { takeCode } from './server/code.ts';
 import { useServerQuery } from './server/operations.ts';
 import { COOKIES_BLOCKED, isSessionEnd, type Problem } from './server/problem.ts';
@@ -14,12 +15,16 @@ import { session, signIn } from './server/session.ts';
 import { useStore } from './server/store.ts';
 import { ViewerContext } from './server/viewer.ts';
 
-const Guide = lazy(() => import('./screens/guide/guide.tsx'));
-const Settings = lazy(() => import('./screens/settings/settings.tsx'));
-const Playground = lazy(() => import('./screens/playground/playground.tsx'));
-const Run = lazy(() => import('./screens/run/run.tsx'));
-const Runs = lazy(() => import('./screens/runs/runs.tsx'));
-const Start = lazy(() => import('./screens/start/start.tsx'));
+const Deployments = lazy(screens.deployments);
+const Guide = lazy(screens.guide);
+const Settings = lazy(screens.settings);
+const Playground = lazy(screens.playground);
+const Compare = lazy(screens.compare);
+const Run = lazy(screens.run);
+const Runs = lazy(screens.runs);
+const Sessions = lazy(screens.sessions);
+const Start = lazy(screens.start);
+const Studio = lazy(screens.studio);
 const Parts = import.meta.env.DEV ? lazy(() => import('./screens/parts.tsx')) : NotFound;
 
 /** Readable without a session. */
@@ -100,6 +105,14 @@ function Screens(): ReactNode {
         </Route>
         <Route path="/bots/:id/playground">{({ id }) => <Playground key={id} botId={id} />}</Route>
         <Route path="/bots/:id/runs">{({ id }) => <Runs key={id} botId={id} />}</Route>
+        <Route path="/bots/:id/sessions">{({ id }) => <Sessions key={id} botId={id} />}</Route>
+        <Route path="/runs/:id/compare/:other">
+          {({ id, other }) => <Compare key={`${id} ${other}`} id={id} other={other} />}
+        </Route>
+        <Route path="/bots/:id/deployments/:opened?">
+          {({ id, opened }) => <Deployments key={id} botId={id} {...(opened && { opened })} />}
+        </Route>
+        <Route path="/bots/:id/studio">{({ id }) => <Studio key={id} botId={id} />}</Route>
         <Route path="/runs/:id">{({ id }) => <Run key={id} id={id} />}</Route>
         <Route path={GUIDE}>{({ page }) => <Guide slug={page} />}</Route>
         <Route path="/console/parts">

@@ -3,7 +3,9 @@ import './design/base.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Provider } from 'urql';
+import { Router } from 'wouter';
 import { App } from './app.tsx';
+import { useEncodedSearch } from './frame/search.ts';
 import { applyTheme } from './frame/theme.ts';
 import { client } from './server/client.ts';
 import { connection, tryNow } from './server/connection.ts';
@@ -21,7 +23,9 @@ if (root) {
   createRoot(root).render(
     <StrictMode>
       <Provider value={client}>
-        <App />
+        <Router searchHook={useEncodedSearch}>
+          <App />
+        </Router>
       </Provider>
     </StrictMode>,
   );

@@ -36,7 +36,7 @@ async function printedForConsole(): Promise<Record<string, string>> {
   const operations = operationsOf(source);
   const ids = operations.map(
     ({ name, type, kind, id }) =>
-      `export const ${name} = persisted<${type}, ${type}Variables>(\n  OperationTypeNode.${kind},\n  '${id}',\n);\n`,
+      `export const ${name} = /* @__PURE__ */ persisted<${type}, ${type}Variables>(\n  OperationTypeNode.${kind},\n  '${id}',\n);\n`,
   );
   const imported =
     "import { OperationTypeNode } from 'graphql';\nimport { persisted } from './persisted.ts';\n";

@@ -10,7 +10,6 @@ import { createChanges } from './changes.ts';
 import { createRunExport } from './export.ts';
 import { createRunFeedback } from './feedback.ts';
 import { createRunList } from './list.ts';
-import { createTraceExport } from './otlp.ts';
 import { createQueue } from './queue.ts';
 import { createQueueDepth } from './queue-depth.ts';
 import { startRecovery } from './recovery.ts';
@@ -41,7 +40,7 @@ type Parts = Pick<Database, 'prisma' | 'sql'> & {
   lifetime: Lifetime;
 };
 
-export function createRunsDomain({
+export async function createRunsDomain({
   prisma,
   sql,
   owner,
@@ -65,7 +64,7 @@ export function createRunsDomain({
   lifetime.onStart(() => startRecovery({ prisma, ...reporting }));
   lifetime.onStart(() => startRetention({ prisma, log, days: retentionDays, promptDays }));
   lifetime.onStart(cancel.start);
-  const traceExport = otlpEndpoint ? createTraceExport({ endpoint: otlpEndpoint, log }) : undefined;
+  const traceExport = otlpEndpoint ? await openTraceExport(otlpEndpoint, log) : undefined;
   if (traceExport) lifetime.defer(traceExport.close);
   return {
     runs: createRuns({ prisma, sql, owner, ...reporting }),
@@ -84,4 +83,10 @@ export function createRunsDomain({
       resource: createResource(resourceAttributes),
     }),
   };
+}
+
+/** Loads the exporter only if it is used. */
+async function openTraceExport(endpoint: string, log: Log) {
+  const { createTraceExport } = await import('./otlp.ts');
+  return createTraceExport({ endpoint, log });
 }

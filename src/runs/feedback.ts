@@ -25,7 +25,12 @@ export type RunFeedback = {
   ): Promise<Feedback>;
   /** Removes the author's rating. @returns whether there was one. */
   remove(runId: string, author: FeedbackAuthor): Promise<boolean>;
+  /** Reads the ratings of each run, oldest first, at most `MOST_LISTED` of each. */
+  ofRuns(runIds: string[]): Promise<Feedback[]>;
 };
+
+/** Ratings of a run that a response lists. */
+export const MOST_LISTED = 20;
 
 /** The author of ratings by users, who have no keys. */
 const USER = 'user';
@@ -75,6 +80,13 @@ export function createRunFeedback({
       if (removed) notify({ id: runId, botId: removed.botId });
       return removed !== undefined;
     },
+
+    ofRuns: (runIds) => prisma.$queryRaw<Feedback[]>`
+      SELECT rating.* FROM unnest(${runIds}::text[]) AS run(id) CROSS JOIN LATERAL (
+        SELECT run_id AS "runId", author, bot_id AS "botId", run_created_at AS "runCreatedAt", rating, note,
+          given_at AS "givenAt", changed_at AS "changedAt"
+        FROM feedback WHERE run_id = run.id ORDER BY given_at, author LIMIT ${MOST_LISTED}
+      ) AS rating ORDER BY rating."givenAt", rating.author`,
   };
 }
 

@@ -18,6 +18,7 @@ export const ATTRIBUTE = {
   provider: 'gen_ai.provider.name',
   requestModel: 'gen_ai.request.model',
   responseModel: 'gen_ai.response.model',
+  serverAddress: 'server.address',
   stream: 'gen_ai.request.stream',
   temperature: 'gen_ai.request.temperature',
   /** Seconds. */
@@ -46,6 +47,8 @@ export const OWN_ATTRIBUTE = {
   toolsMissing: 'parley.tools.missing',
   /** How many tools of tool servers are left out because they exceed a limit or are malformed. */
   toolsLeftOut: 'parley.tools.left_out',
+  /** How many requests a model call needed, if more than one. */
+  modelAttempts: 'parley.model.attempts',
   /** How many tool calls of a response exceed the definition's `tool_calls`. They have no span and no events. */
   toolCallsRefused: 'parley.tool_calls.refused',
   /** The first 20 dotted paths in a template that had neither a value nor a default. */

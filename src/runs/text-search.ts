@@ -27,7 +27,7 @@ export type TextSearch = (
 const LEXEMES = Prisma.sql`run_lexemes(runs.bot_id, runs.created_at, runs.input, runs.response)`;
 /** The predicate of the index. */
 const FINISHED = Prisma.sql`runs.status IN ('COMPLETED', 'FAILED', 'CANCELLED')`;
-/** Characters of scripts without spaces between words: those that the function `run_lexemes` separates. */
+/** Characters of scripts without spaces. The function `run_lexemes` indexes each as a word. */
 const UNSPACED =
   /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{3ffff}]/gu;
 const UNSPACED_WORD = new RegExp(`(?:${UNSPACED.source})+`, 'gu');
@@ -36,7 +36,7 @@ const UNSPACED_WORD = new RegExp(`(?:${UNSPACED.source})+`, 'gu');
 const AT_HAND = 100;
 /** How many of a bot's runs the first search by the index covers. */
 const FIRST_REACH = 2_000;
-/** A word that the first search found in no more runs than this is in few enough of all runs to read all of these. */
+/** If the first search finds at most this number of runs, the word is rare, and the next search covers all runs. */
 const RARE = 20;
 /** The spans of time that have marks: 2 to this power, in seconds. */
 const SPANS = [12, 18];
@@ -65,7 +65,7 @@ export function createTextSearch({
       readLists(prisma, lists, [botId], page, [], rows);
     const matches = [...containsWords(text).map(unindexed), ...conditions];
 
-    /** The runs that match among those that a query selects, read one by one. */
+    /** Checks each run of a query against the filter, without an index. */
     const readAmong = (ids: Prisma.Sql) => {
       const rows = firstRows(lists, page, [Prisma.sql`id IN (${ids})`, ...matches]);
       return read(page, rows);

@@ -38,7 +38,8 @@ const AuditEntry = builder.prismaObject('AuditEntry', {
     action: t.expose('action', { type: AuditActionEnum, description: 'The action.' }),
     keyId: t.exposeID('keyId', {
       nullable: true,
-      description: 'ID of the API key that did it. Null if an operator of another account did it.',
+      description:
+        'ID of the API key that did it. Null if an operator of another account or a visitor did it.',
     }),
     botId: t.exposeID('botId', {
       nullable: true,

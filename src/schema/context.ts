@@ -11,6 +11,8 @@ import type { SessionTokens } from '../accounts/session-tokens.ts';
 import type { SignInCodes } from '../accounts/sign-in-codes.ts';
 import type { SentPrompts } from '../agent/sent-prompt.ts';
 import type { Bots } from '../bots/bots.ts';
+import type { ChatPages } from '../channels/web/chat-pages.ts';
+import type { Visits } from '../channels/web/visits.ts';
 import type { ServerState } from '../coordination/server-state.ts';
 import type { DeploymentChanges } from '../deployments/changes.ts';
 import type { Deployments } from '../deployments/deployments.ts';
@@ -51,6 +53,8 @@ export type Domains = {
   runChanges: Changes;
   replay: Replay;
   cancel: Omit<Cancel, 'start'>;
+  chatPages: ChatPages;
+  visits: Pick<Visits, 'takeMessage'>;
   server: ServerState;
 };
 
@@ -58,6 +62,8 @@ export type Domains = {
 export type Origin = {
   /** The caller, or the error that rejects the request. */
   authentication: Caller | GatewayError;
+  /** The client's address, for the limits of visitors. */
+  address: string | undefined;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
   /** Sets a response header. No effect once the headers are sent. */
@@ -75,7 +81,7 @@ export type BotVersion = { id: string; version: string };
 
 /** The context of all resolvers. Each operation has its own; every transport creates it the same way. */
 export type Context = Domains &
-  Pick<Origin, 'signal' | 'setHeader' | 'traceparent'> & {
+  Pick<Origin, 'address' | 'signal' | 'setHeader' | 'traceparent'> & {
     /** @throws GatewayError `missing_api_key` or `invalid_api_key` */
     caller(): Caller;
     /** Whether the request has a valid key or session token. */

@@ -1,12 +1,12 @@
 import type { Feedback } from '../generated/prisma/client.ts';
 import { feedbackNote } from '../input.ts';
-import { keyOfFeedback } from '../runs/feedback.ts';
+import { keyOfFeedback, MOST_LISTED } from '../runs/feedback.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { BOT_OF_RUN, MAY_READ, RUN_SCOPE } from './run.ts';
 import { FeedbackRatingEnum } from './run-filter.ts';
-import { FOLLOW, findFollowed } from './run-follow.ts';
+import { findFollowed, mayFollow } from './run-follow.ts';
 
 const FeedbackObject = builder.objectRef<Feedback>('Feedback').implement({
   description: 'The rating of a run by the user of its session or by an API key.',
@@ -26,17 +26,9 @@ const FeedbackObject = builder.objectRef<Feedback>('Feedback').implement({
   }),
 });
 
-/** Ratings of a run that a response lists. */
-const MOST_LISTED = 20;
-
-const loadFeedback = batchLoader(async (runIds, _question: null, { prisma }) => {
-  const found = await prisma.feedback.findMany({
-    where: { runId: { in: runIds } },
-    orderBy: [{ givenAt: 'asc' }, { author: 'asc' }],
-    take: MOST_LISTED * runIds.length,
-  });
-  const byRun = Map.groupBy(found, ({ runId }) => runId);
-  return (id) => (byRun.get(id) ?? []).slice(0, MOST_LISTED);
+const loadFeedback = batchLoader(async (runIds, _question: null, { runFeedback }) => {
+  const byRun = Map.groupBy(await runFeedback.ofRuns(runIds), ({ runId }) => runId);
+  return (id) => byRun.get(id) ?? [];
 });
 
 builder.prismaObjectField('Run', 'feedback', (t) =>
@@ -58,8 +50,7 @@ builder.mutationField('addFeedback', (t) =>
     type: FeedbackObject,
     description:
       'Rates a run, in place of an earlier rating by the same author: the API key, or with a session token the user of the session. Requires the scope CHAT or RUNS; a session token rates runs of its session. Error: RUN_NOT_FOUND.',
-    authScopes: (_root, { botId }) =>
-      botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
+    authScopes: mayFollow,
     args: {
       runId: t.arg.id({ required: true, description: 'ID of the run.' }),
       botId: t.arg.id({ description: BOT_OF_RUN }),
@@ -81,8 +72,7 @@ builder.mutationField('removeFeedback', (t) =>
   t.boolean({
     description:
       'Removes the caller’s rating of a run. Returns whether there was one. Requires the scope CHAT or RUNS. Error: RUN_NOT_FOUND.',
-    authScopes: (_root, { botId }) =>
-      botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
+    authScopes: mayFollow,
     args: {
       runId: t.arg.id({ required: true, description: 'ID of the run.' }),
       botId: t.arg.id({ description: BOT_OF_RUN }),

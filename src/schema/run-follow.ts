@@ -7,8 +7,13 @@ import { ChatEvent } from './chat-event.ts';
 import type { Context } from './context.ts';
 import { BOT_OF_RUN } from './run.ts';
 
-/** Either scope allows following and cancelling a run. */
-export const FOLLOW = ['CHAT', 'RUNS'] as const;
+/** Either scope allows following, cancelling and rating a run. */
+const FOLLOW = ['CHAT', 'RUNS'] as const;
+
+/** The `authScopes` of a field with the argument `botId`. */
+export function mayFollow(_root: unknown, { botId }: { botId?: string | null }) {
+  return botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW };
+}
 
 /** @throws GatewayError `run_not_found` if the caller may not follow such a run. */
 export async function findFollowed(id: string, botId: string | undefined, context: Context) {
@@ -25,8 +30,7 @@ builder.subscriptionField('runEvents', (t) =>
     type: ChatEvent,
     description:
       'Replays the events of a run after a position, then streams new events until the run finishes. Each event arrives exactly once, across restarts and replicas. Requires the scope CHAT or RUNS. Error: RUN_NOT_FOUND, also if the run belongs to a bot other than `botId`.',
-    authScopes: (_root, { botId }) =>
-      botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
+    authScopes: mayFollow,
     args: {
       runId: t.arg.id({ required: true, description: 'ID of the run.' }),
       after: t.arg.int({
@@ -49,8 +53,7 @@ builder.queryField('runEventsEnd', (t) =>
     nullable: true,
     description:
       'The `seq` of the last event of a finished run. A client that has received it can stop following. 2147483647 if the run was interrupted or its text was erased: such a client may have received events that are no longer stored. Null while the run is active. Requires the scope CHAT or RUNS. Error: RUN_NOT_FOUND.',
-    authScopes: (_root, { botId }) =>
-      botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
+    authScopes: mayFollow,
     args: {
       runId: t.arg.id({ required: true, description: 'ID of the run.' }),
       botId: t.arg.id({ description: BOT_OF_RUN }),
@@ -67,8 +70,7 @@ builder.mutationField('cancelRun', (t) =>
     type: 'Run',
     description:
       'Cancels a queued or running run and returns it; a finished run is returned unchanged. The run keeps the text generated so far. Requires the scope CHAT or RUNS; the contents of the run require RUNS. Error: RUN_NOT_FOUND.',
-    authScopes: (_root, { botId }) =>
-      botId ? { bot: { id: botId, scope: FOLLOW } } : { scope: FOLLOW },
+    authScopes: mayFollow,
     args: {
       id: t.arg.id({ required: true, description: 'ID of the run.' }),
       botId: t.arg.id({ description: BOT_OF_RUN }),

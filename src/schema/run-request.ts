@@ -1,3 +1,4 @@
+import { keyIdOf } from '../accounts/caller.ts';
 import type { RunRequest, StartedRun } from '../execution/started-run.ts';
 import type { Environment, OnDisconnect } from '../generated/prisma/client.ts';
 import { namespaceOf } from '../idempotency/key.ts';
@@ -30,18 +31,17 @@ type RunInput = {
 export function requestOf(
   botId: string,
   input: RunInput,
-  { caller, botVersion, traceparent }: Context,
+  { caller, session, botVersion, traceparent }: Context,
 ): RunRequest {
-  const { account, key } = caller();
-  const { id: accountId, plan } = account;
+  const { id: accountId, plan } = caller().account;
   return {
     accountId,
-    keyId: key.id,
+    keyId: keyIdOf(caller()),
     plan,
     botId,
     botVersion: botVersion(botId),
     environment: input.environment ?? 'PRODUCTION',
-    channel: 'API',
+    channel: session()?.channel ?? 'API',
     context: isJsonObject(input.context) ? input.context : undefined,
     onDisconnect: input.onDisconnect ?? undefined,
     idempotencyKey: input.idempotencyKey ?? undefined,

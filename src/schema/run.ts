@@ -5,6 +5,7 @@ import { GatewayError, readErrorCode } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isJsonObject } from '../json.ts';
 import { readSpans } from '../runs/spans.ts';
+import { writeCursor } from '../storage/keyset.ts';
 import { builder } from './builder.ts';
 import { ErrorCodeEnum } from './error-code.ts';
 import { longColumns } from './long-columns.ts';
@@ -28,6 +29,7 @@ export const RUN_SCOPE =
   'Requires the scope RUNS, except in the response of the operation that started the run.';
 
 export const RUN_TEXTS = longColumns(Prisma.sql`runs`, {
+  context: 'context',
   input: 'input',
   response: 'response',
   output: 'output',
@@ -54,6 +56,12 @@ builder.prismaNode('Run', {
   },
   fields: (t) => ({
     bot: t.relation('bot', { description: 'The bot that executes the run.' }),
+    cursor: t.string({
+      description:
+        'Position of the run in lists of runs, for their `after` and `before`, whatever their filters are.',
+      select: { id: true, createdAt: true },
+      resolve: ({ id, createdAt }) => writeCursor([createdAt.getTime(), id]),
+    }),
     environment: t.expose('environment', {
       type: EnvironmentEnum,
       description: 'Environment in which the run was requested.',

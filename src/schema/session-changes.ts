@@ -1,4 +1,5 @@
 import { actorOf } from '../accounts/audit.ts';
+import { assertOwnSession } from '../accounts/caller.ts';
 import { factName, factValue, MAX_FACTS, sessionId } from '../input.ts';
 import { builder } from './builder.ts';
 import { SessionNode } from './session.ts';
@@ -50,12 +51,14 @@ builder.mutationField('setMemory', (t) =>
 builder.mutationField('forgetSession', (t) =>
   t.boolean({
     description:
-      'Deletes a conversation: its history, its memory, and the text and idempotency keys of its runs. Returns true if the conversation existed. Requires the scope CHAT. Error: SESSION_BUSY.',
+      'Deletes a conversation: its history, its memory, and the text and idempotency keys of its runs. Returns true if the conversation existed. Requires the scope CHAT or a session token of this session. Error: SESSION_BUSY.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: sessionArguments,
-    resolve: (_root, { botId, sessionId, environment }, { sessions, signal, caller }) => {
+    resolve: (_root, { botId, sessionId, environment }, context) => {
       const session = { botId, sessionId, environment: environment ?? 'PRODUCTION' };
-      return sessions.forget(session, signal, actorOf(caller()));
+      const own = context.session();
+      if (own) assertOwnSession(own, session.sessionId, session.environment);
+      return context.sessions.forget(session, context.signal, actorOf(context.caller()));
     },
   }),
 );

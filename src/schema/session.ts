@@ -2,10 +2,12 @@ import { queryFromInfo } from '@pothos/plugin-prisma';
 import { z } from 'zod';
 import { authorizeScope, isOwnSession } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
+import { invalidInput } from '../errors.ts';
 import { type Environment, MessageRole, Prisma, type Session } from '../generated/prisma/client.ts';
 import { sessionId } from '../input.ts';
 import { MESSAGES } from '../sessions/history.ts';
-import { IS_DRAFT_SESSION, SESSIONS } from '../sessions/sessions.ts';
+import { findSessions, SESSIONS } from '../sessions/list.ts';
+import type { PageArguments } from '../storage/keyset.ts';
 import { readLists } from '../storage/lists.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
@@ -108,11 +110,13 @@ const loadMessages = connectionLoader({
   read: ({ prisma }, query) => prisma.message.findMany(query),
 });
 
+type SessionListArguments = PageArguments & { environment?: Environment | null | undefined };
+
 const loadSessions = connectionLoader({
   type: 'Session',
   order: SESSIONS,
-  find: ({ prisma }, botIds, page) =>
-    readLists(prisma, SESSIONS, botIds, page, [Prisma.sql`NOT (${IS_DRAFT_SESSION})`]),
+  find: ({ prisma }, botIds, page, { environment }: SessionListArguments) =>
+    findSessions(prisma, botIds, environment, page),
   read: ({ prisma }, query) => prisma.session.findMany(query),
 });
 
@@ -134,6 +138,19 @@ const visibleSession = visibleNode((ids, { prisma, caller }) =>
     select: { id: true },
   }),
 );
+
+type SessionArguments = {
+  id?: string | null | undefined;
+  environment?: Environment | null | undefined;
+};
+
+/** The session that the arguments name, by default the session of a token. @throws GatewayError `invalid_request` */
+function namedIn({ id, environment }: SessionArguments, context: Context) {
+  const own = context.session();
+  const sessionId = id ?? own?.sessionId;
+  if (sessionId === undefined) throw invalidInput([{ path: 'id', message: 'is required' }]);
+  return { sessionId, environment: environment ?? own?.environment ?? 'PRODUCTION' };
+}
 
 type SessionName = Pick<Session, 'botId' | 'sessionId' | 'environment'>;
 
@@ -175,9 +192,13 @@ export const SessionNode = builder.prismaNode('Session', {
       authScopes: { scope: 'RUNS' },
       resolve: ({ id }, _args, context, info) => loadMemory(id, null, context, info),
     }),
+    turns: t.exposeInt('turns', {
+      description: 'Number of stored turns: messages from the user with their replies.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
     lastSeenAt: t.expose('lastSeenAt', {
       type: 'DateTime',
-      description: 'Time of the last message from the user.',
+      description: 'Time of the last message from the user, or of a later change by `setMemory`.',
     }),
   }),
 });
@@ -187,8 +208,14 @@ builder.prismaObjectFields('Bot', (t) => ({
     {
       type: SessionNode,
       description:
-        'Conversations with the bot, newest first, without those with drafts. Requires the scope RUNS.',
+        'Conversations with the bot, the last used one first, without those with drafts. A conversation that is used while a client pages moves to the first page. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
+      args: {
+        environment: t.arg({
+          type: EnvironmentEnum,
+          description: 'Only conversations in this environment.',
+        }),
+      },
       resolve: ({ id }, args, context, info) => loadSessions(id, args, context, info),
     },
     { name: 'SessionConnection' },
@@ -199,23 +226,22 @@ builder.prismaObjectFields('Bot', (t) => ({
     nullable: true,
     description:
       'Retrieves a conversation by its session ID. Requires the scope RUNS or a session token of this session.',
-    authScopes: ({ id: botId }, { id: sessionId, environment }, context) =>
-      mayReadMessages({ botId, sessionId, environment: environment ?? 'PRODUCTION' }, context),
+    authScopes: ({ id: botId }, args, context) =>
+      mayReadMessages({ botId, ...namedIn(args, context) }, context),
     args: {
       id: t.arg.string({
-        required: true,
-        description: 'Session ID, as the caller named the conversation.',
+        description:
+          'Session ID, as the caller named the conversation. Required, except with a session token: then its session.',
         validate: { schema: sessionId },
       }),
       environment: t.arg({
         type: EnvironmentEnum,
-        defaultValue: 'PRODUCTION',
-        description: 'Environment of the bot. Defaults to PRODUCTION.',
+        description:
+          'Environment of the bot. Defaults to PRODUCTION, with a session token to its environment.',
       }),
     },
-    resolve: ({ id: botId }, { id, environment }, context, info) => {
-      const query = queryFromInfo({ context, info });
-      const question = { sessionId: id, environment: environment ?? 'PRODUCTION', query };
+    resolve: ({ id: botId }, args, context, info) => {
+      const question = { ...namedIn(args, context), query: queryFromInfo({ context, info }) };
       return loadSession(botId, question, context, info);
     },
   }),

@@ -1,9 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError } from '../errors.ts';
 import type { Context, Origin } from '../schema/context.ts';
-import type { Authenticate } from './authenticate.ts';
+import type { AuthenticateRequest } from './authenticate-request.ts';
 import type { Connections } from './connections.ts';
-import { credentialOf } from './console/own-page.ts';
 import { clientSignal } from './http.ts';
 import { type Limiter, quotaHeaders } from './rate-limit.ts';
 
@@ -20,21 +19,21 @@ export type ContextOf = (
 
 export function createContextOf({
   createContext,
-  authenticate,
+  authenticateRequest,
   limiter,
   connections,
 }: {
   createContext(origin: Origin): Context;
-  authenticate: Authenticate;
+  authenticateRequest: AuthenticateRequest;
   limiter: Limiter;
   connections: Connections;
 }): ContextOf {
   return async (request, reply, signal = clientSignal(reply)) => {
     const { admission } = request;
-    const authentication =
-      admission?.authentication ?? (await authenticate(credentialOf(request), request.ip));
+    const authentication = admission?.authentication ?? (await authenticateRequest(request));
     return createContext({
       authentication,
+      address: request.ip,
       bot: admission?.bot,
       signal,
       setHeader: (name, value) => reply.header(name, value),

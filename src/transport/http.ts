@@ -27,6 +27,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the route needs no API key. Its requests still count against the limits. */
     keyless?: boolean;
+    /** Whether the path is a secret. The log then has the path of the route. */
+    secretPath?: boolean;
   }
 }
 
@@ -121,11 +123,11 @@ export function createHttp({
   readBodies(app, limiter);
   refuseBroken(app, answers);
   app.addHook('onResponse', async (request, reply) => {
-    const { method, url, ip } = request;
+    const { method, url, ip, routeOptions } = request;
     request.log.info(
       {
         method,
-        path: url.split('?')[0],
+        path: routeOptions.config.secretPath ? routeOptions.url : url.split('?')[0],
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime),
         runId: reply.getHeader('x-run-id'),

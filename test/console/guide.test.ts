@@ -39,13 +39,13 @@ describe('the guide', () => {
     await page.getByRole('button', { name: /Sign in/ }).waitFor();
     await assertAccessible(page);
     await assertFits(page);
-    const next = page.getByRole('link', { name: 'Next The language agentlang' });
+    const next = page.getByRole('link', { name: 'Next The console' });
     await next.scrollIntoViewIfNeeded();
     const position = await scrollOf(page);
     expect(position).toBeGreaterThan(100);
     await next.click();
-    await title(page, 'The language agentlang');
-    expect(new URL(page.url()).pathname).toBe('/guide/language');
+    await title(page, 'The console');
+    expect(new URL(page.url()).pathname).toBe('/guide/console');
     await expect.poll(() => scrollOf(page)).toBe(0);
     await page.goBack();
     await title(page, 'First steps');

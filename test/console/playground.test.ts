@@ -53,7 +53,7 @@ describe('a reply in the playground', () => {
     const link = reply.getByRole('link', { name: 'the page' });
     expect(await link.getAttribute('href')).toBe('https://shop.example/a?x=1&y=2');
     expect(await link.getAttribute('rel')).toContain('noopener');
-    expect(await reply.getByRole('link').count()).toBe(2);
+    expect(await reply.locator('.markdown').getByRole('link').count()).toBe(2);
     expect(await reply.locator('img, script').count()).toBe(0);
     await reply.getByText('<script>alert(2)</script>').waitFor();
     await reply.getByText('onerror="alert(1)"').waitFor();

@@ -7,6 +7,11 @@ export const RUN_SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.goto('/bots/demo/runs');
     await page.locator('.run-link').nth(5).waitFor();
   },
+  'runs-export': async (page) => {
+    await page.goto('/bots/demo/runs?status=completed&range=7d');
+    await page.getByRole('button', { name: 'Export…' }).click();
+    await page.getByRole('dialog', { name: 'Export runs' }).waitFor();
+  },
   'runs-open': async (page) => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto('/bots/demo/runs?range=24h');
@@ -30,10 +35,22 @@ export const RUN_SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.locator('.run-link').last().focus();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: /execute_tool/ }).click();
+    await page.getByRole('button', { name: 'Good reply' }).click();
   },
   'run-events': async (page) => {
     await page.getByRole('button', { name: 'Events' }).click();
     await page.getByText('Run started').waitFor();
+  },
+  'run-prompt': async (page) => {
+    await page.getByRole('button', { name: 'Prompt', exact: true }).click();
+    await page.getByRole('region', { name: 'Call model' }).waitFor();
+  },
+  'run-compare': async (page) => {
+    await page.getByRole('button', { name: 'Copy and more' }).click();
+    await page.getByRole('menuitem', { name: 'Compare with…' }).click();
+    await page.locator('.run-link').nth(3).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Trace of the second run' }).waitFor();
   },
   'run-none': async (page) => {
     await page.goto('/runs/run_00000000000000000000000000');

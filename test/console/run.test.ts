@@ -77,6 +77,77 @@ describe('the page of a run', () => {
     await assertQuiet();
   });
 
+  browserTest(
+    'hands the context over too, while it is stored, and says when it is not',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot();
+      const response = await tenant.chat(bot, { message: 'Hi', context: { plan: 'pro' } });
+      const id = response.headers.get('x-run-id') ?? '';
+      const { page, assertQuiet } = await signedIn(tenant.apiKey, `/runs/${id}`);
+      await page.getByRole('region', { name: 'Context' }).getByText('"plan": "pro"').waitFor();
+      await assertAccessible(page);
+      await page.getByRole('button', { name: 'Ask again' }).click();
+      await page.getByRole('button', { name: /^context/ }).click();
+      await expect
+        .poll(async () => JSON.parse(await page.getByLabel('Context').inputValue()))
+        .toEqual({ plan: 'pro' });
+      await app.prisma.runPrompt.delete({ where: { runId: id } });
+      await page.goto(`/runs/${id}`);
+      await page
+        .getByText('The request had a context of one key, which is no longer stored.')
+        .waitFor();
+      await assertQuiet();
+    },
+  );
+
+  browserTest(
+    'leads to the runs around it in the list with its filters, also by J and K',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot(null);
+      const now = Date.now();
+      const runs = await makeRuns(
+        app,
+        bot,
+        Array.from({ length: 6 }, (_, at) => ({
+          input: `Question ${at}`,
+          sessionId: at % 2 ? 'bob' : 'ada',
+          createdAt: new Date(now - at * 1_000),
+        })),
+      );
+      const list = `/bots/${bot}/runs?user=ada&range=24h`;
+      const { page, assertQuiet } = await signedIn(tenant.apiKey, list);
+      await page.getByRole('link', { name: 'Question 2' }).focus();
+      await page.keyboard.press('Enter');
+      const asked = (text: string) =>
+        page.getByRole('region', { name: 'Asked' }).getByText(text).waitFor();
+      await asked('Question 2');
+      expect(page.url()).toBe(`${app.url}/runs/${runs[2]?.id}?user=ada&range=24h`);
+      await page.getByRole('button', { name: 'Older run (J)' }).click();
+      await asked('Question 4');
+      await page.getByRole('button', { name: 'Older run (J)', disabled: true }).waitFor();
+      await assertAccessible(page);
+      await assertFits(page);
+      await page.keyboard.press('k');
+      await asked('Question 2');
+      // The key does nothing before the neighbours are known.
+      await expect
+        .poll(async () => {
+          await page.keyboard.press('k');
+          return page.url();
+        })
+        .toBe(`${app.url}/runs/${runs[0]?.id}?user=ada&range=24h`);
+      await asked('Question 0');
+      await page.getByRole('button', { name: 'Newer run (K)', disabled: true }).waitFor();
+      await page.reload();
+      await asked('Question 0');
+      await page.goBack();
+      await expect.poll(() => page.url()).toBe(app.url + list);
+      await assertQuiet();
+    },
+  );
+
   browserTest('follows a run while it is active, and cancels it', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();

@@ -9,10 +9,13 @@ import type { Page } from 'playwright-core';
 import { createServer } from 'vite';
 import { openBrowser } from '../helpers/chromium.ts';
 import { startServer, temporaryDirectory } from '../helpers/server.ts';
+import { DEPLOYMENT_SCREENS, DEPLOYMENTS } from './deployment-screens.ts';
 import { GUIDE_SCREENS } from './guide-screens.ts';
 import { PLAYGROUND_SCREENS } from './playground-screens.ts';
 import { RUN_SCREENS } from './run-screens.ts';
+import { SESSION_SCREENS } from './session-screens.ts';
 import { SETTINGS_SCREENS } from './settings-screens.ts';
+import { STUDIO_SCREENS } from './studio-screens.ts';
 
 const DIRECTORY = join(import.meta.dirname, '../../coverage/screenshots');
 /** The prefix of the names of the screens to take. */
@@ -53,6 +56,9 @@ const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   },
   ...PLAYGROUND_SCREENS,
   ...RUN_SCREENS,
+  ...SESSION_SCREENS,
+  ...DEPLOYMENT_SCREENS,
+  ...STUDIO_SCREENS,
   ...SETTINGS_SCREENS,
   ...GUIDE_SCREENS,
   'not-found': (page) => page.goto('/bots/x/nothing'),
@@ -71,12 +77,26 @@ const staging = JSON.stringify(
   'agentlang 5\nagent "Demo" {\n  description "The next version"\n  prompt "You are brief."\n}\n',
 );
 await change(`deploy(botId: "demo", input: { source: ${staging}, environment: STAGING }) { id }`);
+for (const mutation of DEPLOYMENTS) await change(mutation);
 for (let number = 0; number < 24; number += 1) {
   const message =
     number % 6 ? `Where is order A-10${number}?` : 'Please call time.now. What time is it?';
-  const input = `{ message: "${message}", sessionId: "user-${number % 7}" }`;
-  await change(`chat(botId: "demo", input: ${input}) { runId }`);
+  const context = number % 3 ? '' : ', context: { plan: "pro", city: "Oslo" }';
+  const input = `{ message: "${message}", sessionId: "user-${number % 7}"${context} }`;
+  const { chat } = await change(`chat(botId: "demo", input: ${input}) { runId }`);
+  const rating = number % 8 ? 'UP' : 'DOWN';
+  if (number % 4 === 0)
+    await change(`addFeedback(runId: "${chat.runId}", rating: ${rating}) { rating }`);
 }
+for (const [name, value] of Object.entries({
+  name: 'Ada Lovelace',
+  delivery: 'Leave parcels with the neighbour at number 12. Ring twice, the bell is quiet.',
+  language: 'English',
+}))
+  await change(
+    `setMemory(botId: "demo", sessionId: "user-6", name: "${name}", value: "${value}") { id }`,
+  );
+await change('chat(botId: "demo", input: { message: "Hi!", sessionId: "käse/🧀-7" }) { runId }');
 await mkdir(DIRECTORY, { recursive: true });
 const browser = await openBrowser();
 try {
@@ -134,10 +154,12 @@ async function takeAll(page: Page, name: string): Promise<void> {
   }
 }
 
-async function change(field: string): Promise<void> {
-  await fetch(`${server.url}/graphql`, {
+// biome-ignore lint/suspicious/noExplicitAny: the answer to any mutation
+async function change(field: string): Promise<any> {
+  const response = await fetch(`${server.url}/graphql`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ query: `mutation { ${field} }` }),
   });
+  return ((await response.json()) as { data: unknown }).data;
 }

@@ -78,6 +78,36 @@ describe('the feedback on a run', () => {
     ]);
   });
 
+  test('of each run of a list is listed, at most 20 ratings of each', async () => {
+    const bot = await tenant.bot(null);
+    const [one, other] = (await makeRuns(app, bot, [{}, {}])).map(({ id }) => id);
+    const rating = { botId: bot, rating: 'UP' as const, runCreatedAt: new Date() };
+    const ratings = Array.from({ length: 50 }, (_, index) => ({
+      ...rating,
+      runId: one ?? '',
+      author: `key_${index}`,
+      note: String(index),
+      givenAt: new Date(Date.parse('2026-03-01') + index),
+    }));
+    await app.prisma.feedback.createMany({
+      data: [...ratings, { ...rating, runId: other ?? '', author: 'user', note: 'latest' }],
+    });
+    const { data } = await tenant.graphql(
+      'query ($bot: ID!) { bot(id: $bot) { runs(first: 2) { edges { node { id feedback { note } } } } } }',
+      { bot },
+    );
+    const notes = new Map<string, string[]>(
+      data.bot.runs.edges.map(
+        ({ node }: { node: { id: string; feedback: { note: string }[] } }) => [
+          node.id,
+          node.feedback.map(({ note }) => note),
+        ],
+      ),
+    );
+    expect(notes.get(other ?? '')).toEqual(['latest']);
+    expect(notes.get(one ?? '')).toEqual(ratings.slice(0, 20).map(({ note }) => note));
+  });
+
   test('filters and pages lists, in their order, and is counted by statistics', async () => {
     const bot = await tenant.bot(null);
     const made = await makeRuns(

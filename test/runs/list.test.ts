@@ -269,6 +269,27 @@ describe('the runs of a bot', () => {
     expect(idsOf(await list(bot, { before: edges[12]?.cursor }))).toEqual(ids.slice(0, 12));
   });
 
+  test('continue after the cursor that a run has by itself, also where the run does not match', async () => {
+    const bot = await tenant.bot(null);
+    const now = Date.now();
+    const runs = await makeRuns(
+      app,
+      bot,
+      [0, 1, 2, 3].map((second) => ({
+        createdAt: new Date(now - second * 1_000),
+        status: second === 1 ? 'FAILED' : 'COMPLETED',
+      })),
+    );
+    const ids = runs.map(({ id }) => id);
+    const { data } = await tenant.graphql(`{ run(id: "${ids[1]}") { cursor } }`);
+    const { cursor } = data.run;
+    const { edges } = await list(bot);
+    expect(cursor).toBe(edges[1]?.cursor);
+    const filter: RunFilter = { status: ['COMPLETED'] };
+    expect(idsOf(await list(bot, { filter, first: 1, after: cursor }))).toEqual([ids[2]]);
+    expect(idsOf(await list(bot, { filter, last: 1, before: cursor }))).toEqual([ids[0]]);
+  });
+
   test('have 20 items on a page by default, and none if 0 are requested', async () => {
     const { bot } = await shuffled();
     expect((await list(bot)).edges).toHaveLength(20);

@@ -15,6 +15,7 @@ const NEAR_END = 48;
 export function Conversation({
   turns,
   label = 'Conversation',
+  user = 'You',
   top,
   actions,
   inspected,
@@ -22,6 +23,8 @@ export function Conversation({
 }: {
   turns: Turn[];
   label?: string;
+  /** Who wrote the messages. */
+  user?: string;
   /** Stands above the first turn. */
   top?: ReactNode;
   actions?: TurnActions | undefined;
@@ -79,7 +82,7 @@ export function Conversation({
         {hidden === 0 ? (
           top
         ) : (
-          <p className="conversation-more">
+          <p className="conversation-note">
             <Button look="quiet" onClick={() => setMost(most + SHOWN)}>
               Show earlier messages
             </Button>
@@ -91,6 +94,7 @@ export function Conversation({
             <TurnView
               key={turn.id}
               turn={turn}
+              user={user}
               actions={actions}
               isInspected={turn.id === inspected}
             />

@@ -1,8 +1,9 @@
+import { useState } from 'react';
 import { Badge } from '../parts/badge.tsx';
+import { CodeBlock } from '../parts/copy.tsx';
+import { laidOut } from '../parts/laid-out.ts';
 import { duration } from '../parts/time.tsx';
-import type { Piece } from './turn.ts';
-
-type Tool = Extract<Piece, { type: 'tool' }>;
+import type { Tool } from './turn.ts';
 
 /** The maximum number of tool calls listed individually. Beyond it, the list is collapsed, and running calls stay below it. */
 const MOST_OPEN = 6;
@@ -31,15 +32,52 @@ export function Tools({ tools }: { tools: Tool[] }) {
 function Chips({ tools }: { tools: Tool[] }) {
   return (
     <ul className="tool-list" aria-label="Tool calls">
-      {tools.map(({ callId, name, state, ms }) => (
-        <li key={callId} className="chip">
-          <Badge tone={TONES[state]}>
-            <span className="mono">{name}</span>
-            {state !== 'done' && ` ${state}`}
-            {ms !== undefined && ` ${duration(ms)}`}
-          </Badge>
-        </li>
-      ))}
+      {tools.map((tool) =>
+        tool.result === undefined ? (
+          <li key={tool.callId} className="chip">
+            <ToolBadge tool={tool} />
+          </li>
+        ) : (
+          <li key={tool.callId}>
+            <StoredTool tool={tool} result={tool.result} />
+          </li>
+        ),
+      )}
     </ul>
   );
+}
+
+function ToolBadge({ tool: { name, state, ms } }: { tool: Tool }) {
+  return (
+    <Badge tone={TONES[state]}>
+      <span className="mono">{name}</span>
+      {state !== 'done' && ` ${state}`}
+      {ms !== undefined && ` ${duration(ms)}`}
+    </Badge>
+  );
+}
+
+/** Characters of a result that show. The whole can be copied. */
+const MOST_SHOWN = 4_000;
+
+/** A tool call that opens its result. */
+function StoredTool({ tool, result }: { tool: Tool; result: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const text = isOpen && result.length <= MOST_SHOWN ? laidOut(result) : result;
+  return (
+    <details className="tool-result" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
+      <summary className="chip chip-button">
+        <ToolBadge tool={tool} />
+      </summary>
+      {isOpen && (
+        <CodeBlock label={`Result of ${tool.name}`} shown={cut(text)}>
+          {text}
+        </CodeBlock>
+      )}
+    </details>
+  );
+}
+
+function cut(text: string): string {
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 }

@@ -1,10 +1,14 @@
 import { lazy, memo, type ReactNode, Suspense } from 'react';
+import { Link } from 'wouter';
+import { TurnRating } from '../feedback/turn-rating.tsx';
+import { useMayRate } from '../feedback/use-rating.ts';
 import { Badge } from '../parts/badge.tsx';
 import { IconButton } from '../parts/button.tsx';
 import { useCopy } from '../parts/copy.tsx';
-import { duration } from '../parts/time.tsx';
+import { duration, ShortTime } from '../parts/time.tsx';
+import { useScope } from '../server/viewer.ts';
 import { Tools } from './tools.tsx';
-import { isOpen, type Piece, type Turn, textOf } from './turn.ts';
+import { grouped, isOpen, type PieceGroup, type Turn, textOf } from './turn.ts';
 import { TurnProblem } from './turn-problem.tsx';
 
 /** Loads while the first message is written. If the network is lost before that, replies are plain text. */
@@ -21,20 +25,30 @@ export type TurnActions = {
 /** A message, and the reply with its tool calls where they happened. */
 export const TurnView = memo(function TurnView({
   turn,
+  user,
   actions,
   isInspected,
 }: {
   turn: Turn;
+  /** Who wrote the message. */
+  user: string;
   actions?: TurnActions | undefined;
   isInspected: boolean;
 }) {
-  const { message, pieces, state, problem, runId } = turn;
+  const { message, createdAt, pieces, state, problem, runId } = turn;
   return (
     <li className={isInspected ? 'turn turn-inspected' : 'turn'}>
-      <p className="turn-message" dir="auto">
-        <span className="unseen">You: </span>
-        {message}
-      </p>
+      {createdAt && (
+        <p className="turn-time">
+          <ShortTime at={createdAt} />
+        </p>
+      )}
+      {message && (
+        <p className="turn-message" dir="auto">
+          <span className="unseen">{user}: </span>
+          {message}
+        </p>
+      )}
       <div className="turn-reply" aria-busy={isOpen(turn)}>
         {grouped(pieces).map((group, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: pieces are only added at the end
@@ -51,12 +65,24 @@ export const TurnView = memo(function TurnView({
           <span className="turn-facts number">
             <Badge tone={TONES[state]}>{factsOf(turn)}</Badge>
           </span>
+          {runId && !problem && <RunLink id={runId} />}
           {actions && <Actions turn={turn} actions={actions} isInspected={isInspected} />}
         </div>
       </div>
     </li>
   );
 });
+
+/** Leads to the run of a turn. A problem shows the id itself. */
+function RunLink({ id }: { id: string }) {
+  const mayRead = useScope('RUNS');
+  if (!mayRead) return null;
+  return (
+    <Link className="turn-run" href={`/runs/${id}`}>
+      run
+    </Link>
+  );
+}
 
 function Actions({
   turn,
@@ -68,8 +94,12 @@ function Actions({
   isInspected: boolean;
 }) {
   const text = textOf(turn);
+  const mayRate = useMayRate();
   return (
     <span className="turn-actions">
+      {turn.runId && mayRate && !isOpen(turn) && (
+        <TurnRating runId={turn.runId} feedback={turn.feedback ?? []} />
+      )}
       <IconButton
         label="Inspect"
         icon="panel"
@@ -115,21 +145,6 @@ function factsOf(turn: Turn): string {
     tokens !== undefined && `${tokens.toLocaleString('en')} tokens`,
   ];
   return facts.filter(Boolean).join(' · ') || 'done';
-}
-
-type Tool = Extract<Piece, { type: 'tool' }>;
-type PieceGroup = string | Tool[];
-
-/** The pieces of a reply, with the tool calls that follow one another in one group. */
-function grouped(pieces: Piece[]): PieceGroup[] {
-  const groups: PieceGroup[] = [];
-  for (const piece of pieces) {
-    const last = groups.at(-1);
-    if (piece.type === 'text') groups.push(piece.text);
-    else if (Array.isArray(last)) last.push(piece);
-    else groups.push([piece]);
-  }
-  return groups;
 }
 
 function Group({ group }: { group: PieceGroup }): ReactNode {

@@ -1,3 +1,4 @@
+import type { Given } from '../feedback/use-rating.ts';
 import type { Call, Step } from '../server/call.ts';
 import type { Problem } from '../server/problem.ts';
 import type { Recording } from '../server/recording.ts';
@@ -13,6 +14,8 @@ export type Piece =
       from: number;
       /** How long the call took, once it is over and known. */
       ms?: number | undefined;
+      /** What the tool answered. Only stored calls have it. */
+      result?: string;
     };
 
 /** A message and its reply. */
@@ -23,9 +26,15 @@ export type Turn = {
   /** The requests behind the reply. Absent for a turn of an earlier visit, and for one long past. */
   recording?: Recording | undefined;
   message: string;
+  /** When the run was requested, as an ISO 8601 time. Absent for a turn of this visit. */
+  createdAt?: string;
   pieces: Piece[];
   state: 'waiting' | 'streaming' | 'done' | 'failed' | 'stopped';
   runId?: string;
+  /** The ratings that were stored when the turn was read. */
+  feedback?: Given[];
+  /** The session that the server named or confirmed. */
+  sessionId?: string | undefined;
   problem?: Problem | undefined;
   /** When the message was sent, in milliseconds of `performance.now()`. */
   sentAt?: number;
@@ -46,8 +55,9 @@ export function withStep(turn: Turn, step: Step, ms: number): Turn {
   switch (step.type) {
     case 'started': {
       // A new attempt discards the text before it.
-      const { runId } = step;
-      return { ...turn, state: 'streaming', runId, startedMs: turn.startedMs ?? ms, pieces: [] };
+      const { runId, sessionId } = step;
+      const startedMs = turn.startedMs ?? ms;
+      return { ...turn, state: 'streaming', runId, sessionId, startedMs, pieces: [] };
     }
     case 'text':
       return {
@@ -86,4 +96,21 @@ function withText(pieces: Piece[], text: string, ms: number): Piece[] {
 /** The text of a reply. */
 export function textOf({ pieces }: Turn): string {
   return pieces.map((piece) => (piece.type === 'text' ? piece.text : '')).join('');
+}
+
+/** A tool call of a reply. */
+export type Tool = Extract<Piece, { type: 'tool' }>;
+/** Text, or tool calls that follow one another. */
+export type PieceGroup = string | Tool[];
+
+/** The pieces of a reply, with the tool calls that follow one another in one group. */
+export function grouped(pieces: Piece[]): PieceGroup[] {
+  const groups: PieceGroup[] = [];
+  for (const piece of pieces) {
+    const last = groups.at(-1);
+    if (piece.type === 'text') groups.push(piece.text);
+    else if (Array.isArray(last)) last.push(piece);
+    else groups.push([piece]);
+  }
+  return groups;
 }

@@ -1,12 +1,13 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { StopRun } from '../../operations/console/operations.ts';
 import { toast } from '../parts/toast.tsx';
-import type { Call, Step } from '../server/call.ts';
+import type { Call } from '../server/call.ts';
 import { mutate } from '../server/operations.ts';
 import { isSessionEnd, type Problem } from '../server/problem.ts';
 import { createRecording } from '../server/recording.ts';
 import { send as sendCall } from '../server/send.ts';
 import { ChatProblem } from '../server/stream-chat.ts';
+import { createPainter } from './painter.ts';
 import { isOpen, type Turn, withStep } from './turn.ts';
 
 /** Turns whose requests are kept for inspection, so that a long conversation takes no more memory than its text. */
@@ -88,27 +89,4 @@ function withoutOldRecordings(turns: Turn[]): Turn[] {
   return turns.map((turn, at) =>
     at < first && turn.recording ? { ...turn, recording: undefined } : turn,
   );
-}
-
-type Timed = { step: Step; ms: number };
-
-/** Collects steps and applies them once a frame, because a stream has more events than a screen has frames. */
-function createPainter(apply: (steps: Timed[]) => void) {
-  let waiting: Timed[] = [];
-  let frame: number | undefined;
-  const flush = () => {
-    if (frame !== undefined) cancelAnimationFrame(frame);
-    frame = undefined;
-    if (waiting.length === 0) return;
-    const steps = waiting;
-    waiting = [];
-    apply(steps);
-  };
-  return {
-    flush,
-    add(timed: Timed) {
-      waiting.push(timed);
-      frame ??= requestAnimationFrame(flush);
-    },
-  };
 }

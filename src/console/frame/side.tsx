@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Wordmark } from '../parts/wordmark.tsx';
@@ -55,6 +55,15 @@ function BotNav() {
       <NavLink href={`/bots/${id}/runs`} icon="list" isCurrent={/^\/runs\/./.test(location)}>
         Runs
       </NavLink>
+      <NavLink href={`/bots/${id}/sessions`} icon="users">
+        Sessions
+      </NavLink>
+      <NavLink href={`/bots/${id}/deployments`} icon="layers">
+        Deployments
+      </NavLink>
+      <NavLink href={`/bots/${id}/studio`} icon="edit">
+        Studio
+      </NavLink>
     </>
   );
 }
@@ -78,8 +87,14 @@ function NavLink({
   const isOfBot = href === '/bots' && /^\/bots\/[^/]+\/./.test(location);
   const isCurrent = isOurs || location === href || (location.startsWith(`${href}/`) && !isOfBot);
   const Anchor = isPage ? 'a' : Link;
+  const anchor = useRef<HTMLAnchorElement>(null);
+  // On narrow windows the navigation is a bar that scrolls.
+  useEffect(() => {
+    if (isCurrent) anchor.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [isCurrent]);
   return (
     <Anchor
+      ref={anchor}
       href={href}
       className={isPage ? 'nav nav-page' : 'nav'}
       aria-current={isCurrent ? 'page' : undefined}

@@ -7,11 +7,30 @@ export function recall(name: string): string | null {
   }
 }
 
-/** Keeps a text in this browser. A browser that blocks storage forgets it with the tab. */
-export function keep(name: string, text: string): void {
+/** Keeps a text in this browser. @returns whether it could: a browser may block storage, or its storage may be full. */
+export function keep(name: string, text: string): boolean {
   try {
     localStorage.setItem(name, text);
+    return true;
   } catch {
-    // The caller has the text in memory.
+    return false;
+  }
+}
+
+/** Removes what this browser keeps under a name. */
+export function forget(name: string): void {
+  try {
+    localStorage.removeItem(name);
+  } catch {
+    // A browser that blocks storage keeps nothing.
+  }
+}
+
+/** @returns the names that begin with a prefix. */
+export function keptNames(prefix: string): string[] {
+  try {
+    return Object.keys(localStorage).filter((name) => name.startsWith(prefix));
+  } catch {
+    return [];
   }
 }

@@ -45,10 +45,21 @@ export function Button({
 export function IconButton({
   label,
   icon,
+  unavailable,
+  onClick,
   ...rest
-}: Omit<ComponentProps<'button'>, 'aria-label' | 'title'> & { label: string; icon: IconName }) {
+}: Omit<ComponentProps<'button'>, 'aria-label' | 'title' | 'disabled'> &
+  Pick<ButtonProps, 'unavailable'> & { label: string; icon: IconName }) {
   return (
-    <button type="button" className="icon-button" aria-label={label} title={label} {...rest}>
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={label}
+      aria-disabled={unavailable ? true : undefined}
+      title={unavailable || label}
+      onClick={unavailable ? undefined : onClick}
+      {...rest}
+    >
       <Icon name={icon} />
     </button>
   );

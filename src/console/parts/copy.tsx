@@ -24,7 +24,12 @@ export function useCopy(text: string | (() => string)): [boolean, () => void] {
 /** An id. A long one is cut in its middle. A click copies the whole. */
 export function Id({ children: id }: { children: string }) {
   const [isCopied, copy] = useCopy(id);
-  const shown = id.length > 24 ? `${id.slice(0, 14)}…${id.slice(-6)}` : id;
+  // An id of a client may hold emoji, which a cut by length would break.
+  const characters = [...id];
+  const isLong = characters.length > 24;
+  const shown = isLong
+    ? `${characters.slice(0, 14).join('')}…${characters.slice(-6).join('')}`
+    : id;
   return (
     <button type="button" className="id mono" title={`Copy ${id}`} onClick={copy}>
       <span className="cut">{shown}</span>

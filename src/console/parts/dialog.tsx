@@ -40,16 +40,23 @@ export function Modal({ onClose, children, ...rest }: ModalProps) {
 /** A modal dialog with a title. */
 export function Dialog({
   title,
+  isWide = false,
   onClose,
   children,
 }: {
   title: string;
+  /** Whether its content needs more than a line of text, as a diff does. */
+  isWide?: boolean;
   onClose?: ModalProps['onClose'];
   children: ReactNode;
 }) {
   const heading = useId();
   return (
-    <Modal className="dialog" aria-labelledby={heading} onClose={onClose}>
+    <Modal
+      className={isWide ? 'dialog dialog-wide' : 'dialog'}
+      aria-labelledby={heading}
+      onClose={onClose}
+    >
       <div className="dialog-body">
         <header>
           <h2 id={heading}>{title}</h2>

@@ -1,4 +1,6 @@
 import { useState } from 'react';
+import { TextDiffView } from '../diff/text-diff-view.tsx';
+import { VariablesDiff } from '../diff/variables-diff.tsx';
 import { Screen } from '../frame/screen.tsx';
 import { Badge } from '../parts/badge.tsx';
 import { Button, IconButton } from '../parts/button.tsx';
@@ -23,6 +25,14 @@ import './parts.css';
 const PROBLEM = { ...AWAY, requestId: 'req_01m80ffmg7fvkb3k' };
 const REFUSED = { ...PROBLEM, message: 'Too many requests.', retryAfter: 42 };
 const BARS = [3, 5, 2, 8, 9, 4, 6, 7, 3, 1, 0, 0, 2, 5, 8, 11, 12, 9, 7, 8, 6, 5, 4, 3];
+
+const LINES = Array.from({ length: 30 }, (_, at) => `    Rule ${at + 1} of the desk.`);
+const OLD = ['agent "Desk" {', '  temperature 0.2', '  prompt """', ...LINES, '    """', '}'].join(
+  '\n',
+);
+const NEW = OLD.replace('0.2', '0.7')
+  .replace('Rule 25 of the desk.', 'Answer in the language of the user.')
+  .replace('    """\n}', '    """\n  channel web\n  channel telegram\n}');
 
 /** Every part in all its states, for work on the design. Only development has this page. */
 export default function Parts() {
@@ -54,6 +64,18 @@ export default function Parts() {
               Delete…
             </MenuItem>
           </Menu>
+        </Group>
+        <Group title="Diff">
+          <TextDiffView
+            label="Definition"
+            before={OLD}
+            after={NEW}
+            beforeName="v12"
+            afterName="v13"
+          />
+          <VariablesDiff
+            changes={{ added: ['NEW'], changed: ['TOKEN'], removed: ['OLD'], kept: ['URL'] }}
+          />
         </Group>
         <Group title="Fields">
           <TextField label="Name" hint="1 to 200 characters." placeholder="Order desk" />

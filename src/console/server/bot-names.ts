@@ -11,12 +11,12 @@ const PAUSE_MS = 200;
 export type NamedBot = { id: string; name: string };
 
 /**
- * The names of the bots to choose from: the newest ones and, if the account has more, those that contain the search
- * text. The server searches at each pause in typing.
+ * Loads the names of the newest bots. If the account has more bots, the server searches for the text at each pause in
+ * typing, and the bots that it finds are added.
  */
 export function useBotNames(search: string): {
   bots: NamedBot[] | undefined;
-  /** Whether the account has bots that only a search finds. */
+  /** Whether the account has more bots than the newest ones. A search finds the others. */
   hasMore: boolean;
   problem: Problem | undefined;
 } {

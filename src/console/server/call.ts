@@ -4,7 +4,8 @@ import type { Problem } from './problem.ts';
 export type Call = {
   botId: string;
   message: string;
-  sessionId: string;
+  /** Absent only for the first message to a draft, whose session the server names. */
+  sessionId?: string | undefined;
   environment: 'PRODUCTION' | 'STAGING';
   /** How the call is sent. REST needs the key of `rest-key.ts`. */
   protocol: 'graphql' | 'rest';
@@ -13,11 +14,13 @@ export type Call = {
   context?: Record<string, unknown> | undefined;
   onBusy?: 'ENQUEUE' | 'REJECT' | undefined;
   idempotencyKey?: string | undefined;
+  /** A definition that answers in place of the deployed one, with variables of its own. Only a GraphQL stream takes it. */
+  draft?: { definition: string; envVars: { name: string; value: string }[] } | undefined;
 };
 
 /** A step of a reply. It is the same for GraphQL and REST. */
 export type Step =
-  | { type: 'started'; runId: string }
+  | { type: 'started'; runId: string; sessionId?: string | undefined }
   | { type: 'text'; text: string }
   | { type: 'tool-started'; callId: string; name: string }
   | { type: 'tool-finished'; callId: string; failed: boolean; durationMs?: number }

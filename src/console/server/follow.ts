@@ -1,15 +1,18 @@
 import { createClient } from 'graphql-sse';
 import type { Persisted } from '../../operations/console/persisted.ts';
-import { noteHere } from './connection.ts';
+import { noteAway, noteHere, untilHere } from './connection.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
-import { problemIn } from './problem.ts';
-import { ChatProblem } from './stream-chat.ts';
+import { type Problem, problemIn } from './problem.ts';
+import { ChatProblem, chatProblem, hasResponse } from './stream-chat.ts';
+
+/** @param onConnected called when the server follows, so that nothing after it is missed. */
+type Following = { signal: AbortSignal; onConnected?: () => void };
 
 /**
  * Reads a subscription until it ends or the signal is aborted.
  *
  * @param onConnected called when the server follows, so that nothing after it is missed.
- * @throws ChatProblem if an event is an error; the error of `graphql-sse` if the server refuses or the connection is lost.
+ * @throws ChatProblem if an event is an error or the server refuses; the error of `graphql-sse` if the connection is lost.
  */
 export async function* follow<
   Data extends Record<string, unknown>,
@@ -17,7 +20,7 @@ export async function* follow<
 >(
   { documentId }: Persisted<Data, Variables>,
   variables: Variables,
-  { signal, onConnected }: { signal: AbortSignal; onConnected?: () => void },
+  { signal, onConnected }: Following,
 ): AsyncGenerator<Data, void> {
   const client = createClient({
     url: '/graphql/stream',
@@ -35,8 +38,40 @@ export async function* follow<
       if (fault) throw new ChatProblem(problemIn({ ...fault.extensions }, fault.message));
       if (data) yield data;
     }
+  } catch (error) {
+    // The end of the source aborts the response, so its reason is read first.
+    throw hasResponse(error) ? await chatProblem(error) : error;
   } finally {
     signal.removeEventListener('abort', stop);
     stop();
   }
+}
+
+/**
+ * Reads a subscription until the signal is aborted. After a lost connection it begins again when the server is back.
+ *
+ * @returns the problem if the server refuses.
+ */
+export async function followAlways<
+  Data extends Record<string, unknown>,
+  Variables extends Record<string, unknown>,
+>(
+  subscription: Persisted<Data, Variables>,
+  variables: Variables,
+  following: Following,
+  onData: (data: Data) => void,
+): Promise<Problem | undefined> {
+  const { signal } = following;
+  while (!signal.aborted) {
+    try {
+      for await (const data of follow(subscription, variables, following)) onData(data);
+    } catch (error) {
+      const { problem } = await chatProblem(error);
+      if (error instanceof ChatProblem) return problem;
+    }
+    if (signal.aborted) return undefined;
+    noteAway();
+    await untilHere(signal);
+  }
+  return undefined;
 }

@@ -1,4 +1,5 @@
 import type { CombinedError } from 'urql';
+import { isRecord } from './record.ts';
 
 /** Why a request failed, in a form that a screen can show. */
 export type Problem = {
@@ -11,6 +12,19 @@ export type Problem = {
   retryAfter?: number | undefined;
   /** The problem of each input field, by its path. */
   details: { path: string; message: string }[];
+  /** The problems of a definition that the server refused. */
+  diagnostics?: DefinitionProblem[];
+};
+
+/** A problem of a definition, with its place: lines and columns from 1, the end exclusive. */
+export type DefinitionProblem = {
+  severity: 'ERROR' | 'WARNING';
+  code: string;
+  message: string;
+  line: number;
+  column: number;
+  endLine: number;
+  endColumn: number;
 };
 
 export const AWAY: Problem = {
@@ -42,12 +56,13 @@ export function problemOf({ graphQLErrors, response }: CombinedError): Problem {
 /** Converts the error of any answer: its code, its message and its further fields. */
 export function problemIn(fields: Record<string, unknown>, message: string): Problem {
   // REST and the session have the name of their wire format.
-  const { code, retryAfter = fields.retry_after, details } = fields;
+  const { code, retryAfter = fields.retry_after, details, diagnostics } = fields;
   return {
     code: typeof code === 'string' ? code.toUpperCase() : 'INTERNAL_ERROR',
     message,
     retryAfter: typeof retryAfter === 'number' ? retryAfter : undefined,
     details: Array.isArray(details) ? details.filter(isDetail) : [],
+    ...(Array.isArray(diagnostics) && { diagnostics: diagnostics.filter(isDefinitionProblem) }),
   };
 }
 
@@ -71,10 +86,13 @@ function headerOf({ headers }: Response): string | undefined {
   return headers.get('x-request-id') ?? undefined;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
 function isDetail(value: unknown): value is Problem['details'][number] {
   return typeof value === 'object' && value !== null && 'path' in value && 'message' in value;
+}
+
+function isDefinitionProblem(value: unknown): value is DefinitionProblem {
+  if (!isRecord(value)) return false;
+  const { severity, line, column, endLine, endColumn } = value;
+  const isPlaced = [line, column, endLine, endColumn].every((place) => typeof place === 'number');
+  return isPlaced && (severity === 'ERROR' || severity === 'WARNING') && 'message' in value;
 }

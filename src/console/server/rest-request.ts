@@ -13,10 +13,8 @@ export function restRequest(call: Call): RestRequest {
     ...(call.isStreamed && { stream: true }),
     ...(isStaging && { environment: 'staging' }),
   };
-  const headers: [string, string][] = [
-    ['Content-Type', 'application/json'],
-    ['X-Session-ID', sessionId],
-  ];
+  const headers: [string, string][] = [['Content-Type', 'application/json']];
+  if (sessionId) headers.push(['X-Session-ID', sessionId]);
   if (call.isStreamed) headers.push(['Accept', 'text/event-stream']);
   if (onBusy === 'REJECT') headers.push(['X-On-Busy', 'reject']);
   if (idempotencyKey) headers.push(['Idempotency-Key', idempotencyKey]);

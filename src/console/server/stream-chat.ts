@@ -30,7 +30,12 @@ const LAST: ChatEvent['__typename'][] = ['ChatDone', 'ChatFailed', 'ChatCancelle
 export type Position = { runId: string; seq: number };
 
 /** What a reading needs besides its parameters. */
-export type Reading = { signal: AbortSignal; recording: Recording };
+export type Reading = {
+  signal: AbortSignal;
+  recording: Recording;
+  /** Authenticate each request. Default: the headers of the console, which has a cookie. */
+  headers?: (() => Promise<Record<string, string>>) | undefined;
+};
 
 /**
  * Sends a message and reads the events of its run until the last one. After a lost connection, resumes after the last
@@ -39,21 +44,21 @@ export type Reading = { signal: AbortSignal; recording: Recording };
  * @throws ChatProblem
  */
 export function streamChat(
-  { botId, input }: ChatSubscriptionVariables,
+  { input, ...chat }: ChatSubscriptionVariables,
   reading: Reading,
 ): AsyncGenerator<ChatEvent, void> {
-  const variables = { botId, input: { ...input, onDisconnect: 'CONTINUE' as const } };
+  const variables = { ...chat, input: { ...input, onDisconnect: 'CONTINUE' as const } };
   return readOn(reading, (position) =>
     position
-      ? subscribe(reading.recording, FollowRun, { runId: position.runId, after: position.seq })
-      : subscribe(reading.recording, Chat, variables),
+      ? subscribe(reading, FollowRun, { runId: position.runId, after: position.seq })
+      : subscribe(reading, Chat, variables),
   );
 }
 
 /** Reads the events of a run from its first one on. @throws ChatProblem */
 export function followRun(runId: string, reading: Reading): AsyncGenerator<ChatEvent, void> {
   return readOn(reading, (position = { runId, seq: 0 }) =>
-    subscribe(reading.recording, FollowRun, { runId, after: position.seq }),
+    subscribe(reading, FollowRun, { runId, after: position.seq }),
   );
 }
 
@@ -93,13 +98,13 @@ type Result = { data?: { event: ChatEvent } | null | undefined; errors?: readonl
 type GraphQLFault = { message: string; extensions?: Record<string, unknown> };
 
 function subscribe<Variables extends Record<string, unknown>>(
-  recording: Recording,
+  { recording, headers = async () => CONSOLE_HEADERS }: Reading,
   { documentId }: Persisted<{ event: ChatEvent }, Variables>,
   variables: Variables,
 ): Source {
   const client = createClient({
     url: '/graphql/stream',
-    headers: CONSOLE_HEADERS,
+    headers,
     retryAttempts: 0,
     fetchFn: recording.fetch,
   });

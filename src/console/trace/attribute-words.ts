@@ -27,12 +27,14 @@ const NAMES = new Map(
     'parley.environment': 'Environment',
     'parley.history.messages': 'Messages of history',
     'parley.memory.facts': 'Facts remembered',
+    'parley.model.attempts': 'Requests to the model’s server',
     'parley.run.id': 'Run',
     'parley.template.missing': 'Missing in the template',
     'parley.tool_calls.refused': 'Refused tool calls',
     'parley.tools.left_out': 'Tools left out',
     'parley.tools.missing': 'Missing tools',
     'parley.usage.estimated': 'Tokens are estimates',
+    'server.address': 'Host',
   }),
 );
 

@@ -21,11 +21,14 @@ const TICKS = [0, 0.25, 0.5, 0.75, 1];
 export function SpanList({
   rows,
   now,
+  total = totalOf(rows, now),
   selected,
   onSelect,
 }: {
   rows: SpanRow[];
   now: number;
+  /** The length of the time axis in milliseconds. It fits the spans by default. */
+  total?: number;
   selected: string | undefined;
   onSelect(id: string): void;
 }) {
@@ -37,7 +40,6 @@ export function SpanList({
     overscan: 8,
     useFlushSync: false,
   });
-  const total = totalOf(rows, now);
   const at = rows.findIndex(({ id }) => id === selected);
   const reachable = at === -1 ? 0 : at;
   useEffect(() => {

@@ -1,4 +1,5 @@
 import type { RunTraceQuery } from '../../operations/console/operations.ts';
+import { isRecord } from '../server/record.ts';
 import type { SpanRow } from './span-row.ts';
 
 export type StoredSpan = NonNullable<RunTraceQuery['run']>['trace']['spans'][number];
@@ -53,8 +54,4 @@ function rowOf(span: StoredSpan, start: number, depth: number): SpanRow {
     hasFailed: status === 'ERROR',
     attributes: isRecord(attributes) ? attributes : undefined,
   };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -123,6 +123,7 @@ fragment Dependency on Dependency {
 
 fragment RunningDeployment on Deployment {
   id
+  version
   status
   message
   createdAt
@@ -204,8 +205,13 @@ fragment RunningDeployment on Deployment {
     }
   }
 }`,
-  `subscription Chat($botId: ID!, $input: ChatInput!) {
-  event: chat(botId: $botId, input: $input) {
+  `subscription Chat($botId: ID!, $input: ChatInput!, $definition: String, $envVars: [EnvVarInput!]) {
+  event: chat(
+    botId: $botId
+    input: $input
+    definition: $definition
+    envVars: $envVars
+  ) {
     __typename
     ...ChatEvent
   }
@@ -329,29 +335,263 @@ fragment ChatEvent on ChatEvent {
 
 fragment RunningDeployment on Deployment {
   id
+  version
   status
   message
   createdAt
   deployedAt
   channels
 }`,
+  `query Running($botId: ID!, $environment: Environment!, $withSource: Boolean!) {
+  bot(id: $botId) {
+    __typename
+    id
+    name
+    running: activeDeployment(environment: $environment) {
+      __typename
+      id
+      version
+      createdAt
+      message
+      envNames
+      source @include(if: $withSource)
+    }
+  }
+}`,
+  `query DeploymentState($id: ID!) {
+  node(id: $id) {
+    __typename
+    ... on Deployment {
+      ...DeployOutcome
+    }
+  }
+}
+
+fragment DeployOutcome on Deployment {
+  id
+  status
+  version
+  environment
+  channels
+  active
+  diagnostics {
+    __typename
+    severity
+    code
+    message
+    line
+    column
+  }
+  previous {
+    __typename
+    id
+    version
+  }
+}`,
   `mutation Deploy($botId: ID!, $input: DeployInput!) {
   deploy(botId: $botId, input: $input) {
     __typename
-    id
-    status
-    diagnostics {
-      __typename
-      severity
-      code
-      message
-      line
-      column
-    }
+    ...DeployOutcome
     bot {
       __typename
       id
     }
+  }
+}
+
+fragment DeployOutcome on Deployment {
+  id
+  status
+  version
+  environment
+  channels
+  active
+  diagnostics {
+    __typename
+    severity
+    code
+    message
+    line
+    column
+  }
+  previous {
+    __typename
+    id
+    version
+  }
+}`,
+  `subscription DeploymentChanges($botId: ID!) {
+  deployment: deploymentChanged(botId: $botId) {
+    __typename
+    id
+    status
+    environment
+    version
+  }
+}`,
+  `query Deployments($botId: ID!, $first: Int, $after: String, $environment: Environment, $status: DeploymentStatus) {
+  bot(id: $botId) {
+    __typename
+    id
+    name
+    production: activeDeployment(environment: PRODUCTION) {
+      __typename
+      id
+    }
+    staging: activeDeployment(environment: STAGING) {
+      __typename
+      id
+    }
+    deployments(
+      first: $first
+      after: $after
+      environment: $environment
+      status: $status
+    ) {
+      __typename
+      edges {
+        __typename
+        node {
+          __typename
+          ...ListedDeployment
+        }
+      }
+      pageInfo {
+        __typename
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+
+fragment ListedDeployment on Deployment {
+  id
+  version
+  environment
+  status
+  message
+  createdAt
+  keyId
+  rolledBackTo {
+    __typename
+    id
+    version
+  }
+}`,
+  `query Deployment($id: ID!, $withSource: Boolean!) {
+  node(id: $id) {
+    __typename
+    ... on Deployment {
+      ...ListedDeployment
+      bot {
+        __typename
+        id
+        name
+      }
+      active
+      deployedAt
+      channels
+      envNames
+      sentEnvNames
+      source @include(if: $withSource)
+      diagnostics {
+        __typename
+        severity
+        code
+        message
+        line
+        column
+      }
+      previous {
+        __typename
+        id
+        version
+        envNames
+        source @include(if: $withSource)
+      }
+    }
+  }
+}
+
+fragment ListedDeployment on Deployment {
+  id
+  version
+  environment
+  status
+  message
+  createdAt
+  keyId
+  rolledBackTo {
+    __typename
+    id
+    version
+  }
+}`,
+  `mutation Rollback($botId: ID!, $deploymentId: ID!, $message: String, $idempotencyKey: String!) {
+  rollback(
+    botId: $botId
+    deploymentId: $deploymentId
+    message: $message
+    idempotencyKey: $idempotencyKey
+  ) {
+    __typename
+    ...DeployOutcome
+  }
+}
+
+fragment DeployOutcome on Deployment {
+  id
+  status
+  version
+  environment
+  channels
+  active
+  diagnostics {
+    __typename
+    severity
+    code
+    message
+    line
+    column
+  }
+  previous {
+    __typename
+    id
+    version
+  }
+}`,
+  `mutation PromoteStaging($botId: ID!, $deploymentId: ID!, $message: String, $idempotencyKey: String!) {
+  promote(
+    botId: $botId
+    deploymentId: $deploymentId
+    message: $message
+    idempotencyKey: $idempotencyKey
+  ) {
+    __typename
+    ...DeployOutcome
+  }
+}
+
+fragment DeployOutcome on Deployment {
+  id
+  status
+  version
+  environment
+  channels
+  active
+  diagnostics {
+    __typename
+    severity
+    code
+    message
+    line
+    column
+  }
+  previous {
+    __typename
+    id
+    version
   }
 }`,
   `query Keys {
@@ -512,46 +752,6 @@ fragment ListedKey on ApiKey {
     toolsCalled
   }
 }`,
-  `query Conversation($botId: ID!, $environment: Environment!, $sessionId: String!, $last: Int!, $before: String) {
-  bot(id: $botId) {
-    __typename
-    id
-    session(id: $sessionId, environment: $environment) {
-      __typename
-      id
-      memory {
-        __typename
-        name
-        value
-      }
-      messages(last: $last, before: $before) {
-        __typename
-        edges {
-          __typename
-          node {
-            __typename
-            id
-            role
-            text
-            run {
-              __typename
-              id
-              status
-              latencyMs
-              tokensUsed
-              toolsCalled
-            }
-          }
-        }
-        pageInfo {
-          __typename
-          hasPreviousPage
-          startCursor
-        }
-      }
-    }
-  }
-}`,
   `query RunTrace($id: ID!) {
   run(id: $id) {
     __typename
@@ -643,7 +843,8 @@ fragment ListedRun on Run {
   environment
   createdAt
   user
-  input
+  inputExcerpt
+  responseExcerpt
   latencyMs
   tokensUsed
   model
@@ -654,6 +855,10 @@ fragment ListedRun on Run {
   deployment {
     __typename
     id
+  }
+  feedback {
+    __typename
+    rating
   }
 }`,
   `subscription RunChanges($botId: ID!, $filter: RunFilter) {
@@ -671,7 +876,8 @@ fragment ListedRun on Run {
   environment
   createdAt
   user
-  input
+  inputExcerpt
+  responseExcerpt
   latencyMs
   tokensUsed
   model
@@ -682,6 +888,10 @@ fragment ListedRun on Run {
   deployment {
     __typename
     id
+  }
+  feedback {
+    __typename
+    rating
   }
 }`,
   `query RunStats($botId: ID!, $from: DateTime!, $to: DateTime!, $filter: RunFilter, $byHour: Boolean!) {
@@ -695,6 +905,8 @@ fragment ListedRun on Run {
       latencyP50
       latencyP95
       tokens
+      thumbsUp
+      thumbsDown
       perHour @include(if: $byHour) {
         __typename
         startedAt
@@ -703,6 +915,8 @@ fragment ListedRun on Run {
         latencyP50
         latencyP95
         tokens
+        thumbsUp
+        thumbsDown
       }
       perDay @skip(if: $byHour) {
         __typename
@@ -712,6 +926,30 @@ fragment ListedRun on Run {
         latencyP50
         latencyP95
         tokens
+        thumbsUp
+        thumbsDown
+      }
+    }
+  }
+}`,
+  `query RunNeighbours($botId: ID!, $cursor: String!, $filter: RunFilter) {
+  newer: runs(botId: $botId, last: 1, before: $cursor, filter: $filter) {
+    __typename
+    edges {
+      __typename
+      node {
+        __typename
+        id
+      }
+    }
+  }
+  older: runs(botId: $botId, first: 1, after: $cursor, filter: $filter) {
+    __typename
+    edges {
+      __typename
+      node {
+        __typename
+        id
       }
     }
   }
@@ -720,6 +958,7 @@ fragment ListedRun on Run {
   run(id: $id) {
     __typename
     id
+    cursor
     status
     kind
     channel
@@ -736,6 +975,7 @@ fragment ListedRun on Run {
     user
     sessionId
     input
+    context
     response
     metadata
     toolsCalled
@@ -752,9 +992,14 @@ fragment ListedRun on Run {
     deployment {
       __typename
       id
+      version
       message
       createdAt
       active
+    }
+    feedback {
+      __typename
+      ...GivenFeedback
     }
     trace {
       __typename
@@ -770,6 +1015,56 @@ fragment ListedRun on Run {
         attributes
       }
     }
+  }
+}
+
+fragment GivenFeedback on Feedback {
+  rating
+  note
+  keyId
+  createdAt
+  updatedAt
+}`,
+  `query RunPrompt($id: ID!) {
+  run(id: $id) {
+    __typename
+    id
+    prompt {
+      __typename
+      complete
+      parts {
+        __typename
+        step
+        role
+        text
+      }
+    }
+  }
+}`,
+  `mutation AddFeedback($runId: ID!, $rating: FeedbackRating!, $note: String) {
+  addFeedback(runId: $runId, rating: $rating, note: $note) {
+    __typename
+    ...GivenFeedback
+  }
+}
+
+fragment GivenFeedback on Feedback {
+  rating
+  note
+  keyId
+  createdAt
+  updatedAt
+}`,
+  `mutation RemoveFeedback($runId: ID!) {
+  removeFeedback(runId: $runId)
+}`,
+  `subscription RunExport($botId: ID!, $filter: RunFilter, $format: ExportFormat!) {
+  part: runExport(botId: $botId, filter: $filter, format: $format) {
+    __typename
+    text
+    rows
+    done
+    truncated
   }
 }`,
   `query Viewer {
@@ -802,5 +1097,158 @@ fragment ListedRun on Run {
       resetAt
     }
   }
+}`,
+  `query Sessions($botId: ID!, $environment: Environment!, $first: Int, $after: String) {
+  bot(id: $botId) {
+    __typename
+    id
+    sessions(environment: $environment, first: $first, after: $after) {
+      __typename
+      edges {
+        __typename
+        node {
+          __typename
+          id
+          sessionId
+          turns
+          lastSeenAt
+          messages(last: 1) {
+            __typename
+            edges {
+              __typename
+              node {
+                __typename
+                id
+                text
+              }
+            }
+          }
+        }
+      }
+      pageInfo {
+        __typename
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}`,
+  `query Conversation($botId: ID!, $environment: Environment!, $sessionId: String!, $first: Int, $after: String, $last: Int, $before: String) {
+  bot(id: $botId) {
+    __typename
+    id
+    session(id: $sessionId, environment: $environment) {
+      __typename
+      id
+      turns
+      lastSeenAt
+      memory {
+        __typename
+        name
+        value
+        updatedAt
+      }
+      messages(first: $first, after: $after, last: $last, before: $before) {
+        __typename
+        edges {
+          __typename
+          node {
+            __typename
+            id
+            role
+            text
+            toolName
+            run {
+              __typename
+              id
+              status
+              createdAt
+              latencyMs
+              tokensUsed
+              feedback {
+                __typename
+                ...GivenFeedback
+              }
+            }
+          }
+        }
+        pageInfo {
+          __typename
+          hasPreviousPage
+          hasNextPage
+          startCursor
+          endCursor
+        }
+      }
+    }
+  }
+}
+
+fragment GivenFeedback on Feedback {
+  rating
+  note
+  keyId
+  createdAt
+  updatedAt
+}`,
+  `subscription SessionRuns($botId: ID!, $filter: RunFilter) {
+  run: runChanged(botId: $botId, filter: $filter) {
+    __typename
+    id
+    status
+  }
+}`,
+  `mutation SetFact($botId: ID!, $environment: Environment!, $sessionId: String!, $name: String!, $value: String) {
+  setMemory(
+    botId: $botId
+    environment: $environment
+    sessionId: $sessionId
+    name: $name
+    value: $value
+  ) {
+    __typename
+    id
+  }
+}`,
+  `mutation ForgetSession($botId: ID!, $environment: Environment!, $sessionId: String!) {
+  forgetSession(botId: $botId, environment: $environment, sessionId: $sessionId)
+}`,
+  `query VisitHistory($botId: ID!, $last: Int!, $before: String) {
+  bot(id: $botId) {
+    __typename
+    session {
+      __typename
+      sessionId
+      messages(last: $last, before: $before) {
+        __typename
+        edges {
+          __typename
+          node {
+            __typename
+            id
+            role
+            text
+          }
+        }
+        pageInfo {
+          __typename
+          hasPreviousPage
+          startCursor
+        }
+      }
+    }
+  }
+}`,
+  `query VisitSession($botId: ID!) {
+  bot(id: $botId) {
+    __typename
+    session {
+      __typename
+      sessionId
+    }
+  }
+}`,
+  `mutation ForgetVisit($botId: ID!, $sessionId: String!) {
+  forgetSession(botId: $botId, sessionId: $sessionId)
 }`,
 ];

@@ -2,8 +2,8 @@ import { type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeIn
 import { GatewayError } from '../../errors.ts';
 
 /**
- * Fields that a session token may select: chatting, the events and cancellation of its runs, and the messages of its
- * session. The fields of a run do not lead to its bot or deployment.
+ * Fields that a session token may select: chatting, the events and cancellation of its runs, the messages and the
+ * deletion of its session, and what the chat page shows. The fields of a run do not lead to its bot or deployment.
  */
 const OPEN = new Set([
   'Query.__schema',
@@ -12,10 +12,12 @@ const OPEN = new Set([
   'Mutation.cancelRun',
   'Mutation.addFeedback',
   'Mutation.removeFeedback',
+  'Mutation.forgetSession',
   'Subscription.chat',
   'Subscription.runEvents',
   'Query.bot',
   'Bot.session',
+  'Bot.chatPage',
   ...['id', 'sessionId', 'environment', 'lastSeenAt', 'messages'].map(
     (field) => `Session.${field}`,
   ),
@@ -29,7 +31,7 @@ const OPEN = new Set([
 
 /** Types with all fields allowed: none leads out of the session. */
 const OPEN_TYPES = new Set([
-  ...['MessageConnection', 'MessageEdge', 'PageInfo'],
+  ...['MessageConnection', 'MessageEdge', 'PageInfo', 'ChatPage'],
   ...['ChatReply', 'RunError', 'RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
   ...['ChatDone', 'ChatFailed', 'ChatCancelled'],
 ]);

@@ -6,11 +6,14 @@ import { StartupError } from '../../errors.ts';
 export const CONSOLE_DIRECTORY = join(import.meta.dirname, '../../generated/console');
 
 /**
- * Reads a page that the console's build writes: `index.html` is the console, `page.html` its frame for other pages.
+ * Reads a file that the console's build writes: `index.html` is the console, `page.html` its frame for other pages,
+ * `hosted/chat.html` the template of chat pages, and `widget/widget.js` the widget.
  *
  * @throws StartupError if the console has not been built.
  */
-export function readConsolePage(name: 'index.html' | 'page.html'): string {
+export function readConsoleFile(
+  name: 'index.html' | 'page.html' | 'hosted/chat.html' | 'widget/widget.js',
+): string {
   try {
     return readFileSync(join(CONSOLE_DIRECTORY, name), 'utf8');
   } catch (cause) {

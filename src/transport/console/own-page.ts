@@ -32,6 +32,7 @@ function isFromConsole(request: FastifyRequest): boolean {
   );
 }
 
-function hasOwnOrigin({ headers: { origin = '' }, host }: FastifyRequest): boolean {
+/** Whether a request comes from a page of its own host. */
+export function hasOwnOrigin({ headers: { origin = '' }, host }: FastifyRequest): boolean {
   return URL.canParse(origin) && new URL(origin).host === host;
 }

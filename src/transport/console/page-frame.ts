@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts';
-import { readConsolePage } from './files.ts';
+import { readConsoleFile } from './files.ts';
 
 /** A page that the server renders, without what surrounds it. */
 export type FramedPage = {
@@ -22,7 +22,7 @@ export type FramedPage = {
 export function framePage({ title, head, actions, content }: FramedPage): string {
   const parts: Record<string, Html> = { title: html`${title}`, actions, content };
   // Relative, as all addresses of files in these pages, because a proxy may serve Parley below a path.
-  const frame = readConsolePage('page.html').replaceAll('"/assets/', '"assets/');
+  const frame = readConsoleFile('page.html').replaceAll('"/assets/', '"assets/');
   const [start = '', end = ''] = frame.split('</head>');
   // After the frame's style sheets, which give the order of the layers.
   const whole = html`<title>${title} · Parley</title>\n${head}\n</head>`;

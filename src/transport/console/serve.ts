@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { pageHeaders } from '../page-headers.ts';
 import type { Limiter } from '../rate-limit.ts';
 import { createSharedText } from '../shared-text.ts';
-import { CONSOLE_DIRECTORY, readConsolePage } from './files.ts';
+import { CONSOLE_DIRECTORY, readConsoleFile } from './files.ts';
 
 /** The addresses of the console's views. All of them have the same page, which shows the view of its address. */
 const VIEWS = [
@@ -26,7 +26,7 @@ const VIEWS = [
  * @throws StartupError if the console has not been built.
  */
 export async function serveConsole(app: FastifyInstance, { limiter }: { limiter: Limiter }) {
-  const page = readConsolePage('index.html');
+  const page = readConsoleFile('index.html');
   const sendPage = createSharedText(() => page, pageHeaders());
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff');

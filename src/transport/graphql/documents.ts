@@ -27,7 +27,7 @@ export type Documents = {
    *   it has a text although only persisted documents may run.
    */
   textOf(request: Pick<GraphQLRequest, 'query' | 'documentId'>): string;
-  /** A document that is already parsed, because it is persisted or cached. */
+  /** A document that is persisted or cached. */
   find(text: string): ReadDocument | undefined;
   /**
    * Parses and validates a document.
@@ -54,10 +54,15 @@ export function createDocuments(
   schema: GraphQLSchema,
   { manifest = {}, only = false }: { manifest?: Manifest | undefined; only?: boolean } = {},
 ): Documents {
-  const texts = new Map(OWN.map((text) => [shaOf(text), text]));
-  const known = new Map<string, ReadDocument>(
-    OWN.map((text) => [text, readDocument(schema, text)]),
-  );
+  const texts = new Map([...OWN].map((text) => [shaOf(text), text]));
+  const known = new Map<string, ReadDocument>();
+  /** Reads one of Parley's own documents at its first use: a process needs few of them, and reading all delays its start. */
+  const readOwn = (text: string) => {
+    if (!OWN.has(text)) return undefined;
+    const read = readDocument(schema, text);
+    known.set(text, read);
+    return read;
+  };
   const problems: string[] = [];
   for (const [id, text] of Object.entries(manifest)) {
     const read = readDocument(schema, text);
@@ -97,7 +102,7 @@ export function createDocuments(
       );
     },
 
-    find: (text) => known.get(text) ?? cache.get(text),
+    find: (text) => known.get(text) ?? readOwn(text) ?? cache.get(text),
 
     read(text, { keep }) {
       if (only) throw noText();
@@ -115,11 +120,11 @@ const OPERATIONS: Record<string, Operation<never, unknown>> = {
   ...deploymentOperations,
   ...runOperations,
 };
-const OWN = [
+const OWN = new Set([
   ...Object.values(OPERATIONS).map(({ document }) => document),
   ...CONSOLE_DOCUMENTS,
   ...Object.values(commandOperations).map(({ text }) => text),
-];
+]);
 
 function shaOf(text: string): string {
   return `sha256:${hash('sha256', text)}`;

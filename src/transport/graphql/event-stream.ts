@@ -6,9 +6,8 @@ import { z } from 'zod';
 import type { Keys } from '../../accounts/keys.ts';
 import { GatewayError, invalidInput, problemsOf } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
-import type { Authenticate } from '../authenticate.ts';
+import type { AuthenticateRequest } from '../authenticate-request.ts';
 import type { Connections } from '../connections.ts';
-import { credentialOf } from '../console/own-page.ts';
 import { takeOver } from '../hijack.ts';
 import { createEventReader, type EventReader } from './backpressure.ts';
 import { MAX_ID_LENGTH } from './open-operations.ts';
@@ -20,7 +19,7 @@ import { type GraphQLOptions, refuseRequests } from './yoga.ts';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 type Options = GraphQLOptions & {
-  authenticate: Authenticate;
+  authenticateRequest: AuthenticateRequest;
   keys: Pick<Keys, 'watch'>;
   connections: Connections;
 };
@@ -39,7 +38,7 @@ export async function serveEventStream(
   app: FastifyInstance,
   {
     contextOf,
-    authenticate,
+    authenticateRequest,
     keys,
     connections,
     maskError,
@@ -85,7 +84,7 @@ export async function serveEventStream(
   });
 
   const reserve = async (request: FastifyRequest, reply: FastifyReply, reader: EventReader) => {
-    const caller = await authenticate(credentialOf(request), request.ip);
+    const caller = await authenticateRequest(request);
     if (caller instanceof GatewayError) throw caller;
     const token = randomUUID();
     const translated = toLibrary(request, { token, reply, reader });

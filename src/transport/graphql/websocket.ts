@@ -6,9 +6,8 @@ import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
 import type { Keys } from '../../accounts/keys.ts';
 import { GatewayError, toGatewayError } from '../../errors.ts';
 import type { Context, Origin } from '../../schema/context.ts';
-import type { Authenticate } from '../authenticate.ts';
+import type { AuthenticateRequest } from '../authenticate-request.ts';
 import { CONNECTION_LIMITS, type Connections } from '../connections.ts';
-import { credentialOf } from '../console/own-page.ts';
 import type { ErrorMask } from '../error-mask.ts';
 import { WEBSOCKET_PATH } from '../http.ts';
 import type { Limiter } from '../rate-limit.ts';
@@ -30,7 +29,7 @@ const MAX_SOCKETS = 100;
 const INIT_LIMIT_MS = 3_000;
 
 type Options = {
-  authenticate: Authenticate;
+  authenticateRequest: AuthenticateRequest;
   limiter: Limiter;
   createContext(origin: Origin): Context;
   maskError: ErrorMask;
@@ -51,7 +50,7 @@ type Options = {
 export async function serveWebSocket(
   app: FastifyInstance,
   {
-    authenticate,
+    authenticateRequest,
     limiter,
     createContext,
     maskError,
@@ -66,7 +65,7 @@ export async function serveWebSocket(
   /** Authenticates each operation again, because the key may be revoked. A failed lookup rejects that operation only. */
   const authenticateConnection = (parameters: unknown, request: FastifyRequest) => {
     const { Authorization } = (parameters ?? {}) as Record<string, unknown>;
-    return authenticate(Authorization ?? credentialOf(request), request.ip).catch(toGatewayError);
+    return authenticateRequest(request, Authorization).catch(toGatewayError);
   };
 
   const acquireSocket = createConcurrencyLimit(
@@ -128,6 +127,7 @@ export async function serveWebSocket(
           const authentication = await authenticateConnection(connectionParams, request);
           const contextValue = createContext({
             authentication,
+            address: request.ip,
             signal,
             setHeader: () => {},
             traceparent: request.headers.traceparent,
@@ -156,6 +156,7 @@ export async function serveWebSocket(
 const REFUSALS = new Map([
   ['MISSING_API_KEY', [4401, 'Unauthorized'] as const],
   ['INVALID_API_KEY', [4403, 'Forbidden'] as const],
+  ['BOT_ACCESS_DENIED', [4403, 'Forbidden'] as const],
 ]);
 
 function refuse(socket: WebSocket, { extensions }: GraphQLError): void {

@@ -67,6 +67,9 @@ export function useCommands(text: string): { commands: Command[]; note: string |
 const PLACES = [
   { path: 'playground', label: 'Playground', icon: 'chat' },
   { path: 'runs', label: 'Runs', icon: 'list' },
+  { path: 'sessions', label: 'Sessions', icon: 'users' },
+  { path: 'deployments', label: 'Deployments', icon: 'layers' },
+  { path: 'studio', label: 'Studio', icon: 'edit' },
 ] as const;
 
 const ACTIONS: Command[] = [

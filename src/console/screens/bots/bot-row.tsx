@@ -3,6 +3,7 @@ import type {
   BotsQuery,
   RunningDeploymentFragment,
 } from '../../../operations/console/operations.ts';
+import { versionName } from '../../deploy/version.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -36,16 +37,18 @@ export function BotRow({
         <Id>{bot.id}</Id>
       </td>
       <td data-label="Production">
-        <Running deployment={bot.production} />
+        <Running botId={bot.id} deployment={bot.production} />
       </td>
       <td data-label="Staging">
-        <Running deployment={bot.staging} />
+        <Running botId={bot.id} deployment={bot.staging} />
       </td>
       <StatsCells stats={stats} botId={bot.id} />
       <td className="bot-menu">
         <Menu label={`Actions for ${bot.name}`} button={<Icon name="dots" />}>
           <MenuItem onSelect={() => navigate(address)}>Open</MenuItem>
           <MenuItem onSelect={() => navigate(`/bots/${bot.id}/runs`)}>Runs</MenuItem>
+          <MenuItem onSelect={() => navigate(`/bots/${bot.id}/sessions`)}>Sessions</MenuItem>
+          <MenuItem onSelect={() => navigate(`/bots/${bot.id}/deployments`)}>Deployments</MenuItem>
           <MenuItem onSelect={() => void navigator.clipboard.writeText(bot.id)}>Copy id</MenuItem>
           <MenuItem unavailable={!mayChange && lacks('ADMIN')} onSelect={onRename}>
             Rename…
@@ -60,12 +63,19 @@ export function BotRow({
   );
 }
 
-function Running({ deployment }: { deployment: RunningDeploymentFragment | null }) {
+function Running({
+  botId,
+  deployment,
+}: {
+  botId: string;
+  deployment: RunningDeploymentFragment | null;
+}) {
   if (!deployment) return <span className="faint">not deployed</span>;
   const { status, message, deployedAt, createdAt } = deployment;
   return (
     <div className="bot-deployment">
       <Badge tone={status === 'PENDING' ? 'live' : 'good'}>
+        <Link href={`/bots/${botId}/deployments/${deployment.id}`}>{versionName(deployment)}</Link>{' '}
         {status === 'PENDING' ? 'pending' : 'deployed'}{' '}
         <RelativeTime at={deployedAt ?? createdAt} />
       </Badge>

@@ -18,6 +18,7 @@ export const PAGE_SOURCES: PageSource[] = [
     title: 'First steps',
     omit: ['Test it', 'Read on', 'Dependencies'],
   },
+  { slug: 'console', file: 'docs/console.md', group: 'Start' },
   {
     slug: 'language',
     file: 'src/language/README.md',
@@ -28,6 +29,7 @@ export const PAGE_SOURCES: PageSource[] = [
   { slug: 'graphql', file: 'docs/graphql.md', group: 'Build' },
   { slug: 'client', file: 'docs/client.md', group: 'Build' },
   { slug: 'command', file: 'docs/command.md', group: 'Build' },
+  { slug: 'channels', file: 'docs/channels.md', group: 'Build' },
   { slug: 'operations', file: 'docs/operations.md', group: 'Run' },
   { slug: 'security', file: 'docs/security.md', group: 'Run' },
   { slug: 'performance', file: 'docs/performance.md', group: 'Run' },

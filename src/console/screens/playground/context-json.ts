@@ -1,4 +1,5 @@
 import { parse } from '@humanwhocodes/momoa';
+import { isRecord } from '../../server/record.ts';
 
 /** What a text says as the `context` of a message: nothing, an object, or what is wrong with it. */
 export type ContextReading = {
@@ -18,7 +19,7 @@ export function readContext(text: string): ContextReading {
   if (text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? { value } : { fault: { message: NOT_AN_OBJECT } };
+    return isRecord(value) ? { value } : { fault: { message: NOT_AN_OBJECT } };
   } catch {
     return { fault: faultIn(text) };
   }
@@ -39,8 +40,4 @@ function faultIn(text: string): ContextFault {
     }
   }
   return { message: 'The context is not valid JSON.' };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

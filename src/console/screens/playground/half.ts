@@ -1,5 +1,5 @@
 import type { Chat } from '../../chat/use-chat.ts';
-import type { Earlier } from './use-earlier.ts';
+import type { StoredSession } from '../../chat/use-stored-session.ts';
 import type { EnvironmentName } from './use-parameters.ts';
 
 /** One environment's half of the conversation. */
@@ -8,5 +8,6 @@ export type Half = {
   label: string;
   isDeployed: boolean;
   chat: Chat;
-  earlier: Earlier;
+  /** What is stored from before this view. */
+  earlier: StoredSession;
 };

@@ -1,7 +1,8 @@
 import { useState } from 'react';
+import { isSessionId, SESSION_ID_RULE } from '../../chat/session-id.ts';
+import type { Fact } from '../../chat/stored-turns.ts';
 import { Button } from '../../parts/button.tsx';
 import './session-bar.css';
-import type { Fact } from './use-earlier.ts';
 
 /** Names the conversation, and begins another one. */
 export function SessionBar({
@@ -17,7 +18,7 @@ export function SessionBar({
 }) {
   const [typed, setTyped] = useState(sessionId);
   const id = typed.trim();
-  const isWrong = !/^[^\p{C}\p{Z}]{1,256}$/u.test(id);
+  const isWrong = !isSessionId(id);
   const commit = () => {
     if (id === '') setTyped(sessionId);
     else if (!isWrong && id !== sessionId) onChange(id);
@@ -30,12 +31,9 @@ export function SessionBar({
           className="mono"
           aria-label="Session id"
           aria-invalid={isWrong || undefined}
-          title={
-            isWrong ? 'A session id has 1 to 256 visible characters, without spaces.' : undefined
-          }
+          title={isWrong ? SESSION_ID_RULE : undefined}
           autoComplete="off"
           spellCheck={false}
-          maxLength={256}
           value={typed}
           onChange={({ target }) => setTyped(target.value)}
           onBlur={commit}

@@ -1,12 +1,11 @@
 import { useEffect, useMemo } from 'react';
 import { Conversation } from '../../chat/conversation.tsx';
+import { EarlierTurns } from '../../chat/earlier-turns.tsx';
 import { isOpen, type Turn } from '../../chat/turn.ts';
 import type { TurnActions } from '../../chat/turn-view.tsx';
-import { Button, ButtonLink } from '../../parts/button.tsx';
-import { Empty, Failed } from '../../parts/state.tsx';
-import { lacks, useScope } from '../../server/viewer.ts';
+import { ButtonLink } from '../../parts/button.tsx';
+import { Empty } from '../../parts/state.tsx';
 import type { Half } from './half.ts';
-import type { Earlier } from './use-earlier.ts';
 
 /** The conversation with one environment. */
 export function Side({
@@ -32,7 +31,7 @@ export function Side({
         turns={turns}
         actions={actions}
         inspected={inspected}
-        top={<EarlierTurns earlier={earlier} />}
+        top={<EarlierTurns stored={earlier} />}
       >
         {isDeployed ? <FirstMessage /> : <NotDeployed botId={botId} environment={environment} />}
       </Conversation>
@@ -50,20 +49,6 @@ function useFactsAfterMemory(last: Turn | undefined, readFacts: () => void): voi
   useEffect(() => {
     if (hasChanged) readFacts();
   }, [hasChanged, last?.id]);
-}
-
-function EarlierTurns({ earlier }: { earlier: Earlier }) {
-  const mayRead = useScope('RUNS');
-  if (earlier.problem) return <Failed problem={earlier.problem} onRetry={earlier.readMore} />;
-  if (!mayRead) return <p className="side-note">Earlier messages are not shown. {lacks('RUNS')}</p>;
-  if (!earlier.hasMore) return null;
-  return (
-    <p className="side-note">
-      <Button look="quiet" isBusy={earlier.isReading} onClick={earlier.readMore}>
-        Show earlier messages
-      </Button>
-    </p>
-  );
 }
 
 function FirstMessage() {

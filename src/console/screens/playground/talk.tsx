@@ -3,6 +3,7 @@ import type { BotQuery } from '../../../operations/console/operations.ts';
 import type { Turn } from '../../chat/turn.ts';
 import type { TurnActions } from '../../chat/turn-view.tsx';
 import { useChat } from '../../chat/use-chat.ts';
+import { useStoredSession } from '../../chat/use-stored-session.ts';
 import type { Call } from '../../server/call.ts';
 import { restKey } from '../../server/rest-key.ts';
 import { useStore } from '../../server/store.ts';
@@ -14,7 +15,6 @@ import { RequestComposer } from './request-composer.tsx';
 import { SessionBar } from './session-bar.tsx';
 import { Side } from './side.tsx';
 import type { Draft } from './use-draft.ts';
-import { useEarlier } from './use-earlier.ts';
 import type { EnvironmentName, Parameters } from './use-parameters.ts';
 
 type ShownBot = NonNullable<BotQuery['bot']>;
@@ -46,7 +46,7 @@ export function Talk({
       label: 'Production',
       isDeployed: bot.production !== null,
       chat: useChat(),
-      earlier: useEarlier(
+      earlier: useStoredSession(
         { ...session, environment: 'PRODUCTION' },
         isNew || !isShown('PRODUCTION'),
       ),
@@ -56,7 +56,10 @@ export function Talk({
       label: 'Staging',
       isDeployed: bot.staging !== null,
       chat: useChat(),
-      earlier: useEarlier({ ...session, environment: 'STAGING' }, isNew || !isShown('STAGING')),
+      earlier: useStoredSession(
+        { ...session, environment: 'STAGING' },
+        isNew || !isShown('STAGING'),
+      ),
     },
   ];
   const shown = halves.filter((half) => isShown(half.environment));

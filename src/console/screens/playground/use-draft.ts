@@ -1,4 +1,5 @@
 import { useDeferredValue, useMemo, useState } from 'react';
+import { isRecord } from '../../server/record.ts';
 import { type ContextReading, readContext } from './context-json.ts';
 
 /** What is typed and not yet sent. It outlives a change of the session, but not the tab. */
@@ -15,8 +16,7 @@ type Typed = Pick<Draft, 'message' | 'context' | 'idempotencyKey' | 'protocol'>;
 
 export function useDraft(): Draft {
   const [typed, setTyped] = useState<Typed>(() => ({
-    message: handedOver(),
-    context: '',
+    ...handedOver(),
     idempotencyKey: '',
     protocol: 'graphql',
   }));
@@ -26,9 +26,12 @@ export function useDraft(): Draft {
   return { ...typed, reading, change: (changes) => setTyped((now) => ({ ...now, ...changes })) };
 }
 
-/** The message that another screen gives to this one with the entry of the history. */
-function handedOver(): string {
+/** The message and the context that another screen gives to this one with the entry of the history. */
+function handedOver(): Pick<Typed, 'message' | 'context'> {
   const state: unknown = history.state;
-  if (typeof state !== 'object' || state === null || !('message' in state)) return '';
-  return typeof state.message === 'string' ? state.message : '';
+  const { message, context } = isRecord(state) ? state : {};
+  return {
+    message: typeof message === 'string' ? message : '',
+    context: isRecord(context) ? JSON.stringify(context, null, 2) : '',
+  };
 }

@@ -1,10 +1,11 @@
-import { useLocation } from 'wouter';
+import { useLocation, useSearchParams } from 'wouter';
 import { StopRun } from '../../../operations/console/operations.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { useMutate } from '../../server/operations.ts';
+import { isRecord } from '../../server/record.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { sampleOf } from '../playground/inspector/samples.ts';
 import { newSessionId } from '../playground/use-parameters.ts';
@@ -13,10 +14,11 @@ import { isActive } from './words.ts';
 
 /** What can be done with a run: cancel it, ask the same again, copy it. */
 export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled(): void }) {
-  const [, navigate] = useLocation();
+  const [path, navigate] = useLocation();
+  const [current] = useSearchParams();
   const mayChat = useScope('CHAT');
   const cancellation = useMutate(StopRun, ['Run']);
-  const { bot, environment, input, kind } = run;
+  const { bot, environment, input, context, kind } = run;
   const cancel = async () => {
     const { data, problem } = await cancellation.run({ id: run.id });
     if (problem) return toast(problem.message);
@@ -26,7 +28,14 @@ export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled():
   const askAgain = () => {
     const search = environment === 'STAGING' ? '?environment=staging' : '';
     // A message may be long or private, so it is not in the address.
-    navigate(`/bots/${bot.id}/playground${search}`, { state: { message: input } });
+    navigate(`/bots/${bot.id}/playground${search}`, { state: { message: input, context } });
+  };
+  const compare = () => {
+    const list = `/bots/${bot.id}/runs`;
+    const search = new URLSearchParams(path === list ? current : undefined);
+    for (const name of ['run', 'tab', 'span']) search.delete(name);
+    search.set('compare', run.id);
+    navigate(`${list}?${search}`);
   };
   const curl = () =>
     sampleOf(
@@ -34,6 +43,7 @@ export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled():
       {
         botId: bot.id,
         message: input,
+        ...(isRecord(context) && { context }),
         sessionId: newSessionId(),
         environment,
         protocol: 'rest',
@@ -53,6 +63,7 @@ export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled():
         Ask again
       </Button>
       <Menu label="Copy and more" button={<Icon name="dots" />}>
+        <MenuItem onSelect={compare}>Compare with…</MenuItem>
         <MenuItem onSelect={() => copy(run.id)}>Copy id</MenuItem>
         <MenuItem onSelect={() => copy(new URL(`/runs/${run.id}`, location.origin).href)}>
           Copy link

@@ -2,19 +2,23 @@ import type { ReactNode } from 'react';
 import { textOf } from '../../chat/turn.ts';
 import { Button } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
+import { RunPrompt } from './prompt/run-prompt.tsx';
 import './run.css';
+import { RunContext } from './run-context.tsx';
 import { RunEvents } from './run-events.tsx';
 import { RunFacts } from './run-facts.tsx';
+import { RunFeedback } from './run-feedback.tsx';
 import { RunText } from './run-text.tsx';
 import { RunTrace } from './run-trace.tsx';
 import type { RunReading, ShownRun } from './use-run.ts';
 import { isActive } from './words.ts';
 
 /** What of a run the address selects. */
-export type RunPlace = { tab: 'trace' | 'events'; span: string | undefined };
+export type RunPlace = { tab: 'trace' | 'prompt' | 'events'; span: string | undefined };
 
 const TABS = [
   { name: 'trace' as const, label: 'Trace' },
+  { name: 'prompt' as const, label: 'Prompt' },
   { name: 'events' as const, label: 'Events' },
 ];
 
@@ -53,7 +57,9 @@ export function RunBody({
           </p>
         )}
         <RunText title="Asked" text={run.input} />
+        <RunContext run={run} />
         <Reply run={run} text={isOpen ? liveTextOf(events) : (run.response ?? '')} />
+        {!isOpen && <RunFeedback key={run.id} run={run} />}
         <section className="run-course" aria-label="Course of the run">
           <Segments<RunPlace['tab']>
             label="Course of the run"
@@ -68,6 +74,8 @@ export function RunBody({
               span={place.span}
               onSpan={(span) => onPlace({ span })}
             />
+          ) : place.tab === 'prompt' ? (
+            <RunPrompt run={run} />
           ) : (
             <RunEvents run={run} events={events} wasFollowed={wasFollowed} onRetry={retry} />
           )}

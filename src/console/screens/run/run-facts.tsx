@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { versionName } from '../../deploy/version.ts';
 import { CodeBlock, Id } from '../../parts/copy.tsx';
 import { duration, LocalTime, RelativeTime } from '../../parts/time.tsx';
+import { sessionsAddress } from '../sessions/place.ts';
 import type { ShownRun } from './use-run.ts';
 import { CHANNELS, ENVIRONMENTS, KINDS } from './words.ts';
 import '../../parts/pairs.css';
@@ -69,13 +71,9 @@ function Pair({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** The user is the session: a link to the other runs, and one to the conversation. */
+/** The user is the session: a link to the other runs, and one to the conversation with its memory. */
 function User({ run, user }: { run: ShownRun; user: string }) {
   const { bot, environment } = run;
-  const session = new URLSearchParams({
-    session_id: user,
-    ...(environment === 'STAGING' && { environment: 'staging' }),
-  });
   return (
     <>
       <Pair name="User, session">
@@ -84,7 +82,7 @@ function User({ run, user }: { run: ShownRun; user: string }) {
       <Pair name="">
         <Link href={`/bots/${bot.id}/runs?${new URLSearchParams({ user })}`}>all runs</Link>
         {' · '}
-        <Link href={`/bots/${bot.id}/playground?${session}`}>conversation</Link>
+        <Link href={sessionsAddress(bot.id, { environment, user })}>session</Link>
       </Pair>
     </>
   );
@@ -98,16 +96,28 @@ function Deployment({
   deployment: NonNullable<ShownRun['deployment']>;
 }) {
   const { id, message, createdAt, active } = deployment;
+  const address = `/bots/${botId}/deployments/${id}`;
   return (
     <>
-      <Link href={`/bots/${botId}/runs?${new URLSearchParams({ deployment_id: id })}`}>
-        {message ?? 'without a message'}
+      <Link href={address}>
+        {versionName(deployment)}
+        {message && `, ${message}`}
       </Link>
       <span className="faint">
         {' · '}
         <RelativeTime at={createdAt} />
         {active ? ' · still active' : ' · replaced since'}
       </span>
+      <br />
+      <Link href={`${address}?show=source`}>source</Link>
+      {!active && (
+        <>
+          {' · '}
+          <Link href={`${address}?show=running`}>difference to what runs now</Link>
+        </>
+      )}
+      {' · '}
+      <Link href={`/bots/${botId}/runs?${new URLSearchParams({ deployment_id: id })}`}>runs</Link>
       <br />
       <Id>{id}</Id>
     </>

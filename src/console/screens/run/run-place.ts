@@ -1,9 +1,11 @@
 import type { RunPlace } from './run-body.tsx';
 
+const TABS = ['trace', 'prompt', 'events'] as const;
+
 /** Reads from the address what of a run is selected. */
 export function placeIn(search: URLSearchParams): RunPlace {
   return {
-    tab: search.get('tab') === 'events' ? 'events' : 'trace',
+    tab: TABS.find((name) => name === search.get('tab')) ?? 'trace',
     span: search.get('span') || undefined,
   };
 }
@@ -13,7 +15,7 @@ export function withPlace(search: URLSearchParams, { tab, span }: RunPlace): URL
   const next = new URLSearchParams(search);
   next.delete('tab');
   next.delete('span');
-  if (tab === 'events') next.set('tab', tab);
+  if (tab !== 'trace') next.set('tab', tab);
   if (span) next.set('span', span);
   return next;
 }

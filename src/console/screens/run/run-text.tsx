@@ -2,6 +2,8 @@ import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { useCopy } from '../../parts/copy.tsx';
 
+import './run.css';
+
 const Markdown = lazy(() => import('../../chat/markdown.tsx'));
 
 /** Characters that show at first. The rest shows on demand, because a long text is slow to lay out. */

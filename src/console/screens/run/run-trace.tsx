@@ -1,16 +1,12 @@
 import { useEffect, useMemo, useState } from 'react';
-import { Id } from '../../parts/copy.tsx';
-import { duration } from '../../parts/time.tsx';
 import { serverNow } from '../../server/clock.ts';
-import { attributeWords } from '../../trace/attribute-words.ts';
 import { liveRows } from '../../trace/live-spans.ts';
 import { SpanList } from '../../trace/span-list.tsx';
-import type { SpanRow } from '../../trace/span-row.ts';
 import { rowsOf } from '../../trace/stored-spans.ts';
+import { SpanDetails } from './span-details.tsx';
 import type { ShownRun } from './use-run.ts';
 import type { RunEvents } from './use-run-events.ts';
 import { isActive } from './words.ts';
-import '../../parts/pairs.css';
 
 /** The trace of a run: drawn from its events while it is active, then as it is stored. */
 export function RunTrace({
@@ -43,48 +39,6 @@ export function RunTrace({
       />
       {selected && <SpanDetails row={selected} />}
     </>
-  );
-}
-
-/** The attributes of a span in words. */
-function SpanDetails({ row }: { row: SpanRow }) {
-  const { id, label, detail, from, ms, hasFailed, attributes = {} } = row;
-  return (
-    <section className="run-span" aria-label="Selected span">
-      <h3>
-        {label} {detail && <span className="mono">{detail}</span>}
-        {hasFailed && <span className="run-failed">failed</span>}
-      </h3>
-      <dl className="pairs">
-        <div>
-          <dt>Starts after</dt>
-          <dd className="number">{duration(from)}</dd>
-        </div>
-        {ms !== undefined && (
-          <div>
-            <dt>Takes</dt>
-            <dd className="number">{duration(ms)}</dd>
-          </div>
-        )}
-        {Object.entries(attributes).map(([name, value]) => {
-          const words = attributeWords(name, value);
-          return (
-            <div key={name} title={name}>
-              <dt>{words.name}</dt>
-              <dd className={name === 'error.type' ? 'run-failed' : undefined}>{words.value}</dd>
-            </div>
-          );
-        })}
-        {/^[0-9a-f]{16}$/.test(id) && (
-          <div>
-            <dt>Span</dt>
-            <dd>
-              <Id>{id}</Id>
-            </dd>
-          </div>
-        )}
-      </dl>
-    </section>
   );
 }
 

@@ -10,6 +10,7 @@ import { RunActions } from './run-actions.tsx';
 import { RunBadge } from './run-badge.tsx';
 import { RunBody } from './run-body.tsx';
 import { RunLoading } from './run-loading.tsx';
+import { RunNeighbours } from './run-neighbours.tsx';
 import { placeIn, withPlace } from './run-place.ts';
 import { useRun } from './use-run.ts';
 
@@ -47,6 +48,7 @@ function ReadRun({ id }: { id: string }) {
               <RunBadge status={run.status} />
               <Id>{run.id}</Id>
             </span>
+            <RunNeighbours run={run} />
             <RunActions run={run} onCancelled={retry} />
           </>
         )

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 import { type Turn, withStep } from '../../chat/turn.ts';
+import { stepOf } from '../../server/chat-step.ts';
 import { serverNow } from '../../server/clock.ts';
 import type { Problem } from '../../server/problem.ts';
 import { createRecording } from '../../server/recording.ts';
-import { stepOf } from '../../server/send.ts';
 import { session } from '../../server/session.ts';
 import { useStore } from '../../server/store.ts';
 import { type ChatEvent, ChatProblem, followRun } from '../../server/stream-chat.ts';

@@ -2,6 +2,7 @@ import type {
   Channel,
   Environment,
   ErrorCode,
+  FeedbackRating,
   RunKind,
   RunStatus,
 } from '../../../operations/console/operations.ts';
@@ -27,6 +28,8 @@ export const ENVIRONMENTS: Record<Environment, string> = {
   PRODUCTION: 'production',
   STAGING: 'staging',
 };
+
+export const RATINGS: Record<FeedbackRating, string> = { UP: 'good', DOWN: 'bad' };
 
 /** The codes that the error of a run has. */
 export const RUN_ERRORS = [

@@ -7,12 +7,14 @@ export const COLUMNS = [
   { name: 'time', label: 'Created' },
   { name: 'user', label: 'User' },
   { name: 'input', label: 'Asked' },
+  { name: 'response', label: 'Replied' },
   { name: 'model', label: 'Model' },
   { name: 'channel', label: 'Channel' },
   { name: 'environment', label: 'Environment' },
   { name: 'kind', label: 'Kind' },
   { name: 'error', label: 'Error' },
   { name: 'deployment', label: 'Deployment' },
+  { name: 'feedback', label: 'Feedback' },
   { name: 'latency', label: 'Latency', isNumber: true },
   { name: 'tokens', label: 'Tokens', isNumber: true },
 ] as const satisfies { name: string; label: string; isNumber?: true }[];
@@ -20,7 +22,7 @@ export const COLUMNS = [
 export type ColumnName = (typeof COLUMNS)[number]['name'];
 
 const FIXED: ColumnName[] = ['status', 'time', 'input'];
-const FIRST: ColumnName[] = [...FIXED, 'user', 'model', 'channel', 'latency', 'tokens'];
+const FIRST: ColumnName[] = [...FIXED, 'user', 'model', 'channel', 'feedback', 'latency', 'tokens'];
 
 /** The columns that can be hidden. */
 export const OPTIONAL = COLUMNS.filter(({ name }) => !FIXED.includes(name));

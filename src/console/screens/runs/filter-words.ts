@@ -1,4 +1,4 @@
-import { CHANNELS, ENVIRONMENTS, KINDS, RUN_ERRORS, STATUSES } from '../run/words.ts';
+import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from '../run/words.ts';
 import { FILTER_NAMES, type FilterName } from './filter.ts';
 
 /** A condition that a chip shows and changes. */
@@ -44,6 +44,7 @@ export const CHIPS: Record<ChipName, ChipWords> = {
   model: { label: 'model', placeholder: 'gpt-4o-mini', hint: 'The whole name of the model.' },
   deployment_id: { label: 'deployment', placeholder: 'dep_…', hint: 'The id of a deployment.' },
   kind: { label: 'kind', options: lower(KINDS) },
+  feedback: { label: 'feedback', options: lower(RATINGS) },
 };
 
 export const CHIP_NAMES = FILTER_NAMES.filter((name): name is ChipName => name in CHIPS);

@@ -2,11 +2,14 @@ import type {
   Channel,
   Environment,
   ErrorCode,
+  FeedbackRating,
   RunFilter,
   RunKind,
   RunStatus,
 } from '../../../operations/console/operations.ts';
-import { CHANNELS, ENVIRONMENTS, KINDS, RUN_ERRORS, STATUSES } from '../run/words.ts';
+import { isSessionId } from '../../chat/session-id.ts';
+import { serverNow } from '../../server/clock.ts';
+import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from '../run/words.ts';
 
 /** The conditions of the address by the names of their parameters, which are those of the REST API. */
 export const FILTER_NAMES = [
@@ -20,6 +23,7 @@ export const FILTER_NAMES = [
   'environment',
   'channel',
   'kind',
+  'feedback',
   'deployment_id',
   'model',
   'error_code',
@@ -63,12 +67,13 @@ const READERS: Record<FilterName, (text: string) => Reading> = {
   from: (text) => moment(text, (from) => ({ from })),
   to: (text) => moment(text, (to) => ({ to })),
   user: (text) =>
-    /^[^\p{C}\p{Z}]{1,256}$/u.test(text)
+    isSessionId(text)
       ? { user: text }
       : fault('The user is 1 to 256 visible characters without spaces.'),
   environment: (text) => oneOf(text, ENVIRONMENTS, (environment: Environment) => ({ environment })),
   channel: (text) => oneOf(text, CHANNELS, (channel: Channel) => ({ channel: [channel] })),
   kind: (text) => oneOf(text, KINDS, (kind: RunKind) => ({ kind })),
+  feedback: (text) => oneOf(text, RATINGS, (feedback: FeedbackRating) => ({ feedback })),
   deployment_id: (text) =>
     text.startsWith('dep_')
       ? { deploymentId: text }
@@ -115,6 +120,18 @@ export function withFilters(
     else next.delete(name);
   }
   return next;
+}
+
+/** The address of a run's page, which leads on to the next runs with the same filters. */
+export function runAddress(id: string, search: URLSearchParams): string {
+  const kept = [...search].filter(([name]) => FILTER_NAMES.some((one) => one === name));
+  const filters = new URLSearchParams(kept).toString();
+  return `/runs/${id}${filters && `?${filters}`}`;
+}
+
+/** The end of this minute, so that a view opened twice within it asks the same. */
+export function lastMinute(): number {
+  return Math.ceil(serverNow() / 60_000) * 60_000;
 }
 
 /** The filter with the start of the period that ends now. */

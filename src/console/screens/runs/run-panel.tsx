@@ -7,6 +7,8 @@ import { RunBody } from '../run/run-body.tsx';
 import { RunLoading } from '../run/run-loading.tsx';
 import { placeIn, withPlace } from '../run/run-place.ts';
 import { useRun } from '../run/use-run.ts';
+import { runAddress } from './filter.ts';
+import './run-panel.css';
 
 /** A run beside the list. */
 export function RunPanel({ id, botId, onClose }: { id: string; botId: string; onClose(): void }) {
@@ -19,7 +21,7 @@ export function RunPanel({ id, botId, onClose }: { id: string; botId: string; on
     <section className="run-panel" aria-label="Open run">
       <header>
         {run && <RunBadge status={run.status} />}
-        <Link href={`/runs/${id}`} className="mono cut">
+        <Link href={runAddress(id, search)} className="mono cut">
           {id.length > 24 ? `${id.slice(0, 14)}…${id.slice(-6)}` : id}
         </Link>
         <span className="run-panel-actions">

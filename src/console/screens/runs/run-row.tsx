@@ -1,5 +1,6 @@
 import { memo, type ReactNode } from 'react';
 import { Link } from 'wouter';
+import { RatingCounts } from '../../feedback/rating-counts.tsx';
 import { duration, ShortTime } from '../../parts/time.tsx';
 import { RunBadge } from '../run/run-badge.tsx';
 import { CHANNELS, ENVIRONMENTS, KINDS } from '../run/words.ts';
@@ -9,18 +10,24 @@ import type { ListedRun } from './use-runs.ts';
 /** A run of the list: a link to its page. */
 export const RunRow = memo(function RunRow({
   run,
+  address,
   index,
   columns,
   isSelected,
   isReachable,
+  compared,
   onOpen,
 }: {
   run: ListedRun;
+  /** Of its page. */
+  address: string;
   index: number;
   columns: readonly ColumnName[];
   isSelected: boolean;
   /** Whether the key Tab stops at this row. */
   isReachable: boolean;
+  /** The id of the run with which this one is to be compared. */
+  compared: string | undefined;
   /** Opens the run beside the list. @returns whether it has room for that. */
   onOpen(id: string): boolean;
 }) {
@@ -34,7 +41,7 @@ export const RunRow = memo(function RunRow({
         <td key={name} data-column={name}>
           {name === 'input' ? (
             <Link
-              href={`/runs/${run.id}`}
+              href={compared ? `/runs/${compared}/compare/${run.id}` : address}
               className="run-link cut"
               dir="auto"
               data-index={index}
@@ -43,10 +50,11 @@ export const RunRow = memo(function RunRow({
               onClick={(event) => {
                 const isPlain = !event.metaKey && !event.ctrlKey && !event.shiftKey;
                 // The key Enter makes a click without a count.
-                if (isPlain && event.detail > 0 && onOpen(run.id)) event.preventDefault();
+                if (isPlain && !compared && event.detail > 0 && onOpen(run.id))
+                  event.preventDefault();
               }}
             >
-              {run.input.trim() || <span className="faint">(empty)</span>}
+              {run.inputExcerpt.trim() || <span className="faint">(empty)</span>}
             </Link>
           ) : (
             cellOf(run, name)
@@ -71,6 +79,14 @@ function cellOf(run: ListedRun, name: Exclude<ColumnName, 'input'>): ReactNode {
       ) : (
         NONE
       );
+    case 'response':
+      return run.responseExcerpt?.trim() ? (
+        <span className="cut" dir="auto">
+          {run.responseExcerpt.trim()}
+        </span>
+      ) : (
+        NONE
+      );
     case 'model':
       return run.model ? <span className="cut">{run.model}</span> : NONE;
     case 'channel':
@@ -89,6 +105,8 @@ function cellOf(run: ListedRun, name: Exclude<ColumnName, 'input'>): ReactNode {
       ) : (
         NONE
       );
+    case 'feedback':
+      return run.feedback.length > 0 ? <RatingCounts feedback={run.feedback} /> : NONE;
     case 'latency':
       return run.latencyMs === null ? NONE : duration(run.latencyMs);
     case 'tokens':

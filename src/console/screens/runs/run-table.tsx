@@ -4,7 +4,9 @@ import { Button } from '../../parts/button.tsx';
 import { Refused, Skeleton } from '../../parts/state.tsx';
 import { useStore } from '../../server/store.ts';
 import { COLUMNS, type ColumnName, shownColumns } from './columns.ts';
+import { runAddress } from './filter.ts';
 import { RunRow } from './run-row.tsx';
+import './run-table.css';
 import type { RunPages } from './use-runs.ts';
 
 /** Height of a row, in pixels. */
@@ -19,13 +21,19 @@ const AHEAD = 20;
  */
 export function RunTable({
   pages,
+  search,
   selected,
+  compared,
   onSelect,
   children,
 }: {
   pages: RunPages;
+  /** The parameters of the address. */
+  search: URLSearchParams;
   /** The id of the run that is open beside the table. */
   selected: string | undefined;
+  /** The id of the run with which the next chosen one is compared. */
+  compared: string | undefined;
   /** @returns whether there is room beside the table. */
   onSelect(id: string): boolean;
   /** Stands in place of the rows if there are none. */
@@ -108,10 +116,12 @@ export function RunTable({
                   <RunRow
                     key={run.id}
                     run={run}
+                    address={runAddress(run.id, search)}
                     index={index}
                     columns={columns}
                     isSelected={index === at}
                     isReachable={index === reachable}
+                    compared={compared}
                     onOpen={open}
                   />
                 )

@@ -2,13 +2,13 @@ import { lazy, Suspense, useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
-import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Button, ButtonLink, IconButton } from '../../parts/button.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
-import { serverNow } from '../../server/clock.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { placeIn, withPlace } from '../run/run-place.ts';
 import { ColumnMenu } from './column-menu.tsx';
-import { type Filters, filterAt, readFilters, withFilters } from './filter.ts';
+import { CompareBar } from './compare-bar.tsx';
+import { type Filters, filterAt, lastMinute, readFilters, withFilters } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { RunPanel } from './run-panel.tsx';
 import { RunTable } from './run-table.tsx';
@@ -17,6 +17,7 @@ import { useLiveRuns } from './use-live-runs.ts';
 import { useRuns } from './use-runs.ts';
 
 const Charts = lazy(() => import('./charts/charts.tsx'));
+const ExportDialog = lazy(() => import('./export/export-dialog.tsx'));
 
 /** Width of the window, in pixels, from which a run opens beside the list. */
 const WIDE = 900;
@@ -38,6 +39,7 @@ export default function Runs({ botId }: { botId: string }) {
 function ReadRuns({ botId }: { botId: string }) {
   const [search, setSearch] = useSearchParams();
   const [isPaused, setPaused] = useState(false);
+  const [isExporting, setExporting] = useState(false);
   const filters = useFilters(search);
   // A period that ends now begins where it began when it was chosen.
   const [filter, now] = useMemo(() => {
@@ -47,6 +49,7 @@ function ReadRuns({ botId }: { botId: string }) {
   const pages = useRuns(botId, filter);
   const live = useLiveRuns(botId, filter, pages, !isPaused);
   const selected = search.get('run') ?? undefined;
+  const compared = search.get('compare')?.replaceAll(/\W/g, '') || undefined;
   const select = (id: string | undefined) => {
     if (id && innerWidth < WIDE) return false;
     setSearch(
@@ -73,10 +76,21 @@ function ReadRuns({ botId }: { botId: string }) {
           <Button look="quiet" onClick={() => setPaused(!isPaused)}>
             {isPaused ? 'Resume' : 'Pause'}
           </Button>
+          <IconButton label="Export…" icon="down" onClick={() => setExporting(true)} />
           <ColumnMenu />
         </>
       }
     >
+      {isExporting && (
+        <Suspense fallback={null}>
+          <ExportDialog
+            botId={botId}
+            filter={filter}
+            filters={filters}
+            onClose={() => setExporting(false)}
+          />
+        </Suspense>
+      )}
       <div className={selected ? 'runs runs-open' : 'runs'}>
         <div className="runs-list">
           <FilterBar
@@ -95,6 +109,7 @@ function ReadRuns({ botId }: { botId: string }) {
               }
             />
           </Suspense>
+          {compared && <CompareBar id={compared} />}
           {live.count > 0 && (
             <button type="button" className="runs-new" onClick={live.show}>
               {live.count.toLocaleString('en')} new {live.count === 1 ? 'run' : 'runs'} ↑
@@ -106,7 +121,13 @@ function ReadRuns({ botId }: { botId: string }) {
           {pages.problem && (pages.isFirst || pages.runs.length === 0) ? (
             <Failed problem={pages.problem} onRetry={pages.readAgain} />
           ) : (
-            <RunTable pages={pages} selected={selected} onSelect={select}>
+            <RunTable
+              pages={pages}
+              search={search}
+              selected={selected}
+              compared={compared}
+              onSelect={select}
+            >
               <NoRuns
                 botId={botId}
                 isFiltered={Object.keys(filters.values).length > 0}
@@ -136,11 +157,6 @@ function useFilters(search: URLSearchParams): Filters {
   const text = JSON.stringify(read);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for what was read
   return useMemo(() => read, [text]);
-}
-
-/** The end of this minute, so that a view opened twice within it asks the same. */
-function lastMinute(): number {
-  return Math.ceil(serverNow() / 60_000) * 60_000;
 }
 
 function NoRuns({

@@ -1,12 +1,11 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { RunChanges, type RunFilter, Runs } from '../../../operations/console/operations.ts';
-import { noteAway, untilHere } from '../../server/connection.ts';
-import { follow } from '../../server/follow.ts';
+import { followAlways } from '../../server/follow.ts';
 import { ask } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';
 import { session } from '../../server/session.ts';
 import { useStore } from '../../server/store.ts';
-import { ChatProblem, chatProblem, hasResponse } from '../../server/stream-chat.ts';
+import { useVisible } from '../../server/visible.ts';
 import { type ListedRun, PAGE, type RunPages } from './use-runs.ts';
 
 /** New runs that wait to be shown. Beyond them the list is read from its start instead. */
@@ -106,7 +105,7 @@ export function useLiveRuns(
 }
 
 /** @returns the problem if the server refuses. */
-async function followRuns(
+function followRuns(
   botId: string,
   filter: RunFilter,
   connection: { signal: AbortSignal; onConnected(): void },
@@ -120,29 +119,8 @@ async function followRuns(
     if (!signal.aborted) onChanges(all);
   };
   const variables = { botId, filter: { ...filter, status: null } };
-  while (!signal.aborted) {
-    try {
-      for await (const { run } of follow(RunChanges, variables, connection)) {
-        if (changes.size === 0) setTimeout(flush, PAUSE_MS);
-        changes.set(run.id, run);
-      }
-    } catch (error) {
-      const { problem } = await chatProblem(error);
-      if (error instanceof ChatProblem || hasResponse(error)) return problem;
-    }
-    if (signal.aborted) return undefined;
-    noteAway();
-    await untilHere(signal);
-  }
-  return undefined;
-}
-
-function useVisible(): boolean {
-  const [isVisible, setVisible] = useState(document.visibilityState === 'visible');
-  useEffect(() => {
-    const look = () => setVisible(document.visibilityState === 'visible');
-    document.addEventListener('visibilitychange', look);
-    return () => document.removeEventListener('visibilitychange', look);
-  }, []);
-  return isVisible;
+  return followAlways(RunChanges, variables, connection, ({ run }) => {
+    if (changes.size === 0) setTimeout(flush, PAUSE_MS);
+    changes.set(run.id, run);
+  });
 }

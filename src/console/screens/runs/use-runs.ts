@@ -13,10 +13,7 @@ import { useStore } from '../../server/store.ts';
 /** Runs of one page. */
 export const PAGE = 50;
 
-/** Characters of a message that the list keeps. A row shows fewer. */
-const EXCERPT = 300;
-
-/** A run in the list, with the beginning of its message. */
+/** A run in the list, with the beginnings of its texts. */
 export type ListedRun = ListedRunFragment;
 
 export type RunPages = {
@@ -59,7 +56,7 @@ export function useRuns(botId: string, filter: RunFilter): RunPages {
       if (controller.signal.aborted) return;
       if (problem) return setState((before) => ({ ...before, isReading: false, problem }));
       const { edges, pageInfo } = data.runs;
-      const page = edges.map(({ node }) => excerptOf(node));
+      const page = edges.map(({ node }) => node);
       setState((before) => ({
         runs: after === null ? page : merged(before.runs, page),
         cursor: pageInfo.endCursor ?? null,
@@ -82,11 +79,11 @@ export function useRuns(botId: string, filter: RunFilter): RunPages {
   }, [readAgain, returned, isSignedIn]);
 
   const put = useCallback((changed: ListedRun[], fresh: ListedRun[]) => {
-    const byId = new Map(changed.map((run) => [run.id, excerptOf(run)]));
+    const byId = new Map(changed.map((run) => [run.id, run]));
     setState((before) => ({
       ...before,
       runs: merged(
-        fresh.map(excerptOf).sort(newestFirst),
+        fresh.toSorted(newestFirst),
         before.runs.map((run) => byId.get(run.id) ?? run),
       ),
     }));
@@ -107,10 +104,6 @@ export function useRuns(botId: string, filter: RunFilter): RunPages {
 function merged(first: ListedRun[], then: ListedRun[]): ListedRun[] {
   const ids = new Set(first.map(({ id }) => id));
   return [...first, ...then.filter(({ id }) => !ids.has(id))];
-}
-
-function excerptOf(run: ListedRun): ListedRun {
-  return run.input.length > EXCERPT ? { ...run, input: run.input.slice(0, EXCERPT) } : run;
 }
 
 function newestFirst(one: ListedRun, other: ListedRun): number {

@@ -1,32 +1,39 @@
 import { useState } from 'react';
-import { Deploy, type DeployMutation } from '../../../operations/console/operations.ts';
+import { Findings } from '../../deploy/findings.tsx';
+import { type DeployOutcome, useDeploy } from '../../deploy/use-deploy.ts';
+import { useReading } from '../../deploy/use-reading.ts';
+import { useRunning } from '../../deploy/use-running.ts';
+import { changesIn, NO_VARIABLES, variableFields } from '../../deploy/variable-draft.ts';
+import { VariableFields } from '../../deploy/variable-fields.tsx';
 import { Button } from '../../parts/button.tsx';
-import { TextArea, TextField } from '../../parts/field.tsx';
+import { TextArea } from '../../parts/field.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Refused } from '../../parts/state.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { useMutate } from '../../server/operations.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { EXAMPLES } from './examples.ts';
-import { type Finding, useReading } from './use-reading.ts';
 
 /** Deploys a definition to production: an example, or a pasted one. It is read at each change. */
 export function DeployStep({ botId, onDeployed }: { botId: string; onDeployed(): void }) {
   const [source, setSource] = useState(EXAMPLES[0]?.source ?? '');
-  const [values, setValues] = useState<Record<string, string>>({});
-  const [refused, setRefused] = useState<NonNullable<DeployMutation['deploy']>['diagnostics']>([]);
-  const reading = useReading(source);
+  const [draft, setDraft] = useState(NO_VARIABLES);
+  const [refused, setRefused] = useState<DeployOutcome['diagnostics']>([]);
+  const { envNames, diagnose } = useReading(source);
+  const findings = diagnose();
+  const { running } = useRunning(botId, 'PRODUCTION');
+  const fields = variableFields(envNames, running?.envNames ?? [], draft);
   const mayDeploy = useScope('DEPLOY');
-  const { isBusy, problem, run } = useMutate(Deploy, ['Bot', 'Deployment']);
-  const hasErrors = reading.findings.some(({ severity }) => severity === 'ERROR');
+  const { isBusy, problem, deploy } = useDeploy(botId);
+  const hasErrors = findings.some(({ severity }) => severity === 'ERROR');
   const submit = async () => {
-    const envVars = reading.envNames.flatMap((name) => {
-      const value = values[name];
-      return value ? [{ name, value }] : [];
+    const { set, unset } = changesIn(fields);
+    const outcome = await deploy({
+      source,
+      envVars: set.map((name) => ({ name, value: draft.values[name] ?? '' })),
+      unsetEnvVars: unset,
     });
-    const { data } = await run({ botId, input: { source, envVars } });
-    if (!data?.deploy) return;
-    const { status, diagnostics } = data.deploy;
+    if (!outcome) return;
+    const { status, diagnostics } = outcome;
     setRefused(status === 'FAILED' ? diagnostics : []);
     if (status === 'FAILED') return;
     toast('Deployed to production.');
@@ -59,19 +66,8 @@ export function DeployStep({ botId, onDeployed }: { botId: string; onDeployed():
         value={source}
         onChange={({ target }) => change(target.value)}
       />
-      <Findings findings={refused.length > 0 ? refused : reading.findings} />
-      {reading.envNames.map((name) => (
-        <TextField
-          key={name}
-          label={`env.${name}`}
-          type="password"
-          isMono
-          autoComplete="new-password"
-          hint="Stored encrypted, and never shown again."
-          value={values[name] ?? ''}
-          onChange={({ target }) => setValues({ ...values, [name]: target.value })}
-        />
-      ))}
+      <Findings findings={refused.length > 0 ? refused : findings} />
+      <VariableFields fields={fields} draft={draft} refusals={refused} onChange={setDraft} />
       <Refused problem={problem} />
       <div>
         <Button
@@ -86,23 +82,5 @@ export function DeployStep({ botId, onDeployed }: { botId: string; onDeployed():
         </Button>
       </div>
     </form>
-  );
-}
-
-function Findings({ findings }: { findings: Finding[] }) {
-  if (findings.length === 0) return null;
-  return (
-    <ul className="findings" aria-label="Problems">
-      {findings.map(({ severity, line, column, message, code }) => (
-        <li key={`${line}:${column}:${code}`} className={`finding-${severity.toLowerCase()}`}>
-          <span className="mono">
-            {line}:{column}
-          </span>
-          <span>
-            {severity === 'ERROR' ? 'Error' : 'Warning'}: {message}
-          </span>
-        </li>
-      ))}
-    </ul>
   );
 }

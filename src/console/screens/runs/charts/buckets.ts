@@ -14,6 +14,8 @@ export type Bucket = {
   latencyP50: number | null;
   latencyP95: number | null;
   tokens: number;
+  thumbsUp: number;
+  thumbsDown: number;
 };
 
 const hour = new Intl.DateTimeFormat('en-GB', {

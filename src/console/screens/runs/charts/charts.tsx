@@ -8,10 +8,12 @@ import { useServerQuery } from '../../../server/operations.ts';
 import { type Bucket, bucketsOf } from './buckets.ts';
 import { Chart } from './chart.tsx';
 import './charts.css';
-import { LatencyLines, RunBars, TokenArea } from './drawings.tsx';
+import { LatencyLines, RatingBars, RunBars, TokenArea } from './drawings.tsx';
 import { periodOf, withoutTime } from './period.ts';
 
 const count = (value: number) => value.toLocaleString('en');
+const ratings = ({ thumbsUp, thumbsDown }: { thumbsUp: number; thumbsDown: number }) =>
+  `${count(thumbsUp)}, ${count(thumbsDown)}`;
 const ms = (value: number | null) => (value === null ? '–' : duration(value));
 
 /**
@@ -78,6 +80,14 @@ export default function Charts({
         >
           <TokenArea buckets={buckets} />
         </Chart>
+        <Chart
+          {...shared}
+          title="Rated good, bad"
+          summary={stats ? ratings(stats) : '…'}
+          textOf={ratings}
+        >
+          <RatingBars buckets={buckets} />
+        </Chart>
       </div>
       <BucketTable buckets={buckets} />
     </>
@@ -98,12 +108,13 @@ function BucketTable({ buckets }: { buckets: Bucket[] }) {
             <th>Latency p50</th>
             <th>Latency p95</th>
             <th>Tokens</th>
+            <th>Rated good, bad</th>
           </tr>
         </thead>
         <tbody>
           {buckets
             .filter(({ runs }) => runs > 0)
-            .map(({ from, label, runs, failed, latencyP50, latencyP95, tokens }) => (
+            .map(({ from, label, runs, failed, latencyP50, latencyP95, tokens, ...rated }) => (
               <tr key={from}>
                 <th scope="row">{label}</th>
                 <td>{count(runs)}</td>
@@ -111,6 +122,7 @@ function BucketTable({ buckets }: { buckets: Bucket[] }) {
                 <td>{ms(latencyP50)}</td>
                 <td>{ms(latencyP95)}</td>
                 <td>{count(tokens)}</td>
+                <td>{ratings(rated)}</td>
               </tr>
             ))}
         </tbody>

@@ -57,6 +57,27 @@ export function TokenArea({ buckets }: { buckets: Bucket[] }) {
   );
 }
 
+/** Good ratings above the middle, bad ones below it. */
+export function RatingBars({ buckets }: { buckets: Bucket[] }) {
+  const half = HEIGHT / 2;
+  const most = Math.max(
+    1,
+    ...buckets.flatMap(({ thumbsUp, thumbsDown }) => [thumbsUp, thumbsDown]),
+  );
+  const heightOf = (value: number) => (value === 0 ? 0 : Math.max(1.5, (value / most) * half));
+  return buckets.map(({ from, thumbsUp, thumbsDown }, at) => {
+    const [up, down] = [heightOf(thumbsUp), heightOf(thumbsDown)];
+    const place = { x: at + 0.12, width: 0.76 };
+    return (
+      <g key={from}>
+        <rect className="chart-none" {...place} y={half - 0.5} height={1} />
+        <rect className="chart-up" {...place} y={half - up} height={up} />
+        <rect className="chart-down" {...place} y={half} height={down} />
+      </g>
+    );
+  });
+}
+
 /** A line with one step for each value, so that a value between two gaps shows too. */
 function pathOf(values: (number | null)[], most: number): string {
   let path = '';

@@ -1,0 +1,24 @@
+import { Button } from '../parts/button.tsx';
+import { Failed } from '../parts/state.tsx';
+import { lacks, useScope } from '../server/viewer.ts';
+import type { StoredSession } from './use-stored-session.ts';
+
+/** Stands above the turns of a session: the way to those before them. */
+export function EarlierTurns({
+  stored: { problem, hasMore, isReading, readMore },
+}: {
+  stored: StoredSession;
+}) {
+  const mayRead = useScope('RUNS');
+  if (problem) return <Failed problem={problem} onRetry={readMore} />;
+  if (!mayRead)
+    return <p className="conversation-note">Earlier messages are not shown. {lacks('RUNS')}</p>;
+  if (!hasMore) return null;
+  return (
+    <p className="conversation-note">
+      <Button look="quiet" isBusy={isReading} onClick={readMore}>
+        Show earlier messages
+      </Button>
+    </p>
+  );
+}

@@ -1,0 +1,165 @@
+import type { Environment } from '../../operations/console/operations.ts';
+import { TextDiffView } from '../diff/text-diff-view.tsx';
+import { plannedChanges } from '../diff/variables.ts';
+import { Button } from '../parts/button.tsx';
+import { TextField } from '../parts/field.tsx';
+import { Segments } from '../parts/segments.tsx';
+import { Failed, Refused, Skeleton } from '../parts/state.tsx';
+import { detailFor } from '../server/problem.ts';
+import { lacks, useScope } from '../server/viewer.ts';
+import './deploy.css';
+import { DeployConfirmation } from './deploy-confirmation.tsx';
+import { Findings } from './findings.tsx';
+import { Now } from './now.tsx';
+import { Outcome } from './outcome.tsx';
+import type { DeployOutcome } from './use-deploy.ts';
+import { useDeployForm } from './use-deploy-form.ts';
+import type { Finding } from './use-reading.ts';
+import { VariableFields } from './variable-fields.tsx';
+import { ENVIRONMENT_NAMES, versionName } from './version.ts';
+
+const ENVIRONMENTS: { name: Environment; label: string }[] = [
+  { name: 'PRODUCTION', label: 'Production' },
+  { name: 'STAGING', label: 'Staging' },
+];
+
+export type DeployPanelProps = {
+  botId: string;
+  /** The definition as it is typed. The panel reads it at each change. */
+  source: string;
+  environment: Environment;
+  onEnvironment(environment: Environment): void;
+  /** Called after a deploy that did not fail. The panel shows the outcome by itself. */
+  onDeployed?: ((outcome: DeployOutcome) => void) | undefined;
+  /** Goes to a position of the definition. Without it, the positions of problems are text. */
+  onGoTo?: ((finding: Finding) => void) | undefined;
+};
+
+/**
+ * Deploys a definition: the difference to what runs now, problems, variables, a note, a confirmation, and the outcome.
+ * What is typed stays until a deploy succeeds, whatever fails.
+ */
+export function DeployPanel(props: DeployPanelProps) {
+  const { botId, source, environment, onEnvironment, onGoTo } = props;
+  const form = useDeployForm(props);
+  const { reading, result } = form;
+  const { bot, problem, retry } = reading;
+  const place = ENVIRONMENT_NAMES[environment];
+  return (
+    <section className="deploy" aria-label="Deploy">
+      <div className="deploy-head">
+        <Segments
+          label="Environment"
+          options={ENVIRONMENTS}
+          current={environment}
+          onChange={onEnvironment}
+        />
+        {bot && <Now reading={reading} place={place} />}
+      </div>
+      {result && (
+        <Outcome
+          key={result.outcome.id}
+          botId={botId}
+          outcome={result.outcome}
+          isSurprise={result.isSurprise}
+          onGoTo={onGoTo}
+        />
+      )}
+      {!bot && problem && <Failed problem={problem} onRetry={retry} />}
+      {!bot && !problem && <Skeleton height={160} />}
+      {bot && <Changes form={form} onGoTo={onGoTo} />}
+      {bot && <Request form={form} place={place} isEmpty={source.trim() === ''} />}
+      {bot && form.isConfirming && (
+        <DeployConfirmation
+          botName={bot.name}
+          place={place}
+          source={source}
+          reading={reading}
+          changes={plannedChanges(form.before, form.changes)}
+          warnings={form.findings}
+          isBusy={form.isBusy}
+          problem={form.problem}
+          onConfirm={() => void form.submit()}
+          onCancel={() => form.setConfirming(false)}
+        />
+      )}
+    </section>
+  );
+}
+
+type Form = ReturnType<typeof useDeployForm>;
+
+/** What the definition changes, and what is wrong with it. */
+function Changes({
+  form: { reading, shown, findings },
+  onGoTo,
+}: {
+  form: Form;
+  onGoTo: DeployPanelProps['onGoTo'];
+}) {
+  const mayRead = useScope('DEPLOY');
+  const { running } = reading;
+  return (
+    <>
+      {mayRead ? (
+        <TextDiffView
+          label="Definition"
+          before={running?.source}
+          after={shown}
+          beforeName={running ? `${versionName(running)}, runs now` : 'nothing runs'}
+          afterName="this definition"
+        />
+      ) : (
+        <p className="soft">The difference to what runs needs the scope deploy.</p>
+      )}
+      <Findings findings={findings} onGoTo={onGoTo} />
+    </>
+  );
+}
+
+/** What is sent besides the definition, and the button that asks for the confirmation. */
+function Request({ form, place, isEmpty }: { form: Form; place: string; isEmpty: boolean }) {
+  const { fields, draft, setDraft, message, setMessage, findings, result } = form;
+  const { isBusy, isConfirming, setConfirming, problem } = form;
+  const mayDeploy = useScope('DEPLOY');
+  const hasErrors = findings.some(({ severity }) => severity === 'ERROR');
+  return (
+    <>
+      {fields.length > 0 && (
+        <fieldset className="variables">
+          <legend>Variables</legend>
+          <VariableFields
+            fields={fields}
+            draft={draft}
+            refusals={result?.outcome.diagnostics ?? []}
+            onChange={setDraft}
+          />
+        </fieldset>
+      )}
+      <TextField
+        label="Message"
+        placeholder="What changed, and why"
+        maxLength={1_000}
+        value={message}
+        error={detailFor(problem, 'input.message')}
+        hint="Stands in the list of deployments."
+        onChange={({ target }) => setMessage(target.value)}
+      />
+      {!isConfirming && <Refused problem={problem} />}
+      <div className="deploy-actions">
+        <Button
+          look="primary"
+          isBusy={isBusy}
+          unavailable={
+            (!mayDeploy && lacks('DEPLOY')) ||
+            (isEmpty && 'There is no definition yet.') ||
+            (hasErrors && 'Correct the errors first.')
+          }
+          onClick={() => setConfirming(true)}
+        >
+          Deploy to {place}…
+        </Button>
+      </div>
+    </>
+  );
+}

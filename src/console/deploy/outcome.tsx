@@ -1,0 +1,70 @@
+import { Link } from 'wouter';
+import { DeploymentState } from '../../operations/console/operations.ts';
+import { Badge } from '../parts/badge.tsx';
+import { useServerQuery } from '../server/operations.ts';
+import { Findings } from './findings.tsx';
+import type { DeployOutcome } from './use-deploy.ts';
+import { useDeploymentChanges } from './use-deployment-changes.ts';
+import type { Finding } from './use-reading.ts';
+import { ENVIRONMENT_NAMES, versionName } from './version.ts';
+
+/** What became of a deploy, with its warnings. A pending one is read again until it is decided. */
+export function Outcome({
+  botId,
+  outcome: first,
+  isSurprise,
+  onGoTo,
+}: {
+  botId: string;
+  outcome: DeployOutcome;
+  /** Whether it replaced another deployment than the one that was shown. */
+  isSurprise: boolean;
+  onGoTo?: ((finding: Finding) => void) | undefined;
+}) {
+  const outcome = useOutcome(botId, first);
+  const { id, status, environment, channels, diagnostics, previous } = outcome;
+  const name = versionName(outcome);
+  const place = ENVIRONMENT_NAMES[environment];
+  const query = environment === 'STAGING' ? '?environment=staging' : '';
+  return (
+    <section className={`outcome outcome-${status.toLowerCase()}`} aria-label="Outcome">
+      <div role="status">
+        <p className="outcome-word">
+          {status === 'DEPLOYED' && <Badge tone="good">{`${name} was deployed to ${place}`}</Badge>}
+          {status === 'PENDING' && (
+            <Badge tone="live">{`${name} is pending in ${place}: a channel is being connected`}</Badge>
+          )}
+          {status === 'FAILED' && (
+            <Badge tone="bad">{`${name} failed, and ${place} runs on as before`}</Badge>
+          )}
+        </p>
+        {isSurprise && status !== 'FAILED' && previous && (
+          <p>
+            It replaced {versionName(previous)}, which was deployed elsewhere after you looked at
+            the difference.
+          </p>
+        )}
+        {status === 'DEPLOYED' && channels.length > 0 && (
+          <p className="soft">Channels: {channels.join(', ').toLowerCase()}</p>
+        )}
+      </div>
+      <Findings findings={diagnostics} label="Problems of the deployment" onGoTo={onGoTo} />
+      <p className="outcome-links">
+        <Link href={`/bots/${botId}/deployments/${id}`}>Open the deployment</Link>
+        {status !== 'FAILED' && (
+          <Link href={`/bots/${botId}/playground${query}`}>Talk to it in the playground</Link>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function useOutcome(botId: string, first: DeployOutcome): DeployOutcome {
+  const isPending = first.status === 'PENDING';
+  const { data, retry } = useServerQuery(DeploymentState, { id: first.id }, { pause: !isPending });
+  useDeploymentChanges(botId, () => {
+    if (isPending) retry();
+  });
+  const read = data?.node?.__typename === 'Deployment' ? data.node : undefined;
+  return read?.id === first.id ? read : first;
+}

@@ -1,0 +1,44 @@
+/** What a deploy does to the variables of an environment, by their names. */
+export type VariableChanges = {
+  /** They get a value for the first time. */
+  added: string[];
+  /** They get another value. */
+  changed: string[];
+  removed: string[];
+  /** They keep their value. */
+  kept: string[];
+};
+
+/**
+ * The changes of a deploy that has not begun.
+ *
+ * @param before names of the variables of the deployment that runs.
+ */
+export function plannedChanges(
+  before: readonly string[],
+  { set, unset }: { set: readonly string[]; unset: readonly string[] },
+): VariableChanges {
+  const after = new Set([...before, ...set]);
+  for (const name of unset) after.delete(name);
+  return changesBetween(before, [...after], set);
+}
+
+/**
+ * The changes from one deployment to another.
+ *
+ * @param sent names of the variables whose values came with the later one.
+ */
+export function changesBetween(
+  before: readonly string[],
+  after: readonly string[],
+  sent: readonly string[],
+): VariableChanges {
+  const [had, has, got] = [new Set(before), new Set(after), new Set(sent)];
+  const stay = [...has].filter((name) => had.has(name)).sort();
+  return {
+    added: [...has].filter((name) => !had.has(name)).sort(),
+    changed: stay.filter((name) => got.has(name)),
+    removed: [...had].filter((name) => !has.has(name)).sort(),
+    kept: stay.filter((name) => !got.has(name)),
+  };
+}

@@ -1,0 +1,5 @@
+/** The page's first script. It starts requests while the browser still loads and compiles the other scripts. */
+import { preloadScreen } from './screens.ts';
+import './server/first-request.ts';
+
+preloadScreen(location.pathname);

@@ -1,0 +1,57 @@
+import { TextDiffView } from '../../diff/text-diff-view.tsx';
+import { isRecord } from '../../server/record.ts';
+import { RunText } from '../run/run-text.tsx';
+import type { ShownRun } from '../run/use-run.ts';
+
+/** Characters of each text that are compared. Longer texts are slow to compare and to lay out. */
+const MOST = 50_000;
+
+const NAMES = { beforeName: 'first run', afterName: 'second run' };
+
+/** What was asked and answered: once where both are the same, else their difference. */
+export function Texts({ one, two }: { one: ShownRun; two: ShownRun }) {
+  return (
+    <>
+      <Both label="Asked" one={one.input} two={two.input} />
+      <Both label="Context" one={jsonOf(one.context)} two={jsonOf(two.context)} />
+      <Both label="Replied" one={one.response ?? ''} two={two.response ?? ''} isMarkdown />
+    </>
+  );
+}
+
+function Both({
+  label,
+  one,
+  two,
+  isMarkdown = false,
+}: {
+  label: string;
+  one: string;
+  two: string;
+  isMarkdown?: boolean;
+}) {
+  if (one === two)
+    return one === '' ? null : (
+      <RunText title={`${label}, the same in both`} text={one} isMarkdown={isMarkdown} />
+    );
+  const isCut = Math.max(one.length, two.length) > MOST;
+  return (
+    <div className="compare-text">
+      <TextDiffView
+        label={label}
+        before={one.slice(0, MOST)}
+        after={two.slice(0, MOST)}
+        {...NAMES}
+      />
+      {isCut && (
+        <p className="faint run-note">
+          Only the first {MOST.toLocaleString('en')} characters of each are compared.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function jsonOf(context: unknown): string {
+  return isRecord(context) ? JSON.stringify(context, null, 2) : '';
+}

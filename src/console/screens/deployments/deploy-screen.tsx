@@ -1,0 +1,100 @@
+import { useRef, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { DeployPanel } from '../../deploy/deploy-panel.tsx';
+import { useRunning } from '../../deploy/use-running.ts';
+import { ENVIRONMENT_NAMES, versionName } from '../../deploy/version.ts';
+import { Screen } from '../../frame/screen.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { TextArea } from '../../parts/field.tsx';
+import { withParameters } from './filter.ts';
+
+/** Bytes of the longest definition. */
+const MOST_BYTES = 256 * 1024;
+
+/** Deploys a definition that is pasted, chosen as a file, or begun from what runs. */
+export function DeployScreen({ botId }: { botId: string }) {
+  const [search, setSearch] = useSearchParams();
+  const environment = search.get('environment') === 'staging' ? 'STAGING' : 'PRODUCTION';
+  const [source, setSource] = useState('');
+  const [fault, setFault] = useState<string>();
+  const { running } = useRunning(botId, environment);
+  const picker = useRef<HTMLInputElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const choose = async (file: File | undefined) => {
+    if (!file) return;
+    if (file.size > MOST_BYTES) return setFault(`${file.name} is over 256 KiB.`);
+    setFault(undefined);
+    setSource(await file.text());
+  };
+  return (
+    <Screen
+      title="Deploy"
+      actions={
+        <ButtonLink href={`/bots/${botId}/deployments`} look="quiet">
+          All deployments
+        </ButtonLink>
+      }
+    >
+      <div className="deployments">
+        <div className="deploy-source">
+          <TextArea
+            ref={field}
+            label="Definition"
+            isMono
+            rows={12}
+            placeholder="Paste a definition in agentlang 5, or choose a file."
+            error={fault}
+            value={source}
+            onChange={({ target }) => {
+              setFault(undefined);
+              setSource(target.value);
+            }}
+          />
+          <div className="deploy-source-actions">
+            <input
+              ref={picker}
+              type="file"
+              hidden
+              accept=".agent,.txt,text/plain"
+              aria-label="File of the definition"
+              onChange={({ target }) => {
+                void choose(target.files?.[0]);
+                target.value = '';
+              }}
+            />
+            <Button onClick={() => picker.current?.click()}>Choose a file…</Button>
+            {running?.source !== undefined && source === '' && (
+              <Button look="quiet" onClick={() => setSource(running.source ?? '')}>
+                Begin with {versionName(running)}, which runs in {ENVIRONMENT_NAMES[environment]}
+              </Button>
+            )}
+          </div>
+        </div>
+        {source.trim() !== '' && (
+          <DeployPanel
+            botId={botId}
+            source={source}
+            environment={environment}
+            onEnvironment={(name) =>
+              setSearch(
+                (before) =>
+                  withParameters(before, { environment: name === 'STAGING' ? 'staging' : '' }),
+                { replace: true },
+              )
+            }
+            onGoTo={({ line }) => selectLine(field.current, line)}
+          />
+        )}
+      </div>
+    </Screen>
+  );
+}
+
+/** Selects a line, which scrolls to it. */
+function selectLine(field: HTMLTextAreaElement | null, line: number): void {
+  if (!field) return;
+  const lines = field.value.split('\n');
+  const start = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0);
+  field.focus();
+  field.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0));
+}

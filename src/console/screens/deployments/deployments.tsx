@@ -1,0 +1,169 @@
+import { useSearchParams } from 'wouter';
+import { Screen } from '../../frame/screen.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { SelectField } from '../../parts/field.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
+import { lacks, useScope } from '../../server/viewer.ts';
+import './deployments.css';
+import { DeployScreen } from './deploy-screen.tsx';
+import { Entry, OpenedEntry } from './entry.tsx';
+import { type DeploymentFilter, filterIn, STATUS_NAMES, withParameters } from './filter.ts';
+import { useDeployments } from './use-deployments.ts';
+
+/** The deployments of a bot as a timeline. The address has the filter and the open deployment. */
+export default function Deployments({ botId, opened }: { botId: string; opened?: string }) {
+  const [search] = useSearchParams();
+  const mayDeploy = useScope('DEPLOY');
+  if (opened === 'new') return <DeployScreen botId={botId} />;
+  const filter = filterIn(search);
+  return (
+    <Screen
+      title="Deployments"
+      actions={
+        mayDeploy ? (
+          <ButtonLink href={`/bots/${botId}/deployments/new`} look="primary" icon="plus">
+            Deploy…
+          </ButtonLink>
+        ) : (
+          <Button look="primary" icon="plus" unavailable={lacks('DEPLOY')}>
+            Deploy…
+          </Button>
+        )
+      }
+    >
+      <div className="deployments">
+        <Filters filter={filter} />
+        <Timeline
+          key={`${filter.environment} ${filter.status}`}
+          botId={botId}
+          opened={opened}
+          filter={filter}
+        />
+      </div>
+    </Screen>
+  );
+}
+
+const ENVIRONMENTS = [
+  { name: '', label: 'All' },
+  { name: 'production', label: 'Production' },
+  { name: 'staging', label: 'Staging' },
+];
+
+function Filters({ filter: { environment, status } }: { filter: DeploymentFilter }) {
+  const [, setSearch] = useSearchParams();
+  const change = (parameters: Record<string, string>) =>
+    setSearch((before) => withParameters(before, parameters));
+  return (
+    <search className="deployment-filters" aria-label="Filters">
+      <Segments
+        label="Environment"
+        options={ENVIRONMENTS}
+        current={environment?.toLowerCase() ?? ''}
+        onChange={(name) => change({ environment: name })}
+      />
+      <SelectField
+        label="Status"
+        value={status ? STATUS_NAMES[status] : ''}
+        onChange={({ target }) => change({ status: target.value })}
+      >
+        <option value="">any</option>
+        {Object.values(STATUS_NAMES).map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </SelectField>
+    </search>
+  );
+}
+
+function Timeline({
+  botId,
+  opened,
+  filter,
+}: {
+  botId: string;
+  opened: string | undefined;
+  filter: DeploymentFilter;
+}) {
+  const pages = useDeployments(botId, filter);
+  const { deployments, problem, isReading, hasMore, botName } = pages;
+  const isFirst = botName === undefined;
+  if (isFirst && problem) return <Failed problem={problem} onRetry={pages.readAgain} />;
+  if (isFirst) return <Loading />;
+  const isListed = deployments.some(({ id }) => id === opened);
+  return (
+    <>
+      {opened && !isListed && <OpenedEntry key={opened} botId={botId} id={opened} />}
+      {deployments.length === 0 && <Nothing botId={botId} filter={filter} />}
+      {deployments.length > 0 && (
+        <ol className="timeline" aria-label="Deployments" aria-busy={isReading}>
+          {deployments.map((deployment) => (
+            <Entry
+              key={deployment.id}
+              botId={botId}
+              deployment={deployment}
+              isRunning={pages.running.has(deployment.id)}
+              isOpen={deployment.id === opened}
+            />
+          ))}
+        </ol>
+      )}
+      {problem ? (
+        <Failed problem={problem} onRetry={pages.readAgain} />
+      ) : (
+        hasMore && (
+          <div className="timeline-more">
+            <Button isBusy={isReading} onClick={pages.readMore}>
+              Show more
+            </Button>
+          </div>
+        )
+      )}
+    </>
+  );
+}
+
+function Nothing({ botId, filter }: { botId: string; filter: DeploymentFilter }) {
+  const [, setSearch] = useSearchParams();
+  const mayDeploy = useScope('DEPLOY');
+  if (filter.environment || filter.status)
+    return (
+      <Empty title="No deployment matches these filters">
+        <p>Failed attempts are listed too.</p>
+        <Button
+          onClick={() =>
+            setSearch((before) => withParameters(before, { environment: '', status: '' }))
+          }
+        >
+          Clear the filters
+        </Button>
+      </Empty>
+    );
+  return (
+    <Empty title="Nothing was deployed yet">
+      <p>A deployment gives the bot its definition. Paste one or choose a file.</p>
+      {mayDeploy ? (
+        <ButtonLink href={`/bots/${botId}/deployments/new`} look="primary">
+          Deploy…
+        </ButtonLink>
+      ) : (
+        <p>{lacks('DEPLOY')}</p>
+      )}
+    </Empty>
+  );
+}
+
+function Loading() {
+  return (
+    <div className="timeline" aria-busy="true">
+      {['a', 'b', 'c'].map((row) => (
+        <div key={row} className="entry-head">
+          <Skeleton width="72px" />
+          <Skeleton width="40%" />
+          <Skeleton width="96px" />
+        </div>
+      ))}
+    </div>
+  );
+}

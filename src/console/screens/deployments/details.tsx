@@ -1,0 +1,183 @@
+import { useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { Findings } from '../../deploy/findings.tsx';
+import { Now } from '../../deploy/now.tsx';
+import { type RunningReading, useRunning } from '../../deploy/use-running.ts';
+import { ENVIRONMENT_NAMES, versionName } from '../../deploy/version.ts';
+import { TextDiffView } from '../../diff/text-diff-view.tsx';
+import { changesBetween } from '../../diff/variables.ts';
+import { VariablesDiff } from '../../diff/variables-diff.tsx';
+import { Button } from '../../parts/button.tsx';
+import { CodeBlock, Id } from '../../parts/copy.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { LocalTime } from '../../parts/time.tsx';
+import { lacks, useScope } from '../../server/viewer.ts';
+import { withParameters } from './filter.ts';
+import { RedeployDialog } from './redeploy-dialog.tsx';
+import type { ShownDeployment } from './use-deployment.ts';
+import '../../parts/pairs.css';
+
+type Shown = 'previous' | 'running' | 'source';
+
+/** What a deployment changed, how it differs from what runs now, its source, and what can be done with it. */
+export function Details({ deployment }: { deployment: ShownDeployment }) {
+  const { bot, environment, previous, diagnostics } = deployment;
+  const [search, setSearch] = useSearchParams();
+  const reading = useRunning(bot.id, environment);
+  const asked = search.get('show');
+  const shown: Shown = asked === 'running' || asked === 'source' ? asked : 'previous';
+  const options: { name: Shown; label: string }[] = [
+    { name: 'previous', label: previous ? `Changes since ${versionName(previous)}` : 'Changes' },
+    { name: 'running', label: 'Difference to what runs now' },
+    { name: 'source', label: 'Source' },
+  ];
+  return (
+    <>
+      {reading.isReplaced && <Now reading={reading} place={ENVIRONMENT_NAMES[environment]} />}
+      <Findings findings={diagnostics} />
+      <div className="entry-bar">
+        <Segments
+          label="Show"
+          options={options}
+          current={shown}
+          onChange={(name) =>
+            setSearch(
+              (before) => withParameters(before, { show: name === 'previous' ? '' : name }),
+              { replace: true },
+            )
+          }
+        />
+        <Actions deployment={deployment} />
+      </div>
+      <Content deployment={deployment} shown={shown} reading={reading} />
+      <DeploymentFacts deployment={deployment} />
+    </>
+  );
+}
+
+function Content({
+  deployment,
+  shown,
+  reading: { bot, running },
+}: {
+  deployment: ShownDeployment;
+  shown: Shown;
+  reading: RunningReading;
+}) {
+  const { source, previous, envNames, sentEnvNames, rolledBackTo, status } = deployment;
+  if (source === undefined)
+    return <p className="soft">{lacks('DEPLOY')} It is needed to read definitions.</p>;
+  const name = versionName(deployment);
+  if (shown === 'source') return <CodeBlock label={`Source of ${name}`}>{source}</CodeBlock>;
+  if (shown === 'previous')
+    return (
+      <>
+        <TextDiffView
+          label="Definition"
+          before={previous?.source}
+          after={source}
+          beforeName={previous ? versionName(previous) : 'nothing'}
+          afterName={name}
+        />
+        {status !== 'FAILED' && (
+          <VariablesDiff
+            changes={changesBetween(previous?.envNames ?? [], envNames, sentEnvNames)}
+            {...(rolledBackTo && { kept: `as in ${versionName(rolledBackTo)}` })}
+          />
+        )}
+      </>
+    );
+  if (!bot) return null;
+  if (running?.id === deployment.id) return <p className="soft">{name} is what runs now.</p>;
+  return (
+    <>
+      <TextDiffView
+        label="Definition"
+        before={source}
+        after={running?.source ?? ''}
+        beforeName={name}
+        afterName={running ? `${versionName(running)}, runs now` : 'nothing runs'}
+      />
+      {status !== 'FAILED' && (
+        <VariablesDiff
+          changes={changesBetween(envNames, running?.envNames ?? [], [])}
+          kept="in both"
+        />
+      )}
+    </>
+  );
+}
+
+function Actions({ deployment }: { deployment: ShownDeployment }) {
+  const { environment, status, active } = deployment;
+  const [kind, setKind] = useState<'rollback' | 'promote'>();
+  const mayDeploy = useScope('DEPLOY');
+  const unavailable =
+    (!mayDeploy && lacks('DEPLOY')) ||
+    (status === 'FAILED' && 'A failed deployment cannot run.') ||
+    (status === 'PENDING' && 'It is pending.');
+  return (
+    <div className="entry-actions">
+      {environment === 'STAGING' && (
+        <Button unavailable={unavailable} onClick={() => setKind('promote')}>
+          Promote to production…
+        </Button>
+      )}
+      <Button
+        unavailable={unavailable || (active && 'It is what runs now.')}
+        onClick={() => setKind('rollback')}
+      >
+        Roll back to this…
+      </Button>
+      {kind && (
+        <RedeployDialog deployment={deployment} kind={kind} onClose={() => setKind(undefined)} />
+      )}
+    </div>
+  );
+}
+
+function DeploymentFacts({ deployment }: { deployment: ShownDeployment }) {
+  const { id, bot, createdAt, deployedAt, channels, status } = deployment;
+  return (
+    <dl className="pairs entry-facts">
+      <div>
+        <dt>Deployment</dt>
+        <dd>
+          <Id>{id}</Id>
+        </dd>
+      </div>
+      <div>
+        <dt>Began</dt>
+        <dd>
+          <LocalTime at={createdAt} />
+        </dd>
+      </div>
+      <div>
+        <dt>Ended</dt>
+        <dd>
+          {deployedAt ? <LocalTime at={deployedAt} /> : <span className="faint">not yet</span>}
+        </dd>
+      </div>
+      {status !== 'FAILED' && (
+        <>
+          <div>
+            <dt>Channels</dt>
+            <dd>
+              {channels.length > 0 ? (
+                channels.join(', ').toLowerCase()
+              ) : (
+                <span className="faint">none connected</span>
+              )}
+            </dd>
+          </div>
+          <div>
+            <dt>Runs</dt>
+            <dd>
+              <Link href={`/bots/${bot.id}/runs?deployment_id=${id}`}>that it answered</Link>
+            </dd>
+          </div>
+        </>
+      )}
+    </dl>
+  );
+}

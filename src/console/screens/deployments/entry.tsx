@@ -1,0 +1,117 @@
+import { useEffect, useRef } from 'react';
+import { useLocation } from 'wouter';
+import type { DeploymentStatus } from '../../../operations/console/operations.ts';
+import { ENVIRONMENT_NAMES, versionName } from '../../deploy/version.ts';
+import { Badge, type Tone } from '../../parts/badge.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
+import { RelativeTime } from '../../parts/time.tsx';
+import { Details } from './details.tsx';
+import { STATUS_NAMES } from './filter.ts';
+import { KeyName } from './key-name.tsx';
+import { useDeployment } from './use-deployment.ts';
+import type { ListedDeployment } from './use-deployments.ts';
+
+const TONES: Record<DeploymentStatus, Tone> = { DEPLOYED: 'good', PENDING: 'live', FAILED: 'bad' };
+
+/** A deployment in the timeline. It opens in its place, and the address names it. */
+export function Entry({
+  botId,
+  deployment,
+  isRunning,
+  isOpen,
+}: {
+  botId: string;
+  deployment: ListedDeployment;
+  isRunning: boolean;
+  isOpen: boolean;
+}) {
+  const [, navigate] = useLocation();
+  const { id, environment, status, message, createdAt, keyId, rolledBackTo } = deployment;
+  const address = `/bots/${botId}/deployments`;
+  const row = useRef<HTMLLIElement>(null);
+  // An address that names a deployment shows it, also if it is far down.
+  const wasOpen = useRef(isOpen);
+  useEffect(() => {
+    if (wasOpen.current) row.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
+  const toggle = () => {
+    const { search } = window.location;
+    const kept = new URLSearchParams(search);
+    for (const name of ['show', 'diff']) if (isOpen) kept.delete(name);
+    const query = kept.size > 0 ? `?${kept}` : '';
+    navigate(`${isOpen ? address : `${address}/${id}`}${query}`);
+  };
+  return (
+    <li ref={row} className={isOpen ? 'entry entry-open' : 'entry'}>
+      <button type="button" className="entry-head" aria-expanded={isOpen} onClick={toggle}>
+        <span className="entry-version number">{versionName(deployment)}</span>
+        <span className="entry-state">
+          <Badge tone={TONES[status]}>{STATUS_NAMES[status]}</Badge>
+        </span>
+        <span className="entry-text">
+          <span className="entry-message cut">
+            {message ??
+              (rolledBackTo ? (
+                `Rollback to ${versionName(rolledBackTo)}`
+              ) : (
+                <span className="faint">no message</span>
+              ))}
+          </span>
+          <span className="entry-by faint cut">
+            {rolledBackTo && message && `rollback to ${versionName(rolledBackTo)} · `}
+            {keyId ? <KeyName id={keyId} /> : 'by the first start'}
+          </span>
+        </span>
+        <span className="entry-place">
+          <span className={isRunning ? 'chip entry-runs' : 'chip'}>
+            {ENVIRONMENT_NAMES[environment]}
+            {isRunning && ' · runs now'}
+          </span>
+        </span>
+        <span className="entry-time faint">
+          <RelativeTime at={createdAt} />
+        </span>
+        <Icon name="chevron" />
+      </button>
+      {isOpen && <ReadDetails botId={botId} id={id} />}
+    </li>
+  );
+}
+
+/** The deployment of the address if the list does not show it: it is further down, or a filter hides it. */
+export function OpenedEntry({ botId, id }: { botId: string; id: string }) {
+  const { deployment, isMissing, problem, retry } = useDeployment(botId, id);
+  if (deployment)
+    return (
+      <ol className="timeline" aria-label="Deployment of the address">
+        <Entry botId={botId} deployment={deployment} isRunning={deployment.active} isOpen />
+      </ol>
+    );
+  if (isMissing || problem?.code === 'DEPLOYMENT_NOT_FOUND')
+    return (
+      <Empty title="This bot has no such deployment">
+        <p className="mono">{id.slice(0, 64)}</p>
+        <p>It was deleted with its bot, or it belongs to another bot.</p>
+      </Empty>
+    );
+  if (problem) return <Failed problem={problem} onRetry={retry} />;
+  return <Skeleton height={120} />;
+}
+
+function ReadDetails({ botId, id }: { botId: string; id: string }) {
+  const { deployment, isMissing, problem, retry } = useDeployment(botId, id);
+  return (
+    <div className="entry-details">
+      {deployment ? (
+        <Details deployment={deployment} />
+      ) : isMissing ? (
+        <p className="soft">This deployment was deleted.</p>
+      ) : problem ? (
+        <Failed problem={problem} onRetry={retry} />
+      ) : (
+        <Skeleton height={160} />
+      )}
+    </div>
+  );
+}

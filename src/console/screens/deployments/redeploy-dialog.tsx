@@ -1,0 +1,100 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import type { Environment } from '../../../operations/console/operations.ts';
+import { ChangeConfirmation } from '../../deploy/change-confirmation.tsx';
+import { Findings } from '../../deploy/findings.tsx';
+import { Now } from '../../deploy/now.tsx';
+import { useRedeploy } from '../../deploy/use-deploy.ts';
+import { useReading } from '../../deploy/use-reading.ts';
+import { useRunning } from '../../deploy/use-running.ts';
+import { ENVIRONMENT_NAMES, versionName } from '../../deploy/version.ts';
+import { changesBetween } from '../../diff/variables.ts';
+import { TextField } from '../../parts/field.tsx';
+import { toast } from '../../parts/toast.tsx';
+import type { ShownDeployment } from './use-deployment.ts';
+
+/** Shows what a rollback or a promotion changes, and does it. Then it opens the new deployment. */
+export function RedeployDialog({
+  deployment,
+  kind,
+  onClose,
+}: {
+  deployment: ShownDeployment;
+  kind: 'rollback' | 'promote';
+  onClose(): void;
+}) {
+  const { id, bot, envNames, source = '' } = deployment;
+  const environment: Environment = kind === 'promote' ? 'PRODUCTION' : deployment.environment;
+  const place = ENVIRONMENT_NAMES[environment];
+  const name = versionName(deployment);
+  const [, navigate] = useLocation();
+  const [message, setMessage] = useState('');
+  const reading = useRunning(bot.id, environment);
+  const { running } = reading;
+  const { isBusy, problem, redeploy } = useRedeploy(bot.id, kind);
+  const before = running?.envNames ?? [];
+  const after = kind === 'promote' ? before : envNames;
+  const findings = useReading(source).diagnose(after);
+  const submit = async () => {
+    const outcome = await redeploy(id, message.trim() || null);
+    if (!outcome) return;
+    onClose();
+    const version = versionName(outcome);
+    toast(
+      outcome.status === 'FAILED'
+        ? `${version} failed. Nothing changed in ${place}.`
+        : kind === 'promote'
+          ? `Promoted ${name} to production as ${version}.`
+          : `Rolled ${place} back to ${name}, as ${version}.`,
+    );
+    navigate(`/bots/${bot.id}/deployments/${outcome.id}`);
+  };
+  return (
+    <ChangeConfirmation
+      title={kind === 'promote' ? `Promote ${name} to production?` : `Roll back to ${name}?`}
+      definition={{
+        before: running?.source,
+        after: source,
+        beforeName: running ? `${versionName(running)}, runs now` : 'nothing',
+        afterName: name,
+      }}
+      variables={changesBetween(before, after, [])}
+      kept={kind === 'promote' ? 'stays as in production' : `as in ${name}`}
+      action={kind === 'promote' ? 'Promote to production' : `Roll back to ${name}`}
+      isBusy={isBusy}
+      problem={problem}
+      unavailable={!reading.bot && 'What runs now is being read.'}
+      onConfirm={() => void submit()}
+      onCancel={onClose}
+    >
+      <p>{sentence({ kind, name, place, running: running && versionName(running) })}</p>
+      <Now reading={reading} place={place} />
+      <Findings findings={findings} />
+      <TextField
+        label="Message"
+        placeholder="Why"
+        maxLength={1_000}
+        value={message}
+        onChange={({ target }) => setMessage(target.value)}
+      />
+    </ChangeConfirmation>
+  );
+}
+
+/** What the change does, in words. */
+function sentence({
+  kind,
+  name,
+  place,
+  running,
+}: {
+  kind: 'rollback' | 'promote';
+  name: string;
+  place: string;
+  running: string | undefined;
+}): string {
+  const replaced = running ? ` in place of ${running}` : '';
+  return kind === 'promote'
+    ? `A new deployment runs the definition of ${name} in production${replaced}, with the variables that production has. The next request already uses it.`
+    : `A new deployment runs the definition of ${name} in ${place}${replaced}, with the variables and values that ${name} had. The next request already uses it.`;
+}

@@ -1,0 +1,43 @@
+import { useMemo } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import { RunNeighbours as Neighbours } from '../../../operations/console/operations.ts';
+import { IconButton } from '../../parts/button.tsx';
+import { useShortcuts } from '../../parts/use-shortcuts.ts';
+import { useServerQuery } from '../../server/operations.ts';
+import { filterAt, lastMinute, readFilters, runAddress } from '../runs/filter.ts';
+import type { ShownRun } from './use-run.ts';
+
+/** Leads to the runs before and after a run in the list with the filters of the address, also by the keys J and K. */
+export function RunNeighbours({ run: { bot, cursor } }: { run: ShownRun }) {
+  const [search] = useSearchParams();
+  const [, navigate] = useLocation();
+  const filters = runAddress('', search);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the filters
+  const filter = useMemo(() => filterAt(readFilters(search), lastMinute()), [filters]);
+  const { data } = useServerQuery(Neighbours, { botId: bot.id, cursor, filter });
+  const newer = data?.newer.edges[0]?.node.id;
+  const older = data?.older.edges[0]?.node.id;
+  const open = (id: string | undefined) => {
+    if (!id) return;
+    const next = new URLSearchParams(search);
+    next.delete('span');
+    navigate(`/runs/${id}${next.size > 0 ? `?${next}` : ''}`, { replace: true });
+  };
+  useShortcuts({ k: () => open(newer), j: () => open(older) });
+  return (
+    <span className="run-neighbours">
+      <IconButton
+        label="Newer run (K)"
+        icon="up"
+        unavailable={data && !newer && 'There is no newer run.'}
+        onClick={() => open(newer)}
+      />
+      <IconButton
+        label="Older run (J)"
+        icon="down"
+        unavailable={data && !older && 'There is no older run.'}
+        onClick={() => open(older)}
+      />
+    </span>
+  );
+}

@@ -1,0 +1,45 @@
+import type { Environment } from '../../../operations/console/operations.ts';
+import type { SessionName } from '../../chat/use-stored-session.ts';
+import { ENVIRONMENTS } from '../run/words.ts';
+
+/** What of a bot's sessions the address selects. */
+export type Place = {
+  environment: Environment;
+  /** The id of the open session. */
+  user: string | undefined;
+  /** What shows of the open session where its conversation and its memory have no room beside each other. */
+  tab: 'conversation' | 'memory';
+};
+
+/** Reads the selection from the address. The parameters have the names of the REST API. */
+export function placeIn(search: URLSearchParams): Place {
+  return {
+    environment: search.get('environment') === 'staging' ? 'STAGING' : 'PRODUCTION',
+    user: search.get('user') || undefined,
+    tab: search.get('tab') === 'memory' ? 'memory' : 'conversation',
+  };
+}
+
+/** The parameters of a selection that differ from their defaults. */
+export function searchOf({ environment, user, tab }: Partial<Place>): URLSearchParams {
+  return new URLSearchParams({
+    ...(user && { user }),
+    ...(environment === 'STAGING' && { environment: 'staging' }),
+    ...(tab === 'memory' && { tab }),
+  });
+}
+
+/** The address of the sessions of a bot, or of one of them. */
+export function sessionsAddress(botId: string, place: Partial<Place>): string {
+  const search = searchOf(place).toString();
+  return `/bots/${botId}/sessions${search && `?${search}`}`;
+}
+
+/** The address of the runs of a session. */
+export function runsAddress({ botId, environment, sessionId }: SessionName): string {
+  const search = new URLSearchParams({
+    user: sessionId,
+    environment: ENVIRONMENTS[environment],
+  });
+  return `/bots/${botId}/runs?${search}`;
+}

@@ -1,0 +1,92 @@
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import type { SessionName, StoredSession } from '../../chat/use-stored-session.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button, ButtonLink, IconButton } from '../../parts/button.tsx';
+import { useCopy } from '../../parts/copy.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { Skeleton } from '../../parts/state.tsx';
+import { RelativeTime } from '../../parts/time.tsx';
+import { lacks, useScope } from '../../server/viewer.ts';
+import { ForgetDialog } from './forget-dialog.tsx';
+import { runsAddress, sessionsAddress } from './place.ts';
+import { turnsText } from './session-list.tsx';
+
+/** The id of a session, its figures, and what can be done with it. */
+export function SessionHead({
+  name,
+  session,
+  active,
+  onForgotten,
+}: {
+  name: SessionName;
+  session: StoredSession['session'];
+  /** The id of a run that is active. */
+  active: string | undefined;
+  onForgotten(): void;
+}) {
+  const { botId, environment, sessionId } = name;
+  const [, navigate] = useLocation();
+  const [isCopied, copy] = useCopy(sessionId);
+  const [isForgetting, setForgetting] = useState(false);
+  const mayChat = useScope('CHAT');
+  const refusal = !mayChat && lacks('CHAT');
+  const playground = new URLSearchParams({
+    session_id: sessionId,
+    ...(environment === 'STAGING' && { environment: 'staging' }),
+  });
+  const link = () =>
+    new URL(sessionsAddress(botId, { environment, user: sessionId }), location.origin);
+  return (
+    <header className="session-head">
+      <Link className="session-back" href={sessionsAddress(botId, { environment })}>
+        All sessions
+      </Link>
+      <div className="session-title">
+        <h2 className="mono cut" dir="auto" title={sessionId}>
+          {sessionId}
+        </h2>
+        <IconButton label="Copy the session id" icon={isCopied ? 'check' : 'copy'} onClick={copy} />
+      </div>
+      <p className="session-figures number">
+        {session ? (
+          <>
+            {turnsText(session.turns)} · <RelativeTime at={session.lastSeenAt} />
+          </>
+        ) : (
+          <Skeleton width="110px" />
+        )}
+      </p>
+      {active && (
+        <Link className="session-active" href={`/runs/${active}`}>
+          <Badge tone="live">a reply is running</Badge>
+        </Link>
+      )}
+      <div className="session-actions">
+        {mayChat ? (
+          <ButtonLink icon="chat" href={`/bots/${botId}/playground?${playground}`}>
+            Go on in the playground
+          </ButtonLink>
+        ) : (
+          <Button icon="chat" unavailable={refusal}>
+            Go on in the playground
+          </Button>
+        )}
+        <Menu label="Actions for the session" button={<Icon name="dots" />}>
+          <MenuItem onSelect={() => navigate(runsAddress(name))}>All runs of the user</MenuItem>
+          <MenuItem onSelect={() => void navigator.clipboard.writeText(link().href)}>
+            Copy link
+          </MenuItem>
+          <hr />
+          <MenuItem isDanger unavailable={refusal} onSelect={() => setForgetting(true)}>
+            Forget everything…
+          </MenuItem>
+        </Menu>
+      </div>
+      {isForgetting && (
+        <ForgetDialog name={name} onForgotten={onForgotten} onClose={() => setForgetting(false)} />
+      )}
+    </header>
+  );
+}

@@ -1,0 +1,100 @@
+import { useSearchParams } from 'wouter';
+import type { Environment } from '../../../operations/console/operations.ts';
+import { Screen } from '../../frame/screen.tsx';
+import { IconButton } from '../../parts/button.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { Empty } from '../../parts/state.tsx';
+import { lacks, useScope } from '../../server/viewer.ts';
+import { type Place, placeIn, searchOf } from './place.ts';
+import { SessionList } from './session-list.tsx';
+import { SessionPanel } from './session-panel.tsx';
+// The layout of narrow windows follows.
+import './session-list.css';
+import './sessions.css';
+import { useSessions } from './use-sessions.ts';
+
+/** The sessions of a bot, and the one that is open beside them. The address holds both. */
+export default function Sessions({ botId }: { botId: string }) {
+  const mayRead = useScope('RUNS');
+  if (!mayRead)
+    return (
+      <Screen title="Sessions">
+        <Empty title={lacks('RUNS')}>
+          <p>Sessions hold what users wrote. Sign in with a key that may read them.</p>
+        </Empty>
+      </Screen>
+    );
+  return <ReadSessions botId={botId} />;
+}
+
+const ENVIRONMENTS: { name: Environment; label: string }[] = [
+  { name: 'PRODUCTION', label: 'Production' },
+  { name: 'STAGING', label: 'Staging' },
+];
+
+function ReadSessions({ botId }: { botId: string }) {
+  const [search, setSearch] = useSearchParams();
+  const place = placeIn(search);
+  const { environment, user } = place;
+  const go = (change: Partial<Place>, isReplaced = false) =>
+    setSearch((before) => searchOf({ ...placeIn(before), ...change }), { replace: isReplaced });
+  return (
+    <SessionsOf
+      // Another environment has other sessions.
+      key={environment}
+      botId={botId}
+      place={place}
+      actions={
+        <Segments
+          label="Environment"
+          options={ENVIRONMENTS}
+          current={environment}
+          onChange={(name) => go({ environment: name, user })}
+        />
+      }
+      onPlace={go}
+    />
+  );
+}
+
+function SessionsOf({
+  botId,
+  place,
+  actions,
+  onPlace,
+}: {
+  botId: string;
+  place: Place;
+  actions: React.ReactNode;
+  onPlace(change: Partial<Place>, isReplaced?: boolean): void;
+}) {
+  const { environment, user } = place;
+  const pages = useSessions(botId, environment);
+  return (
+    <Screen
+      title="Sessions"
+      actions={
+        <>
+          <IconButton label="Read the list again" icon="repeat" onClick={pages.readAgain} />
+          {actions}
+        </>
+      }
+    >
+      <div className={user ? 'sessions sessions-open' : 'sessions'}>
+        <SessionList botId={botId} place={place} pages={pages} onPlace={onPlace} />
+        {user && (
+          <SessionPanel
+            key={user}
+            name={{ botId, environment, sessionId: user }}
+            tab={place.tab}
+            onPlace={onPlace}
+            onForgotten={() => {
+              onPlace({ user: undefined, tab: 'conversation' }, true);
+              pages.readAgain();
+            }}
+          />
+        )}
+      </div>
+    </Screen>
+  );
+}

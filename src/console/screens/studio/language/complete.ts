@@ -1,0 +1,191 @@
+import {
+  BODY_FORMATS,
+  BUILT_IN_GROUPS,
+  CHANNELS,
+  SCALARS,
+} from '../../../../language/definition.ts';
+import { BLOCKS, type BlockName, type Shape } from '../../../../language/grammar.ts';
+import type { Member } from '../../../../language/syntax.ts';
+import type { Token } from '../../../../language/token.ts';
+import { envNamesOf, factsOf, inputsOf, takesTemplates, templatePathsOf } from './references.ts';
+import { snippetOf } from './snippet.ts';
+import { blockAt, indexBefore, isInComment, ruleOf, type Syntax, stringAt } from './syntax.ts';
+
+export type Option = {
+  label: string;
+  kind: 'keyword' | 'name' | 'type' | 'constant' | 'variable';
+  detail?: string;
+  /** Inserted in place of the label, in CodeMirror's syntax for snippets. */
+  snippet?: string;
+};
+
+/** What may stand at an offset. `from` is where the typed beginning of it starts. */
+export type Completion = { from: number; options: Option[] };
+
+/** @param deployed the names of the variables that have a value. */
+export function completionsAt(
+  syntax: Syntax,
+  offset: number,
+  deployed: readonly string[] = [],
+): Completion | undefined {
+  if (isInComment(syntax, offset)) return undefined;
+  const text = stringAt(syntax, offset);
+  if (text) return inTemplate(syntax, text, offset, deployed);
+  const index = indexBefore(syntax, offset);
+  const typed = syntax.tokens[index];
+  const isTyping = typed?.kind === 'name' && typed.end >= offset;
+  const from = isTyping ? typed.start : offset;
+  const previous = syntax.tokens[isTyping ? index - 1 : index];
+  const options = optionsAt(syntax, from, previous, deployed);
+  return options.length > 0 ? { from, options } : undefined;
+}
+
+function optionsAt(
+  syntax: Syntax,
+  from: number,
+  previous: Token | undefined,
+  deployed: readonly string[],
+): Option[] {
+  const found = blockAt(syntax, from);
+  if (!found) return atTop(syntax, from, previous);
+  const { block, owners } = found;
+  const member = block.members.findLast(({ token }) => token.start < from);
+  const goesOn = previous?.kind === ',' || previous?.kind === '|';
+  const isSameLine = previous && !syntax.source.text.slice(previous.end, from).includes('\n');
+  const isAfterHead = member && previous && previous.start >= member.token.start;
+  const isAfterBlock = member?.block && from > member.block.close.start;
+  if (isAfterHead && !isAfterBlock && (isSameLine || goesOn))
+    return argumentsAt(syntax, member, block.name, previous, { owners, deployed });
+  const isFree = !isSameLine || previous?.kind === '{' || previous?.kind === '}';
+  return isFree ? wordsIn(block.name, block.members, from) : [];
+}
+
+/** The words that a block still allows. */
+function wordsIn(name: BlockName, members: readonly Member[], from: number): Option[] {
+  const present = new Set(
+    members.filter(({ token }) => token.start !== from).map(({ word }) => word),
+  );
+  return Object.entries(BLOCKS[name].words ?? {})
+    .filter(([word, { repeats }]) => repeats || !present.has(word))
+    .map(([label, rule]) => ({ label, kind: 'keyword', snippet: snippetOf(label, rule) }));
+}
+
+const HEADER: Option = { label: 'agentlang 5', kind: 'keyword' };
+const AGENT: Option = {
+  label: 'agent',
+  kind: 'keyword',
+  snippet: 'agent "#{name}" {\n\tprompt """\n\t\t#{You are a helpful agent.}\n\t\t"""\n}',
+};
+
+function atTop({ document, tokens }: Syntax, from: number, previous: Token | undefined): Option[] {
+  if (!previous) return [HEADER];
+  const hasAgent = document && document.agent.token.start < from;
+  return hasAgent || tokens[0]?.text !== 'agentlang' || previous === tokens[0] ? [] : [AGENT];
+}
+
+type Around = { owners: readonly Member[]; deployed: readonly string[] };
+
+/** What may follow a member's word and the arguments that stand before the offset. */
+function argumentsAt(
+  syntax: Syntax,
+  member: Member,
+  block: BlockName,
+  previous: Token,
+  { owners, deployed }: Around,
+): Option[] {
+  const { tokens } = syntax;
+  if (previous.kind === '.' && tokens[previous.index - 1]?.text === 'env')
+    return variables(syntax, deployed);
+  if (previous.kind === '.') return [];
+  const rule = ruleOf(member, block);
+  const given = member.arguments.filter(({ token }) => token.end <= previous.end).length;
+  // A list is always the last argument.
+  const shape = previous.kind === ',' ? rule?.shapes.at(-1) : rule?.shapes[given];
+  if (shape) return ofShape(shape, member, syntax, { owners, deployed });
+  const isNamed = previous === member.arguments[0]?.token;
+  return rule?.form && isNamed ? [{ label: rule.form.word, kind: 'keyword' }] : [];
+}
+
+const names = (labels: readonly string[], kind: Option['kind']): Option[] =>
+  labels.map((label) => ({ label, kind }));
+
+function ofShape(
+  shape: Shape,
+  { word }: Member,
+  syntax: Syntax,
+  { owners, deployed }: Around,
+): Option[] {
+  switch (shape) {
+    case 'name':
+      if (word === 'channel') return names(CHANNELS, 'constant');
+      return word === 'tools' ? names(Object.keys(BUILT_IN_GROUPS), 'constant') : [];
+    case 'address':
+    case 'env':
+      return variables(syntax, deployed).map(({ label, ...rest }) => ({
+        ...rest,
+        label: `env.${label}`,
+      }));
+    case 'type':
+      return names(SCALARS, 'type');
+    case 'body':
+      return names(BODY_FORMATS, 'constant');
+    case 'window':
+      return names(['none', 'last 20 messages'], 'constant');
+    case 'names':
+      return names(inputsOf(capabilityIn(owners)), 'name');
+    default:
+      return [];
+  }
+}
+
+function variables(syntax: Syntax, deployed: readonly string[]): Option[] {
+  const all = [...new Set([...deployed, ...envNamesOf(syntax)])].sort();
+  return all.map((label) => ({
+    label,
+    kind: 'variable',
+    detail: deployed.includes(label) ? 'has a value' : 'no value yet',
+  }));
+}
+
+function capabilityIn(owners: readonly Member[]): Member | undefined {
+  return owners.findLast(({ word }) => word === 'capability');
+}
+
+/** The beginning of a template that is open at the end of a text. */
+const OPEN_TEMPLATE = /\{\{[ \t]*([\w.]*)$/;
+
+/** The paths that a template may have in a string. */
+function inTemplate(
+  syntax: Syntax,
+  { start }: Token,
+  offset: number,
+  deployed: readonly string[],
+): Completion | undefined {
+  const [, path] = OPEN_TEMPLATE.exec(syntax.source.text.slice(start, offset)) ?? [];
+  const found = path === undefined ? undefined : blockAt(syntax, start);
+  const member = found?.block.members.findLast(({ token }) => token.start < start);
+  if (path === undefined || !found || !member) return undefined;
+  if (!takesTemplates(member, found.block.name)) return undefined;
+  const paths = pathsFor(syntax, found.block.name, [...found.owners, member], deployed);
+  return { from: offset - path.length, options: names(paths, 'variable') };
+}
+
+function pathsFor(
+  syntax: Syntax,
+  block: BlockName,
+  owners: readonly Member[],
+  deployed: readonly string[],
+): string[] {
+  const used = templatePathsOf(syntax).map(({ path }) => path.join('.'));
+  const context = [...new Set(used)].filter((path) => path.startsWith('context.'));
+  const capability = capabilityIn(owners);
+  return [
+    ...inputsOf(capability).map((name) => `input.${name}`),
+    ...factsOf(syntax).map((name) => `memory.${name}`),
+    ...(block === 'agent' ? [] : variables(syntax, deployed).map(({ label }) => `env.${label}`)),
+    ...context,
+    'context.',
+    'session.id',
+    'now',
+  ];
+}

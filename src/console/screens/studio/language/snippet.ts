@@ -1,0 +1,26 @@
+import type { Rule, Shape } from '../../../../language/grammar.ts';
+
+/** What stands in place of each argument until it is typed. A number before the colon only makes digits a valid field. */
+const FIELDS: { readonly [shape in Shape]: string } = {
+  string: '"#{text}"',
+  'string?': '',
+  text: '"""\n\t#{text}\n\t"""',
+  integer: '#{1:8}',
+  number: '#{1:0.2}',
+  duration: '#{1:10s}',
+  name: '#{name}',
+  address: '"#{https://}"',
+  env: 'env.#{NAME}',
+  strings: '"#{text}"',
+  tools: '#{tool}',
+  names: '#{name}',
+  body: '#{json}',
+  window: 'last #{1:20} messages',
+  type: '#{string}',
+};
+
+/** The template of a word with its arguments and, if it needs one, its block, in CodeMirror's syntax for snippets. */
+export function snippetOf(word: string, { shapes, block, blockOptional }: Rule): string {
+  const parts = [word, ...shapes.map((shape) => FIELDS[shape])].filter(Boolean).join(' ');
+  return block && !blockOptional ? `${parts} {\n\t#{}\n}` : parts;
+}

@@ -1,0 +1,133 @@
+import { useEffect, useState } from 'react';
+import { Composer } from '../../../chat/composer.tsx';
+import { Conversation } from '../../../chat/conversation.tsx';
+import { useChat } from '../../../chat/use-chat.ts';
+import { Button } from '../../../parts/button.tsx';
+import { TextField } from '../../../parts/field.tsx';
+import { Empty } from '../../../parts/state.tsx';
+import type { Finding } from '../editor/state.ts';
+import type { EnvironmentName } from '../use-parameters.ts';
+
+type ChatPanelProps = {
+  botId: string;
+  environment: EnvironmentName;
+  /** The text of the editor. */
+  definition(): string;
+  /** The variables that the definition uses. */
+  envNames: readonly string[];
+  /** Those of the deployment, which the draft takes over. */
+  deployed: readonly string[];
+  hasErrors: boolean;
+  /** Shows what the server found wrong with the definition. */
+  onRefused(findings: readonly Finding[]): void;
+};
+
+/** A conversation with the definition in the editor, in a session that is used for nothing else. */
+export function ChatPanel(props: ChatPanelProps) {
+  const [count, setCount] = useState(0);
+  const [values, setValues] = useState<Record<string, string>>({});
+  return (
+    <div className="studio-chat">
+      <div className="studio-chat-bar">
+        <Variables {...props} values={values} onChange={setValues} />
+        <Button look="quiet" icon="plus" onClick={() => setCount(count + 1)}>
+          New session
+        </Button>
+      </div>
+      <DraftChat key={count} {...props} values={values} />
+    </div>
+  );
+}
+
+function DraftChat({
+  botId,
+  environment,
+  definition,
+  envNames,
+  hasErrors,
+  onRefused,
+  values,
+}: ChatPanelProps & { values: Record<string, string> }) {
+  const chat = useChat();
+  const sessionId = chat.turns.find((turn) => turn.sessionId)?.sessionId;
+  const [message, setMessage] = useState('');
+  const send = async () => {
+    setMessage('');
+    const envVars = envNames.flatMap((name) => {
+      const value = values[name];
+      return value ? [{ name, value }] : [];
+    });
+    const refused = await chat.send({
+      botId,
+      message,
+      sessionId,
+      environment,
+      protocol: 'graphql',
+      isStreamed: true,
+      draft: { definition: definition(), envVars },
+    });
+    if (refused) setMessage(message);
+  };
+  const diagnostics = chat.turns.at(-1)?.problem?.diagnostics;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each refusal
+  useEffect(() => {
+    if (diagnostics) onRefused(diagnostics);
+  }, [diagnostics]);
+  return (
+    <>
+      <Conversation turns={chat.turns} label="Test conversation">
+        <Empty title="Try it before you deploy it">
+          <p>
+            The definition in the editor answers, with your unsaved changes. Only you see it, and
+            its runs are kept for a day.
+          </p>
+        </Empty>
+      </Conversation>
+      <Composer
+        message={message}
+        onChange={setMessage}
+        placeholder="Write a message…"
+        isBusy={chat.isBusy}
+        unavailable={hasErrors && 'Correct the errors first.'}
+        onSend={() => void send()}
+        onStop={() => void chat.stop()}
+      />
+    </>
+  );
+}
+
+/** The values that the test uses for variables. They stay in this tab's memory. */
+function Variables({
+  envNames,
+  deployed,
+  values,
+  onChange,
+}: Pick<ChatPanelProps, 'envNames' | 'deployed'> & {
+  values: Record<string, string>;
+  onChange(values: Record<string, string>): void;
+}) {
+  if (envNames.length === 0) return null;
+  const missing = envNames.filter((name) => !values[name] && !deployed.includes(name));
+  return (
+    <details className="studio-variables">
+      <summary className="chip chip-button">
+        {missing.length === 0 ? 'Variables' : `${missing.length} without a value`}
+      </summary>
+      <div className="studio-variables-body">
+        <p className="faint">Values for this chat only. They stay in this tab.</p>
+        {envNames.map((name) => (
+          <TextField
+            key={name}
+            label={name}
+            type="password"
+            isMono
+            autoComplete="new-password"
+            placeholder={deployed.includes(name) ? 'as deployed' : ''}
+            value={values[name] ?? ''}
+            onChange={({ target }) => onChange({ ...values, [name]: target.value })}
+          />
+        ))}
+      </div>
+    </details>
+  );
+}

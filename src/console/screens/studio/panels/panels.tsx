@@ -1,0 +1,48 @@
+import type { ReactNode } from 'react';
+import { Tabs } from '../../../parts/tabs.tsx';
+import type { Finding } from '../editor/state.ts';
+import type { PanelName } from '../use-parameters.ts';
+import { useIsNarrow } from './use-is-narrow.ts';
+
+type TabName = PanelName | 'editor';
+
+/** The panels beside the editor. Where only one of them has room, the editor is a tab too. */
+export function Panels({
+  findings,
+  current: named,
+  onChange,
+  panels,
+}: {
+  findings: readonly Finding[];
+  current: PanelName | undefined;
+  onChange(panel: PanelName | undefined): void;
+  panels: Record<PanelName, ReactNode>;
+}) {
+  const hasTabs = useIsNarrow();
+  const count = findings.length;
+  const tabs: { name: TabName; label: string }[] = [
+    ...(hasTabs ? [{ name: 'editor' as const, label: 'Editor' }] : []),
+    { name: 'chat', label: 'Test chat' },
+    { name: 'outline', label: 'Outline' },
+    { name: 'problems', label: count === 0 ? 'Problems' : `Problems ${count}` },
+    { name: 'deploy', label: 'Deploy' },
+  ];
+  const current: TabName = named ?? (hasTabs ? 'editor' : 'chat');
+  return (
+    <aside className="studio-side" aria-label="Panels">
+      <Tabs<TabName>
+        label="Panels"
+        tabs={tabs}
+        current={current}
+        onChange={(name) => onChange(name === 'editor' ? undefined : name)}
+      >
+        {Object.entries(panels).map(([name, panel]) => (
+          // The conversation goes on while another panel is open.
+          <div key={name} className="studio-panel" hidden={name !== current}>
+            {(name === 'chat' || name === current) && panel}
+          </div>
+        ))}
+      </Tabs>
+    </aside>
+  );
+}

@@ -1,0 +1,56 @@
+import { useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { nameFault, type Renaming } from './language/rename.ts';
+
+/** Asks for a new name of a fact, an input, a capability or a group, and says how many places change. */
+export function RenameDialog({
+  renaming,
+  onRename,
+  onClose,
+}: {
+  renaming: Renaming;
+  onRename(name: string): void;
+  onClose(): void;
+}) {
+  const { kind, name, ranges } = renaming;
+  const [typed, setTyped] = useState(name);
+  const fault = typed === '' ? undefined : nameFault(typed, renaming);
+  const isReady = typed !== '' && !fault;
+  return (
+    <Dialog title={`Rename the ${kind} ${name}`} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) onRename(typed);
+        }}
+      >
+        <TextField
+          label="New name"
+          isMono
+          value={typed}
+          error={fault}
+          hint={
+            ranges.length === 1
+              ? 'It stands in one place.'
+              : `It stands in ${ranges.length} places.`
+          }
+          onFocus={({ target }) => target.select()}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+        <div className="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            look="primary"
+            unavailable={!isReady && 'Type a name that the language allows.'}
+          >
+            Rename
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

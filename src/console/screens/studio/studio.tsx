@@ -1,0 +1,58 @@
+import { useCallback } from 'react';
+import { Screen } from '../../frame/screen.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { Empty, Failed } from '../../parts/state.tsx';
+import { lacks, useScope } from '../../server/viewer.ts';
+import { Loading } from './loading.tsx';
+// The layout of narrow windows follows.
+import './panels/panels.css';
+import './studio.css';
+import { useDefinition } from './use-definition.ts';
+import { type EnvironmentName, type PanelName, useParameters } from './use-parameters.ts';
+import { Workspace } from './workspace.tsx';
+
+const ENVIRONMENTS = [
+  { name: 'PRODUCTION', label: 'Production' },
+  { name: 'STAGING', label: 'Staging' },
+] as const;
+
+/** The editor of a bot's definition, with a chat that tries it before it is deployed. */
+export default function Studio({ botId }: { botId: string }) {
+  const [{ environment, panel }, change] = useParameters();
+  const { definition, problem, retry } = useDefinition(botId, environment);
+  const mayDeploy = useScope('DEPLOY');
+  const onPanel = useCallback((name: PanelName | undefined) => change({ panel: name }), [change]);
+  const environments = (
+    <Segments<EnvironmentName>
+      label="Environment"
+      options={[...ENVIRONMENTS]}
+      current={environment}
+      onChange={(name) => change({ environment: name })}
+    />
+  );
+  if (mayDeploy && definition)
+    return (
+      <Workspace
+        key={environment}
+        botId={botId}
+        environment={environment}
+        definition={definition}
+        environments={environments}
+        panel={panel}
+        onPanel={onPanel}
+      />
+    );
+  return (
+    <Screen title="Studio" actions={environments}>
+      {!mayDeploy ? (
+        <Empty title="The definition is not shown">
+          <p>{lacks('DEPLOY')} Sign in with a key that has it to read and change the definition.</p>
+        </Empty>
+      ) : problem ? (
+        <Failed problem={problem} onRetry={retry} />
+      ) : (
+        <Loading />
+      )}
+    </Screen>
+  );
+}

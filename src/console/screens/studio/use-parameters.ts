@@ -1,0 +1,41 @@
+import { useCallback } from 'react';
+import { useSearchParams } from 'wouter';
+
+export const PANELS = ['chat', 'outline', 'problems', 'deploy'] as const;
+export type PanelName = (typeof PANELS)[number];
+
+export type EnvironmentName = 'PRODUCTION' | 'STAGING';
+
+/** What the Studio's address says. */
+export type Parameters = {
+  environment: EnvironmentName;
+  /** The open panel. Absent: the editor where only one of them has room, else the first panel. */
+  panel: PanelName | undefined;
+};
+
+/** Reads the parameters of the address, and changes them without an entry in the history. */
+export function useParameters(): [Parameters, (changes: Partial<Parameters>) => void] {
+  const [search, setSearch] = useSearchParams();
+  const change = useCallback(
+    (changes: Partial<Parameters>) => {
+      setSearch((before) => written({ ...read(before), ...changes }), { replace: true });
+    },
+    [setSearch],
+  );
+  return [read(search), change];
+}
+
+function read(search: URLSearchParams): Parameters {
+  const panel = search.get('panel');
+  return {
+    environment: search.get('environment') === 'staging' ? 'STAGING' : 'PRODUCTION',
+    panel: PANELS.find((name) => name === panel),
+  };
+}
+
+function written({ environment, panel }: Parameters) {
+  return new URLSearchParams({
+    ...(environment === 'STAGING' && { environment: 'staging' }),
+    ...(panel && { panel }),
+  });
+}

@@ -1,0 +1,225 @@
+import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react';
+import { DeployPanel } from '../../deploy/deploy-panel.tsx';
+import { ENVIRONMENT_NAMES } from '../../deploy/version.ts';
+import { Screen } from '../../frame/screen.tsx';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { useViewer } from '../../server/viewer.ts';
+import { EXAMPLES } from '../start/examples.ts';
+import type { OpenEditor } from './editor/commands.ts';
+import type { Findings } from './editor/reading.ts';
+import type { Finding } from './editor/state.ts';
+import type { Renaming } from './language/rename.ts';
+import { Loading } from './loading.tsx';
+import { ChatPanel } from './panels/chat-panel.tsx';
+import { OutlinePanel } from './panels/outline-panel.tsx';
+import { Panels } from './panels/panels.tsx';
+import { ProblemsPanel } from './panels/problems-panel.tsx';
+import { isNarrow } from './panels/use-is-narrow.ts';
+import { RenameDialog } from './rename-dialog.tsx';
+import { editorText } from './source-text.ts';
+import { StaleBar } from './stale-bar.tsx';
+import { StatusBar } from './status-bar.tsx';
+import type { Definition } from './use-definition.ts';
+import type { EnvironmentName, PanelName } from './use-parameters.ts';
+import { useWork } from './use-work.ts';
+
+const Editor = lazy(() => import('./editor/editor.tsx'));
+
+const NONE: readonly never[] = [];
+
+/** The editor of what runs in one environment, and the panels beside it. */
+export function Workspace({
+  botId,
+  environment,
+  definition: { running, production },
+  environments,
+  panel,
+  onPanel,
+}: {
+  botId: string;
+  environment: EnvironmentName;
+  definition: Definition;
+  environments: ReactNode;
+  panel: PanelName | undefined;
+  onPanel(panel: PanelName | undefined): void;
+}) {
+  const accountId = useViewer().account.id;
+  const place = useMemo(() => ({ accountId, botId, environment }), [accountId, botId, environment]);
+  const source = (running ?? production)?.source ?? EXAMPLES[0]?.source ?? '';
+  const start = useMemo(() => editorText(source), [source]);
+  const [editor, setEditor] = useState<OpenEditor>();
+  const [read, setRead] = useState<Findings>();
+  const [renaming, setRenaming] = useState<Renaming>();
+  const [target, setTarget] = useState(environment);
+  const work = useWork({ place, running, start, editor });
+  const findings = read?.findings ?? NONE;
+  const deployed = running?.envNames;
+
+  const jump = useCallback(
+    (range: { start: number; end?: number }) => {
+      if (isNarrow()) onPanel(undefined);
+      // The editor takes the focus once it is in sight.
+      requestAnimationFrame(() => editor?.jump({ end: range.start, ...range }));
+    },
+    [editor, onPanel],
+  );
+  const jumpToFinding = useCallback(
+    ({ line, column }: { line: number; column: number }) => {
+      const start = (read?.syntax.source.lineStarts[line - 1] ?? 0) + column - 1;
+      jump({ start });
+    },
+    [read, jump],
+  );
+  const format = () => {
+    if (editor && !editor.format())
+      toast('Not formatted: correct the mistakes in the syntax first.');
+  };
+  const askForName = () => {
+    const found = editor?.renaming();
+    if (found) setRenaming(found);
+    else toast('Put the cursor on a fact, an input, a capability or a group to rename it.');
+  };
+  const endRenaming = () => {
+    setRenaming(undefined);
+    // A closing dialog does not find the editor's text field, which is in a shadow root.
+    requestAnimationFrame(() => editor?.focus());
+  };
+
+  return (
+    <Screen
+      title="Studio"
+      actions={
+        <>
+          <span className="studio-state">
+            <State
+              isChanged={work.isChanged}
+              isDeployed={running !== undefined}
+              findings={findings}
+            />
+          </span>
+          {environments}
+          <span className="studio-format">
+            <Button onClick={format}>Format</Button>
+          </span>
+          <Button look="primary" onClick={() => onPanel('deploy')}>
+            Deploy…
+          </Button>
+        </>
+      }
+    >
+      <div className="studio" data-panel={panel}>
+        <div className="studio-main">
+          {editor && work.isStale && work.isChanged && (
+            <StaleBar
+              running={running}
+              text={editor.text}
+              onTake={() => {
+                editor.replace(start);
+                work.rebase();
+              }}
+              onKeep={work.rebase}
+            />
+          )}
+          {!running && (
+            <Origin
+              environment={environment}
+              isCopy={production !== undefined}
+              isChanged={work.isChanged}
+            />
+          )}
+          <Suspense fallback={<Loading />}>
+            <Editor
+              initial={work.initial}
+              variables={deployed}
+              onOpen={setEditor}
+              onChange={work.changed}
+              onRead={setRead}
+              onSave={format}
+              onFormat={format}
+              onRename={askForName}
+            />
+          </Suspense>
+          <StatusBar isChanged={work.isChanged} isKept={work.isKept} />
+        </div>
+        <Panels
+          findings={findings}
+          current={panel}
+          onChange={onPanel}
+          panels={{
+            chat: editor && (
+              <ChatPanel
+                botId={botId}
+                environment={environment}
+                definition={editor.text}
+                envNames={read?.envNames ?? NONE}
+                deployed={deployed ?? NONE}
+                hasErrors={read?.hasErrors ?? false}
+                onRefused={editor.showRefused}
+              />
+            ),
+            outline: read && (
+              <OutlinePanel syntax={read.syntax} deployed={deployed} onJump={jump} />
+            ),
+            problems: <ProblemsPanel findings={findings} onJump={jumpToFinding} />,
+            deploy: read && (
+              <div className="studio-deploy">
+                <DeployPanel
+                  botId={botId}
+                  source={read.syntax.source.text}
+                  environment={target}
+                  onEnvironment={setTarget}
+                  onGoTo={jumpToFinding}
+                />
+              </div>
+            ),
+          }}
+        />
+      </div>
+      {renaming && editor && (
+        <RenameDialog
+          renaming={renaming}
+          onRename={(name) => {
+            editor.rename(renaming, name);
+            endRenaming();
+          }}
+          onClose={endRenaming}
+        />
+      )}
+    </Screen>
+  );
+}
+
+/** Says what the text is, if nothing runs in the environment. */
+function Origin({
+  environment,
+  isCopy,
+  isChanged,
+}: {
+  environment: EnvironmentName;
+  isCopy: boolean;
+  isChanged: boolean;
+}) {
+  const what = isCopy ? 'This is what runs in production.' : 'This is an example to start from.';
+  return (
+    <p className="studio-origin">
+      Nothing is deployed to {ENVIRONMENT_NAMES[environment]}. {!isChanged && what}
+    </p>
+  );
+}
+
+function State({
+  isChanged,
+  isDeployed,
+  findings,
+}: {
+  isChanged: boolean;
+  isDeployed: boolean;
+  findings: readonly Finding[];
+}) {
+  const errors = findings.filter(({ severity }) => severity === 'ERROR').length;
+  if (errors > 0) return <Badge tone="bad">{errors === 1 ? '1 error' : `${errors} errors`}</Badge>;
+  if (isChanged) return <Badge tone="warn">changes not deployed</Badge>;
+  return isDeployed ? <Badge tone="good">deployed</Badge> : <Badge tone="off">not deployed</Badge>;
+}

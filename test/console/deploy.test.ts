@@ -1,0 +1,237 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp, testCipher } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { addressOf, deploy, saying, sendingTo } from './deployments-page.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn, endSessions } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+const NEW = '/new';
+
+const definition = (page: Page) => page.getByRole('textbox', { name: 'Definition' });
+const difference = (page: Page) => page.getByRole('region', { name: 'Definition: difference' });
+const outcome = (page: Page) => page.getByRole('region', { name: 'Outcome' });
+const ask = (page: Page) => page.getByRole('button', { name: 'Deploy to production…' }).click();
+const confirm = (page: Page) =>
+  page.getByRole('dialog').getByRole('button', { name: 'Deploy to production' }).click();
+
+/** Chooses a file with this text. */
+const choose = (page: Page, name: string, text: string) =>
+  page.setInputFiles('input[type=file]', {
+    name,
+    mimeType: 'text/plain',
+    buffer: Buffer.from(text),
+  });
+
+/** The deployments of a bot, the last one first. */
+const deploymentsOf = (botId: string) =>
+  app.prisma.deployment.findMany({ where: { botId }, orderBy: { version: 'desc' } });
+
+describe('a deploy', () => {
+  browserTest(
+    'shows what changes, takes variables that it never shows, and says the outcome',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot(null);
+      await deploy(tenant, bot, {
+        source: sendingTo('one.example', 'TOKEN'),
+        envVars: [
+          { name: 'TOKEN', value: 'token-4711' },
+          { name: 'OLD', value: 'old-4711' },
+        ],
+      });
+      const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot, NEW));
+      await page.getByRole('button', { name: /^Begin with v1/ }).click();
+      await difference(page).getByText('unchanged').waitFor();
+      const source = await definition(page).inputValue();
+      await definition(page).fill(
+        source.replace('header "Key"', 'header "Plan" "{{ env.PLAN }}"\n        header "Key"'),
+      );
+      await difference(page).getByText('1 line added').waitFor();
+      const state = (name: string) =>
+        page.locator('.variable', { hasText: `env.${name}` }).locator('.badge');
+      await expect.poll(() => state('PLAN').textContent()).toBe('unset');
+      expect(await state('TOKEN').textContent()).toBe('carried over');
+      expect(await state('OLD').textContent()).toBe('unused');
+      await page.getByText('Warning: env.PLAN has no value').waitFor();
+      await page.getByLabel('env.PLAN').fill('plan-4711');
+      await page.getByRole('button', { name: 'Remove OLD' }).click();
+      await page.getByLabel('Message').fill('Send the plan');
+      await assertAccessible(page);
+      await assertFits(page);
+      await ask(page);
+      const dialog = page.getByRole('dialog', { name: 'Deploy to production?' });
+      await dialog.getByText('This replaces v1 in production of Bot.').waitFor();
+      const variables = dialog.getByRole('region', { name: 'Variables' });
+      expect(await variables.getByRole('listitem').allTextContents()).toEqual([
+        '+PLANadded',
+        '−OLDremoved',
+        'TOKENcarried over',
+      ]);
+      await assertAccessible(page);
+      await confirm(page);
+      await outcome(page).getByText('v2 was deployed to production').waitFor();
+      await assertAccessible(page);
+      const [last] = await deploymentsOf(bot);
+      expect(last).toMatchObject({ status: 'DEPLOYED', message: 'Send the plan' });
+      expect(testCipher.decrypt(last?.id ?? '', last?.envVars ?? new Uint8Array())).toEqual({
+        TOKEN: 'token-4711',
+        PLAN: 'plan-4711',
+      });
+      expect(await page.getByLabel('env.PLAN').inputValue()).toBe('');
+      await outcome(page).getByRole('link', { name: 'Open the deployment' }).click();
+      await page.getByRole('region', { name: 'Variables' }).getByText('PLAN').waitFor();
+      expect(await page.content()).not.toMatch(/(plan|token|old)-4711/);
+      await assertQuiet();
+    },
+  );
+
+  browserTest(
+    'reads a file, names its errors with their lines, and is not possible until then',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot();
+      const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot, NEW));
+      await choose(page, 'large.agent', '#'.repeat(256 * 1024 + 1));
+      await page.getByText('large.agent is over 256 KiB.').waitFor();
+      await choose(page, 'desk.agent', saying('Hello.').replace('prompt', 'promt'));
+      await page.getByText('unknown setting "promt"').waitFor();
+      const button = page.getByRole('button', { name: 'Deploy to production…' });
+      expect(await button.getAttribute('title')).toBe('Correct the errors first.');
+      await page.getByRole('button', { name: /^Go to 5:/ }).click();
+      const selected = await definition(page).evaluate((field: HTMLTextAreaElement) =>
+        field.value.slice(field.selectionStart, field.selectionEnd),
+      );
+      expect(selected).toContain('promt "Hello."');
+      await assertQuiet();
+    },
+  );
+
+  browserTest('says that another one took its place meanwhile, before and after it', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot, NEW));
+    await definition(page).fill(saying('Mine.'));
+    await difference(page).getByText('Mine.').waitFor();
+    await ask(page);
+    await deploy(tenant, bot, { source: saying('Theirs.') });
+    const dialog = page.getByRole('dialog', { name: 'Deploy to production?' });
+    await dialog.getByText('v2 was deployed to production elsewhere').waitFor();
+    await dialog.getByText('This replaces v2 in production').waitFor();
+    await dialog.locator('del').getByText('Theirs').waitFor();
+    // This one is deployed after the answer left and before the screen could learn of the other.
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('Mine.'))
+        await deploy(tenant, bot, { source: saying('Late.') });
+      await route.continue();
+    });
+    await confirm(page);
+    await outcome(page).getByText('It replaced v3, which was deployed elsewhere').waitFor();
+    expect((await deploymentsOf(bot)).map(({ version }) => version)).toEqual([4, 3, 2, 1]);
+    await page.unroute('**/graphql');
+    await assertQuiet();
+  });
+
+  browserTest('keeps what was typed if the session ends', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const { page } = await signedIn(tenant.apiKey, addressOf(bot, NEW));
+    await definition(page).fill(sendingTo('one.example', 'TOKEN'));
+    await page.getByLabel('env.TOKEN').fill('token-4711');
+    await page.getByLabel('Message').fill('A long thought');
+    await ask(page);
+    await endSessions(tenant);
+    // The page follows the deployments, so that it learns of the end by itself.
+    const again = page.getByRole('dialog', { name: 'Your session has ended' });
+    await again.getByLabel('API key').fill(tenant.apiKey);
+    await page.keyboard.press('Enter');
+    await again.waitFor({ state: 'detached' });
+    await confirm(page);
+    await outcome(page).getByText('v2 was deployed to production').waitFor();
+    const [last] = await deploymentsOf(bot);
+    expect(last).toMatchObject({ message: 'A long thought', envNames: ['TOKEN'] });
+  });
+
+  browserTest('whose answer is lost is not done twice', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const { page } = await signedIn(tenant.apiKey, addressOf(bot, NEW));
+    await definition(page).fill(saying('Once.'));
+    await ask(page);
+    let isLost = false;
+    await page.route('**/graphql', async (route) => {
+      if (isLost || !route.request().postData()?.includes('Once.')) return route.continue();
+      isLost = true;
+      await route.fetch();
+      return route.abort();
+    });
+    await confirm(page);
+    await page.getByRole('dialog').getByText('Parley does not answer.').waitFor();
+    await confirm(page);
+    await outcome(page).getByText('v2 was deployed to production').waitFor();
+    expect(await deploymentsOf(bot)).toHaveLength(2);
+  });
+
+  browserTest('that sends a variable to another server asks for its value again', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    await deploy(tenant, bot, {
+      source: sendingTo('one.example', 'TOKEN'),
+      envVars: [{ name: 'TOKEN', value: 'token-4711' }],
+    });
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot, NEW));
+    await definition(page).fill(sendingTo('two.example', 'TOKEN'));
+    await ask(page);
+    await confirm(page);
+    await outcome(page).getByText('v2 failed, and production runs on as before').waitFor();
+    await assertAccessible(page);
+    const field = page.getByLabel('env.TOKEN');
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    await field.fill('token-4711');
+    await ask(page);
+    await confirm(page);
+    await outcome(page).getByText('v3 was deployed to production').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest(
+    'compares definitions of 256 KiB, in the layout that the address chooses',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot(null);
+      const large = (word: string) =>
+        `agentlang 5\n${Array.from({ length: 9_000 }, (_, at) => `# ${word} line ${at}`).join('\n')}\n`;
+      await deploy(tenant, bot, { source: `${large('one')}${saying('Hi.').slice(12)}` });
+      const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot, NEW));
+      await choose(page, 'large.agent', `${large('two')}${saying('Hi.').slice(12)}`);
+      await difference(page).getByText('9,000 lines added, 9,000 removed').waitFor();
+      await page.getByRole('button', { name: /^Show [\d,]+ more lines$/ }).click();
+      expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TR');
+      await page.getByRole('button', { name: 'Unified' }).click();
+      expect(new URL(page.url()).searchParams.get('diff')).toBe('unified');
+      await page.locator('.diff-unified').waitFor();
+      await page.getByRole('button', { name: 'Side by side' }).click();
+      await page.locator('.diff-split').waitFor();
+      await page.setViewportSize({ width: 800, height: 700 });
+      await page.locator('.diff-unified').waitFor();
+      await assertQuiet();
+    },
+  );
+
+  browserTest('is not possible for a key without the scope, which is told why', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const key = await tenant.key({ scopes: ['RUNS', 'CHAT'] });
+    const { page, assertQuiet } = await signedIn(key, addressOf(bot, NEW));
+    await definition(page).fill(saying('Hello.'));
+    const button = page.getByRole('button', { name: 'Deploy to production…' });
+    expect(await button.getAttribute('title')).toBe('Your key lacks the scope deploy.');
+    await assertQuiet();
+  });
+});

@@ -1,0 +1,273 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { addressOf, deploy, saying, sendingTo } from './deployments-page.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+/** The button of a deployment in the timeline. */
+const entry = (page: Page, version: string) =>
+  page.getByRole('button', { name: new RegExp(`^${version} `) });
+const difference = (page: Page) => page.getByRole('region', { name: 'Definition: difference' });
+
+describe('the deployments of a bot', () => {
+  browserTest(
+    'are listed with what each changed, which opens in place and has an address',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot(null);
+      await deploy(tenant, bot, { source: saying('Be brief.'), message: 'First <b>release</b>' });
+      await deploy(tenant, bot, { source: 'nothing', message: 'A mistake' });
+      const third = await deploy(tenant, bot, {
+        source: saying('Be very brief.'),
+        envVars: [{ name: 'TOKEN', value: 'never-shown-4711' }],
+      });
+      const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot));
+      await entry(page, 'v3').waitFor();
+      expect(await entry(page, 'v1').textContent()).toContain('First <b>release</b>');
+      expect(await entry(page, 'v2').textContent()).toContain('failed');
+      expect(await entry(page, 'v3').textContent()).toMatch(/by Key \(this key\).*runs now/);
+      await entry(page, 'v3').click();
+      await difference(page).getByText('1 line added, 1 removed').waitFor();
+      expect(await difference(page).locator('ins').allTextContents()).toEqual(['very ']);
+      await page.getByRole('region', { name: 'Variables' }).getByText('TOKEN').waitFor();
+      expect(page.url()).toBe(`${app.url}${addressOf(bot, `/${third}`)}`);
+      await assertAccessible(page);
+      await assertFits(page);
+      await page.getByRole('button', { name: 'Source' }).click();
+      await page.getByRole('group', { name: 'Source of v3' }).getByText('Be very brief.').waitFor();
+      await page.reload();
+      await page.getByRole('group', { name: 'Source of v3' }).waitFor();
+      await entry(page, 'v2').click();
+      await page.getByText(/^Error: /).waitFor();
+      await page.goBack();
+      await page.getByRole('group', { name: 'Source of v3' }).waitFor();
+      expect(await page.content()).not.toContain('never-shown-4711');
+      await assertQuiet();
+    },
+  );
+
+  browserTest('are filtered by the address, and read page by page', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const at = Date.now() - 60_000;
+    await app.prisma.deployment.createMany({
+      data: Array.from({ length: 40 }, (_, index) => ({
+        id: `dep_${bot.slice(4, 20)}${String(index).padStart(3, '0')}`,
+        botId: bot,
+        environment: index % 2 ? ('STAGING' as const) : ('PRODUCTION' as const),
+        status: index % 10 ? ('DEPLOYED' as const) : ('FAILED' as const),
+        source: '',
+        version: index + 2,
+        createdAt: new Date(at + index * 1_000),
+      })),
+    });
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot));
+    const list = page.getByRole('list', { name: 'Deployments' });
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(30);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(41);
+    await page.getByRole('button', { name: 'Staging', exact: true }).click();
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(20);
+    await page.getByLabel('Status').selectOption('failed');
+    await page.getByText('No deployment matches').waitFor();
+    expect(page.url()).toBe(`${app.url}${addressOf(bot, '?environment=staging&status=failed')}`);
+    await page.reload();
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await entry(page, 'v41').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('show what is deployed elsewhere, and say so beside an open difference', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const first = await deploy(tenant, bot, { source: saying('One.') });
+    const second = await deploy(tenant, bot, { source: saying('Two.') });
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot, `/${second}`));
+    await difference(page).getByText('Two.').waitFor();
+    await expect.poll(() => entry(page, 'v2').textContent()).toContain('runs now');
+    await tenant.graphql(`mutation { rollback(botId: "${bot}", deploymentId: "${first}") { id } }`);
+    await page.getByText('v3 was deployed to production elsewhere').waitFor();
+    await expect.poll(() => entry(page, 'v3').textContent()).toMatch(/Rollback to v1.*runs now/);
+    expect(await entry(page, 'v2').textContent()).not.toContain('runs now');
+    expect(await difference(page).textContent()).toContain('Two.');
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Got it' }).click();
+    await page.getByText('was deployed to production elsewhere').waitFor({ state: 'detached' });
+    await assertQuiet();
+  });
+
+  browserTest('show in every open screen that a pending one has failed', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const pending = await deploy(tenant, bot, { source: saying('Half way.') });
+    await app.prisma.deployment.update({
+      where: { id: pending },
+      data: { status: 'PENDING', deployedAt: null },
+    });
+    const visits = await Promise.all([
+      signedIn(tenant.apiKey, addressOf(bot)),
+      signedIn(tenant.apiKey, addressOf(bot, `/${pending}`)),
+    ]);
+    for (const { page } of visits)
+      await expect.poll(() => entry(page, 'v2').textContent()).toContain('pending');
+    const [, opened] = visits;
+    const rollback = opened.page.getByRole('button', { name: 'Roll back to this…' });
+    expect(await rollback.getAttribute('title')).toBe('It is pending.');
+    const problem = { severity: 'ERROR', code: 'channel-unavailable', message: 'telegram refused' };
+    await app.prisma.deployment.update({
+      where: { id: pending },
+      data: { status: 'FAILED', diagnostics: [{ ...problem, line: 1, column: 1 }] },
+    });
+    await deploy(tenant, bot, { environment: 'STAGING' });
+    for (const { page } of visits)
+      await expect.poll(() => entry(page, 'v2').textContent()).toContain('failed');
+    await opened.page.getByText('Error: telegram refused').waitFor();
+    for (const { assertQuiet } of visits) await assertQuiet();
+  });
+
+  browserTest('are empty at first, and lead to the first one', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot));
+    await page.getByRole('heading', { name: 'Nothing was deployed yet' }).waitFor();
+    await assertAccessible(page);
+    await page.getByRole('link', { name: 'Deploy…' }).last().click();
+    await page.getByRole('textbox', { name: 'Definition' }).waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('show a failed request with its id, and repeat it', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const { page } = await signedIn(tenant.apiKey, '/bots/new');
+    await page.route('**/graphql', (route) =>
+      route.fulfill({
+        headers: { 'x-request-id': 'req_1' },
+        json: { errors: [{ message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } }] },
+      }),
+    );
+    await page.evaluate((path) => history.pushState(null, '', path), addressOf(bot));
+    await page.getByText('Broken.').waitFor();
+    await page.getByTitle('Copy req_1').waitFor();
+    await page.unroute('**/graphql');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await entry(page, 'v1').waitFor();
+  });
+
+  browserTest(
+    'show nothing of another account, nor a source to a key without the scope',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot();
+      const { id } = await app.prisma.deployment.findFirstOrThrow({ where: { botId: bot } });
+      const stranger = await app.tenant();
+      const own = await stranger.bot();
+      const visit = await signedIn(stranger.apiKey, addressOf(own, `/${id}`));
+      await visit.page.getByRole('heading', { name: 'This bot has no such deployment' }).waitFor();
+      await visit.assertQuiet();
+      const { page, assertQuiet } = await signedIn(
+        await tenant.key({ scopes: ['RUNS'] }),
+        addressOf(bot, `/${id}`),
+      );
+      await page.getByText('Your key lacks the scope deploy.').waitFor();
+      for (const name of ['Roll back to this…', 'Deploy…'])
+        expect(await page.getByRole('button', { name }).getAttribute('title')).toBe(
+          'Your key lacks the scope deploy.',
+        );
+      expect(await page.content()).not.toContain('You are a test.');
+      await assertAccessible(page);
+      await assertQuiet();
+    },
+  );
+
+  browserTest('are reached from a run, the list of bots and the palette', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    await tenant.chat(bot, { message: 'Hi' });
+    await deploy(tenant, bot, { source: saying('Two.') });
+    const { id } = await app.prisma.run.findFirstOrThrow({ where: { botId: bot } });
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/runs/${id}`);
+    await page.getByRole('link', { name: 'difference to what runs now' }).click();
+    await difference(page).getByRole('columnheader', { name: 'v2, runs now' }).waitFor();
+    await page.goto('/bots');
+    await page.getByRole('link', { name: 'v2', exact: true }).click();
+    await difference(page).getByText('Two.').waitFor();
+    await page.keyboard.press('Control+K');
+    await page.getByRole('combobox', { name: /^Go to/ }).fill('deployments');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toBe(`${app.url}${addressOf(bot)}`);
+    await assertQuiet();
+  });
+});
+
+describe('a rollback', () => {
+  browserTest('says what changes, and is done by keyboard alone', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const first = await deploy(tenant, bot, {
+      source: saying('One.'),
+      envVars: [{ name: 'OLD', value: 'old-value-4711' }],
+    });
+    await deploy(tenant, bot, {
+      source: saying('Two.'),
+      envVars: [{ name: 'NEW', value: 'new-value-4711' }],
+      unsetEnvVars: ['OLD'],
+    });
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot, `/${first}`));
+    await page.getByRole('button', { name: 'Roll back to this…' }).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Roll back to v1?' });
+    await dialog.getByRole('columnheader', { name: 'v2, runs now' }).waitFor();
+    expect(
+      await dialog
+        .getByRole('region', { name: 'Variables' })
+        .getByRole('listitem')
+        .allTextContents(),
+    ).toEqual(['+OLDadded', '−NEWremoved']);
+    await dialog.locator('ins').getByText('One').waitFor();
+    await assertAccessible(page);
+    await dialog.getByLabel('Message').fill('Two was wrong');
+    await dialog.getByRole('button', { name: 'Roll back to v1' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Rolled production back to v1, as v3.').waitFor();
+    await expect.poll(() => entry(page, 'v3').textContent()).toMatch(/Two was wrong.*runs now/);
+    const restored = await app.prisma.deployment.findFirstOrThrow({
+      where: { botId: bot, version: 3 },
+    });
+    expect(restored).toMatchObject({ rolledBackToId: first, envNames: ['OLD'] });
+    await assertQuiet();
+  });
+});
+
+describe('a promotion', () => {
+  browserTest('keeps the variables of production, and warns of those that it lacks', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    await deploy(tenant, bot, { envVars: [{ name: 'URL', value: 'https://one.example' }] });
+    const staged = await deploy(tenant, bot, {
+      source: sendingTo('one.example', 'PLAN'),
+      environment: 'STAGING',
+      envVars: [{ name: 'PLAN', value: 'pro' }],
+    });
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot, `/${staged}`));
+    await page.getByRole('button', { name: 'Promote to production…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Promote v2 to production?' });
+    await dialog.getByText('env.PLAN has no value in this deployment').waitFor();
+    await dialog.getByText('stays as in production').waitFor();
+    await dialog.getByRole('button', { name: 'Promote to production' }).click();
+    await page.getByText('Promoted v2 to production as v3.').waitFor();
+    const promoted = await app.prisma.deployment.findFirstOrThrow({
+      where: { botId: bot, version: 3 },
+    });
+    expect(promoted).toMatchObject({ environment: 'PRODUCTION', envNames: ['URL'] });
+    await assertQuiet();
+  });
+});

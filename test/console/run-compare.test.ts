@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { agent, startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { makeRuns } from '../helpers/runs.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { answerWith } from './playground-page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+/** Two runs with the same message and different replies, by two deployments. */
+async function twoRuns() {
+  const tenant = await app.tenant();
+  const bot = await tenant.bot('prompt "You are kind."');
+  const ask = async (reply: string, plan: string) => {
+    answerWith(app, reply);
+    const body = { message: 'Where is my lamp?', context: { plan } };
+    return (await tenant.chat(bot, body)).headers.get('x-run-id') ?? '';
+  };
+  const first = await ask('It is on its way.', 'free');
+  await tenant.graphql(
+    'mutation ($bot: ID!, $source: String!) { deploy(botId: $bot, input: { source: $source }) { id } }',
+    { bot, source: agent('prompt "You are brief."') },
+  );
+  const second = await ask('It is lost.', 'pro');
+  return { tenant, bot, first, second };
+}
+
+describe('the comparison of two runs', () => {
+  browserTest('is chosen in the list by keyboard, and shows what differs', async () => {
+    const { tenant, bot, first, second } = await twoRuns();
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/runs/${first}`);
+    await page.getByRole('button', { name: 'Copy and more' }).click();
+    await page.getByRole('menuitem', { name: 'Compare with…' }).click();
+    await page.getByText('Choose the run to compare with').waitFor();
+    expect(page.url()).toBe(`${app.url}/bots/${bot}/runs?compare=${first}`);
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.locator('.run-link').first().focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toBe(`${app.url}/runs/${first}/compare/${second}`);
+    const fact = (name: string) => page.getByRole('row').filter({ hasText: name });
+    await fact('Deployment').getByText('differs').waitFor();
+    await fact('Model').getByText('same').waitFor();
+    await page.getByRole('region', { name: 'Asked, the same in both' }).waitFor();
+    const reply = page.getByRole('region', { name: 'Replied: difference' });
+    await reply.getByText('1 line added, 1 removed').waitFor();
+    const definition = page.getByRole('region', { name: 'Definition: difference' });
+    await definition.getByText('1 line added, 1 removed').waitFor();
+    const axes = await page.locator('.span-axis').allTextContents();
+    expect(axes[0]).toBe(axes[1]);
+    await assertAccessible(page);
+    await assertFits(page);
+    const trace = page.getByRole('region', { name: 'Trace of the second run' });
+    await trace.getByRole('button', { name: /chat scripted/ }).click();
+    await trace.getByText('Tokens in').waitFor();
+    await page.reload();
+    await trace.getByText('Tokens in').waitFor();
+    await page.getByRole('link', { name: 'Swap' }).click();
+    await expect.poll(() => page.url()).toBe(`${app.url}/runs/${second}/compare/${first}`);
+    await reply.getByText('1 line added, 1 removed').waitFor();
+    await assertQuiet();
+  });
+
+  browserTest(
+    'hides the definitions from a key without the scope, and takes long replies',
+    async () => {
+      const { tenant, bot, first, second } = await twoRuns();
+      const line = 'A line of a very long reply.\n';
+      const [long] = await makeRuns(app, bot, [{ input: 'Other', response: line.repeat(180_000) }]);
+      const reader = await tenant.key({ scopes: ['RUNS'] });
+      const { page, assertQuiet } = await signedIn(reader, `/runs/${first}/compare/${long?.id}`);
+      await page.getByText('Only the first 50,000 characters of each are compared.').waitFor();
+      await page.getByText('A run without a deployment has no stored definition.').waitFor();
+      await assertFits(page);
+      await page.goto(`/runs/${first}/compare/${second}`);
+      await page.getByText('Two deployments answered. Your key lacks the scope deploy.').waitFor();
+      expect(await page.content()).not.toContain('You are kind');
+      await assertQuiet();
+    },
+  );
+
+  browserTest('says which run is missing, and that both are the same', async () => {
+    const { tenant, first } = await twoRuns();
+    const { page, assertQuiet } = await signedIn(
+      tenant.apiKey,
+      `/runs/${first}/compare/run_00000000000000000000000000`,
+    );
+    await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+    await page.getByText('run_00000000000000000000000000').waitFor();
+    await assertAccessible(page);
+    await page.goto(`/runs/${first}/compare/${first}`);
+    await page.getByText('Both are the same run.').waitFor();
+    await page.getByText('The same deployment answered both.').waitFor();
+    await assertAccessible(page);
+    const other = await app.tenant();
+    const stranger = await signedIn(other.apiKey, `/runs/${first}/compare/${first}`);
+    await stranger.page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+    expect(await stranger.page.content()).not.toContain('lamp');
+    await assertQuiet();
+  });
+});

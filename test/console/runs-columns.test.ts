@@ -1,0 +1,95 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { makeRuns } from '../helpers/runs.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+describe('the charts and columns of the list of runs', () => {
+  browserTest('draws charts of what is filtered, in which a drag selects a range', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const at = (hour: number) => new Date(Date.UTC(2026, 10, 20, hour, 30));
+    await makeRuns(app, bot, [
+      { createdAt: at(3), latencyMs: 1_000, promptTokens: 10, input: 'Early' },
+      { createdAt: at(9), latencyMs: 3_000, promptTokens: 20, input: 'Late', status: 'FAILED' },
+      {
+        createdAt: at(9),
+        latencyMs: 3_000,
+        promptTokens: 30,
+        input: 'Staged',
+        environment: 'STAGING',
+      },
+    ]);
+    const { page, assertQuiet } = await signedIn(
+      tenant.apiKey,
+      `/bots/${bot}/runs?date=2026-11-20&environment=production`,
+    );
+    const chart = page.getByRole('img', { name: 'Failed runs: 1 of 2' });
+    await chart.waitFor();
+    await page.getByRole('img', { name: 'Tokens: 30' }).waitFor();
+    const rows = page.getByRole('table', { name: 'Runs by time' }).getByRole('row');
+    const [, first = '', second = ''] = await rows.allTextContents();
+    expect(first).toMatch(/10?1\.0 s1\.0 s100, 0$/);
+    expect(second).toMatch(/113\.0 s3\.0 s200, 0$/);
+    await assertAccessible(page);
+    await assertFits(page);
+    const { x, y, width } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0 };
+    await page.mouse.move(x + (width * 8.5) / 24, y + 10);
+    await page.mouse.down();
+    await page.mouse.move(x + (width * 10.5) / 24, y + 10);
+    await page.mouse.up();
+    await expect.poll(() => page.locator('.run-link').allTextContents()).toEqual(['Late']);
+    const { searchParams } = new URL(page.url());
+    expect([searchParams.get('from'), searchParams.get('to'), searchParams.get('date')]).toEqual([
+      '2026-11-20T08:00:00.000Z',
+      '2026-11-20T11:00:00.000Z',
+      null,
+    ]);
+    await page.getByRole('img', { name: 'Failed runs: 1 of 1' }).waitFor();
+    await page.goto(`/bots/${bot}/runs?range=30d`);
+    await page.getByRole('img', { name: 'Failed runs: 1 of 3' }).waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('shows the chosen columns, also after a reload', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const failed = { status: 'FAILED', errorCode: 'model_timeout' } as const;
+    await makeRuns(app, bot, [
+      { ...failed, input: 'Are you there?', response: `I was${'.'.repeat(300)}` },
+    ]);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/bots/${bot}/runs`);
+    await page.getByRole('link', { name: 'Are you there?' }).waitFor();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Error' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Tokens' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Replied' }).click();
+    await assertAccessible(page);
+    await page.reload();
+    await page.getByRole('cell', { name: 'model_timeout' }).waitFor();
+    const reply = page.getByRole('cell', { name: /^I was\.+$/ });
+    expect(await reply.textContent()).toHaveLength(200);
+    const names = page.getByRole('table', { name: 'Runs', exact: true }).getByRole('columnheader');
+    expect(await names.allTextContents()).toEqual([
+      'Status',
+      'Created',
+      'User',
+      'Asked',
+      'Replied',
+      'Model',
+      'Channel',
+      'Error',
+      'Feedback',
+      'Latency',
+    ]);
+    await assertFits(page);
+    await assertQuiet();
+  });
+});

@@ -1,0 +1,171 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { makeRuns } from '../helpers/runs.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+/** A bot with runs that fill several parts of a file. */
+async function botWithRuns(count: number) {
+  const tenant = await app.tenant();
+  const bot = await tenant.bot(null);
+  const now = Date.now();
+  const runs = Array.from({ length: count }, (_, number) => ({
+    input: `Question ${number}`,
+    response: 'A reply, "quoted"\nand long. '.repeat(number % 3 === 0 ? 60 : 1),
+    status: number % 2 ? ('FAILED' as const) : ('COMPLETED' as const),
+    createdAt: new Date(now - number * 1_000),
+  }));
+  await makeRuns(app, bot, runs);
+  return { tenant, bot };
+}
+
+/** A browser that writes to files asks for their place. This one writes below its private folder. */
+const chooseFiles = (page: Page) =>
+  page.addInitScript(() => {
+    const choose = async ({ suggestedName }: { suggestedName: string }) => {
+      const folder = await navigator.storage.getDirectory();
+      return folder.getFileHandle(suggestedName, { create: true });
+    };
+    Object.assign(window, { showSaveFilePicker: choose });
+  });
+
+/** A browser that cannot write to files. */
+const downloadFiles = (page: Page) =>
+  page.addInitScript(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
+
+const filesOf = (page: Page) =>
+  page.evaluate(async () => {
+    const folder = await navigator.storage.getDirectory();
+    const found: Record<string, string> = {};
+    for await (const handle of folder.values())
+      if (handle instanceof FileSystemFileHandle)
+        found[handle.name] = await (await handle.getFile()).text();
+    return found;
+  });
+
+/** Lets the first parts of an export through, then an error in place of the others. */
+const breakExport = (page: Page, events: number) =>
+  page.route('**/graphql/stream', async (route) => {
+    if (!route.request().postData()?.includes('"format"')) return route.continue();
+    const response = await route.fetch();
+    const parts = (await response.text()).split('\n\n').slice(0, events);
+    const fault = { message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } };
+    const last = `event: next\ndata: ${JSON.stringify({ errors: [fault] })}`;
+    return route.fulfill({ response, body: `${[...parts, last].join('\n\n')}\n\n` });
+  });
+
+describe('the export of runs', () => {
+  browserTest('writes what is filtered to a file as CSV, by keyboard', async () => {
+    const { tenant, bot } = await botWithRuns(700);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await chooseFiles(page);
+    await page.goto(`/bots/${bot}/runs?status=failed`);
+    await page.getByRole('button', { name: 'Export…' }).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Export runs' });
+    await dialog.getByText('failed').waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+    await dialog.getByRole('button', { name: 'Export' }).focus();
+    await page.keyboard.press('Enter');
+    await dialog.getByText(/\.csv has 350 runs, \d+ kB\./).waitFor();
+    await assertAccessible(page);
+    const [[name, text] = ['', '']] = Object.entries(await filesOf(page));
+    expect(name).toMatch(/-runs-\d{4}-\d\d-\d\d\.csv$/);
+    const lines = text.split('\r\n');
+    expect(lines[0]).toMatch(/^run_id,created_at,/);
+    expect(lines.filter((line) => line.startsWith('run_'))).toHaveLength(351);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await assertQuiet();
+  });
+
+  browserTest('downloads JSON lines where the browser cannot write to files', async () => {
+    const { tenant, bot } = await botWithRuns(450);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    await downloadFiles(page);
+    await page.goto(`/bots/${bot}/runs`);
+    await page.getByRole('button', { name: 'Export…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export runs' });
+    await dialog.getByText('All runs of this bot.').waitFor();
+    await dialog.getByRole('button', { name: 'JSON lines' }).click();
+    const downloading = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toMatch(/\.jsonl$/);
+    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+    expect(lines).toHaveLength(450);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ input: 'Question 0', status: 'completed' });
+    await dialog.getByText(/\.jsonl has 450 runs/).waitFor();
+    await assertQuiet();
+  });
+
+  browserTest('says why it broke off, and names the file partial', async () => {
+    const { tenant, bot } = await botWithRuns(700);
+    const { page } = await signedIn(tenant.apiKey);
+    await chooseFiles(page);
+    await breakExport(page, 3);
+    await page.goto(`/bots/${bot}/runs`);
+    await page.getByRole('button', { name: 'Export…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export runs' });
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    await dialog.getByText('Broken.').waitFor();
+    await dialog
+      .getByText(/\.partial\.csv is not complete: it has only the first \d+ runs\./)
+      .waitFor();
+    expect(Object.keys(await filesOf(page))).toEqual([expect.stringMatching(/\.partial\.csv$/)]);
+    await assertAccessible(page);
+    await page.unroute('**/graphql/stream');
+    await dialog.getByRole('button', { name: 'Export again' }).click();
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    await dialog.getByText(/\.csv has 700 runs/).waitFor();
+  });
+
+  browserTest('is cancelled without a file, and says why the server refuses it', async () => {
+    const { tenant, bot } = await botWithRuns(300);
+    const { page } = await signedIn(tenant.apiKey);
+    await chooseFiles(page);
+    await page.route('**/graphql/stream', async (route) => {
+      // An export that never sends a part.
+      if (!route.request().postData()?.includes('"format"')) await route.continue();
+    });
+    await page.goto(`/bots/${bot}/runs`);
+    await page.getByRole('button', { name: 'Export…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export runs' });
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    await dialog.getByText('0 runs written').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('button', { name: 'Cancel the export' }).click();
+    await dialog.getByText('Cancelled. No file is left.').waitFor();
+    expect(await filesOf(page)).toEqual({});
+    await page.unroute('**/graphql/stream');
+    await page.route('**/graphql/stream', (route) =>
+      route.request().postData()?.includes('"format"')
+        ? route.fulfill({
+            status: 429,
+            json: {
+              errors: [
+                {
+                  message: 'This account already has 2 exports.',
+                  extensions: { code: 'RATE_LIMIT_EXCEEDED' },
+                },
+              ],
+            },
+          })
+        : route.continue(),
+    );
+    await dialog.getByRole('button', { name: 'Export again' }).click();
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    await dialog.getByText('This account already has 2 exports.').waitFor();
+    await dialog.getByText('No file is left.').waitFor();
+  });
+});
