@@ -5,7 +5,8 @@
  *
  * `npm run bench -- --runs`: measures pages of runs among a million, on PostgreSQL, in about a minute.
  *
- * `npm run bench -- --web`: measures how fast and how heavy the console is, in Chromium, in about 2 minutes.
+ * `npm run bench -- --web`: measures how fast and how heavy the console is, in Chromium, in about
+ * 20 minutes; with `--quick` in about 2.
  *
  * `npm run bench -- --command`: measures how fast the command starts, in a few seconds.
  */
@@ -31,8 +32,8 @@ const QUICK: Plan = {
   round: { ms: 250, chats: 2_000 },
   rounds: 3,
 };
-const FULL_WEB: WebPlan = { loads: 5, replies: 500 };
-const QUICK_WEB: WebPlan = { loads: 3, replies: 50 };
+const FULL_WEB: WebPlan = { loads: 5, replies: 500, runs: 1_000_000, liveSeconds: 600 };
+const QUICK_WEB: WebPlan = { loads: 3, replies: 50, runs: 100_000, liveSeconds: 10 };
 const CASES: Case[] = MODES.flatMap((mode) =>
   [1, 32, 128].map((connections) => ({ connections, mode })),
 );

@@ -1,12 +1,13 @@
 import { BOUNDS } from '../../src/language/bounds.ts';
 import { readDefinition } from '../../src/language/read.ts';
 
-const BYTES = 256 * 1024;
+/** The largest size of a definition. */
+const LARGEST = 256 * 1024;
 const READS = 30;
 
 /** Measures parsing the largest allowed definition: the first time in a process, and the median of further times. */
 export function definitionLine(): string {
-  const source = largestSource();
+  const source = sourceOf(LARGEST);
   const times = Array.from({ length: READS }, () => {
     const start = performance.now();
     if (readDefinition(source).definition === null) throw new Error('The source has errors.');
@@ -18,11 +19,11 @@ export function definitionLine(): string {
   return `Reading a definition of ${size} KiB: ${first.toFixed(0)} ms the first time, then ${median.toFixed(0)} ms.`;
 }
 
-/** An agent with the maximum number of tools, whose descriptions fill the maximum size. */
-function largestSource(): string {
+/** An agent with the maximum number of tools, whose descriptions fill a size in bytes. */
+export function sourceOf(bytes: number): string {
   const head = 'agentlang 5\nagent "Large" {\n  prompt "You have many tools."\n  tools shop {\n';
   const tail = '  }\n}\n';
-  const room = Math.floor((BYTES - head.length - tail.length) / BOUNDS.capabilities);
+  const room = Math.floor((bytes - head.length - tail.length) / BOUNDS.capabilities);
   const capabilities = Array.from({ length: BOUNDS.capabilities }, (_, index) => {
     const text = (description: string) => `    capability find_${index} "${description}" {
       input {

@@ -9,7 +9,8 @@ import { seed } from '../../prisma/seed.ts';
 import { readConfig } from '../../src/config.ts';
 import type { PrismaClient } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
-import { openEmbedded, openPostgres } from '../../src/storage/database.ts';
+import { openPostgres } from '../../src/storage/database.ts';
+import { openEmbedded } from '../../src/storage/embedded.ts';
 import { secretKeyCheck } from '../../src/storage/secret-key.ts';
 import { ANSWER, HISTORY, MESSAGE, PROMPT, SESSIONS, sessionId } from './workload.ts';
 

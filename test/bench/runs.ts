@@ -2,18 +2,13 @@ import pg from 'pg';
 import { percentile } from './load.ts';
 import { freshDatabase } from './postgres.ts';
 import { align } from './report.ts';
+import { DAYS, query, storeRuns } from './run-store.ts';
 import { BOT_ID, startParley, type TargetOptions } from './targets.ts';
 
 /** The number of runs of the bot whose runs are listed. */
 const RUNS = 1_000_000;
-/** The runs of a bot with opposite values, so that the table's statistics fit neither bot. */
-const OTHERS = 200_000;
-const USERS = 20_000;
-const DAYS = 365;
 const PAGE = 50;
 const SAMPLES = 20;
-/** Different replies, of 60 words each. */
-const TEXTS = 20_000;
 
 type Filter = Record<string, unknown>;
 
@@ -57,8 +52,10 @@ const STATS = `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
 export async function benchRuns(options: TargetOptions & { postgresUrl: string }): Promise<void> {
   const databaseUrl = await freshDatabase(options.postgresUrl, options.stack);
   const parley = await startParley('Parley', undefined, options, databaseUrl);
-  const seconds = await fill(databaseUrl);
-  console.log(`${RUNS + OTHERS} runs stored in ${seconds.toFixed(0)} s.\n`);
+  const seconds = await storeRuns(databaseUrl, RUNS);
+  console.log(
+    `${RUNS} runs, and a fifth of it for another bot, stored in ${seconds.toFixed(0)} s.\n`,
+  );
 
   const run = async (query: string, variables: object) => {
     options.signal.throwIfAborted();
@@ -161,44 +158,6 @@ function combinations(): [string, Filter][] {
   return [['none', {}], ...single.flat(), ...pairs];
 }
 
-/** Stores the runs. @returns the duration in seconds. */
-async function fill(databaseUrl: string): Promise<number> {
-  await query(
-    databaseUrl,
-    `INSERT INTO bots (id, account_id, name) SELECT 'opposite', id, 'opposite' FROM accounts LIMIT 1`,
-    `INSERT INTO deployments (id, bot_id, environment, status, source, channels, env_names)
-      SELECT prefix || n, bot, 'PRODUCTION', 'DEPLOYED', '', '{}', '{}'
-      FROM (VALUES ('dep_', '${BOT_ID}'), ('opposite_', 'opposite')) AS each(prefix, bot),
-        generate_series(0, 9) AS n`,
-  );
-  await query(databaseUrl, REPLIES);
-  const start = performance.now();
-  await query(
-    databaseUrl,
-    runsOf(BOT_ID, RUNS, USUAL, RARE),
-    // The runs of a deployment belong to the same bot.
-    runsOf(
-      'opposite',
-      OTHERS,
-      { ...RARE, deployment: 'opposite_7' },
-      { ...USUAL, deployment: 'opposite_0' },
-    ),
-  );
-  const seconds = (performance.now() - start) / 1_000;
-  await query(databaseUrl, 'VACUUM ANALYZE runs');
-  return seconds;
-}
-
-async function query(databaseUrl: string, ...statements: string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
-
 /** The sizes of the table of runs and of its indexes. */
 async function sizesOf(databaseUrl: string): Promise<string> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -211,64 +170,4 @@ async function sizesOf(databaseUrl: string): Promise<string> {
   } finally {
     await client.end();
   }
-}
-
-type Sort = {
-  kind: string;
-  environment: string;
-  channel: string;
-  deployment: string;
-  user: string;
-  model: string;
-};
-
-const USUAL: Sort = {
-  kind: 'CHAT',
-  environment: 'PRODUCTION',
-  channel: 'API',
-  deployment: 'dep_0',
-  user: 'user-0',
-  model: 'model-0',
-};
-const RARE: Sort = {
-  kind: 'EXECUTE',
-  environment: 'STAGING',
-  channel: 'TELEGRAM',
-  deployment: 'dep_7',
-  user: 'user-77',
-  model: 'model-7',
-};
-
-/** Replies whose words are as unevenly common as those of a language, among 20,000. */
-const REPLIES = `
-  CREATE TABLE bench_texts AS
-    SELECT id, string_agg('word' || floor(20000 * power(random(), 4)), ' ') AS text
-    FROM generate_series(0, ${TEXTS - 1}) AS id, generate_series(1, 60) GROUP BY id`;
-
-/** Runs over a year, a few of which have rare values, chosen separately for each column. */
-function runsOf(bot: string, count: number, usual: Sort, rare: Sort): string {
-  const mostly = (part: number, column: keyof Sort) =>
-    `CASE WHEN n % ${part} = 0 THEN '${rare[column]}' ELSE '${usual[column]}' END`;
-  return `
-    INSERT INTO runs (id, bot_id, deployment_id, environment, kind, status, channel, session_id, input,
-      response, created_at, started_at, finished_at, latency_ms, prompt_tokens, completion_tokens, tools_called, model,
-      error_code)
-    SELECT
-      'run_' || lpad(to_hex(n), 26, '${bot === BOT_ID ? '0' : 'x'}'),
-      '${bot}',
-      ${mostly(20_011, 'deployment')},
-      (${mostly(499, 'environment')})::"Environment",
-      (${mostly(101, 'kind')})::"RunKind",
-      (CASE WHEN n % 100003 = 0 THEN 'QUEUED' WHEN n % 37 = 0 THEN 'FAILED' ELSE 'COMPLETED' END)::"RunStatus",
-      (${mostly(9_973, 'channel')})::"Channel",
-      CASE WHEN n % 20 = 0 THEN '${usual.user}' ELSE 'user-' || n % ${USERS} END,
-      'Where is my order ' || n || CASE WHEN n % 50021 = 0 THEN ', a rare word?' ELSE '?' END,
-      bench_texts.text,
-      moment, moment, moment + interval '1 second',
-      CASE WHEN n % 40009 = 0 THEN 30000 + n % 7 ELSE 500 + n % 2000 END,
-      CASE WHEN n % 60013 = 0 THEN 5000 ELSE 40 END, 60, '{}', ${mostly(30_011, 'model')},
-      CASE WHEN n % 100003 <> 0 AND n % 37 = 0 THEN
-        CASE WHEN n % 7919 = 0 THEN 'model_timeout' ELSE 'model_error' END END
-    FROM generate_series(1, ${count}) AS n JOIN bench_texts ON bench_texts.id = n % ${TEXTS},
-      LATERAL (SELECT timestamptz '2026-01-01T00:00:00Z' + n * interval '${DAYS} days' / ${count} AS moment) AS at`;
 }

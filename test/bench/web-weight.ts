@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CONSOLE_DIRECTORY, readConsolePage } from '../../src/transport/console/files.ts';
+import { CONSOLE_DIRECTORY, readConsoleFile } from '../../src/transport/console/files.ts';
 import type { Figure } from './web.ts';
 
 const ASSETS = join(CONSOLE_DIRECTORY, 'assets');
@@ -10,7 +10,7 @@ const CONTENT = /^guide-page-/;
 /** Weighs the built scripts as they are sent: compressed by brotli, in kB of 1000 bytes. */
 export async function weigh(): Promise<Figure[]> {
   const scripts = (await readdir(ASSETS)).filter((name) => name.endsWith('.js'));
-  const page = readConsolePage('index.html');
+  const page = readConsoleFile('index.html');
   const first = scripts.filter((name) => page.includes(name));
   const content = scripts.filter((name) => CONTENT.test(name));
   const whole = scripts.filter((name) => !CONTENT.test(name));

@@ -1,0 +1,130 @@
+import pg from 'pg';
+import { BOT_ID } from './targets.ts';
+
+export const DAYS = 365;
+const USERS = 20_000;
+/** Different replies, of 60 words each. */
+const TEXTS = 20_000;
+
+/**
+ * Stores runs of the benchmark's bot over a year. Another bot gets a fifth of this number, with opposite values, so that
+ * the table's statistics fit neither bot.
+ *
+ * @returns the duration in seconds.
+ */
+export async function storeRuns(databaseUrl: string, count: number): Promise<number> {
+  const start = performance.now();
+  await query(
+    databaseUrl,
+    `INSERT INTO bots (id, account_id, name) SELECT 'opposite', id, 'opposite' FROM accounts LIMIT 1`,
+    `INSERT INTO deployments (id, bot_id, environment, status, source, channels, env_names)
+      SELECT prefix || n, bot, 'PRODUCTION', 'DEPLOYED', '', '{}', '{}'
+      FROM (VALUES ('dep_', '${BOT_ID}'), ('opposite_', 'opposite')) AS each(prefix, bot),
+        generate_series(0, 9) AS n`,
+    REPLIES,
+  );
+  const indexes = await indexesOfRuns(databaseUrl);
+  await query(
+    databaseUrl,
+    // An index is built much faster at once than row by row.
+    ...indexes.map(({ name }) => `DROP INDEX "${name}"`),
+    runsOf(BOT_ID, count, USUAL, RARE),
+    // The runs of a deployment belong to the same bot.
+    runsOf(
+      'opposite',
+      count / 5,
+      { ...RARE, deployment: 'opposite_7' },
+      { ...USUAL, deployment: 'opposite_0' },
+    ),
+    `SET maintenance_work_mem = '512MB'`,
+    ...indexes.map(({ definition }) => definition),
+    'VACUUM ANALYZE runs',
+  );
+  return (performance.now() - start) / 1_000;
+}
+
+/** Runs statements on one connection. */
+export async function query(databaseUrl: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The indexes that hold no constraint. */
+async function indexesOfRuns(databaseUrl: string): Promise<{ name: string; definition: string }[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string; definition: string }>(`
+      SELECT relname AS name, pg_get_indexdef(indexrelid) AS definition
+      FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+      WHERE indrelid = 'runs'::regclass AND NOT indisunique`);
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+type Sort = {
+  kind: string;
+  environment: string;
+  channel: string;
+  deployment: string;
+  user: string;
+  model: string;
+};
+
+const USUAL: Sort = {
+  kind: 'CHAT',
+  environment: 'PRODUCTION',
+  channel: 'API',
+  deployment: 'dep_0',
+  user: 'user-0',
+  model: 'model-0',
+};
+const RARE: Sort = {
+  kind: 'EXECUTE',
+  environment: 'STAGING',
+  channel: 'TELEGRAM',
+  deployment: 'dep_7',
+  user: 'user-77',
+  model: 'model-7',
+};
+
+/** Replies whose words are as unevenly common as those of a language, among 20,000. */
+const REPLIES = `
+  CREATE TABLE bench_texts AS
+    SELECT id, string_agg('word' || floor(20000 * power(random(), 4)), ' ') AS text
+    FROM generate_series(0, ${TEXTS - 1}) AS id, generate_series(1, 60) GROUP BY id`;
+
+/** Runs over a year, a few of which have rare values, chosen separately for each column. */
+function runsOf(bot: string, count: number, usual: Sort, rare: Sort): string {
+  const mostly = (part: number, column: keyof Sort) =>
+    `CASE WHEN n % ${part} = 0 THEN '${rare[column]}' ELSE '${usual[column]}' END`;
+  return `
+    INSERT INTO runs (id, bot_id, deployment_id, environment, kind, status, channel, session_id, input,
+      response, created_at, started_at, finished_at, latency_ms, prompt_tokens, completion_tokens, tools_called, model,
+      error_code)
+    SELECT
+      'run_' || lpad(to_hex(n), 26, '${bot === BOT_ID ? '0' : 'x'}'),
+      '${bot}',
+      ${mostly(20_011, 'deployment')},
+      (${mostly(499, 'environment')})::"Environment",
+      (${mostly(101, 'kind')})::"RunKind",
+      (CASE WHEN n % 100003 = 0 THEN 'QUEUED' WHEN n % 37 = 0 THEN 'FAILED' ELSE 'COMPLETED' END)::"RunStatus",
+      (${mostly(9_973, 'channel')})::"Channel",
+      CASE WHEN n % 20 = 0 THEN '${usual.user}' ELSE 'user-' || n % ${USERS} END,
+      'Where is my order ' || n || CASE WHEN n % 50021 = 0 THEN ', a rare word?' ELSE '?' END,
+      bench_texts.text,
+      moment, moment, moment + interval '1 second',
+      CASE WHEN n % 40009 = 0 THEN 30000 + n % 7 ELSE 500 + n % 2000 END,
+      CASE WHEN n % 60013 = 0 THEN 5000 ELSE 40 END, 60, '{}', ${mostly(30_011, 'model')},
+      CASE WHEN n % 100003 <> 0 AND n % 37 = 0 THEN
+        CASE WHEN n % 7919 = 0 THEN 'model_timeout' ELSE 'model_error' END END
+    FROM generate_series(1, ${count}) AS n JOIN bench_texts ON bench_texts.id = n % ${TEXTS},
+      LATERAL (SELECT timestamptz '2026-01-01T00:00:00Z' + n * interval '${DAYS} days' / ${count} AS moment) AS at`;
+}
