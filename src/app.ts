@@ -6,6 +6,10 @@ import { stopping } from './runs/active-runs.ts';
 import { createContextFactory } from './schema/context.ts';
 import { schema } from './schema/index.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
+import { createAuthenticateRequest } from './transport/authenticate-request.ts';
+import { createMayVisit } from './transport/chat/origin.ts';
+import { serveChatPages } from './transport/chat/page.ts';
+import { serveVisits } from './transport/chat/session.ts';
 import { serveConsole } from './transport/console/serve.ts';
 import { serveSession } from './transport/console/session.ts';
 import { createContextOf } from './transport/context-of.ts';
@@ -21,17 +25,15 @@ import { serveWebSocket } from './transport/graphql/websocket.ts';
 import { serveGraphQL } from './transport/graphql/yoga.ts';
 import { serveHealth } from './transport/health.ts';
 import { createHttp, type HttpOptions } from './transport/http.ts';
-import { createMetrics } from './transport/metrics/metrics.ts';
 import { countAnswers, createMetricsServer, serveMetrics } from './transport/metrics/serve.ts';
 import { createLimiter } from './transport/rate-limit.ts';
 import { createStreamLimit } from './transport/reading.ts';
 import { serveReference } from './transport/rest/reference/serve.ts';
 import { serveRest } from './transport/rest/rest.ts';
+import { serveTelegramWebhook } from './transport/telegram-webhook.ts';
 
 export type AppOptions = HttpOptions &
   DomainOptions & {
-    /** The server's public base URL, for the examples in the API reference. Default: the URL of the reader's request. */
-    publicUrl?: string | undefined;
     /** Who may read the metrics: holders of the token, and clients of the metrics server. None: no metrics. */
     metrics?: { token?: string | undefined; server?: boolean } | undefined;
     /** Documents that clients may run by id, besides Parley's own. With `only`, no other documents run. */
@@ -66,22 +68,32 @@ const SEND_LIMIT_MS = 1_000;
 export async function createApp({
   metrics: metricsAccess,
   persistedDocuments,
-  publicUrl,
   ...options
 }: AppOptions): Promise<App> {
   const documents = createDocuments(schema, persistedDocuments);
   const { database, redis, allowedOrigins = [], lifetime } = options;
-  const metrics = metricsAccess && createMetrics();
+  const metrics = metricsAccess && (await openMetrics());
   const observer = metrics?.observer;
-  const { domains, sessionTokens, consoleSessions, signInCodes, limits, queueDepth, drain } =
-    await createDomains({ ...options, observer });
+  const {
+    domains,
+    sessionTokens,
+    consoleSessions,
+    signInCodes,
+    limits,
+    queueDepth,
+    telegramWebhook,
+    drain,
+    ...web
+  } = await createDomains({ ...options, observer });
   const { keys } = domains;
   const authenticate = createAuthenticate({ keys, sessionTokens, consoleSessions, limits });
+  const mayVisit = createMayVisit(options.publicUrl);
+  const authenticateRequest = createAuthenticateRequest({ authenticate, mayVisit });
   const limiter = createLimiter({ authenticate, limits, observer });
   const { app: http, answers, connections } = createHttp({ ...options, limiter });
   lifetime.defer(() => http.close());
   const createContext = createContextFactory(domains);
-  const contextOf = createContextOf({ createContext, authenticate, limiter, connections });
+  const contextOf = createContextOf({ createContext, authenticateRequest, limiter, connections });
   if (metrics) {
     metrics.readFrom({ server: http.server, queueDepth });
     countAnswers(http, metrics);
@@ -100,9 +112,12 @@ export async function createApp({
     answers,
     acquireStream,
   });
-  await http.register(serveReference, { limiter, publicUrl });
+  await http.register(serveReference, { limiter, publicUrl: options.publicUrl });
   await http.register(serveConsole, { limiter });
+  await http.register(serveChatPages, { ...web, ...domains, limiter });
+  await http.register(serveVisits, { ...web, mayVisit, limiter });
   await http.register(serveSession, { keys, consoleSessions, signInCodes, limiter });
+  await http.register(serveTelegramWebhook, { webhook: telegramWebhook, limiter });
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
   const graphql = {
@@ -119,13 +134,13 @@ export async function createApp({
     prefix: '/graphql/stream',
     ...graphql,
     contextOf,
-    authenticate,
+    authenticateRequest,
     keys,
     connections,
   });
   await http.register(serveWebSocket, {
     ...graphql,
-    authenticate,
+    authenticateRequest,
     limiter,
     createContext,
     keys,
@@ -171,4 +186,10 @@ export async function createApp({
       await answers.sent(SEND_LIMIT_MS);
     },
   };
+}
+
+/** Loads the metrics only if they are read. */
+async function openMetrics() {
+  const { createMetrics } = await import('./transport/metrics/metrics.ts');
+  return createMetrics();
 }

@@ -25,6 +25,8 @@ export type Config = {
   allowedHosts: string[];
   /** The server's public base URL without a trailing slash, such as `https://bots.example`. None: unknown. */
   publicUrl: string | undefined;
+  /** Base URL of the Bot API server without a trailing slash; none: Telegram's own. */
+  telegramApiRoot: string | undefined;
   /** Origins whose pages may call `/graphql*`. */
   allowedOrigins: string[];
   /** GraphQL documents by the ids under which clients may run them. With `only`, no other documents run. */
@@ -94,6 +96,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
         : undefined,
     allowedHosts: all.PARLEY_ALLOWED_HOSTS,
     publicUrl: all.PUBLIC_URL,
+    telegramApiRoot: all.TELEGRAM_API_ROOT,
     allowedOrigins: all.PARLEY_ALLOWED_ORIGINS,
     persistedDocuments: {
       manifest: all.PARLEY_PERSISTED_DOCUMENTS,

@@ -3,13 +3,23 @@ import type { ConsoleSessions } from './accounts/console-sessions.ts';
 import type { Limits } from './accounts/limits.ts';
 import type { SessionTokens } from './accounts/session-tokens.ts';
 import type { SignInCodes } from './accounts/sign-in-codes.ts';
+import type { Visited } from './accounts/visitors.ts';
 import { createAgentDomain } from './agent/compose.ts';
 import { createSentPrompts } from './agent/sent-prompt.ts';
 import { createBots } from './bots/bots.ts';
+import {
+  createChannelConnections,
+  createChannelsDomain,
+  type TelegramOptions,
+} from './channels/compose.ts';
+import type { TelegramWebhook } from './channels/telegram/webhook.ts';
+import { createChatPages } from './channels/web/chat-pages.ts';
+import { createVisits, type Visits } from './channels/web/visits.ts';
 import { createCoordination } from './coordination/compose.ts';
 import type { Redis } from './coordination/redis.ts';
 import { createServerState } from './coordination/server-state.ts';
 import { createOwner } from './coordination/worker-lease.ts';
+import { createActiveDeployments } from './deployments/active.ts';
 import { createDeploymentsDomain } from './deployments/compose.ts';
 import type { EnvironmentCipher } from './deployments/environment.ts';
 import { createExecutionDomain } from './execution/compose.ts';
@@ -38,6 +48,13 @@ export type DomainOptions = {
   allowedOrigins?: string[] | undefined;
   /** `host:port` of private hosts that tools may call. */
   allowedHosts: string[];
+  /**
+   * The server's public base URL, without a trailing slash. Telegram sends updates there if it is `https:`; else they are polled. The examples in
+   * the API reference have it too; by default they have the URL of the reader's request.
+   */
+  publicUrl?: string | undefined;
+  /** The Bot API server, and time limits for it. */
+  telegram?: TelegramOptions | undefined;
   /** Base URL of the collector that receives traces; none by default. */
   otlpEndpoint?: string | undefined;
   /** Describes this process to the collector, besides its name, version and instance. */
@@ -62,8 +79,12 @@ export type ComposedDomains = {
   consoleSessions: ConsoleSessions;
   signInCodes: SignInCodes;
   limits: Limits;
+  visits: Visits;
+  /** Finds a bot that has a chat page. */
+  findVisited(botId: string): Promise<Visited | undefined>;
   /** The length of the queue, for the metrics. */
   queueDepth(): Promise<QueueDepth>;
+  telegramWebhook: TelegramWebhook;
   /** Starts no more runs and waits for the active ones. It aborts the remaining ones after the limit. */
   drain(limitMs: number): Promise<void>;
 };
@@ -81,9 +102,14 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
   lifetime.onStart(owner.start);
   const shared = { prisma, sql, owner, pubsub, observer, log, lifetime };
   const sessions = createSessionsDomain(shared);
-  const runs = createRunsDomain({ ...options, ...shared, activeRuns });
+  const runs = await createRunsDomain({ ...options, ...shared, activeRuns });
   const { agent, probeTools } = createAgentDomain({ ...options, ...sessions, observer });
-  const deployments = createDeploymentsDomain({ ...options, ...coordination, prisma, probeTools });
+  const activeDeployments = createActiveDeployments({ ...options, prisma });
+  const channels = createChannelConnections({ ...options, ...shared, activeDeployments });
+  const { connector: connections } = channels;
+  const deployments = createDeploymentsDomain({
+    ...{ ...options, ...coordination, prisma, activeDeployments, probeTools, connections },
+  });
   const execution = createExecutionDomain({
     ...shared,
     ...sessions,
@@ -93,6 +119,22 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
     agent,
     promptDays: options.promptDays,
   });
+  const visits = createVisits({
+    ...accounts,
+    windows: coordination.createWindows(),
+    secretKeys: options.secretKeys,
+    now: options.clock,
+  });
+  const { limits } = accounts;
+  const answering = createChannelsDomain({
+    ...shared,
+    ...channels,
+    ...sessions,
+    ...runs,
+    ...execution,
+    activeDeployments,
+    limits,
+  });
   return {
     domains: {
       prisma,
@@ -100,7 +142,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
       keys: accounts.keys,
       sessionTokens: accounts.sessionTokens,
       signInCodes: accounts.signInCodes,
-      bots: createBots({ prisma, pubsub, versions }),
+      bots: createBots({ prisma, pubsub, versions, releaseChannels: connections.release }),
       deployments: deployments.deployments,
       deploymentChanges: deployments.deploymentChanges,
       sessions: sessions.sessions,
@@ -115,13 +157,21 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
       runChanges: runs.runChanges,
       replay: runs.replay,
       cancel: runs.cancel,
+      chatPages: createChatPages({ ...deployments, prisma, publicUrl: options.publicUrl }),
+      visits,
       server: createServerState({ ...options, allowedOrigins }),
     },
     sessionTokens: accounts.sessionTokens,
     consoleSessions: accounts.consoleSessions,
     signInCodes: accounts.signInCodes,
-    limits: accounts.limits,
+    limits,
+    visits,
+    findVisited: accounts.findVisited,
     queueDepth: runs.queueDepth,
-    drain: execution.drain,
+    telegramWebhook: answering.telegramWebhook,
+    async drain(limitMs) {
+      await answering.stopTaking();
+      await execution.drain(limitMs);
+    },
   };
 }

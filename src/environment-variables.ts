@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { z } from 'zod';
 import { isApiKey } from './accounts/key-format.ts';
+import { isOrigin } from './input.ts';
 import { jsonText } from './json.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -22,14 +23,9 @@ function isHostAndPort(entry: string): boolean {
   return /^([\w.-]+|\[[\da-fA-F:.]+\]):\d+$/.test(entry) && URL.canParse(`http://${entry}`);
 }
 
-/** Examples: `https://shop.example`, `http://localhost:3000`. Browsers send an origin without a path. */
-function isOrigin(entry: string): boolean {
-  return /^https?:/.test(entry) && URL.canParse(entry) && new URL(entry).origin === entry;
-}
-
-/** Whether a URL consists of only an origin and a path. */
+/** Whether a URL consists of only an origin and a path. True for a text that is no URL, which is another problem. */
 function isPlainAddress(address: string): boolean {
-  if (!URL.canParse(address)) return false;
+  if (!URL.canParse(address)) return true;
   const { username, password, search, hash } = new URL(address);
   return `${username}${password}${search}${hash}` === '';
 }
@@ -120,6 +116,10 @@ export const environmentVariables = z
       z.array(z.string().refine(isOrigin, 'must be origins, such as https://shop.example')),
     ),
     PUBLIC_URL: url(/^https?$/, 'must be an http:// or https:// address')
+      .refine(isPlainAddress, 'must not contain a user, query or fragment')
+      .transform((text) => new URL(text).href.replace(/\/+$/, ''))
+      .optional(),
+    TELEGRAM_API_ROOT: url(/^https?$/, 'must be an http:// or https:// address')
       .refine(isPlainAddress, 'must not contain a user, query or fragment')
       .transform((text) => new URL(text).href.replace(/\/+$/, ''))
       .optional(),

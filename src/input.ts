@@ -49,6 +49,26 @@ export const botId = z
     'must not begin with acc_, key_, dep_, ses_, msg_ or run_',
   );
 
+/** Examples: `https://shop.example`, `http://localhost:3000`. Browsers send an origin without a path. */
+export function isOrigin(entry: string): boolean {
+  return /^https?:/.test(entry) && URL.canParse(entry) && new URL(entry).origin === entry;
+}
+
+/** Origins of the pages that may contain a bot's chat page: at most 50, or `*` for every page. */
+export const webOrigins = listOf(
+  text.refine(
+    (entry) => entry === '*' || (entry.length <= 255 && isOrigin(entry)),
+    'must be an origin, such as https://shop.example, or *',
+  ),
+  50,
+);
+
+/** A limit of what one visitor's address may do in a time window. */
+export const visitorLimit = z
+  .int('must be a whole number')
+  .min(1, 'must be at least 1')
+  .max(100_000, 'must be at most 100,000');
+
 /** The client's id for a conversation: 1 to 256 visible characters. */
 export const sessionId = text.refine(
   (id) => /^[^\p{C}\p{Z}]{1,256}$/u.test(id),

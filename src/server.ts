@@ -19,7 +19,7 @@ import { createLifetime, type OwnedLifetime } from './lifetime.ts';
 import type { Model } from './model/model.ts';
 import { createOfflineModel } from './model/offline.ts';
 import { createOpenAIModel } from './model/openai.ts';
-import { openEmbedded, openPostgres } from './storage/database.ts';
+import { type Database, openPostgres } from './storage/database.ts';
 import { assertSecretKey, generatedSecretKey, secretKeyCheck } from './storage/secret-key.ts';
 
 /** Milliseconds between two words of the offline model, slow enough for a person to see the streaming. */
@@ -32,9 +32,7 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
   process.umask(0o077);
   const config = readConfig();
   const log = pino(loggerOf(config));
-  const database = config.databaseUrl
-    ? await openPostgres(config.databaseUrl)
-    : await openEmbedded(config.dataDirectory);
+  const database = await openDatabase(config);
   lifetime.defer(database.close);
   const { prisma } = database;
   const redis = config.redisUrl
@@ -54,6 +52,7 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
     secretKeys,
     allowedOrigins: config.allowedOrigins,
     publicUrl: config.publicUrl,
+    telegram: { apiRoot: config.telegramApiRoot },
     persistedDocuments: config.persistedDocuments,
     model: modelOf(config),
     log,
@@ -92,6 +91,13 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
   greet({ address, metricsAddress }, { newKey, code }, config);
   // `parley start` and `parley dev` run this process and wait for this message.
   process.send?.({ address, ...(newKey && { key: newKey }) });
+}
+
+/** Loads the embedded database only if it is used. */
+async function openDatabase({ databaseUrl, dataDirectory }: Config): Promise<Database> {
+  if (databaseUrl) return openPostgres(databaseUrl);
+  const { openEmbedded } = await import('./storage/embedded.ts');
+  return openEmbedded(dataDirectory);
 }
 
 /** Issues the code of the first start's sign-in link. */

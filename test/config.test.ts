@@ -61,6 +61,7 @@ describe('the settings', () => {
         PARLEY_RETENTION_DAYS: '30',
         PARLEY_PROMPT_DAYS: '0',
         PUBLIC_URL: 'HTTPS://Bots.example/parley/',
+        TELEGRAM_API_ROOT: 'http://127.0.0.1:8081/',
         LOG_LEVEL: 'warn',
       }),
     ).toMatchObject({
@@ -80,6 +81,7 @@ describe('the settings', () => {
       metrics: { token: 'sixteen-letters!', port: 9464 },
       retentionDays: 30,
       publicUrl: 'https://bots.example/parley',
+      telegramApiRoot: 'http://127.0.0.1:8081',
       logLevel: 'warn',
     });
   });
@@ -96,6 +98,7 @@ describe('the settings', () => {
         TRUST_PROXY: 'proxy.example',
         PARLEY_ALLOWED_HOSTS: 'shop:99999',
         PUBLIC_URL: 'https://bots.example?x',
+        TELEGRAM_API_ROOT: 'api.telegram.org',
         OTEL_EXPORTER_OTLP_ENDPOINT: '127.0.0.1:4318',
         PARLEY_METRICS_TOKEN: 'short',
         PARLEY_METRICS_PORT: '70000',
@@ -120,6 +123,7 @@ describe('the settings', () => {
       'PARLEY_METRICS_TOKEN must be 16 to 256 visible ASCII characters',
       'PARLEY_METRICS_PORT must be a port number',
       'PUBLIC_URL must not contain a user, query or fragment',
+      'TELEGRAM_API_ROOT must be an http:// or https:// address',
       'OTEL_EXPORTER_OTLP_ENDPOINT must be an http:// or https:// address',
       'OTEL_RESOURCE_ATTRIBUTES must be name=value entries, each name once',
       'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',

@@ -32,11 +32,14 @@ export const ALONE = [
  */
 const ON_BOTH = [
   'test/accounts/{account-end,audit-log,key-watchers}.test.ts',
+  'test/channels/telegram/{chat,killed,polling}.test.ts',
+  'test/deployments/history.test.ts',
   'test/storage/**',
+  'test/channels/web/page.test.ts',
   'test/idempotency/**',
   'test/sessions/**',
   'test/coordination/worker-lease.test.ts',
-  'test/runs/{batches,begin,begin-turn,cancel,export,fairness,feedback,killed,levels,list,lost-answers,queue,retention,statements,stats,text-search,usage}.test.ts',
+  'test/runs/{batches,begin,begin-turn,cancel,excerpts,export,fairness,feedback,killed,levels,list,lost-answers,queue,retention,statements,stats,text-search,usage}.test.ts',
   'test/schema/{read-budget,server}.test.ts',
   'test/command/journey.test.ts',
   'test/{canary,journey}.test.ts',

@@ -1,6 +1,6 @@
 import type { Redactor } from '../deployments/redact.ts';
 import type { Model, ModelEvent, ModelRequest } from '../model/model.ts';
-import { ATTRIBUTE, OPERATION } from '../runs/semconv.ts';
+import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import type { Span } from '../runs/trace.ts';
 import { shorten } from './untrusted-text.ts';
 
@@ -53,6 +53,7 @@ export function traceCall(
         [ATTRIBUTE.finishReasons]: [shorten(event.reason, MAX_TEXT, redactor)],
         [ATTRIBUTE.inputTokens]: event.usage?.promptTokens,
         [ATTRIBUTE.outputTokens]: event.usage?.completionTokens,
+        [OWN_ATTRIBUTE.modelAttempts]: event.attempts,
       });
       span.end();
     },

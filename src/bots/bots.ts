@@ -10,6 +10,14 @@ import { makeId } from '../ids.ts';
 import { botId as botIdSchema } from '../input.ts';
 import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
 
+/** The settings of a bot that can change. */
+export type BotChanges = {
+  [Setting in 'name' | 'webOrigins' | 'visitorSessionsPerHour' | 'visitorMessagesPerMinute']?:
+    | Bot[Setting]
+    | null
+    | undefined;
+};
+
 /** The bots of all accounts. */
 export type Bots = {
   /**
@@ -25,8 +33,8 @@ export type Bots = {
    * @throws GatewayError `invalid_request` if the id is or was in use, or if the account has too many bots.
    */
   create(caller: Caller, input: { id?: string | null; name: string }): Promise<Bot>;
-  /** Renames a bot. Omitted fields stay as they are. @throws GatewayError `bot_not_found` */
-  update(caller: Caller, id: string, changes: { name?: string | null }): Promise<Bot>;
+  /** Changes a bot's settings. Omitted fields stay as they are. @throws GatewayError `bot_not_found` */
+  update(caller: Caller, id: string, changes: BotChanges): Promise<Bot>;
   /**
    * Deletes a bot with its deployments, sessions and runs. If it fails midway, the bot still exists with its remaining
    * rows, and a retry continues.
@@ -83,9 +91,20 @@ const TABLES = ['runs', 'sessions', 'deployments'] as const;
 const CACHE_TTL_MS = 1_000;
 const CACHE_SIZE = 10_000;
 
-type Parts = { prisma: PrismaClient; pubsub: PubSub; versions: Versions };
+type Parts = {
+  prisma: PrismaClient;
+  pubsub: PubSub;
+  versions: Versions;
+  /** Disconnects a bot from outside services before its deletion. It does not reject. */
+  releaseChannels?: (botId: string) => Promise<void>;
+};
 
-export function createBots({ prisma, pubsub, versions }: Parts): Bots {
+export function createBots({
+  prisma,
+  pubsub,
+  versions,
+  releaseChannels = async () => {},
+}: Parts): Bots {
   /** Account ids by bot id. */
   const owners = new LRUCache<string, string>({
     max: CACHE_SIZE,
@@ -107,6 +126,7 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
     botId: string,
     record: (tx: Prisma.TransactionClient) => Promise<void> = async () => {},
   ) => {
+    await releaseChannels(botId);
     for (const table of TABLES) while (await deleteBatch(table, botId));
     await prisma.$transaction(async (tx) => {
       await tx.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`;
@@ -159,11 +179,17 @@ export function createBots({ prisma, pubsub, versions }: Parts): Bots {
       }
     },
 
-    async update(caller, id, { name }) {
+    async update(caller, id, changes) {
+      const { name, webOrigins, visitorSessionsPerHour, visitorMessagesPerMinute } = changes;
       return prisma.$transaction(async (tx) => {
         const [bot] = await tx.bot.updateManyAndReturn({
           where: { id, accountId: caller.account.id },
-          data: name == null ? {} : { name },
+          data: {
+            name: name ?? undefined,
+            webOrigins: webOrigins ? [...new Set(webOrigins)] : undefined,
+            visitorSessionsPerHour: visitorSessionsPerHour ?? undefined,
+            visitorMessagesPerMinute: visitorMessagesPerMinute ?? undefined,
+          },
         });
         if (!bot) throw unknown(id);
         const change = { action: 'UPDATE_BOT', targetId: id, botId: id } as const;

@@ -11,7 +11,7 @@ process.on('SIGINT', () => {
   if (interruption.signal.aborted) process.exit(EXIT.interrupted);
   interruption.abort(new Interrupted());
 });
-// Each failed write also rejects where it was awaited. Without listeners, the process would crash before that.
+// An `error` event without a listener ends the process before the awaited write rejects.
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 

@@ -4,13 +4,19 @@ import type { Log } from '../log.ts';
 import { versionKey } from './cache-versions.ts';
 import type { Redis } from './redis.ts';
 
-/** The most that a name may count in one UTC minute and in one UTC day. */
-export type WindowLimit = { perMinute: number; perDay: number };
+/** The most that a name may count in one UTC minute, in one UTC hour and in one UTC day. */
+export type WindowLimit = {
+  perMinute: number;
+  /** Default: no limit. */
+  perHour?: number | undefined;
+  perDay: number;
+};
 
 /** The state of the windows after a count. */
 export type WindowCount = {
   taken: boolean;
   inMinute: number;
+  inHour: number;
   inDay: number;
   /** The time of the count, in Unix seconds. */
   now: number;
@@ -28,10 +34,10 @@ export type CountedVersions = {
   also?: string | undefined;
 };
 
-/** Counts by name in fixed windows: the UTC minute and the UTC day. */
+/** Counts by name in fixed windows: the UTC minute, the UTC hour and the UTC day. */
 export type Windows = {
   /**
-   * Atomically adds the cost to both windows, or to neither if it exceeds one of them or the limit is outdated.
+   * Atomically adds the cost to all windows, or to none if it exceeds one of them or the limit is outdated.
    */
   take(
     name: string,
@@ -42,6 +48,7 @@ export type Windows = {
 };
 
 const MINUTE_S = 60;
+const HOUR_S = 3_600;
 const DAY_S = 86_400;
 const MAX_NAMES = 100_000;
 
@@ -58,18 +65,27 @@ export function createMemoryWindows(
     max: MAX_NAMES,
   });
   return {
-    async take(name, cost, { perMinute, perDay }, { limit, also } = {}) {
+    async take(name, cost, { perMinute, perHour = Infinity, perDay }, { limit, also } = {}) {
       const now = Math.floor(clock() / 1_000);
       const last = counts.get(name);
       const since = (seconds: number) =>
         last && Math.floor(last.now / seconds) === Math.floor(now / seconds);
       const inMinute = since(MINUTE_S) && last ? last.inMinute : 0;
+      const inHour = since(HOUR_S) && last ? last.inHour : 0;
       const inDay = since(DAY_S) && last ? last.inDay : 0;
       const limitVersion = limit && versionOf(limit.name);
       const isCurrent = limitVersion === undefined || limitVersion === limit?.version;
-      const taken = isCurrent && inMinute + cost <= perMinute && inDay + cost <= perDay;
+      const fits =
+        inMinute + cost <= perMinute && inHour + cost <= perHour && inDay + cost <= perDay;
+      const taken = isCurrent && fits;
       const added = taken ? cost : 0;
-      const count = { taken, inMinute: inMinute + added, inDay: inDay + added, now };
+      const count = {
+        taken,
+        inMinute: inMinute + added,
+        inHour: inHour + added,
+        inDay: inDay + added,
+        now,
+      };
       counts.set(name, count);
       return { ...count, limitVersion, version: also && versionOf(also) };
     },
@@ -79,19 +95,21 @@ export function createMemoryWindows(
 /** As `createMemoryWindows`, in one round trip. Uses the server's time, so that replicas agree when a window ends. */
 const SCRIPT = `
 local now = tonumber(redis.call('TIME')[1])
-local minute, day = math.floor(now / ${MINUTE_S}), math.floor(now / ${DAY_S})
-local last = redis.call('HMGET', KEYS[1], 'minute', 'inMinute', 'day', 'inDay')
+local minute, hour, day = math.floor(now / ${MINUTE_S}), math.floor(now / ${HOUR_S}), math.floor(now / ${DAY_S})
+local last = redis.call('HMGET', KEYS[1], 'minute', 'inMinute', 'day', 'inDay', 'hour', 'inHour')
 local inMinute = tonumber(last[1]) == minute and tonumber(last[2]) or 0
 local inDay = tonumber(last[3]) == day and tonumber(last[4]) or 0
+local inHour = tonumber(last[5]) == hour and tonumber(last[6]) or 0
 local cost = tonumber(ARGV[1])
 local limitVersion = redis.call('GET', KEYS[2]) or ''
-local taken = limitVersion == ARGV[4] and inMinute + cost <= tonumber(ARGV[2]) and inDay + cost <= tonumber(ARGV[3])
+local taken = limitVersion == ARGV[5] and inMinute + cost <= tonumber(ARGV[2]) and inHour + cost <= tonumber(ARGV[3])
+  and inDay + cost <= tonumber(ARGV[4])
 if taken and cost > 0 then
-  inMinute, inDay = inMinute + cost, inDay + cost
-  redis.call('HSET', KEYS[1], 'minute', minute, 'inMinute', inMinute, 'day', day, 'inDay', inDay)
+  inMinute, inHour, inDay = inMinute + cost, inHour + cost, inDay + cost
+  redis.call('HSET', KEYS[1], 'minute', minute, 'inMinute', inMinute, 'hour', hour, 'inHour', inHour, 'day', day, 'inDay', inDay)
   if tonumber(last[3]) ~= day then redis.call('EXPIRE', KEYS[1], ${DAY_S} + ${MINUTE_S}) end
 end
-return { taken and 1 or 0, inMinute, inDay, now, limitVersion, redis.call('GET', KEYS[3]) or '' }
+return { taken and 1 or 0, inMinute, inHour, inDay, now, limitVersion, redis.call('GET', KEYS[3]) or '' }
 `;
 
 declare module 'ioredis' {
@@ -102,12 +120,14 @@ declare module 'ioredis' {
       versionKey: string,
       cost: number,
       perMinute: number,
+      perHour: number,
       perDay: number,
       readUnder: string,
     ): Result<
       [
         taken: number,
         inMinute: number,
+        inHour: number,
         inDay: number,
         now: number,
         limitVersion: string,
@@ -129,20 +149,22 @@ export function createSharedWindows({ client, prefix }: Redis, log: Log): Window
   return {
     async take(name, cost, limit, versions = {}) {
       try {
-        const { perMinute, perDay } = limit;
+        const { perMinute, perHour = Number.MAX_SAFE_INTEGER, perDay } = limit;
         // No data has the empty name, so its version is always the empty one.
         const readFrom = versions.limit ?? { name: '', version: '' };
-        const [taken, inMinute, inDay, now, limitVersion, version] = await client.takeFromWindows(
-          `${prefix}windows:${name}`,
-          versionKey(prefix, readFrom.name),
-          versionKey(prefix, versions.also ?? ''),
-          cost,
-          perMinute,
-          perDay,
-          readFrom.version,
-        );
+        const [taken, inMinute, inHour, inDay, now, limitVersion, version] =
+          await client.takeFromWindows(
+            `${prefix}windows:${name}`,
+            versionKey(prefix, readFrom.name),
+            versionKey(prefix, versions.also ?? ''),
+            cost,
+            perMinute,
+            perHour,
+            perDay,
+            readFrom.version,
+          );
         refused = false;
-        return { taken: taken === 1, inMinute, inDay, now, limitVersion, version };
+        return { taken: taken === 1, inMinute, inHour, inDay, now, limitVersion, version };
       } catch (err) {
         // A lost connection is already logged by `Redis.logTo`.
         if (client.status === 'ready' && !refused) {

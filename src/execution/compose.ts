@@ -28,7 +28,7 @@ type Parts = {
   pubsub: PubSub;
   activeDeployments: ActiveDeployments;
   drafts: Drafts;
-  sessions: Pick<Sessions, 'isDraft'>;
+  sessions: Pick<Sessions, 'isDraft' | 'assertNotReserved'>;
   turns: Turns;
   runs: Runs;
   queue: Queue;

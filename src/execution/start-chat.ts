@@ -34,8 +34,9 @@ export type ChatRequest = RunRequest & {
  * Acquires the session's turn and starts a run in the background. Source: the API document, "Chat".
  *
  * @param signal aborts the wait for the turn when the caller disconnects.
- * @throws GatewayError `bot_not_deployed`, `session_busy`, `idempotency_conflict` or `rate_limit_exceeded`, for a draft
- *   also `definition_invalid` and `invalid_request`; then no run was created, and the idempotency key is free again.
+ * @throws GatewayError `bot_not_deployed`, `session_busy`, `idempotency_conflict`, `rate_limit_exceeded`, `invalid_request`
+ *   for a reserved session id, and for a draft `definition_invalid`; then no run was created, and the idempotency key is
+ *   free again.
  */
 export type StartChat = (request: ChatRequest, signal: AbortSignal) => Promise<StartedRun>;
 
@@ -54,7 +55,7 @@ export function createStartChat({
   activeRuns: Pick<ActiveRuns, 'acquireSlot'>;
   activeDeployments: ActiveDeployments;
   drafts: Drafts;
-  sessions: Pick<Sessions, 'isDraft'>;
+  sessions: Pick<Sessions, 'isDraft' | 'assertNotReserved'>;
   turns: Turns;
   runs: Pick<Runs, 'begin'>;
   idempotency: Pick<Idempotency, 'notify' | 'release'>;
@@ -77,6 +78,10 @@ export function createStartChat({
     const { draft } = request;
     const input = [botId, environment, request.sessionId ?? null, message, context ?? null];
     const repeatable = repeatableOf(request, 'chat', input);
+    if (request.sessionId !== undefined && channel === 'API') {
+      const named = { botId, environment, sessionId: request.sessionId };
+      await sessions.assertNotReserved(named, 'input.sessionId');
+    }
     await using undo = new AsyncDisposableStack();
 
     let slot: Slot;

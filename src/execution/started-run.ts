@@ -10,8 +10,8 @@ import type { Replay } from '../runs/replay.ts';
 /** The validated fields that every request for a run has. */
 export type RunRequest = {
   accountId: string;
-  /** The key that requests the run, itself or by a session token. */
-  keyId: string;
+  /** The key that requests the run, itself or by a session token. Null for a user of a channel. */
+  keyId: string | null;
   /** The account's plan, which limits its active runs. */
   plan: Plan;
   botId: string;

@@ -65,6 +65,8 @@ export type ModelEvent =
       model: string | undefined;
       /** Undefined if the server sent none. */
       usage: Usage | undefined;
+      /** The number of requests to the server, if more than one was needed. */
+      attempts?: number | undefined;
     };
 
 /** A language model. */

@@ -111,11 +111,13 @@ export function createOpenAIModel({
       using deadline = startDeadline(request.timeout, { signal });
       try {
         let attempted = request;
+        let attempts = 0;
         for (let triesLeft = 1; ; triesLeft -= 1) {
+          attempts += 1;
           let hasSpoken = false;
           const listen = (event: ModelEvent) => {
             hasSpoken = true;
-            emit(event);
+            emit(event.type === 'finish' && attempts > 1 ? { ...event, attempts } : event);
           };
           try {
             return await attempt(attempted, listen, deadline.signal);

@@ -1,18 +1,12 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
-import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { startDeadline, untilAborted } from '../deadline.ts';
 import { StartupError } from '../errors.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
-import { takeLock } from './lock.ts';
 import { applyMigrations } from './migrate.ts';
-import { makePrivate } from './private-path.ts';
 import { createSilenceWatch } from './silence.ts';
-import { embeddedSql, postgresSql, type Sql } from './sql.ts';
+import { postgresSql, type Sql } from './sql.ts';
 
 /** The migrated database. */
 export type Database = {
@@ -99,53 +93,8 @@ export async function openPostgres(
   );
 }
 
-/**
- * Opens the embedded database in a data directory, creates it if necessary, and applies the migrations. Locks the
- * directory against other processes until `close`, and makes it unreadable to other users.
- *
- * @throws StartupError if the directory cannot be used, cannot be made private, or is in use.
- */
-export async function openEmbedded(dataDirectory: string): Promise<Database> {
-  const lock = await lockDirectory(dataDirectory);
-  try {
-    const database = await embed({ dataDir: join(dataDirectory, 'database') });
-    return {
-      ...database,
-      close: async () => {
-        await database.close();
-        lock.release();
-      },
-    };
-  } catch (error) {
-    lock.release();
-    throw new StartupError(
-      `PARLEY_DATA_DIR: the database in ${dataDirectory} cannot be opened: ${reason(error)}. Restore it from a backup, or name another directory.`,
-      { cause: error },
-    );
-  }
-}
-
-/** Opens PGlite and applies the migrations. Without `dataDir` the database is in memory. */
-export async function embed(options: PGliteOptions): Promise<Database> {
-  const pglite = await PGlite.create(options);
-  try {
-    await applyMigrations(new PrismaPGlite(pglite));
-    const database = connect('embedded database', new PrismaPGlite(pglite), embeddedSql(pglite));
-    return {
-      ...database,
-      close: async () => {
-        await database.close();
-        await pglite.close();
-      },
-    };
-  } catch (error) {
-    await pglite.close();
-    throw error;
-  }
-}
-
 /** @param hangUp closes the connections of `sql`, if it has its own. */
-function connect(
+export function connect(
   name: Database['name'],
   adapter: SqlDriverAdapterFactory,
   sql: Sql,
@@ -169,24 +118,8 @@ async function within(limitMs: number, work: PromiseLike<unknown>): Promise<void
   await untilAborted(work, deadline.signal);
 }
 
-async function lockDirectory(dataDirectory: string) {
-  const lock = await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
-    .then(() => makePrivate(dataDirectory, 0o700))
-    .then(() => takeLock(join(dataDirectory, 'lock')))
-    .catch((error) => {
-      if (error instanceof StartupError) throw error;
-      throw new StartupError(
-        `PARLEY_DATA_DIR: cannot use ${dataDirectory}: ${reason(error)}. Name a directory that this user may write to.`,
-        { cause: error },
-      );
-    });
-  if (lock !== null) return lock;
-  throw new StartupError(
-    `PARLEY_DATA_DIR: another Parley process is using ${dataDirectory}. Stop it, or name another directory.`,
-  );
-}
-
-function reason(error: unknown): string {
+/** The first line of an error's message. */
+export function reason(error: unknown): string {
   const message = error instanceof Error && error.message ? error.message : String(error);
   return message.split('\n', 1)[0] ?? message;
 }

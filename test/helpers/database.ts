@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { inject } from 'vitest';
-import { type Database, embed, openPostgres } from '../../src/storage/database.ts';
+import { type Database, openPostgres } from '../../src/storage/database.ts';
+import { embed } from '../../src/storage/embedded.ts';
 import { embeddedTemplate } from './embedded-template.ts';
 
 let opened: Promise<Database> | undefined;

@@ -4,7 +4,7 @@ import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promise
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import { embed } from '../../src/storage/database.ts';
+import { embed } from '../../src/storage/embedded.ts';
 import { applyMigrations } from '../../src/storage/migrate.ts';
 
 const MIGRATIONS = new URL('../../prisma/migrations/', import.meta.url);

@@ -6,7 +6,8 @@ import { describe, expect, inject, test } from 'vitest';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { makeId } from '../../src/ids.ts';
 import { createQueue } from '../../src/runs/queue.ts';
-import { type Database, openEmbedded } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { openEmbedded } from '../../src/storage/embedded.ts';
 import { signInByLink } from '../helpers/console.ts';
 import { idOf } from '../helpers/runs.ts';
 import {

@@ -1,7 +1,7 @@
 import { chmod, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import { openEmbedded } from '../../src/storage/database.ts';
+import { openEmbedded } from '../../src/storage/embedded.ts';
 import { makePrivate } from '../../src/storage/private-path.ts';
 import { generatedSecretKey } from '../../src/storage/secret-key.ts';
 import { dataDirectoryInUse, startServer, temporaryDirectory } from '../helpers/server.ts';

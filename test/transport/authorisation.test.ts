@@ -93,6 +93,7 @@ const tokenBy = async (
   const tokens = createSessionTokens({
     secretKeys: [TEST_SECRET_KEY],
     keys: { find: async () => ({ account, key }) },
+    findVisited: async () => undefined,
     now: () => issuedAt,
   });
   const session = { botId: bot, sessionId, environment };

@@ -1,6 +1,9 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FILE_LIMIT } from '../../src/accounts/limits.ts';
+import { CONSOLE_DIRECTORY } from '../../src/transport/console/files.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { exchange, readAnswers, requestText } from '../helpers/wire.ts';
 
@@ -9,6 +12,9 @@ const POLICY =
 
 /** The bound of the first screen's scripts, compressed, in bytes. */
 const MOST_SCRIPT = 150_000;
+
+/** The bound of all scripts of the console without the guide's content, compressed, in bytes. */
+const MOST_SCRIPTS = 400_000;
 
 let now = Date.UTC(2026, 10, 20, 12);
 let app: TestApp;
@@ -105,6 +111,23 @@ describe('the console', () => {
     );
     expect(scripts.length).toBeGreaterThan(0);
     expect(size).toBeLessThan(MOST_SCRIPT);
+  });
+
+  test('needs less than 400 kB of compressed JavaScript, and its editor only in the Studio', async () => {
+    const assets = join(CONSOLE_DIRECTORY, 'assets');
+    const names = (await readdir(assets)).filter((name) => name.endsWith('.js.br'));
+    const own = names.filter((name) => !name.startsWith('guide-page-'));
+    const sizes = await Promise.all(
+      own.map(async (name) => ({ name, size: (await stat(join(assets, name))).size })),
+    );
+    const sum = sizes.reduce((total, { size }) => total + size, 0);
+    const editor = sizes.find(({ name }) => name.startsWith('editor-'));
+    const inKilobytes = (size = 0) => `${(size / 1_000).toFixed(1)} kB`;
+    console.log(`The console: ${inKilobytes(sum)} of JavaScript, brotli.`);
+    console.log(`Its editor: ${inKilobytes(editor?.size)} of them.`);
+    expect(sum).toBeLessThan(MOST_SCRIPTS);
+    expect(editor?.size).toBeGreaterThan(0);
+    expect(await (await get('/bots/desk/studio')).text()).not.toContain('editor-');
   });
 
   test('counts its page and files against the files that an address may load in a minute', async () => {

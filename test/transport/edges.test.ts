@@ -57,7 +57,7 @@ const fieldOf = (of: GraphQLObjectType, field: Field, below: string, use: 0 | 1 
     const name = `${of.name}.${field.name}.${argument.name}`;
     if (argument.name === 'first') return [`first: ${[5, 1][use]}`];
     if (argument.name === 'environment' && use) return ['environment: STAGING'];
-    if (!isRequiredArgument(argument)) return [];
+    if (!isRequiredArgument(argument) && !(name in ARGUMENTS)) return [];
     const values = ARGUMENTS[name];
     if (!values) throw new Error(`ARGUMENTS lacks values for ${name}.`);
     return [`${argument.name}: ${values[use]}`];

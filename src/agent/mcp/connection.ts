@@ -7,7 +7,7 @@ import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
 import type { JsonObject } from '../../json.ts';
 import { VERSION } from '../../version.ts';
-import { toMcpFailure } from './failure.ts';
+import { ofClient } from './client-failure.ts';
 import { createMcpFetch } from './fetch.ts';
 import { collectTools, type Listing, toolPage } from './listing.ts';
 import { type CallResult, callResult } from './result.ts';
@@ -74,7 +74,7 @@ export async function connectTo(
   };
 
   const address = URL.parse(url);
-  if (!address) throw toMcpFailure(new EgressError('invalid-url'));
+  if (!address) throw ofClient(new EgressError('invalid-url'));
   const client = new Client({ name: 'parley', version: VERSION });
   client.setNotificationHandler(ToolListChangedNotificationSchema, forgetList);
   const transport = new StreamableHTTPClientTransport(address, {
@@ -110,7 +110,7 @@ export async function connectTo(
       if (listing) return listing;
       const pending = within(limits.connect, list()).catch((error) => {
         if (listing === pending) forgetList();
-        throw toMcpFailure(error);
+        throw ofClient(error);
       });
       listing = pending;
       return pending;
@@ -128,7 +128,7 @@ export async function connectTo(
         const options = { signal: call.signal, timeout: limits.call };
         return await client.request(request, callResult, options);
       } catch (error) {
-        throw signal.aborted ? signal.reason : toMcpFailure(error);
+        throw signal.aborted ? signal.reason : ofClient(error);
       } finally {
         signal.removeEventListener('abort', abort);
         calls -= 1;
@@ -155,7 +155,7 @@ export async function connectTo(
     return connection;
   } catch (error) {
     void close();
-    throw toMcpFailure(error);
+    throw ofClient(error);
   } finally {
     lifetime.removeEventListener('abort', stop);
   }

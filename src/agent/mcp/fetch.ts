@@ -6,7 +6,7 @@ import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
 import { jsonText } from '../../json.ts';
 import { normalizeLineEnds } from '../../model/line-ends.ts';
-import { CONNECTION_CLOSED } from './failure.ts';
+import { CONNECTION_CLOSED } from './client-failure.ts';
 
 /** Milliseconds between two notification streams: doubled each time, up to a minute. */
 const FIRST_PAUSE = 1_000;

@@ -2,7 +2,12 @@ import { LRUCache } from 'lru-cache';
 import { untilAborted } from '../../deadline.ts';
 import type { Egress } from '../../egress/egress.ts';
 import type { JsonObject } from '../../json.ts';
-import { connectTo, type McpConnection, type McpLimits, type McpTarget } from './connection.ts';
+import type {
+  McpConnection,
+  McpConnectionDependencies,
+  McpLimits,
+  McpTarget,
+} from './connection.ts';
 import { McpFailure, type McpFailureCode, toMcpFailure } from './failure.ts';
 import type { Listing } from './listing.ts';
 import type { CallResult } from './result.ts';
@@ -201,4 +206,13 @@ export function createMcpServers({
 function tooMany(): McpFailure {
   const message = 'Too many connections to tool servers are in use.';
   return new McpFailure('too-many', message, { type: 'too_many_connections' });
+}
+
+/** Loads the MCP client with the first connection. @throws McpFailure */
+async function connectTo(
+  target: McpTarget,
+  dependencies: McpConnectionDependencies,
+): Promise<McpConnection> {
+  const client = await import('./connection.ts');
+  return client.connectTo(target, dependencies);
 }

@@ -60,6 +60,7 @@ function createHttpTool(
         const { method, timeout } = request;
         const { query, body } = partsOf(input, request);
         addQuery(url, query);
+        if (hasWrittenHost(request)) span?.set({ [ATTRIBUTE.serverAddress]: url.hostname });
         const response = await egress.request({
           method,
           url: url.href,
@@ -98,6 +99,12 @@ function urlOf({ text, missing }: RenderedText): URL {
   const names = missing.slice(0, MAX_LISTED).join(', ');
   const lack = names && ` It has no value for ${names}.`;
   throw new ToolError(`The request URL is not valid.${lack}`, { type: 'invalid_url' });
+}
+
+/** Whether the definition writes the host out. A host from a variable may be a secret, so no trace names it. */
+function hasWrittenHost({ url: [first, ...rest] }: HttpRequest): boolean {
+  if (typeof first !== 'string') return false;
+  return rest.length === 0 || /^https?:\/\/[^/?#]+[/?#]/i.test(first);
 }
 
 /**

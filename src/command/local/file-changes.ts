@@ -1,4 +1,5 @@
-import { watch } from 'node:fs/promises';
+import { on } from 'node:events';
+import { watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readSourceFile, type SourceFile } from '../definitions/source-file.ts';
@@ -29,11 +30,12 @@ export async function* fileChanges(
       return reason;
     }
   };
-  // Watching begins before the first reading, so that no change is missed.
-  const events = watch(dirname(path), { signal });
+  // Both begin before the first reading, so that no change is missed. The watcher of `fs/promises` begins with its first
+  // `next`.
+  const events = on(watch(dirname(path), { signal }), 'change', { signal });
   const first = await read();
   if (first) yield first;
-  for await (const { filename } of events) {
+  for await (const [, filename] of events) {
     if (filename !== null && filename !== basename(path)) continue;
     await delay(SETTLE_MS, undefined, { signal });
     const changed = await read();

@@ -12,8 +12,11 @@ export const GUARDED: Record<string, KeyScope> = {
   'Bot.stats': 'RUNS',
   'Deployment.source': 'DEPLOY',
   'Run.deployment': 'RUNS',
+  'Run.context': 'RUNS',
   'Run.input': 'RUNS',
+  'Run.inputExcerpt': 'RUNS',
   'Run.response': 'RUNS',
+  'Run.responseExcerpt': 'RUNS',
   'Run.output': 'RUNS',
   'Run.error': 'RUNS',
   'Run.feedback': 'RUNS',
@@ -48,7 +51,8 @@ const OPEN: Record<string, string> = {
   Account: 'id name plan requestsPerMinute requestsPerDay bots createdAt suspendedAt',
   ApiKey: 'id name prefix scopes bots createdAt lastUsedAt expiresAt revokedAt',
   AuditEntry: 'id action keyId botId targetId createdAt',
-  Bot: 'id name createdAt activeDeployment deployments',
+  Bot: 'id name createdAt activeDeployment deployments chatPage webUrl webOrigins visitorSessionsPerHour visitorMessagesPerMinute',
+  ChatPage: 'name welcome suggestions',
   BotUsage: 'bot requests tokens',
   ChatReply: 'response output sessionId run runId latencyMs tokensUsed toolsCalled',
   CreateAccountPayload: 'account apiKey secret',
@@ -57,16 +61,16 @@ const OPEN: Record<string, string> = {
   CreateSessionTokenPayload: 'token expiresAt',
   CreateSignInCodePayload: 'code',
   Deployment:
-    'id bot environment status message envNames channels diagnostics active createdAt deployedAt rolledBackTo',
+    'id bot environment status version message envNames sentEnvNames channels channelStates diagnostics active createdAt deployedAt keyId previous rolledBackTo',
   KeyUsage: 'apiKey',
   MemoryEntry: 'name value updatedAt',
   Message: 'id role text toolName run createdAt',
   RateLimit: 'perMinute perDay limit remaining remainingMinute remainingDay resetAt',
   Run:
-    'id bot environment kind status channel user sessionId model createdAt startedAt finishedAt latencyMs ' +
+    'id cursor bot environment kind status channel user sessionId model createdAt startedAt finishedAt latencyMs ' +
     'promptTokens completionTokens tokensUsed tokensEstimated toolsCalled',
   Server: 'version startedAt',
-  Session: 'id sessionId environment lastSeenAt',
+  Session: 'id sessionId environment turns createdAt lastSeenAt',
   Usage: 'requestsThisMinute requestsToday',
   Viewer: 'account apiKey rateLimit usage',
 };
@@ -75,7 +79,7 @@ const OPEN: Record<string, string> = {
 export const PARTS = [
   ...['BotStats', 'DayStats', 'HourStats', 'DefinitionReport', 'Diagnostic', 'PageInfo'],
   ...['Dependency', 'RunError', 'RunExportPart', 'Span', 'Trace'],
-  ...['Feedback', 'RunPrompt', 'PromptPart'],
+  ...['ChannelState', 'Feedback', 'RunPrompt', 'PromptPart'],
   ...['RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
   ...['ChatDone', 'ChatFailed', 'ChatCancelled'],
 ];
@@ -89,6 +93,8 @@ export const TOKEN_FIELDS = [
   ...['Query.bot', 'Mutation.chat', 'Mutation.cancelRun', 'Mutation.addFeedback'],
   ...['Subscription.chat', 'Subscription.runEvents'],
   'Bot.session',
+  'Bot.chatPage',
+  ...['name', 'welcome', 'suggestions'].map((name) => `ChatPage.${name}`),
   ...['id', 'sessionId', 'environment', 'lastSeenAt', 'messages'].map((name) => `Session.${name}`),
   ...['id', 'role', 'text', 'createdAt'].map((name) => `Message.${name}`),
   ...OPEN_FIELDS.filter((field) => field.startsWith('ChatReply.')),

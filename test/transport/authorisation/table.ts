@@ -214,7 +214,8 @@ export const TABLE: Record<string, Row> = {
     ...DENIED,
   },
   'Mutation.forgetSession': {
-    operation: ({ bot }) => `forgetSession(botId: "${bot}", sessionId: "u")`,
+    operation: ({ bot }) => `forgetSession(botId: "${bot}", sessionId: "user-1")`,
+    forTokens: true,
     scopes: ['CHAT'],
     ...DENIED,
   },
@@ -282,7 +283,7 @@ export const TOKEN_TABLE: Record<
   'the messages of a session': {
     operation: ({ bot }) =>
       `query { bot(id: "${bot}") { session(id: "user-1") { messages { edges { node { role text } } } } } }`,
-    expected: refused('OK'),
+    expected: { ...refused('OK'), inStaging: 'OK' },
   },
   'the memory of a session': {
     operation: ({ bot }) =>
@@ -292,6 +293,29 @@ export const TOKEN_TABLE: Record<
   'the runs of messages': {
     operation: ({ bot }) =>
       `query { bot(id: "${bot}") { session(id: "user-1") { messages { edges { node { run { id } } } } } } }`,
+    expected: refused('INSUFFICIENT_SCOPE'),
+  },
+  'the session of the token': {
+    operation: ({ bot }) =>
+      `query { bot(id: "${bot}") { session { messages { edges { node { text } } } } } }`,
+    expected: {
+      own: 'OK',
+      ofAnotherSession: 'OK',
+      inStaging: 'OK',
+      ofAnotherBot: 'BOT_ACCESS_DENIED',
+    },
+  },
+  'the chat page of a bot': {
+    operation: ({ bot }) => `query { bot(id: "${bot}") { chatPage { name } } }`,
+    expected: {
+      own: 'OK',
+      ofAnotherSession: 'OK',
+      inStaging: 'OK',
+      ofAnotherBot: 'BOT_ACCESS_DENIED',
+    },
+  },
+  'the settings of a chat page': {
+    operation: ({ bot }) => `query { bot(id: "${bot}") { webOrigins } }`,
     expected: refused('INSUFFICIENT_SCOPE'),
   },
   'the events of a run': {

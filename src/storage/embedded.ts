@@ -1,0 +1,72 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
+import { PrismaPGlite } from 'pglite-prisma-adapter';
+import { StartupError } from '../errors.ts';
+import { connect, type Database, reason } from './database.ts';
+import { takeLock } from './lock.ts';
+import { applyMigrations } from './migrate.ts';
+import { makePrivate } from './private-path.ts';
+import { embeddedSql } from './sql.ts';
+
+/**
+ * Opens the embedded database in a data directory, creates it if necessary, and applies the migrations. Locks the
+ * directory against other processes until `close`, and makes it unreadable to other users.
+ *
+ * @throws StartupError if the directory cannot be used, cannot be made private, or is in use.
+ */
+export async function openEmbedded(dataDirectory: string): Promise<Database> {
+  const lock = await lockDirectory(dataDirectory);
+  try {
+    const database = await embed({ dataDir: join(dataDirectory, 'database') });
+    return {
+      ...database,
+      close: async () => {
+        await database.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw new StartupError(
+      `PARLEY_DATA_DIR: the database in ${dataDirectory} cannot be opened: ${reason(error)}. Restore it from a backup, or name another directory.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Opens PGlite and applies the migrations. Without `dataDir` the database is in memory. */
+export async function embed(options: PGliteOptions): Promise<Database> {
+  const pglite = await PGlite.create(options);
+  try {
+    await applyMigrations(new PrismaPGlite(pglite));
+    const database = connect('embedded database', new PrismaPGlite(pglite), embeddedSql(pglite));
+    return {
+      ...database,
+      close: async () => {
+        await database.close();
+        await pglite.close();
+      },
+    };
+  } catch (error) {
+    await pglite.close();
+    throw error;
+  }
+}
+
+async function lockDirectory(dataDirectory: string) {
+  const lock = await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
+    .then(() => makePrivate(dataDirectory, 0o700))
+    .then(() => takeLock(join(dataDirectory, 'lock')))
+    .catch((error) => {
+      if (error instanceof StartupError) throw error;
+      throw new StartupError(
+        `PARLEY_DATA_DIR: cannot use ${dataDirectory}: ${reason(error)}. Name a directory that this user may write to.`,
+        { cause: error },
+      );
+    });
+  if (lock !== null) return lock;
+  throw new StartupError(
+    `PARLEY_DATA_DIR: another Parley process is using ${dataDirectory}. Stop it, or name another directory.`,
+  );
+}
