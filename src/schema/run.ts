@@ -57,8 +57,7 @@ builder.prismaNode('Run', {
   fields: (t) => ({
     bot: t.relation('bot', { description: 'The bot that executes the run.' }),
     cursor: t.string({
-      description:
-        'Position of the run in lists of runs, for their `after` and `before`, whatever their filters are.',
+      description: 'Position of the run in any list of runs, for `after` and `before`.',
       select: { id: true, createdAt: true },
       resolve: ({ id, createdAt }) => writeCursor([createdAt.getTime(), id]),
     }),
