@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { entryLimit } from '../coordination/entry-limit.ts';
 import type { WindowCount, WindowLimit, Windows } from '../coordination/fixed-window-counter.ts';
 import { GatewayError } from '../errors.ts';
 import type { Account, Plan } from '../generated/prisma/client.ts';
@@ -77,7 +78,7 @@ const MAX_SPENT = 100_000;
 
 export function createLimits({ accounts, addresses, now = Date.now }: Parts): Limits {
   /** Addresses with no requests left, each with the end of its window in Unix seconds. */
-  const spent = new LRUCache<string, number>({ max: MAX_SPENT });
+  const spent = new LRUCache<string, number>(entryLimit(MAX_SPENT));
 
   return {
     async takeForAccount(account, cost, versioned, readUnder) {

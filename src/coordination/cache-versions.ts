@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { entryLimit } from './entry-limit.ts';
 import type { Redis } from './redis.ts';
 
 /**
@@ -22,7 +23,7 @@ const MAX_NAMES = 100_000;
 export type MemoryVersions = Versions & { current(name: string): string };
 
 export function createMemoryVersions(): MemoryVersions {
-  const versions = new LRUCache<string, string>({ max: MAX_NAMES });
+  const versions = new LRUCache<string, string>(entryLimit(MAX_NAMES));
   return {
     renew: async (name) => {
       versions.set(name, randomUUID());

@@ -2,6 +2,7 @@ import type { Result } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../log.ts';
 import { versionKey } from './cache-versions.ts';
+import { entryLimit } from './entry-limit.ts';
 import type { Redis } from './redis.ts';
 
 /** The most that a name may count in one UTC minute, in one UTC hour and in one UTC day. */
@@ -61,9 +62,9 @@ export function createMemoryWindows(
   clock: () => number = Date.now,
   versionOf: (name: string) => string | undefined = () => undefined,
 ): Windows {
-  const counts = new LRUCache<string, Omit<WindowCount, 'limitVersion' | 'version'>>({
-    max: MAX_NAMES,
-  });
+  const counts = new LRUCache<string, Omit<WindowCount, 'limitVersion' | 'version'>>(
+    entryLimit(MAX_NAMES),
+  );
   return {
     async take(name, cost, { perMinute, perHour = Infinity, perDay }, { limit, also } = {}) {
       const now = Math.floor(clock() / 1_000);
