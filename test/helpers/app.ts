@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { newApiKey } from '../../src/accounts/new-key.ts';
-import { type AppOptions, createApp } from '../../src/app.ts';
+import { type App, type AppOptions, createApp } from '../../src/app.ts';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { createEnvironmentCipher } from '../../src/deployments/environment.ts';
 import type {
@@ -16,7 +16,7 @@ import type {
   PrismaClient,
 } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
-import { createLifetime } from '../../src/lifetime.ts';
+import { createLifetime, type Lifetime } from '../../src/lifetime.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
@@ -29,9 +29,9 @@ export type TestApp = {
   prisma: PrismaClient;
   upstream: Upstream;
   /** Sends a request to the server in this process, without a socket. */
-  inject: FastifyInstance['inject'];
+  inject(request: InjectOptions | string): Promise<LightMyRequestResponse>;
   /** The server of the metrics, if the options enable it. It does not listen. */
-  metricsHttp: FastifyInstance | undefined;
+  readonly metricsHttp: FastifyInstance | undefined;
   /** The number of messages that wait for their session's turn. */
   waiting(): Promise<number>;
   /** The number of open WebSockets. */
@@ -118,13 +118,22 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
   app.setReady();
   const { port } = app.http.server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  let closed: Promise<unknown> | undefined;
-  const close = async (drainLimitMs = 0) => {
-    closed ??= app
-      .drain(drainLimitMs)
-      .then(() => lifetime[Symbol.asyncDispose]())
-      .then(() => upstream.close());
-    await closed;
+  // A closed app is released: the modules of a worker's test files refer to their apps until the worker ends.
+  let running: { app: App; lifetime: Lifetime } | undefined = { app, lifetime };
+  const current = () => {
+    if (!running) throw new Error('The app is closed.');
+    return running;
+  };
+  const end = async ({ app, lifetime }: ReturnType<typeof current>, drainLimitMs: number) => {
+    await app.drain(drainLimitMs);
+    await lifetime[Symbol.asyncDispose]();
+    await upstream.close();
+    running = undefined;
+  };
+  let closed: Promise<void> | undefined;
+  const close = (drainLimitMs = 0) => {
+    closed ??= end(current(), drainLimitMs);
+    return closed;
   };
   atTheEnd(close);
   const { prisma } = database;
@@ -133,12 +142,14 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     webSocketUrl: `ws://127.0.0.1:${port}/graphql/ws`,
     prisma,
     upstream,
-    inject: app.http.inject.bind(app.http),
-    metricsHttp: app.metricsHttp,
+    inject: (request) => current().app.http.inject(request),
+    get metricsHttp() {
+      return current().app.metricsHttp;
+    },
     waiting: () => prisma.turnWaiter.count(),
     openSockets: () => upgraded.size,
     openResponses: () => openResponses,
-    issueSignInCode: app.issueSignInCode,
+    issueSignInCode: (keyId) => current().app.issueSignInCode(keyId),
     close,
     graphql: (apiKey, query, variables) => postGraphQL(url, apiKey, query, variables),
     tenant: (tenantOptions) => makeTenant(prisma, url, tenantOptions),
