@@ -114,7 +114,9 @@ describe.each([
   });
 
   test('has files that count against their address separately from its requests', async () => {
-    const [file = ''] = filesOf(await (await get(path)).text());
+    const files = filesOf(await (await get(path)).text());
+    // GraphiQL's largest file has 5 MB.
+    const file = files.find((name) => name.endsWith('.css')) ?? '';
     for (let count = 0; count < FILE_LIMIT.perMinute; count += 1) {
       const { status, body } = await get(file, { 'if-none-match': '"other"' });
       await body?.cancel();
