@@ -1,8 +1,9 @@
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { Redirect, Route, Switch, useRoute } from 'wouter';
 import { Viewer } from '../operations/console/operations.ts';
 import { Frame } from './frame/frame.tsx';
 import { SignInAgain } from './frame/sign-in-again.tsx';
+import { lazyPart } from './parts/lazy-part.tsx';
 import { Failed } from './parts/state.tsx';
 import { Bots } from './screens/bots/bots.tsx';
 import { NotFound } from './screens/not-found.tsx';
@@ -15,17 +16,17 @@ import { session, signIn } from './server/session.ts';
 import { useStore } from './server/store.ts';
 import { ViewerContext } from './server/viewer.ts';
 
-const Deployments = lazy(screens.deployments);
-const Guide = lazy(screens.guide);
-const Settings = lazy(screens.settings);
-const Playground = lazy(screens.playground);
-const Compare = lazy(screens.compare);
-const Run = lazy(screens.run);
-const Runs = lazy(screens.runs);
-const Sessions = lazy(screens.sessions);
-const Start = lazy(screens.start);
-const Studio = lazy(screens.studio);
-const Parts = import.meta.env.DEV ? lazy(() => import('./screens/parts.tsx')) : NotFound;
+const Deployments = lazyPart(screens.deployments);
+const Guide = lazyPart(screens.guide);
+const Settings = lazyPart(screens.settings);
+const Playground = lazyPart(screens.playground);
+const Compare = lazyPart(screens.compare);
+const Run = lazyPart(screens.run);
+const Runs = lazyPart(screens.runs);
+const Sessions = lazyPart(screens.sessions);
+const Start = lazyPart(screens.start);
+const Studio = lazyPart(screens.studio);
+const Parts = import.meta.env.DEV ? lazyPart(() => import('./screens/parts.tsx')) : NotFound;
 
 /** Readable without a session. */
 const GUIDE = '/guide/:page?';
@@ -85,43 +86,41 @@ function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
 
 function Screens(): ReactNode {
   return (
-    <Suspense fallback={null}>
-      <Switch>
-        <Route path="/">
-          <Redirect to="/bots" replace />
-        </Route>
-        <Route path="/bots">
-          <Bots />
-        </Route>
-        <Route path="/bots/new">
-          <Start />
-        </Route>
-        <Route path="/bots/:id/start">{({ id }) => <Start key={id} botId={id} />}</Route>
-        <Route path="/settings/*?">
-          <Settings />
-        </Route>
-        <Route path="/bots/:id">
-          {({ id }) => <Redirect to={`/bots/${id}/playground`} replace />}
-        </Route>
-        <Route path="/bots/:id/playground">{({ id }) => <Playground key={id} botId={id} />}</Route>
-        <Route path="/bots/:id/runs">{({ id }) => <Runs key={id} botId={id} />}</Route>
-        <Route path="/bots/:id/sessions">{({ id }) => <Sessions key={id} botId={id} />}</Route>
-        <Route path="/runs/:id/compare/:other">
-          {({ id, other }) => <Compare key={`${id} ${other}`} id={id} other={other} />}
-        </Route>
-        <Route path="/bots/:id/deployments/:opened?">
-          {({ id, opened }) => <Deployments key={id} botId={id} {...(opened && { opened })} />}
-        </Route>
-        <Route path="/bots/:id/studio">{({ id }) => <Studio key={id} botId={id} />}</Route>
-        <Route path="/runs/:id">{({ id }) => <Run key={id} id={id} />}</Route>
-        <Route path={GUIDE}>{({ page }) => <Guide slug={page} />}</Route>
-        <Route path="/console/parts">
-          <Parts />
-        </Route>
-        <Route>
-          <NotFound />
-        </Route>
-      </Switch>
-    </Suspense>
+    <Switch>
+      <Route path="/">
+        <Redirect to="/bots" replace />
+      </Route>
+      <Route path="/bots">
+        <Bots />
+      </Route>
+      <Route path="/bots/new">
+        <Start />
+      </Route>
+      <Route path="/bots/:id/start">{({ id }) => <Start key={id} botId={id} />}</Route>
+      <Route path="/settings/*?">
+        <Settings />
+      </Route>
+      <Route path="/bots/:id">
+        {({ id }) => <Redirect to={`/bots/${id}/playground`} replace />}
+      </Route>
+      <Route path="/bots/:id/playground">{({ id }) => <Playground key={id} botId={id} />}</Route>
+      <Route path="/bots/:id/runs">{({ id }) => <Runs key={id} botId={id} />}</Route>
+      <Route path="/bots/:id/sessions">{({ id }) => <Sessions key={id} botId={id} />}</Route>
+      <Route path="/runs/:id/compare/:other">
+        {({ id, other }) => <Compare key={`${id} ${other}`} id={id} other={other} />}
+      </Route>
+      <Route path="/bots/:id/deployments/:opened?">
+        {({ id, opened }) => <Deployments key={id} botId={id} {...(opened && { opened })} />}
+      </Route>
+      <Route path="/bots/:id/studio">{({ id }) => <Studio key={id} botId={id} />}</Route>
+      <Route path="/runs/:id">{({ id }) => <Run key={id} id={id} />}</Route>
+      <Route path={GUIDE}>{({ page }) => <Guide slug={page} />}</Route>
+      <Route path="/console/parts">
+        <Parts />
+      </Route>
+      <Route>
+        <NotFound />
+      </Route>
+    </Switch>
   );
 }

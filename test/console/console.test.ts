@@ -176,6 +176,27 @@ describe('a new account', () => {
   });
 });
 
+describe('a screen whose code cannot be loaded', () => {
+  browserTest('opens when the server is back, and keeps the page', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const network = await startProxy(app.url);
+    atTheEnd(network.close);
+    const { page } = await signedIn(tenant.apiKey, `/bots/${bot}/playground`, network.url);
+    await page.getByLabel('Message').waitFor();
+    await page.evaluate(() => {
+      document.documentElement.dataset.page = 'first';
+    });
+    network.cut();
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
+    await page.getByText('Parley does not answer.').first().waitFor();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    network.restore();
+    await page.getByRole('heading', { name: 'No runs yet' }).waitFor();
+    expect(await page.locator('html').getAttribute('data-page')).toBe('first');
+  });
+});
+
 browserTest('the cookie of the console gives a script no access to the REST API', async () => {
   const tenant = await app.tenant();
   const { page } = await signedIn(tenant.apiKey);

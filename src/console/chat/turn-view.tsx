@@ -1,19 +1,21 @@
-import { lazy, memo, type ReactNode, Suspense } from 'react';
+import { memo, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { TurnRating } from '../feedback/turn-rating.tsx';
 import { useMayRate } from '../feedback/use-rating.ts';
 import { Badge } from '../parts/badge.tsx';
 import { IconButton } from '../parts/button.tsx';
 import { useCopy } from '../parts/copy.tsx';
+import { lazyPart } from '../parts/lazy-part.tsx';
 import { duration, ShortTime } from '../parts/time.tsx';
 import { useScope } from '../server/viewer.ts';
 import { Tools } from './tools.tsx';
 import { grouped, isOpen, type PieceGroup, type Turn, textOf } from './turn.ts';
 import { TurnProblem } from './turn-problem.tsx';
 
-/** Loads while the first message is written. If the network is lost before that, replies are plain text. */
-const markdown = import('./markdown.tsx').catch(() => ({ default: PlainText }));
-const Markdown = lazy(() => markdown);
+/** Loads while the first message is written. Until then, replies are plain text. */
+const markdown = () => import('./markdown.tsx');
+markdown().catch(() => {});
+const Markdown = lazyPart(markdown, PlainText);
 
 /** What can be done with a turn. The functions stay the same while the conversation grows. */
 export type TurnActions = {
@@ -149,11 +151,7 @@ function factsOf(turn: Turn): string {
 
 function Group({ group }: { group: PieceGroup }): ReactNode {
   if (Array.isArray(group)) return <Tools tools={group} />;
-  return (
-    <Suspense fallback={<PlainText text={group} />}>
-      <Markdown text={group} />
-    </Suspense>
-  );
+  return <Markdown text={group} />;
 }
 
 function PlainText({ text }: { text: string }) {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { type CombinedError, useQuery } from 'urql';
+import { type CombinedError, type OperationResult, useQuery } from 'urql';
 import type { Persisted } from '../../operations/console/persisted.ts';
 import { client } from './client.ts';
 import { returns } from './connection.ts';
@@ -70,6 +70,34 @@ export async function ask<Data, Variables extends object>(
 ): Promise<Answer<Data>> {
   const options = { requestPolicy: 'network-only' } as const;
   return answerOf(await client.query<Data, Variables>(query, variables, options).toPromise());
+}
+
+/**
+ * Runs a query once, past the cache. The signal cancels the request.
+ *
+ * @returns `undefined` if the signal was aborted before the answer.
+ */
+export async function askUntil<Data, Variables extends object>(
+  query: Persisted<Data, Variables>,
+  variables: Variables,
+  signal: AbortSignal,
+): Promise<Answer<Data> | undefined> {
+  const { promise, resolve } = Promise.withResolvers<OperationResult<Data> | undefined>();
+  const cancel = () => resolve(undefined);
+  signal.addEventListener('abort', cancel, { once: true });
+  const { unsubscribe } = client
+    .query<Data, Variables>(query, variables, { requestPolicy: 'network-only' })
+    .subscribe((result) => {
+      if (!result.stale) resolve(result);
+    });
+  if (signal.aborted) cancel();
+  try {
+    const result = await promise;
+    return result && answerOf(result);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    unsubscribe();
+  }
 }
 
 /** Runs a mutation on demand, with its state. @param changes as for `mutate`. */

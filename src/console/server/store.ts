@@ -25,6 +25,9 @@ export function createStore<Value>(initial: Value): Store<Value> {
   };
 }
 
-export function useStore<Value>({ subscribe, get }: Store<Value>): Value {
+export function useStore<Value>({
+  subscribe,
+  get,
+}: Pick<Store<Value>, 'subscribe' | 'get'>): Value {
   return useSyncExternalStore(subscribe, get);
 }

@@ -1,10 +1,11 @@
-import { lazy, Suspense, useContext, useEffect, useState } from 'react';
+import { useContext, useEffect, useState } from 'react';
 import { Icon } from '../../parts/icon.tsx';
+import { lazyPart } from '../../parts/lazy-part.tsx';
 import { ViewerContext } from '../../server/viewer.ts';
 import './open-palette.css';
 
 const load = () => import('./palette.tsx');
-const Palette = lazy(load);
+const Palette = lazyPart(load);
 
 const KEYS = /^(Mac|iP)/.test(navigator.platform) ? '⌘ K' : 'Ctrl K';
 
@@ -13,7 +14,7 @@ export function OpenPalette() {
   const isSignedIn = useContext(ViewerContext) !== undefined;
   const [isOpen, setOpen] = useState(false);
   // Keys that are typed right after the shortcut must find the palette open.
-  useEffect(() => void load(), []);
+  useEffect(() => void load().catch(() => {}), []);
   useEffect(() => {
     const toggle = (event: KeyboardEvent) => {
       const isShortcut = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
@@ -42,11 +43,7 @@ export function OpenPalette() {
           {KEYS}
         </span>
       </button>
-      {isOpen && (
-        <Suspense fallback={null}>
-          <Palette onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
+      {isOpen && <Palette onClose={() => setOpen(false)} />}
     </>
   );
 }

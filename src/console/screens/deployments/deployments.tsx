@@ -87,8 +87,7 @@ function Timeline({
   filter: DeploymentFilter;
 }) {
   const pages = useDeployments(botId, filter);
-  const { deployments, problem, isReading, hasMore, botName } = pages;
-  const isFirst = botName === undefined;
+  const { rows: deployments, head, problem, isReading, hasMore, isFirst } = pages;
   if (isFirst && problem) return <Failed problem={problem} onRetry={pages.readAgain} />;
   if (isFirst) return <Loading />;
   const isListed = deployments.some(({ id }) => id === opened);
@@ -103,7 +102,7 @@ function Timeline({
               key={deployment.id}
               botId={botId}
               deployment={deployment}
-              isRunning={pages.running.has(deployment.id)}
+              isRunning={head?.running.has(deployment.id) ?? false}
               isOpen={deployment.id === opened}
             />
           ))}

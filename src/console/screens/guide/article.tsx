@@ -1,24 +1,27 @@
 import { pages } from 'virtual:guide';
-import { type RefObject, use, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react';
 import { Link } from 'wouter';
+import { createLazyModule, type LazyModule, useLazyModule } from '../../parts/lazy-part.tsx';
 import './article.css';
 import { GuideNodes } from './nodes.tsx';
 import type { GuideNode, PageEntry } from './page.ts';
 
-const contents = new Map<PageEntry, Promise<GuideNode[]>>();
+const contents = new Map<PageEntry, LazyModule<GuideNode[]>>();
 
 /** The content of a page. Each page is loaded once. */
-function contentOf(page: PageEntry): Promise<GuideNode[]> {
-  const known = contents.get(page);
-  if (known) return known;
-  const content = page.load().then((module) => module.default);
+function contentOf(page: PageEntry): LazyModule<GuideNode[]> {
+  const content = contents.get(page) ?? createLazyModule(page.load);
   contents.set(page, content);
   return content;
 }
 
-/** A page's content, with links to the pages beside it. Suspends while the content is loaded. */
-export function Article({ page }: { page: PageEntry }) {
-  const nodes = use(contentOf(page));
+/** A page's content, with links to the pages beside it. */
+export function Article({ page, placeholder }: { page: PageEntry; placeholder: ReactNode }) {
+  const nodes = useLazyModule(contentOf(page));
+  return nodes ? <Content page={page} nodes={nodes} /> : placeholder;
+}
+
+function Content({ page, nodes }: { page: PageEntry; nodes: GuideNode[] }) {
   const inside = useRef<HTMLElement>(null);
   useScroll(inside);
   const at = pages.indexOf(page);

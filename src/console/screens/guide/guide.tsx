@@ -1,5 +1,5 @@
 import { pages } from 'virtual:guide';
-import { Suspense, useRef } from 'react';
+import { useRef } from 'react';
 import { Screen } from '../../frame/screen.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Empty, Skeleton } from '../../parts/state.tsx';
@@ -40,9 +40,7 @@ function GuidePage({ page }: { page: PageEntry }) {
           {contents}
         </details>
         <article key={page.slug} className="guide-article">
-          <Suspense fallback={<Loading />}>
-            <Article page={page} />
-          </Suspense>
+          <Article page={page} placeholder={<Loading />} />
         </article>
       </div>
     </Screen>

@@ -1,10 +1,10 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { useCopy } from '../../parts/copy.tsx';
-
+import { lazyPart } from '../../parts/lazy-part.tsx';
 import './run.css';
 
-const Markdown = lazy(() => import('../../chat/markdown.tsx'));
+const Markdown = lazyPart(() => import('../../chat/markdown.tsx'), PlainText);
 
 /** Characters that show at first. The rest shows on demand, because a long text is slow to lay out. */
 const MOST = 20_000;
@@ -26,11 +26,6 @@ export function RunText({
   const [isWhole, setWhole] = useState(false);
   const isCut = text.length > MOST && !isWhole;
   const shown = isCut ? text.slice(0, MOST) : text;
-  const plain = (
-    <p className="run-text-plain" dir="auto">
-      {shown}
-    </p>
-  );
   return (
     <section className="run-text" aria-label={title}>
       <header>
@@ -43,13 +38,7 @@ export function RunText({
           />
         )}
       </header>
-      {isMarkdown && text.length <= MOST ? (
-        <Suspense fallback={plain}>
-          <Markdown text={text} />
-        </Suspense>
-      ) : (
-        plain
-      )}
+      {isMarkdown && text.length <= MOST ? <Markdown text={text} /> : <PlainText text={shown} />}
       {isCut && (
         <Button onClick={() => setWhole(true)}>
           Show all {text.length.toLocaleString('en')} characters
@@ -57,5 +46,13 @@ export function RunText({
       )}
       {children}
     </section>
+  );
+}
+
+function PlainText({ text }: { text: string }) {
+  return (
+    <p className="run-text-plain" dir="auto">
+      {text}
+    </p>
   );
 }

@@ -8,7 +8,7 @@ import './filter-bar.css';
 import { TimeChip } from './time-chip.tsx';
 
 /** Pause in typing after which a search begins. */
-const PAUSE_MS = 200;
+const PAUSE_MS = 120;
 
 export type FilterChange = Partial<Record<FilterName, string>>;
 

@@ -39,7 +39,7 @@ export function RunTable({
   /** Stands in place of the rows if there are none. */
   children: ReactNode;
 }) {
-  const { runs, isFirst, isReading, problem, hasMore, readMore } = pages;
+  const { rows: runs, isFirst, isReading, problem, hasMore, readMore } = pages;
   const columns = useStore(shownColumns);
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({

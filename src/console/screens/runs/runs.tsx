@@ -1,8 +1,9 @@
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, ButtonLink, IconButton } from '../../parts/button.tsx';
+import { lazyPart } from '../../parts/lazy-part.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { placeIn, withPlace } from '../run/run-place.ts';
@@ -16,8 +17,11 @@ import './runs.css';
 import { useLiveRuns } from './use-live-runs.ts';
 import { useRuns } from './use-runs.ts';
 
-const Charts = lazy(() => import('./charts/charts.tsx'));
-const ExportDialog = lazy(() => import('./export/export-dialog.tsx'));
+const Charts = lazyPart(
+  () => import('./charts/charts.tsx'),
+  () => <div className="charts-space" />,
+);
+const ExportDialog = lazyPart(() => import('./export/export-dialog.tsx'));
 
 /** Width of the window, in pixels, from which a run opens beside the list. */
 const WIDE = 900;
@@ -82,14 +86,12 @@ function ReadRuns({ botId }: { botId: string }) {
       }
     >
       {isExporting && (
-        <Suspense fallback={null}>
-          <ExportDialog
-            botId={botId}
-            filter={filter}
-            filters={filters}
-            onClose={() => setExporting(false)}
-          />
-        </Suspense>
+        <ExportDialog
+          botId={botId}
+          filter={filter}
+          filters={filters}
+          onClose={() => setExporting(false)}
+        />
       )}
       <div className={selected ? 'runs runs-open' : 'runs'}>
         <div className="runs-list">
@@ -99,16 +101,14 @@ function ReadRuns({ botId }: { botId: string }) {
               setSearch((before) => withFilters(before, change), { replace: isTyping })
             }
           />
-          <Suspense fallback={<div className="charts-space" />}>
-            <Charts
-              botId={botId}
-              filter={filter}
-              now={now}
-              onRange={(from, to) =>
-                setSearch((before) => withFilters(before, { range: '', date: '', from, to }))
-              }
-            />
-          </Suspense>
+          <Charts
+            botId={botId}
+            filter={filter}
+            now={now}
+            onRange={(from, to) =>
+              setSearch((before) => withFilters(before, { range: '', date: '', from, to }))
+            }
+          />
           {compared && <CompareBar id={compared} />}
           {live.count > 0 && (
             <button type="button" className="runs-new" onClick={live.show}>
@@ -118,7 +118,7 @@ function ReadRuns({ botId }: { botId: string }) {
           <span className="unseen" role="status">
             {live.count > 0 ? `${live.count.toLocaleString('en')} new runs` : ''}
           </span>
-          {pages.problem && (pages.isFirst || pages.runs.length === 0) ? (
+          {pages.problem && (pages.isFirst || pages.rows.length === 0) ? (
             <Failed problem={pages.problem} onRetry={pages.readAgain} />
           ) : (
             <RunTable

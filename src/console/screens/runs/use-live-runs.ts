@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { RunChanges, type RunFilter, Runs } from '../../../operations/console/operations.ts';
 import { followAlways } from '../../server/follow.ts';
-import { ask } from '../../server/operations.ts';
+import { askUntil } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';
 import { session } from '../../server/session.ts';
 import { useStore } from '../../server/store.ts';
@@ -31,7 +31,7 @@ export type LiveRuns = {
 export function useLiveRuns(
   botId: string,
   filter: RunFilter,
-  { runs, isFirst, put, readAgain }: RunPages,
+  { rows: runs, isFirst, put, readAgain }: RunPages,
   isOn: boolean,
 ): LiveRuns {
   const isSignedIn = useStore(session) === 'open';
@@ -71,8 +71,9 @@ export function useLiveRuns(
 
   const catchUp = useCallback(
     async (signal: AbortSignal) => {
-      const { data } = await ask(Runs, { botId, first: PAGE, after: null, filter });
-      if (signal.aborted || !data || !listed.current) return;
+      const request = { botId, first: PAGE, after: null, filter };
+      const { data } = (await askUntil(Runs, request, signal)) ?? {};
+      if (!data || !listed.current) return;
       const { ids, newest } = listed.current;
       const page = data.runs.edges.map(({ node }) => node);
       hasGap.current ||= ids.size > 0 && !page.some(({ id }) => ids.has(id));

@@ -3,9 +3,10 @@ import { Link } from 'wouter';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Empty, Failed, Refused, Skeleton } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
+import type { Pages } from '../../server/use-pages.ts';
 import { type Place, sessionsAddress } from './place.ts';
 import { SessionFinder } from './session-finder.tsx';
-import type { ListedSession, SessionPages } from './use-sessions.ts';
+import type { ListedSession } from './use-sessions.ts';
 
 /** Width of the window, in pixels, from which a session opens beside the list. */
 const WIDE = 900;
@@ -19,7 +20,7 @@ export function SessionList({
 }: {
   botId: string;
   place: Place;
-  pages: SessionPages;
+  pages: Pages<ListedSession>;
   onPlace(change: Partial<Place>, isReplaced?: boolean): void;
 }) {
   const { environment, user } = place;
@@ -38,11 +39,11 @@ export function SessionList({
 function Rows({
   botId,
   place: { environment, user },
-  pages: { sessions, isReading, problem, hasMore, readMore, readAgain },
+  pages: { rows: sessions, isFirst, isReading, problem, hasMore, readMore, readAgain },
   onPlace,
 }: Parameters<typeof SessionList>[0]) {
   const list = useRef<HTMLUListElement>(null);
-  if (!sessions) {
+  if (isFirst) {
     if (problem) return <Failed problem={problem} onRetry={readAgain} />;
     return <LoadingRows />;
   }

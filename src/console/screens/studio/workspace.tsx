@@ -1,9 +1,10 @@
-import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { DeployPanel } from '../../deploy/deploy-panel.tsx';
 import { ENVIRONMENT_NAMES } from '../../deploy/version.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
+import { lazyPart } from '../../parts/lazy-part.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { useViewer } from '../../server/viewer.ts';
 import { EXAMPLES } from '../start/examples.ts';
@@ -25,7 +26,7 @@ import type { Definition } from './use-definition.ts';
 import type { EnvironmentName, PanelName } from './use-parameters.ts';
 import { useWork } from './use-work.ts';
 
-const Editor = lazy(() => import('./editor/editor.tsx'));
+const Editor = lazyPart(() => import('./editor/editor.tsx'), Loading);
 
 const NONE: readonly never[] = [];
 
@@ -129,18 +130,16 @@ export function Workspace({
               isChanged={work.isChanged}
             />
           )}
-          <Suspense fallback={<Loading />}>
-            <Editor
-              initial={work.initial}
-              variables={deployed}
-              onOpen={setEditor}
-              onChange={work.changed}
-              onRead={setRead}
-              onSave={format}
-              onFormat={format}
-              onRename={askForName}
-            />
-          </Suspense>
+          <Editor
+            initial={work.initial}
+            variables={deployed}
+            onOpen={setEditor}
+            onChange={work.changed}
+            onRead={setRead}
+            onSave={format}
+            onFormat={format}
+            onRename={askForName}
+          />
           <StatusBar isChanged={work.isChanged} isKept={work.isKept} />
         </div>
         <Panels

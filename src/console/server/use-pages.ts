@@ -1,0 +1,125 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { Persisted } from '../../operations/console/persisted.ts';
+import { returns } from './connection.ts';
+import { askUntil } from './operations.ts';
+import type { Problem } from './problem.ts';
+import { session } from './session.ts';
+import { useStore } from './store.ts';
+
+/** A part of a list, as the server has it. */
+export type Page<Row, Head> = {
+  rows: Row[];
+  /** Facts about the whole list that each page has. */
+  head: Head;
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+};
+
+export type Pages<Row, Head = undefined> = {
+  rows: Row[];
+  /** Absent until the first page is there. */
+  head: Head | undefined;
+  /** Whether the first page of the present list is not there yet. Rows of the list before may show. */
+  isFirst: boolean;
+  isReading: boolean;
+  problem: Problem | undefined;
+  hasMore: boolean;
+  /** Reads the next page, or again after a problem. */
+  readMore(): void;
+  /** Reads the list from its start. The rows stay until then. */
+  readAgain(): void;
+  /** Changes the rows that are there. */
+  change(update: (rows: Row[]) => Row[]): void;
+};
+
+type State<Row, Head> = {
+  rows: Row[];
+  head: Head | undefined;
+  /** Where the next page begins. */
+  cursor: string | null;
+  isFirst: boolean;
+  isReading: boolean;
+  problem?: Problem | undefined;
+};
+
+const START = { rows: [], head: undefined, cursor: null, isFirst: true, isReading: true };
+
+/**
+ * Reads a list page by page, and from its start when the server or the session is back. Other variables cancel the
+ * request under way.
+ *
+ * @param variables those of the query without the page. Another object is another list.
+ * @param toPage the page of an answer, `undefined` if it has none. It stays the same function.
+ */
+export function usePages<Data, Variables extends object, Row extends { id: string }, Head>(
+  query: Persisted<Data, Variables & { first: number; after?: string | null }>,
+  { size, variables }: { size: number; variables: Variables },
+  toPage: (data: Data) => Page<Row, Head> | undefined,
+): Pages<Row, Head> {
+  const [state, setState] = useState<State<Row, Head>>(START);
+  const reading = useRef<AbortController>(undefined);
+  const read = useCallback(
+    async (after: string | null) => {
+      reading.current?.abort();
+      const controller = new AbortController();
+      reading.current = controller;
+      setState((before) => ({ ...before, isReading: true, problem: undefined }));
+      const answer = await askUntil(query, { ...variables, first: size, after }, controller.signal);
+      if (!answer) return;
+      const page = answer.data && toPage(answer.data);
+      if (page) setState((before) => withPage(before, page, after));
+      else setState((before) => ({ ...before, isReading: false, problem: answer.problem }));
+    },
+    [query, size, variables, toPage],
+  );
+  const readAgain = useCallback(() => void read(null), [read]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another way to read is another list
+  useEffect(() => setState((before) => ({ ...before, isFirst: true })), [read]);
+  const returned = useStore(returns);
+  const isSignedIn = useStore(session) === 'open';
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is read again when the server is back
+  useEffect(() => {
+    if (!isSignedIn) return undefined;
+    readAgain();
+    return () => reading.current?.abort();
+  }, [readAgain, returned, isSignedIn]);
+  const change = useCallback(
+    (update: (rows: Row[]) => Row[]) =>
+      setState((before) => ({ ...before, rows: update(before.rows) })),
+    [],
+  );
+  const { rows, head, cursor, isFirst, isReading, problem } = state;
+  return {
+    rows,
+    head,
+    isFirst,
+    isReading,
+    problem,
+    hasMore: cursor !== null,
+    readMore: () => void read(isFirst ? null : cursor),
+    readAgain,
+    change,
+  };
+}
+
+/** Adds a page at the end; or puts the first page at the start of the list, if it reaches what the list has. */
+function withPage<Row extends { id: string }, Head>(
+  { rows: known, cursor, isFirst }: State<Row, Head>,
+  { rows, head, pageInfo }: Page<Row, Head>,
+  after: string | null,
+): State<Row, Head> {
+  const state = { head, isFirst: false, isReading: false };
+  const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+  if (after !== null) return { ...state, rows: joined(known, rows), cursor: next };
+  const whole = joined(rows, known);
+  const reaches = !isFirst && next !== null && whole.length < rows.length + known.length;
+  // The list goes on where its last page ended.
+  return reaches && whole.length > rows.length
+    ? { ...state, rows: whole, cursor }
+    : { ...state, rows, cursor: next };
+}
+
+/** The rows of both parts, each once: a row that moves while the list is read can be in two pages. */
+export function joined<Row extends { id: string }>(first: Row[], then: Row[]): Row[] {
+  const ids = new Set(first.map(({ id }) => id));
+  return [...first, ...then.filter(({ id }) => !ids.has(id))];
+}
