@@ -9,7 +9,7 @@ export type Sentence = readonly (string | { code: string })[];
 /** The sentences of the manual by chapter, which `build/language-help.ts` takes from its Markdown. */
 export type Help = { readonly [chapter: string]: readonly Sentence[] };
 
-/** A word of the text that the manual explains. */
+/** A word in the definition that has an entry in the manual, and the manual's chapter. */
 export type Topic = { from: number; to: number; word: string; chapter: string };
 
 const CHAPTERS: { readonly [block in BlockName]: string } = {
@@ -27,7 +27,7 @@ const CHAPTERS: { readonly [block in BlockName]: string } = {
   request: 'Tools',
 };
 
-/** The words of arguments that the manual explains by another word. */
+/** Arguments whose help is that of another word. */
 const ARGUMENT_WORDS: { readonly [word: string]: { word: string; chapter: string } } = {
   env: { word: 'env', chapter: 'Values' },
   mcp: { word: 'mcp', chapter: 'Tools' },
@@ -38,7 +38,7 @@ const ARGUMENT_WORDS: { readonly [word: string]: { word: string; chapter: string
 
 const ROOTS = ['context', 'memory', 'input', 'session', 'now', 'env'];
 
-/** Most sentences that are shown for a word. */
+/** The largest number of sentences that the help shows. */
 const SHOWN = 4;
 
 /** The word at an offset that the manual explains. */
@@ -51,7 +51,7 @@ export function topicAt(syntax: Syntax, offset: number): Topic | undefined {
   return topic && { from: token.start, to: token.end, ...topic };
 }
 
-/** @returns the sentences on a topic, those that begin with it first. */
+/** Finds the manual's sentences on a topic. Sentences that begin with the topic come first. */
 export function sentencesOn({ word, chapter }: Pick<Topic, 'word' | 'chapter'>, help: Help) {
   const all = help[chapter] ?? [];
   const named = all.filter((sentence) => codeOf(sentence).some((code) => hasWord(code, word)));
