@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: measures the cost of a chat in Parley next to two references, in one interleaved run. It takes about
- * 4 minutes; with `--quick` less than one, with rougher figures. It prints figures without judging them, and fails only
- * if a response is not a whole reply.
+ * 15 minutes; with `--quick` about one, with rougher figures. It prints figures without judging them, and fails only
+ * if a response is not a whole reply. With `--against PATH`, it measures another checkout of Parley in place of Parley
+ * on PGlite, to compare a change with the code before it.
  *
  * `npm run bench -- --runs`: measures pages of runs among a million, on PostgreSQL, in about a minute.
  *
@@ -10,27 +11,34 @@
  *
  * `npm run bench -- --command`: measures how fast the command starts, in a few seconds.
  */
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { benchCommand } from './command.ts';
 import { definitionLine } from './definition.ts';
-import { type Case, measure, type Plan, warmUp } from './measure.ts';
+import { type Footprint, installedBytes, measureStarts } from './footprint.ts';
+import { type Case, measure, memoryAfter, type Plan, warmUp } from './measure.ts';
 import { type CaseResults, caseTable, markdownTable } from './report.ts';
 import { benchRuns } from './runs.ts';
-import { startTargets, type Target } from './targets.ts';
+import { prepareServers, startTarget, type Target } from './targets.ts';
 import { benchWeb, type WebPlan } from './web.ts';
 import { MODES } from './workload.ts';
 
 const FULL: Plan = {
-  firstWarmUp: { ms: 2_500, chats: 4_000 },
-  warmUp: { ms: 3_000, chats: 10_000 },
-  round: { ms: 1_200, chats: 10_000 },
+  firstWarmUp: 6_000,
+  warmUp: 1_000,
+  round: { ms: 3_000, chats: 1_000 },
   rounds: 5,
+  chatsOfMemory: 50_000,
+  starts: 5,
 };
 const QUICK: Plan = {
-  firstWarmUp: { ms: 600, chats: 1_000 },
-  warmUp: { ms: 0, chats: 0 },
+  firstWarmUp: 1_000,
+  warmUp: 0,
   round: { ms: 250, chats: 2_000 },
   rounds: 3,
+  chatsOfMemory: 0,
+  starts: 1,
 };
 const FULL_WEB: WebPlan = { loads: 5, replies: 500, runs: 1_000_000, liveSeconds: 600 };
 const QUICK_WEB: WebPlan = { loads: 3, replies: 50, runs: 100_000, liveSeconds: 10 };
@@ -46,24 +54,38 @@ const postgresUrl = process.env.BENCH_DATABASE_URL || process.env.TEST_DATABASE_
 const redisUrl = process.env.BENCH_REDIS_URL || process.env.TEST_REDIS_URL || undefined;
 
 /** @returns whether every chat succeeded. */
-async function bench(plan: Plan, signal: AbortSignal): Promise<boolean> {
+async function bench(plan: Plan, signal: AbortSignal, against?: URL): Promise<boolean> {
   if (!postgresUrl) console.log('Without BENCH_DATABASE_URL, this runs on PGlite only.\n');
   console.log(`${definitionLine()}\n`);
   await using stack = new AsyncDisposableStack();
-  const { targets, base } = await startTargets({ postgresUrl, redisUrl, signal, stack });
+  const { servers, base } = await prepareServers({ postgresUrl, redisUrl, signal, stack }, against);
+  const starts = await measureStarts(servers, plan.starts);
+  const targets: Target[] = [];
+  for (const server of servers) targets.push(await startTarget(server, stack));
+  const idle = await Promise.all(targets.map(({ figures }) => figures()));
   await warmUp(targets, plan, signal);
   const all: CaseResults[] = [];
   for (const each of CASES) {
     const results = { case: each, results: await measure(targets, each, plan, signal) };
-    console.log(caseTable(results, base.name));
+    console.log(caseTable(results, base));
     all.push(results);
   }
-  console.log(`Medians of ${plan.rounds} interleaved rounds; ratios to "${base.name}".`);
-  console.log('CPU is that of the server process only, which on PGlite includes the database.\n');
-  console.log(`${markdownTable(all, base.name)}\n`);
-  if (all.some(({ results }) => results.some(({ cpu }) => cpu === undefined))) {
-    console.log('CPU is not available, because this machine has no /proc.');
+  const installed = await installedBytes(signal);
+  const footprints: Footprint[] = [];
+  for (const [index, target] of targets.entries()) {
+    const served = all.reduce((sum, { results }) => sum + (results[index]?.chats ?? 0), 0);
+    footprints.push({
+      target: target.name,
+      startMs: starts[index] ?? Number.NaN,
+      idle: idle[index]?.memory ?? Number.NaN,
+      after: await memoryAfter(target, plan.firstWarmUp + served, plan, signal),
+      installed: target.name.startsWith('Parley') ? installed : undefined,
+    });
   }
+  console.log(`Medians of ${plan.rounds} interleaved rounds; ratios to "${base}".`);
+  console.log('CPU is that of the server process only, which on PGlite includes the database.');
+  console.log(`Memory is read after ${plan.chatsOfMemory} chats.\n`);
+  console.log(`${markdownTable(all, footprints, base)}\n`);
   return targets.map((target) => reportFailures(target, all)).every((failed) => !failed);
 }
 
@@ -101,11 +123,13 @@ function chosen(signal: AbortSignal): Promise<boolean> {
   if (values.command) return benchStarts(values.quick ? 5 : 21, signal);
   if (values.web) return benchConsole(values.quick ? QUICK_WEB : FULL_WEB, signal);
   if (values.runs) return benchLists(signal);
-  return bench(values.quick ? QUICK : FULL, signal);
+  const against = values.against && pathToFileURL(`${resolve(values.against)}/`);
+  return bench(values.quick ? QUICK : FULL, signal, against || undefined);
 }
 
 const { values } = parseArgs({
   options: {
+    against: { type: 'string' },
     command: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     runs: { type: 'boolean', default: false },

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { on, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Figures } from './probe.ts';
 
 /** A server in a separate process. */
 export type Child = {
@@ -9,8 +9,10 @@ export type Child = {
   url: string;
   /** The last part of its output, for error messages. */
   output(): string;
-  /** The CPU time since its start, user and system, in milliseconds; undefined without `/proc`. */
-  cpuMs(): Promise<number | undefined>;
+  /** Its CPU time, memory and pauses up to now. @throws an error if it does not answer. */
+  figures(): Promise<Figures>;
+  /** The time from its launch until it listened, in milliseconds. */
+  startMs: number;
   /** The process's id. */
   pid: number;
   /** Its exit code or signal; null while it runs. */
@@ -23,6 +25,7 @@ export type ChildOptions = {
   /** Relative to this file. */
   file: string;
   args?: string[];
+  nodeArgs?: string[];
   /** The environment, besides `PATH` and `HOME`. */
   env?: Record<string, string>;
   /** Stops the process when it is aborted, even during its start. */
@@ -34,12 +37,13 @@ export type ChildOptions = {
 /** The number of last characters of the output that are kept. */
 const OUTPUT_LIMIT = 100_000;
 const STOP_LIMIT_MS = 10_000;
-/** The length of the kernel's clock tick, which is the same on every Linux. */
-const MS_PER_TICK = 10;
+const FIGURES_LIMIT_MS = 30_000;
+const PROBE = new URL('probe.ts', import.meta.url).href;
 
 /** Starts a server and waits until it prints `listening on <url>`. */
 export async function startServer(options: ChildOptions): Promise<Child> {
-  const { child, output } = launch(options);
+  const startedAt = performance.now();
+  const { child, output } = launch({ ...options, nodeArgs: ['--import', PROBE] });
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', () => {
       const [, address] = /listening on (http:\S+)\n/.exec(output()) ?? [];
@@ -51,7 +55,8 @@ export async function startServer(options: ChildOptions): Promise<Child> {
   return {
     url,
     output,
-    cpuMs: () => cpuMs(child.pid),
+    figures: () => figuresOf(child),
+    startMs: performance.now() - startedAt,
     pid: child.pid ?? 0,
     ending: () => child.exitCode ?? child.signalCode,
     closed: once(child, 'close'),
@@ -68,12 +73,13 @@ export async function runToEnd(options: ChildOptions): Promise<void> {
 }
 
 /** Starts a program, which is stopped when the stack is disposed of. */
-export function launch({ file, args = [], env, signal, stack }: ChildOptions) {
+export function launch({ file, args = [], nodeArgs = [], env, signal, stack }: ChildOptions) {
   signal.throwIfAborted();
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url)), ...args], {
+  const path = fileURLToPath(new URL(file, import.meta.url));
+  const child = spawn(process.execPath, [...nodeArgs, path, ...args], {
     env: { PATH, HOME, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     signal,
   });
   // Without a listener, the signal's abort would end this process too.
@@ -81,7 +87,7 @@ export function launch({ file, args = [], env, signal, stack }: ChildOptions) {
   stack.defer(() => stop(child));
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
       text = (text + chunk).slice(-OUTPUT_LIMIT);
     });
   }
@@ -101,9 +107,10 @@ function ended({ file }: ChildOptions, output: string): Error {
   return new Error(`${file} exited too early:\n${output}`);
 }
 
-async function cpuMs(pid: number | undefined): Promise<number | undefined> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // The fields after the name in brackets, which may contain anything, start at 3; `utime` is 14, `stime` 15.
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields && (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+async function figuresOf(child: ChildProcess): Promise<Figures> {
+  const signal = AbortSignal.timeout(FIGURES_LIMIT_MS);
+  const messages = on(child, 'message', { signal, close: ['close'] });
+  child.send('figures');
+  for await (const [message] of messages) if ('cpuMs' in message) return message;
+  throw new Error('The server exited before it answered with its figures.');
 }

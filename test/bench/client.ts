@@ -1,6 +1,6 @@
 import { type Agent, request } from 'node:http';
 import type { Target } from './targets.ts';
-import { ANSWER, MESSAGE, type Mode } from './workload.ts';
+import { ANSWER, type Chat, type Mode } from './workload.ts';
 
 /** One chat as its client observed it. Times are in milliseconds since the request began. */
 export type Sample = {
@@ -12,7 +12,7 @@ export type Sample = {
 };
 
 /** Sends one message and reads the whole reply. Never rejects. */
-export type SendChat = (sessionId: string) => Promise<Sample>;
+export type SendChat = (chat: Chat) => Promise<Sample>;
 
 const TIMEOUT_MS = 30_000;
 const SHOWN = 300;
@@ -21,16 +21,15 @@ const SHOWN = 300;
 export function createClient({ chatUrl, headers }: Target, mode: Mode, agent: Agent): SendChat {
   const url = new URL(chatUrl);
   const stream = mode === 'streamed';
-  const body = JSON.stringify({ message: MESSAGE, ...(stream && { stream }) });
   const common = {
     ...headers,
     accept: stream ? 'text/event-stream' : 'application/json',
     'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
   };
 
-  return (sessionId) =>
+  return ({ sessionId, message }) =>
     new Promise((resolve) => {
+      const body = JSON.stringify({ message, ...(stream && { stream }) });
       const startedAt = performance.now();
       let firstByte = 0;
       const end = (failure?: string) =>
@@ -40,7 +39,11 @@ export function createClient({ chatUrl, headers }: Target, mode: Mode, agent: Ag
         {
           agent,
           method: 'POST',
-          headers: { ...common, 'x-session-id': sessionId },
+          headers: {
+            ...common,
+            'content-length': Buffer.byteLength(body),
+            'x-session-id': sessionId,
+          },
           timeout: TIMEOUT_MS,
         },
         (response) => {

@@ -2,22 +2,26 @@ import { Agent } from 'node:http';
 import { createClient } from './client.ts';
 import { type Limits, percentile, type Round, runRound } from './load.ts';
 import type { Target } from './targets.ts';
-import { MODES, type Mode } from './workload.ts';
+import { createConversation, MODES, type Mode } from './workload.ts';
 
 /** The duration of the measurements. */
 export type Plan = {
-  /** For each server in each mode, at the start, until its code is compiled. */
-  firstWarmUp: Limits;
-  /** For each server before each case, until its code is compiled for the case. */
-  warmUp: Limits;
+  /** The chats with each server at the start, half of them in each mode, until its code is compiled. */
+  firstWarmUp: number;
+  /** The chats with each server before each case, until its code is compiled for the case. */
+  warmUp: number;
   round: Limits;
   rounds: number;
+  /** The chats of each server after which its memory is read. */
+  chatsOfMemory: number;
+  /** The starts of each server. */
+  starts: number;
 };
 
 /** One way to use a server. */
 export type Case = { connections: number; mode: Mode };
 
-/** The result of a server in one case: the medians of its rounds, and all failures. */
+/** The result of a server in one case: the medians of its rounds, the number of all its chats, and all failures. */
 export type Result = Round & { target: string };
 
 const WARM_UP_CONNECTIONS = 32;
@@ -32,7 +36,7 @@ export async function warmUp(
   for (const mode of MODES) {
     for (const target of targets) {
       const run = createRunner(target, { connections: WARM_UP_CONNECTIONS, mode }, signal, stack);
-      const [failure] = (await run(firstWarmUp)).failures;
+      const [failure] = (await run(chats(firstWarmUp / MODES.length))).failures;
       signal.throwIfAborted();
       if (failure) {
         throw new Error(`${target.name} does not work: ${failure}\n${target.output()}`);
@@ -59,12 +63,33 @@ export async function measure(
     run: createRunner(target, each, signal, stack),
     measured: [] as Round[],
   }));
-  for (const { run } of runners) await run(warmUp);
+  for (const { run } of runners) await run(chats(warmUp));
   for (let number = 0; number < rounds; number += 1) {
     for (const { run, measured } of rotate(runners, number)) measured.push(await run(round));
   }
   signal.throwIfAborted();
   return runners.map(({ name, measured }) => ({ target: name, ...summarize(measured) }));
+}
+
+/**
+ * The memory of a server after a number of chats since its start, in bytes.
+ *
+ * @param served the chats that it has served.
+ */
+export async function memoryAfter(
+  target: Target,
+  served: number,
+  { chatsOfMemory }: Plan,
+  signal: AbortSignal,
+): Promise<number> {
+  using stack = new DisposableStack();
+  const left = Math.max(0, chatsOfMemory - served);
+  for (const mode of MODES) {
+    const run = createRunner(target, { connections: WARM_UP_CONNECTIONS, mode }, signal, stack);
+    await run(chats(left / MODES.length));
+  }
+  signal.throwIfAborted();
+  return (await target.figures()).memory;
 }
 
 /** Runs rounds on connections that stay open until the stack is disposed of. */
@@ -77,7 +102,12 @@ function createRunner(
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   stack.defer(() => agent.destroy());
   const sendChat = createClient(target, mode, agent);
-  return (limits) => runRound(target, sendChat, connections, limits, signal);
+  const conversations = Array.from({ length: connections }, createConversation);
+  return (limits) => runRound(target, sendChat, conversations, limits, signal);
+}
+
+function chats(chats: number): Limits {
+  return { ms: Number.POSITIVE_INFINITY, chats };
 }
 
 /** The same items in another order, so that no item always follows the same one. */
@@ -87,14 +117,16 @@ function rotate<T>(items: T[], by: number): T[] {
 }
 
 function summarize(rounds: Round[]): Round {
-  const median = (values: number[]) => percentile(values, 0.5);
-  const cpus = rounds.flatMap(({ cpu }) => cpu ?? []);
+  const median = (figure: (round: Round) => number) => percentile(rounds.map(figure), 0.5);
   return {
-    chatsPerSecond: median(rounds.map(({ chatsPerSecond }) => chatsPerSecond)),
-    p50: median(rounds.map(({ p50 }) => p50)),
-    p99: median(rounds.map(({ p99 }) => p99)),
-    firstByte: median(rounds.map(({ firstByte }) => firstByte)),
-    cpu: cpus.length > 0 ? median(cpus) : undefined,
+    chats: rounds.reduce((sum, { chats }) => sum + chats, 0),
+    chatsPerSecond: median(({ chatsPerSecond }) => chatsPerSecond),
+    p50: median(({ p50 }) => p50),
+    p99: median(({ p99 }) => p99),
+    firstByte: median(({ firstByte }) => firstByte),
+    cpu: median(({ cpu }) => cpu),
+    gcShare: median(({ gcShare }) => gcShare),
+    lag: median(({ lag }) => lag),
     failures: rounds.flatMap(({ failures }) => failures),
   };
 }

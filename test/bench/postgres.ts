@@ -1,11 +1,13 @@
 import pg from 'pg';
 
+let databases = 0;
+
 /** Creates an empty database, and drops it when the stack is disposed of. @returns its URL. */
 export async function freshDatabase(
   serverUrl: string,
   stack: AsyncDisposableStack,
 ): Promise<string> {
-  const name = `parley_bench_${process.pid}`;
+  const name = `parley_bench_${process.pid}_${databases++}`;
   await query(serverUrl, `CREATE DATABASE ${name}`).catch((cause) => {
     throw new Error(
       `Cannot create a database on the PostgreSQL server at ${new URL(serverUrl).host}.`,

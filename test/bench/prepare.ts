@@ -1,6 +1,6 @@
 /**
  * Prepares Parley's database for the benchmark, with Parley's own settings from the environment: a bot that sends as much
- * history to the model as the references do, the initial conversations, and an account with practically no limits.
+ * history to the model as the references do, and an account with practically no limits.
  *
  * Usage: node prepare.ts [BOT_ID]
  */
@@ -12,7 +12,7 @@ import { makeId } from '../../src/ids.ts';
 import { openPostgres } from '../../src/storage/database.ts';
 import { openEmbedded } from '../../src/storage/embedded.ts';
 import { secretKeyCheck } from '../../src/storage/secret-key.ts';
-import { ANSWER, HISTORY, MESSAGE, PROMPT, SESSIONS, sessionId } from './workload.ts';
+import { HISTORY, PROMPT } from './workload.ts';
 
 const UNLIMITED = 2_000_000_000;
 const [, , botId = 'bench'] = process.argv;
@@ -26,7 +26,6 @@ const database = config.databaseUrl
 try {
   await seed(database.prisma, secretKeyCheck(config.secretKey), config.bootstrapKey);
   await makeBot(database.prisma);
-  await makeConversations(database.prisma);
 } finally {
   await database.close();
 }
@@ -50,41 +49,4 @@ async function makeBot(prisma: PrismaClient): Promise<void> {
       activeIn: { create: bot },
     },
   });
-}
-
-async function makeConversations(prisma: PrismaClient): Promise<void> {
-  const turns = HISTORY / 2;
-  const sessions = Array.from({ length: SESSIONS }, (_, number) => ({
-    ...bot,
-    id: makeId('ses'),
-    sessionId: sessionId(number),
-    turns,
-  }));
-  const runs = sessions.map(({ sessionId }) => ({
-    ...bot,
-    id: makeId('run'),
-    kind: 'CHAT' as const,
-    status: 'COMPLETED' as const,
-    channel: 'API' as const,
-    sessionId,
-    input: MESSAGE,
-    response: ANSWER,
-  }));
-  const messages = sessions.flatMap(({ id: sessionKey }, number) =>
-    Array.from({ length: HISTORY }, (_, message) => ({
-      id: makeId('msg'),
-      sessionKey,
-      runId: runs[number]?.id ?? '',
-      turn: 1 + Math.floor(message / 2),
-      position: message % 2,
-      ...(message % 2
-        ? { role: 'ASSISTANT' as const, text: ANSWER }
-        : { role: 'USER' as const, text: MESSAGE }),
-    })),
-  );
-  await prisma.$transaction([
-    prisma.session.createMany({ data: sessions }),
-    prisma.run.createMany({ data: runs }),
-    prisma.message.createMany({ data: messages }),
-  ]);
 }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ANSWER, HISTORY, MESSAGE, SESSIONS, sessionId } from './workload.ts';
+import { HISTORY } from './workload.ts';
 
 /** The storage of the reference, directly on PostgreSQL. */
 export type ReferenceStore = {
@@ -23,15 +23,15 @@ export type StoredRun = {
 const POOL_SIZE = 10;
 
 const TABLES = `
-  CREATE SCHEMA reference;
-  CREATE TABLE reference.runs (
+  CREATE SCHEMA IF NOT EXISTS reference;
+  CREATE TABLE IF NOT EXISTS reference.runs (
     id uuid PRIMARY KEY,
     session text NOT NULL,
     tokens integer NOT NULL,
     latency_ms integer NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now()
   );
-  CREATE TABLE reference.messages (
+  CREATE TABLE IF NOT EXISTS reference.messages (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     run_id uuid REFERENCES reference.runs,
     session text NOT NULL,
@@ -39,23 +39,13 @@ const TABLES = `
     content text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now()
   );
-  CREATE INDEX ON reference.messages (session, id);
+  CREATE INDEX IF NOT EXISTS messages_of_session ON reference.messages (session, id);
 `;
 
-const FILL = `
-  INSERT INTO reference.messages (session, role, content)
-  SELECT session, role, content
-  FROM unnest($1::text[]) AS session,
-    generate_series(1, $2::integer),
-    (VALUES ('user', $3), ('assistant', $4)) AS turn (role, content)
-`;
-
-/** Creates the tables in a new schema, and the initial conversations. */
+/** Creates the tables in a schema of their own, unless another reference did. */
 export async function createReferenceStore(databaseUrl: string): Promise<ReferenceStore> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: POOL_SIZE });
   await pool.query(TABLES);
-  const sessions = Array.from({ length: SESSIONS }, (_, number) => sessionId(number));
-  await pool.query(FILL, [sessions, HISTORY / 2, MESSAGE, ANSWER]);
 
   return {
     async load(session) {

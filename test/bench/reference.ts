@@ -1,18 +1,19 @@
 /**
- * The reference that Parley is compared with: one bare Fastify route, `POST /chat`, that calls the model with the `openai`
- * client and responds in Parley's form. With a database it also stores the conversation. It validates nothing.
+ * The reference that Parley is compared with: one bare Fastify route, `POST /chat`, that calls the model and responds in
+ * Parley's form. It streams the model's answer only to a client that streams. With a database it also stores the
+ * conversation. It validates nothing.
  *
- * Usage: node reference.ts MODEL_BASE_URL [POSTGRESQL_URL]
+ * Usage: node reference.ts openai|undici MODEL_BASE_URL [POSTGRESQL_URL]
  */
 import { randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
-import OpenAI from 'openai';
-import { createReferenceStore } from './reference-store.ts';
-import { MODEL, PROMPT } from './workload.ts';
+import { CLIENTS, createReferenceModel } from './reference-model.ts';
+import { createReferenceStore, type StoredMessage } from './reference-store.ts';
 
-const [, , baseURL, databaseUrl] = process.argv;
-if (!baseURL) throw new Error('Pass the base URL of the model server.');
-const client = new OpenAI({ apiKey: 'none', baseURL });
+const [, , name, baseUrl, databaseUrl] = process.argv;
+const client = CLIENTS.find((each) => each === name);
+if (!client || !baseUrl) throw new Error('Pass a client and the base URL of the model server.');
+const model = createReferenceModel(client, baseUrl);
 const store = databaseUrl ? await createReferenceStore(databaseUrl) : undefined;
 const app = Fastify();
 
@@ -24,26 +25,14 @@ app.post<{ Body: { message: string; stream?: boolean } }>('/chat', async (reques
   const session = String(request.headers['x-session-id']);
   const { message, stream } = request.body;
   const history = (await store?.load(session)) ?? [];
-  const chunks = await client.chat.completions.create({
-    model: MODEL,
-    messages: [{ role: 'system', content: PROMPT }, ...history, { role: 'user', content: message }],
-    stream: true,
-    stream_options: { include_usage: true },
-  });
+  const messages: StoredMessage[] = [...history, { role: 'user', content: message }];
   if (stream) {
     reply.hijack();
     reply.raw.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
   }
-  let response = '';
-  let tokens = 0;
-  for await (const { choices, usage } of chunks) {
-    const delta = choices[0]?.delta.content;
-    if (delta) {
-      response += delta;
-      if (stream) reply.raw.write(frame({ delta }));
-    }
-    tokens = usage?.total_tokens ?? tokens;
-  }
+  const { text: response, tokens } = stream
+    ? await model.streamed(messages, (delta) => reply.raw.write(frame({ delta })))
+    : await model.whole(messages);
   const latencyMs = Math.round(performance.now() - startedAt);
   await store?.save({ id, session, message, response, tokens, latencyMs });
   if (stream) {

@@ -5,10 +5,21 @@ import { join } from 'node:path';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { type Child, runToEnd, startServer } from './child.ts';
 import { freshDatabase } from './postgres.ts';
+import { CLIENTS } from './reference-model.ts';
 import { MODEL } from './workload.ts';
 
-/** A measured server. */
-export type Target = Pick<Child, 'cpuMs' | 'output'> & {
+/** A server to measure. */
+export type Server = {
+  name: string;
+  /** The path for chats by `POST`. */
+  path: string;
+  headers: Record<string, string>;
+  /** Starts it with its prepared database. */
+  start(stack: AsyncDisposableStack): Promise<Child>;
+};
+
+/** A started server. */
+export type Target = Pick<Child, 'figures' | 'output'> & {
   name: string;
   /** The URL for chats by `POST`. */
   chatUrl: string;
@@ -29,48 +40,63 @@ export type TargetOptions = {
 
 export const BOT_ID = 'bench';
 
+/** The root of this checkout of Parley. */
+const ROOT = new URL('../../', import.meta.url);
+
 /**
- * Starts the model server and all measured servers, each as a separate process.
+ * Starts the model server, and prepares all servers to measure.
  *
- * @returns the measured servers, and the one that the others are compared with.
+ * @param against the root of another checkout of Parley to measure in place of Parley on PGlite.
+ * @returns the servers, and the name of the one that the others are compared with.
  */
-export async function startTargets(
+export async function prepareServers(
   options: TargetOptions,
-): Promise<{ targets: Target[]; base: Target }> {
-  const { postgresUrl, signal, stack } = options;
-  const databaseUrl = postgresUrl && (await freshDatabase(postgresUrl, stack));
+  against?: URL,
+): Promise<{ servers: Server[]; base: string }> {
+  const { postgresUrl, redisUrl, signal, stack } = options;
   const { url } = await startServer({ file: 'upstream.ts', signal, stack });
   const modelUrl = `${url}/v1`;
-  const forward = await startReference('reference: forward', [modelUrl], options);
-  const embedded = await startParley('Parley on PGlite', modelUrl, options);
-  if (!databaseUrl) return { targets: [forward, embedded], base: forward };
+  const databaseUrl = postgresUrl && (await freshDatabase(postgresUrl, stack));
+  const references = CLIENTS.map((client) => {
+    const name = databaseUrl ? `${client} + pg` : client;
+    const args = [client, modelUrl, ...(databaseUrl ? [databaseUrl] : [])];
+    const start = (owner: AsyncDisposableStack) =>
+      startServer({ file: 'reference.ts', args, signal, stack: owner });
+    return { name, path: '/chat', headers: {}, start };
+  });
+  const base = references[0]?.name ?? '';
+  const embedded = () => prepareParley('Parley on PGlite', modelUrl, options);
+  if (!postgresUrl) return { servers: [...references, await embedded()], base };
 
-  const base = await startReference('reference: forward + pg', [modelUrl, databaseUrl], options);
-  const name = options.redisUrl ? 'Parley on PostgreSQL and Redis' : 'Parley on PostgreSQL';
-  const parley = await startParley(name, modelUrl, options, databaseUrl);
-  return { targets: [forward, base, parley, embedded], base };
+  const name = redisUrl ? 'Parley on PostgreSQL and Redis' : 'Parley on PostgreSQL';
+  const onPostgres = async (title: string, root?: URL) =>
+    prepareParley(title, modelUrl, options, await freshDatabase(postgresUrl, stack), root);
+  const parley = await onPostgres(name);
+  const last = against ? await onPostgres(`${name}, before`, against) : await embedded();
+  return { servers: [...references, parley, last], base };
 }
 
-async function startReference(
-  name: string,
-  args: string[],
-  { signal, stack }: TargetOptions,
-): Promise<Target> {
-  const { url, ...child } = await startServer({ file: 'reference.ts', args, signal, stack });
-  return { ...child, name, chatUrl: `${url}/chat`, headers: {} };
+/** Starts a prepared server, until the stack is disposed of. */
+export async function startTarget(
+  { name, path, headers, start }: Server,
+  stack: AsyncDisposableStack,
+): Promise<Target & Child> {
+  const child = await start(stack);
+  return { ...child, name, headers, chatUrl: `${child.url}${path}` };
 }
 
 /**
- * Starts Parley like `npm start`, with a database that contains only the benchmark's data.
+ * Prepares Parley to start like `npm start`, with a database that contains only the benchmark's data.
  *
  * @param modelUrl without it, the offline model is used.
  */
-export async function startParley(
+async function prepareParley(
   name: string,
   modelUrl: string | undefined,
   { redisUrl, env: more, signal, stack }: Omit<TargetOptions, 'postgresUrl'>,
   databaseUrl?: string,
-): Promise<Target & Child & { apiKey: string }> {
+  root = ROOT,
+): Promise<Server & { apiKey: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   const apiKey = makeApiKey();
@@ -86,13 +112,24 @@ export async function startParley(
     ...(databaseUrl && redisUrl && { REDIS_URL: redisUrl }),
     ...more,
   };
-  await runToEnd({ file: 'prepare.ts', args: [BOT_ID], env, signal, stack });
-  const child = await startServer({ file: '../../src/server.ts', env, signal, stack });
+  const file = (path: string) => new URL(path, root).href;
+  await runToEnd({ file: file('test/bench/prepare.ts'), args: [BOT_ID], env, signal, stack });
   return {
-    ...child,
     name,
-    apiKey,
-    chatUrl: `${child.url}/v1/bots/${BOT_ID}/chat`,
+    path: `/v1/bots/${BOT_ID}/chat`,
     headers: { authorization: `Bearer ${apiKey}` },
+    apiKey,
+    start: (owner) => startServer({ file: file('src/start.ts'), env, signal, stack: owner }),
   };
+}
+
+/** Starts Parley as `prepareParley` prepares it. */
+export async function startParley(
+  name: string,
+  modelUrl: string | undefined,
+  options: Omit<TargetOptions, 'postgresUrl'>,
+  databaseUrl?: string,
+): Promise<Target & Child & { apiKey: string }> {
+  const { apiKey, ...server } = await prepareParley(name, modelUrl, options, databaseUrl);
+  return { ...(await startTarget(server, options.stack)), apiKey };
 }

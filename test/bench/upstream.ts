@@ -1,36 +1,53 @@
 /**
- * The model server: OpenAI's chat completions, streamed. It responds to every request at once with the same bytes, so that
- * only the calling servers are measured.
+ * The model server: OpenAI's chat completions, whole or streamed. It responds to every request at once with the same
+ * bytes, so that only the calling servers are measured.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { DELTAS, MODEL } from './workload.ts';
+import { ANSWER, DELTAS, MODEL, USAGE } from './workload.ts';
 
-const chunk = (fields: object) => {
-  const common = {
-    id: 'chatcmpl-bench',
-    object: 'chat.completion.chunk',
-    created: 0,
-    model: MODEL,
-  };
-  return `data: ${JSON.stringify({ ...common, ...fields })}\n\n`;
-};
+const common = { id: 'chatcmpl-bench', created: 0, model: MODEL };
+
+const chunk = (fields: object) =>
+  `data: ${JSON.stringify({ ...common, object: 'chat.completion.chunk', ...fields })}\n\n`;
 
 const choice = (delta: object, reason: string | null) =>
   chunk({ choices: [{ index: 0, delta, finish_reason: reason }], usage: null });
 
-const body = Buffer.from(
+const answer = (type: string, text: string) => {
+  const body = Buffer.from(text);
+  return { headers: { 'Content-Type': type, 'Content-Length': body.length }, body };
+};
+
+const streamed = answer(
+  'text/event-stream',
   [
     ...DELTAS.map((content) => choice({ content }, null)),
     choice({}, 'stop'),
-    chunk({ choices: [], usage: { prompt_tokens: 400, completion_tokens: 20, total_tokens: 420 } }),
+    chunk({ choices: [], usage: USAGE }),
     'data: [DONE]\n\n',
   ].join(''),
 );
-const headers = { 'Content-Type': 'text/event-stream', 'Content-Length': body.length };
+
+const whole = answer(
+  'application/json',
+  JSON.stringify({
+    ...common,
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { role: 'assistant', content: ANSWER }, finish_reason: 'stop' }],
+    usage: USAGE,
+  }),
+);
 
 const server = createServer((request, response) => {
-  request.resume().once('end', () => response.writeHead(200, headers).end(body));
+  let text = '';
+  request.setEncoding('latin1').on('data', (piece: string) => {
+    text += piece;
+  });
+  request.once('end', () => {
+    const { headers, body } = text.includes('"stream":true') ? streamed : whole;
+    response.writeHead(200, headers).end(body);
+  });
 });
 // Connections stay open while another server is measured.
 server.keepAliveTimeout = 0;

@@ -89,7 +89,7 @@ async function startMcpServer(signal: AbortSignal, stack: AsyncDisposableStack):
     stack,
   });
   await new Promise<void>((resolve, reject) => {
-    child.stderr.on('data', () => {
+    child.stderr?.on('data', () => {
       if (output().includes('listening on port')) resolve();
     });
     child.once('close', () => reject(new Error(`The MCP server ended:\n${output()}`)));

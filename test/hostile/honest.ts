@@ -2,6 +2,7 @@ import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { createClient, type Sample } from '../bench/client.ts';
 import type { Target } from '../bench/targets.ts';
+import { MESSAGE } from '../bench/workload.ts';
 
 /** What the honest tenant and the operator observed during the attacks. Times are in milliseconds. */
 export type Observation = {
@@ -19,7 +20,7 @@ const PROBE_LIMIT_MS = 10_000;
 
 /** Chats in both modes and polls the server's health, until the signal is aborted. Never rejects. */
 export async function observe(
-  target: Pick<Target, 'cpuMs' | 'output' | 'name' | 'chatUrl' | 'headers'>,
+  target: Target,
   { url, memory, signal }: { url: string; memory(): Promise<number>; signal: AbortSignal },
 ): Promise<Observation> {
   const observation: Observation = { chats: [], failures: [], health: [], memory: 0 };
@@ -31,7 +32,7 @@ export async function observe(
   const chat = async (mode: 'json' | 'streamed', session: string) => {
     const send = createClient(target, mode, agent);
     for (let turn = 0; !signal.aborted; turn += 1) {
-      note(await send(`${session}-${Math.floor(turn / 10)}`));
+      note(await send({ sessionId: `${session}-${Math.floor(turn / 10)}`, message: MESSAGE }));
       await setTimeout(CHAT_PACE_MS);
     }
   };

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { percentile } from './load.ts';
+import type { Server } from './targets.ts';
+
+/** What a server needs besides CPU. */
+export type Footprint = {
+  target: string;
+  /** The median time from its launch until it listens, in milliseconds. */
+  startMs: number;
+  /** Its memory before and after the load, in bytes. */
+  idle: number;
+  after: number;
+  /** The bytes of its files and packages on the disk; undefined for a reference. */
+  installed: number | undefined;
+};
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Starts all servers several times in turns. @returns the median of each. */
+export async function measureStarts(servers: readonly Server[], rounds: number): Promise<number[]> {
+  const times = servers.map((): number[] => []);
+  for (let round = 0; round < rounds; round += 1)
+    for (const [index, server] of servers.entries()) {
+      await using stack = new AsyncDisposableStack();
+      times[index]?.push((await server.start(stack)).startMs);
+    }
+  return times.map((all) => percentile(all, 0.5));
+}
+
+/** The bytes of Parley's own files and of the packages that it needs in production. */
+export async function installedBytes(signal: AbortSignal): Promise<number> {
+  const words = ['ls', '--all', '--omit=dev', '--parseable'];
+  const { stdout } = await promisify(execFile)('npm', words, { cwd: ROOT, signal });
+  const packages = stdout.split('\n').filter((path) => path.includes('node_modules'));
+  const nested = (path: string) => packages.some((other) => path.startsWith(`${other}/`));
+  const own = ['src', 'prisma'].map((folder) => join(ROOT, folder));
+  let bytes = 0;
+  for (const path of [...own, ...packages.filter((path) => !nested(path))])
+    bytes += await bytesIn(path, signal);
+  return bytes;
+}
+
+async function bytesIn(folder: string, signal: AbortSignal): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  let bytes = 0;
+  for (const entry of entries) {
+    signal.throwIfAborted();
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
+  }
+  return bytes;
+}
