@@ -1,6 +1,6 @@
 import type { Agent, AgentTask } from '../agent/agent.ts';
 import type { LoopResult } from '../agent/loop.ts';
-import { type GatewayError, toGatewayError } from '../errors.ts';
+import { GatewayError, toGatewayError } from '../errors.ts';
 import type { OnDisconnect } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 import type { Observer } from '../observer.ts';
@@ -10,6 +10,7 @@ import { recordEvents } from '../runs/event-codec.ts';
 import type { EventLog, RunEvent } from '../runs/events.ts';
 import type { PromptRecord } from '../runs/prompt-record.ts';
 import type { Queue } from '../runs/queue.ts';
+import { INTERRUPTED } from '../runs/recovery.ts';
 import type { RunOutcome, Runs } from '../runs/runs.ts';
 import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import type { Trace } from '../runs/trace.ts';
@@ -35,7 +36,7 @@ export type Job = {
 export type RunExecutor = {
   /**
    * Executes a run in the background. The run always gets a terminal event, and its readers receive the one that its
-   * row holds. At shutdown a queued run is requeued instead.
+   * row holds. At shutdown a queued run is requeued instead, and every other one fails as `interrupted`.
    */
   launch(slot: Slot, job: Job): ActiveRun;
 };
@@ -78,6 +79,10 @@ export function createRunExecutor({
       failure = toGatewayError(error);
       log.warn({ runId: begun.id, code: failure.code, err: failure.cause }, failure.message);
     }
+    const isQueued = job.earlier !== undefined;
+    const isOutOfTime = signal.reason === NO_MORE_TIME;
+    // No client cancelled the run, so that it ends as the runs of killed processes do.
+    if (isOutOfTime && !isQueued) failure ??= new GatewayError('interrupted', INTERRUPTED);
     const since = performance.now();
     await checkpoints[Symbol.asyncDispose]();
     const usage = result?.usage() ?? NO_USAGE;
@@ -93,8 +98,7 @@ export function createRunExecutor({
       ...usage,
       spans: trace.finish({ ...usage, errorType }),
     };
-    const isQueued = job.earlier !== undefined;
-    if (isQueued && signal.reason === NO_MORE_TIME && (await requeue(begun, outcome))) return;
+    if (isQueued && isOutOfTime && (await requeue(begun, outcome))) return;
     const newMessages = result?.messages ?? [];
     const end = await storeEnd(
       { begun, labels, trace, events, outcome, task, newMessages, since },

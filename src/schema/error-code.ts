@@ -23,7 +23,7 @@ const DESCRIPTIONS: Record<ErrorCode, string> = {
   internal_error: 'The server failed.',
   model_error: 'The model failed or returned an invalid reply.',
   model_timeout: 'The model did not reply in time.',
-  interrupted: 'The process that executed the run died.',
+  interrupted: 'The process that executed the run died or was stopped.',
 };
 
 const values = Object.fromEntries(

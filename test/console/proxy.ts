@@ -6,17 +6,18 @@ export type Proxy = {
   url: string;
   /** Ends all connections and refuses new ones. */
   cut(): void;
-  restore(): void;
+  /** @param target default: the same server as before. */
+  restore(target?: string): void;
   close(): void;
 };
 
-export async function startProxy(target: string): Promise<Proxy> {
-  const { hostname, port } = new URL(target);
+export async function startProxy(server: string): Promise<Proxy> {
+  let target = new URL(server);
   const sockets = new Set<Socket>();
   let isCut = false;
-  const server = createServer((socket) => {
+  const listener = createServer((socket) => {
     if (isCut) return socket.destroy();
-    const upstream = connect(Number(port), hostname);
+    const upstream = connect(Number(target.port), target.hostname);
     for (const [one, other] of [
       [socket, upstream],
       [upstream, socket],
@@ -31,21 +32,22 @@ export async function startProxy(target: string): Promise<Proxy> {
     }
     return undefined;
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
   const cut = () => {
     isCut = true;
     for (const socket of sockets) socket.destroy();
   };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
     cut,
-    restore() {
+    restore(next = target.href) {
+      target = new URL(next);
       isCut = false;
     },
     close() {
       cut();
-      server.close();
+      listener.close();
     },
   };
 }

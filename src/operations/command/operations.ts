@@ -71,7 +71,7 @@ export type ErrorCode =
   | 'INSUFFICIENT_SCOPE'
   /** The server failed. */
   | 'INTERNAL_ERROR'
-  /** The process that executed the run died. */
+  /** The process that executed the run died or was stopped. */
   | 'INTERRUPTED'
   /** The API key or session token is unknown, revoked or expired. */
   | 'INVALID_API_KEY'

@@ -7,7 +7,7 @@ import { persisted } from './persisted.ts';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-/** An action of a key. Each action is named after its mutation. */
+/** A change. Each is named after its mutation. */
 export type AuditAction =
   /** An operator created the account. */
   | 'CREATE_ACCOUNT'
@@ -177,7 +177,7 @@ export type ErrorCode =
   | 'INSUFFICIENT_SCOPE'
   /** The server failed. */
   | 'INTERNAL_ERROR'
-  /** The process that executed the run died. */
+  /** The process that executed the run died or was stopped. */
   | 'INTERRUPTED'
   /** The API key or session token is unknown, revoked or expired. */
   | 'INVALID_API_KEY'
