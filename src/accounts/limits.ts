@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { entryLimit } from '../coordination/entry-limit.ts';
 import type { WindowCount, WindowLimit, Windows } from '../coordination/fixed-window-counter.ts';
 import { GatewayError } from '../errors.ts';
-import type { Account, Plan } from '../generated/prisma/client.ts';
+import type { Account, Bot, Plan } from '../generated/prisma/client.ts';
 
 /** The remaining quota under a limit. Source: the API document, "Limits". */
 export type Quota = WindowLimit & {
@@ -39,6 +39,9 @@ export const ADDRESS_LIMIT: WindowLimit = { perMinute: 30, perDay: Number.MAX_SA
 /** Requests for static files from one address. A screen loads about twenty, then the browser caches them. */
 export const FILE_LIMIT: WindowLimit = { perMinute: 1_000, perDay: Number.MAX_SAFE_INTEGER };
 
+/** Operations of visitors from one address in a minute, besides the visits and messages that the bot allows. */
+const VISITOR_READS = 10;
+
 /** The name of an account's cache version, which is renewed when the account or one of its keys changes. */
 export function accountVersionName(accountId: string): string {
   return `account:${accountId}`;
@@ -61,6 +64,11 @@ export type Limits = {
   ): Promise<Quota>;
   /** Counts against the address of a client without a valid key. It never affects accounts. */
   takeForAddress(address: string, cost: number): Promise<Quota>;
+  /**
+   * Counts an operation of a visitor of a bot against its address. The operations of one address must not use up the
+   * requests of the account, so the limit is as many as the bot allows visits and messages, and 10 more.
+   */
+  takeForVisitor(bot: Bot, address: string, cost: number): Promise<Quota>;
   /** Whether an address has no requests left in this minute, from this process's memory alone. */
   isSpent(address: string): boolean;
   /** Counts one static file against an address, separately from its requests. */
@@ -97,6 +105,16 @@ export function createLimits({ accounts, addresses, now = Date.now }: Parts): Li
       const quota = quotaOf(ADDRESS_LIMIT, cost, count);
       if (quota.remaining === 0) spent.set(network, quota.reset);
       return quota;
+    },
+
+    async takeForVisitor(bot, address, cost) {
+      const { visitorSessionsPerHour, visitorMessagesPerMinute } = bot;
+      const limit = {
+        perMinute: visitorSessionsPerHour + visitorMessagesPerMinute + VISITOR_READS,
+        perDay: Number.MAX_SAFE_INTEGER,
+      };
+      const name = `visitor:${bot.id}:${networkOf(address)}`;
+      return quotaOf(limit, cost, await addresses.take(name, cost, limit));
     },
 
     isSpent: (address) => (spent.get(networkOf(address)) ?? 0) * 1_000 > now(),

@@ -35,7 +35,10 @@ export function decorateAdmission(app: FastifyInstance): void {
 /** The remaining quota, and the caller read again if its account has changed since it was cached. */
 export type Count = Quota & { renewed?: Caller | GatewayError };
 
-/** Counts the requests of every transport, against the account of a valid key or else against the client's address. */
+/**
+ * Counts the requests of every transport, against the account of a valid key or else against the client's address. A
+ * visitor's request counts against both.
+ */
 export type Limiter = {
   /**
    * Counts a request or an operation against the account's current limits. A failed authentication counts against the
@@ -85,7 +88,11 @@ export function createLimiter({
       const isRefusal = authentication.code !== 'internal_error';
       return limits.takeForAddress(address ?? '', isRefusal ? cost : 0);
     }
-    const { account, reading } = authentication;
+    const { account, reading, session } = authentication;
+    if (session?.visited) {
+      const quota = await limits.takeForVisitor(session.visited, address ?? '', cost);
+      if (!quota.allowed) return quota;
+    }
     const versioned = bot && botVersionName(bot);
     const quota = await limits.takeForAccount(account, cost, versioned, reading?.version);
     const { accountVersion } = quota;

@@ -301,6 +301,22 @@ describe('the limits of visitors', () => {
     expect(await app.prisma.run.count({ where: { botId: bot } })).toBe(100);
   });
 
+  test('allow 50 operations a minute from an address, so that the account has requests left for others', async () => {
+    const pro = await app.tenant({ requestsPerMinute: 60 });
+    const theirs = await pro.bot(WEB);
+    const { token } = await visit(app, theirs);
+    const read = (headers?: Record<string, string>) =>
+      askAsVisitor(app, token, messagesOf(theirs), headers);
+    const answers = await Promise.all(Array.from({ length: 70 }, () => read()));
+    const refused = answers.filter((answer) => codeOf(answer) === 'RATE_LIMIT_EXCEEDED');
+    expect(refused).toHaveLength(21);
+    expect(codeOf(await say(app, theirs, token))).toBe('RATE_LIMIT_EXCEEDED');
+    expect((await postVisit(app, theirs)).status).toBe(429);
+    expect((await read(from('192.0.2.10'))).errors).toBeUndefined();
+    now += 60_000;
+    expect((await read()).errors).toBeUndefined();
+  });
+
   test('leave the account’s plan above all', async () => {
     const small = await app.tenant({ requestsPerMinute: 2 });
     const theirs = await small.bot(WEB);
