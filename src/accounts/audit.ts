@@ -5,7 +5,7 @@ import { type Caller, keyIdOf } from './caller.ts';
 /** Days for which entries of the audit log are kept. */
 export const AUDIT_DAYS = 400;
 
-/** Who makes a change: a key, or a visitor without one. */
+/** The author of a change: a key, or a user of a channel, who has none. */
 export type Actor = { accountId: string; keyId: string | null };
 
 /** One change, for the audit log. It has no field for values, so that no secret can enter the log. */

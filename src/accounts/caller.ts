@@ -21,7 +21,7 @@ export type SessionGrant = {
   allowContext?: boolean | undefined;
   /** Channel of the session's runs. Default: `API`. */
   channel?: Channel | undefined;
-  /** For a visitor of the bot's chat page, who has no key: the bot with its settings. */
+  /** The bot, with its settings, if the token belongs to a visitor of its chat page. A visitor has no key. */
   visited?: Bot | undefined;
 };
 

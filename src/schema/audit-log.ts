@@ -6,7 +6,7 @@ import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 
 const AuditActionEnum = builder.enumType('AuditAction', {
-  description: 'An action of a key. Each action is named after its mutation.',
+  description: 'A change. Each is named after its mutation.',
   values: {
     CREATE_ACCOUNT: { description: 'An operator created the account.' },
     UPDATE_ACCOUNT: { description: 'An operator changed the name, plan or limits of the account.' },
@@ -39,7 +39,7 @@ const AuditEntry = builder.prismaObject('AuditEntry', {
     keyId: t.exposeID('keyId', {
       nullable: true,
       description:
-        'ID of the API key that did it. Null if an operator of another account or a visitor did it.',
+        'ID of the API key that did it. Null if an operator of another account or a user of a channel did it.',
     }),
     botId: t.exposeID('botId', {
       nullable: true,

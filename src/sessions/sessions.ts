@@ -25,11 +25,11 @@ export type Sessions = {
    * Erases a session: its history, its memory, the text of its runs, and their idempotency records. Waits for the
    * session's turn. After a failure the session still exists; a repeat continues.
    *
-   * @param actor the key that forgets, for the audit log; absent for the user of a channel.
+   * @param actor the author of the deletion, for the audit log.
    * @returns whether the session existed.
    * @throws GatewayError `session_busy`
    */
-  forget(session: SessionRef, signal: AbortSignal, actor?: Actor): Promise<boolean>;
+  forget(session: SessionRef, signal: AbortSignal, actor: Actor): Promise<boolean>;
   /** Begins a new conversation: the history that is sent to the model starts now. The memory stays. */
   beginAnew(session: SessionRef): Promise<void>;
   /** Whether the session exists and was begun by a chat with a draft. */
@@ -115,7 +115,7 @@ export function createSessions({
   const deleteSession = async (
     { botId, environment, sessionId }: SessionRef,
     id: string,
-    actor: Actor | undefined,
+    actor: Actor,
   ) => {
     const ofSession = Prisma.sql`
       account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND run_id IN (
@@ -129,7 +129,7 @@ export function createSessions({
       const { count } = await tx.session.deleteMany({ where: { id } });
       if (count === 0) return;
       await tx.$executeRaw`DELETE FROM idempotency_records WHERE ${ofSession}`;
-      if (actor) await recordChanges(tx, actor, { action: 'FORGET_SESSION', targetId: id, botId });
+      await recordChanges(tx, actor, { action: 'FORGET_SESSION', targetId: id, botId });
     });
   };
 

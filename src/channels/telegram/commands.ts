@@ -1,4 +1,4 @@
-import type { PrismaClient } from '../../generated/prisma/client.ts';
+import type { Account, PrismaClient } from '../../generated/prisma/client.ts';
 import type { Definition, Greeting } from '../../language/definition.ts';
 import type { Cancel } from '../../runs/cancel.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
@@ -23,7 +23,7 @@ export const SENTENCES = {
 export type Commands = (
   command: Command,
   update: TakenUpdate,
-  parts: { bot: TelegramBot; target: Target; definition: Definition },
+  parts: { bot: TelegramBot; target: Target; account: Account; definition: Definition },
   signal: AbortSignal,
 ) => Promise<void>;
 
@@ -46,7 +46,7 @@ export function createCommands({
     return active.length > 0;
   };
 
-  return async (command, update, { bot, target, definition }, signal) => {
+  return async (command, update, { bot, target, account, definition }, signal) => {
     const { botId, environment, sessionId } = update;
     const session = { botId, environment, sessionId };
     const say = async (text: string, keyboard?: Keyboard) => {
@@ -64,7 +64,7 @@ export function createCommands({
         await say(SENTENCES.begun);
         break;
       case 'forget':
-        await sessions.forget(session, signal);
+        await sessions.forget(session, signal, { accountId: account.id, keyId: null });
         await say(SENTENCES.forgotten);
         break;
       case 'stop':

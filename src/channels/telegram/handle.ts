@@ -101,7 +101,7 @@ export function createHandleUpdate({
     await inbox.done(update);
   };
 
-  /** Decides what follows a failed attempt. @throws TelegramError if the user cannot be told. */
+  /** Repeats a failed attempt later, apologizes or gives up. @throws TelegramError if the apology cannot be sent. */
   const recover = async (
     error: unknown,
     update: TakenUpdate,

@@ -192,12 +192,16 @@ describe('a command in Telegram', () => {
     expect(await at.app.prisma.message.count({ where: { session: { botId } } })).toBe(6);
   });
 
-  test('/forget deletes the history and the memory', async () => {
+  test('/forget deletes the history and the memory, which the audit log notes without a key', async () => {
     const { botId, bot } = await connectedBot(at);
     count();
     for (const text of ['one', '/forget', 'two']) await bot.deliver(at.app.url, bot.text(text));
     await expect.poll(() => texts(bot).at(-1)).toBe('1: two');
     expect(await runsOf(botId)).toMatchObject([{ input: '' }, { input: 'two' }]);
+    const where = { botId, action: 'FORGET_SESSION' } as const;
+    expect(await at.app.prisma.auditEntry.findMany({ where })).toMatchObject([
+      { accountId: at.tenant.accountId, keyId: null },
+    ]);
   });
 
   test('/stop cancels the running reply, of which the chat keeps what was said', async () => {

@@ -7,7 +7,7 @@ import { MoreRow, SkeletonRows, WholeRow } from '../../../parts/table.tsx';
 import { LocalTime } from '../../../parts/time.tsx';
 import { useServerQuery } from '../../../server/operations.ts';
 import { Section } from '../section.tsx';
-import { ACTIONS, type AuditAddress, filterOf, readAddress } from './filter.ts';
+import { ACTIONS, type AuditAddress, filterOf, KEYLESS, readAddress } from './filter.ts';
 import { Filters } from './filters.tsx';
 
 /** Entries of one page of the list. */
@@ -126,7 +126,9 @@ function Entry({ entry, nameOf }: { entry: Listed; nameOf(keyId: string): string
       <td data-label="Time">
         <LocalTime at={createdAt} />
       </td>
-      <td data-label="Who">{keyId ? (nameOf(keyId) ?? <Id>{keyId}</Id>) : 'an operator'}</td>
+      <td data-label="Who">
+        {keyId ? (nameOf(keyId) ?? <Id>{keyId}</Id>) : (KEYLESS[action] ?? 'an operator')}
+      </td>
       <td data-label="What">{ACTIONS[action]}</td>
       <td data-label="Target">{nameOf(targetId) ?? <Id>{targetId}</Id>}</td>
       <td data-label="Bot" className={botId ? undefined : 'faint table-none'}>

@@ -21,6 +21,11 @@ export const ACTIONS: Record<AuditAction, string> = {
   FORGET_SESSION: 'forgot a conversation',
 };
 
+/** The authors of actions that need no key. Besides them, operators of other accounts have none. */
+export const KEYLESS: Partial<Record<AuditAction, string>> = {
+  FORGET_SESSION: 'a user of the bot',
+};
+
 /** The filters as they stand in the address. Days are those of the reader's time zone. */
 export type AuditAddress = {
   action: string;
