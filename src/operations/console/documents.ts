@@ -205,6 +205,55 @@ fragment RunningDeployment on Deployment {
     }
   }
 }`,
+  `query WebChat($id: ID!) {
+  bot(id: $id) {
+    __typename
+    id
+    name
+    webUrl
+    ...WebChatSettings
+    chatPage {
+      __typename
+      name
+    }
+    activeDeployment(environment: PRODUCTION) {
+      __typename
+      id
+      channelStates {
+        __typename
+        ...ChannelWithState
+      }
+    }
+  }
+}
+
+fragment WebChatSettings on Bot {
+  webOrigins
+  visitorSessionsPerHour
+  visitorMessagesPerMinute
+}
+
+fragment ChannelWithState on ChannelState {
+  channel
+  status
+  problem
+}`,
+  `mutation ChangeWebChat($id: ID!, $webOrigins: [String!], $visitorSessionsPerHour: Int, $visitorMessagesPerMinute: Int) {
+  updateBot(
+    id: $id
+    input: {webOrigins: $webOrigins, visitorSessionsPerHour: $visitorSessionsPerHour, visitorMessagesPerMinute: $visitorMessagesPerMinute}
+  ) {
+    __typename
+    id
+    ...WebChatSettings
+  }
+}
+
+fragment WebChatSettings on Bot {
+  webOrigins
+  visitorSessionsPerHour
+  visitorMessagesPerMinute
+}`,
   `subscription Chat($botId: ID!, $input: ChatInput!, $definition: String, $envVars: [EnvVarInput!]) {
   event: chat(
     botId: $botId
@@ -491,7 +540,10 @@ fragment ListedDeployment on Deployment {
       }
       active
       deployedAt
-      channels
+      channelStates {
+        __typename
+        ...ChannelWithState
+      }
       envNames
       sentEnvNames
       source @include(if: $withSource)
@@ -527,6 +579,12 @@ fragment ListedDeployment on Deployment {
     id
     version
   }
+}
+
+fragment ChannelWithState on ChannelState {
+  channel
+  status
+  problem
 }`,
   `mutation Rollback($botId: ID!, $deploymentId: ID!, $message: String, $idempotencyKey: String!) {
   rollback(

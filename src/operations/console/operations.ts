@@ -67,6 +67,15 @@ export type Channel =
   /** The hosted chat page. */
   | 'WEB';
 
+/** Whether a channel is connected to its outside service. */
+export type ChannelStatus =
+  /** Users reach the bot through the channel. */
+  | 'CONNECTED'
+  /** The channel is being connected. This takes at most 60 seconds. */
+  | 'PENDING'
+  /** Users do not reach the bot through the channel. */
+  | 'UNAVAILABLE';
+
 /** Parameters of a message to a bot. */
 export type ChatInput = {
   /** JSON object that is passed to the model. A session token must allow it. */
@@ -500,6 +509,27 @@ export type FindRunQueryVariables = Exact<{
 
 export type FindRunQuery = { run: { __typename: 'Run', id: string, bot: { __typename: 'Bot', id: string, name: string } } | null };
 
+export type WebChatQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type WebChatQuery = { bot: { __typename: 'Bot', id: string, name: string, webUrl: string | null, webOrigins: Array<string>, visitorSessionsPerHour: number, visitorMessagesPerMinute: number, chatPage: { __typename: 'ChatPage', name: string } | null, activeDeployment: { __typename: 'Deployment', id: string, channelStates: Array<{ __typename: 'ChannelState', channel: Channel, status: ChannelStatus, problem: string | null }> } | null } | null };
+
+export type WebChatSettingsFragment = { webOrigins: Array<string>, visitorSessionsPerHour: number, visitorMessagesPerMinute: number };
+
+export type ChannelWithStateFragment = { channel: Channel, status: ChannelStatus, problem: string | null };
+
+export type ChangeWebChatMutationVariables = Exact<{
+  id: string;
+  webOrigins?: Array<string> | string | null | undefined;
+  visitorSessionsPerHour?: number | null | undefined;
+  visitorMessagesPerMinute?: number | null | undefined;
+}>;
+
+
+export type ChangeWebChatMutation = { updateBot: { __typename: 'Bot', id: string, webOrigins: Array<string>, visitorSessionsPerHour: number, visitorMessagesPerMinute: number } | null };
+
 export type ChatSubscriptionVariables = Exact<{
   botId: string;
   input: ChatInput;
@@ -635,7 +665,7 @@ export type DeploymentQuery = { node:
     | { __typename: 'Account' }
     | { __typename: 'ApiKey' }
     | { __typename: 'Bot' }
-    | { __typename: 'Deployment', active: boolean, deployedAt: string | null, channels: Array<Channel>, envNames: Array<string>, sentEnvNames: Array<string>, source?: string, id: string, version: number | null, environment: Environment, status: DeploymentStatus, message: string | null, createdAt: string, keyId: string | null, bot: { __typename: 'Bot', id: string, name: string }, diagnostics: Array<{ __typename: 'Diagnostic', severity: Severity, code: string, message: string, line: number, column: number }>, previous: { __typename: 'Deployment', id: string, version: number | null, envNames: Array<string>, source?: string } | null, rolledBackTo: { __typename: 'Deployment', id: string, version: number | null } | null }
+    | { __typename: 'Deployment', active: boolean, deployedAt: string | null, envNames: Array<string>, sentEnvNames: Array<string>, source?: string, id: string, version: number | null, environment: Environment, status: DeploymentStatus, message: string | null, createdAt: string, keyId: string | null, bot: { __typename: 'Bot', id: string, name: string }, channelStates: Array<{ __typename: 'ChannelState', channel: Channel, status: ChannelStatus, problem: string | null }>, diagnostics: Array<{ __typename: 'Diagnostic', severity: Severity, code: string, message: string, line: number, column: number }>, previous: { __typename: 'Deployment', id: string, version: number | null, envNames: Array<string>, source?: string } | null, rolledBackTo: { __typename: 'Deployment', id: string, version: number | null } | null }
     | { __typename: 'Run' }
     | { __typename: 'Session' }
    | null };
@@ -999,6 +1029,16 @@ export const FindRun = /* @__PURE__ */ persisted<FindRunQuery, FindRunQueryVaria
   'sha256:d8cb49bd6dab58d2cc6c8c047593ca384f2180d7f9c16099ba80adb9c1ef3a21',
 );
 
+export const WebChat = /* @__PURE__ */ persisted<WebChatQuery, WebChatQueryVariables>(
+  OperationTypeNode.QUERY,
+  'sha256:1ccf63c9e42cfc9ad1992bdcee43efed204dfabec29259ac682a4bcb5f5977ac',
+);
+
+export const ChangeWebChat = /* @__PURE__ */ persisted<ChangeWebChatMutation, ChangeWebChatMutationVariables>(
+  OperationTypeNode.MUTATION,
+  'sha256:2dfb1d8b3aa38069d2f7d65253880afa60b662b2581b2c4bb7afe68c41a322bf',
+);
+
 export const Chat = /* @__PURE__ */ persisted<ChatSubscription, ChatSubscriptionVariables>(
   OperationTypeNode.SUBSCRIPTION,
   'sha256:399029afa156e425c409af4630c453f6c80ff0030dea99ced37d326cee5a62f2',
@@ -1046,7 +1086,7 @@ export const Deployments = /* @__PURE__ */ persisted<DeploymentsQuery, Deploymen
 
 export const Deployment = /* @__PURE__ */ persisted<DeploymentQuery, DeploymentQueryVariables>(
   OperationTypeNode.QUERY,
-  'sha256:c39fb350c56fa39f4c072b9434169874bb107f2a6f4e3f19f5bf1de6b7ea5630',
+  'sha256:55e835ef87e1dda643aeef831e98d5f4877df94bc747f8a89642f5d6b17e3b20',
 );
 
 export const Rollback = /* @__PURE__ */ persisted<RollbackMutation, RollbackMutationVariables>(

@@ -20,11 +20,13 @@ export function BotRow({
   bot,
   stats,
   onRename,
+  onWebChat,
   onDelete,
 }: {
   bot: ListedBot;
   stats: Stats;
   onRename(): void;
+  onWebChat(): void;
   onDelete(): void;
 }) {
   const [, navigate] = useLocation();
@@ -52,6 +54,9 @@ export function BotRow({
           <MenuItem onSelect={() => void navigator.clipboard.writeText(bot.id)}>Copy id</MenuItem>
           <MenuItem unavailable={!mayChange && lacks('ADMIN')} onSelect={onRename}>
             Rename…
+          </MenuItem>
+          <MenuItem unavailable={!mayChange && lacks('ADMIN')} onSelect={onWebChat}>
+            Web chat…
           </MenuItem>
           <hr />
           <MenuItem isDanger unavailable={!mayChange && lacks('ADMIN')} onSelect={onDelete}>

@@ -11,6 +11,7 @@ import './bots.css';
 import { DeleteBotDialog } from './delete-bot.tsx';
 import { RenameBotDialog } from './rename-bot.tsx';
 import { useStats } from './use-stats.ts';
+import { WebChatDialog } from './web-chat.tsx';
 
 /** Bots of one page of the list. */
 const PAGE = 50;
@@ -48,6 +49,7 @@ function BotPages({
   onMore(cursor: string): void;
 }) {
   const [renamed, setRenamed] = useState<ListedBot>();
+  const [chatting, setChatting] = useState<ListedBot>();
   const [leaving, setLeaving] = useState<ListedBot>();
   return (
     <>
@@ -73,11 +75,13 @@ function BotPages({
             isLast={at === cursors.length - 1}
             onMore={onMore}
             onRename={setRenamed}
+            onWebChat={setChatting}
             onDelete={setLeaving}
           />
         ))}
       </table>
       {renamed && <RenameBotDialog bot={renamed} onClose={() => setRenamed(undefined)} />}
+      {chatting && <WebChatDialog bot={chatting} onClose={() => setChatting(undefined)} />}
       {leaving && <DeleteBotDialog bot={leaving} onClose={() => setLeaving(undefined)} />}
     </>
   );
@@ -88,12 +92,14 @@ function BotPage({
   isLast,
   onMore,
   onRename,
+  onWebChat,
   onDelete,
 }: {
   after: string | null;
   isLast: boolean;
   onMore(cursor: string): void;
   onRename(bot: ListedBot): void;
+  onWebChat(bot: ListedBot): void;
   onDelete(bot: ListedBot): void;
 }) {
   const { data, problem, retry } = useServerQuery(BotsQuery, { first: PAGE, after });
@@ -121,6 +127,7 @@ function BotPage({
           bot={node}
           stats={stats.of(node.id)}
           onRename={() => onRename(node)}
+          onWebChat={() => onWebChat(node)}
           onDelete={() => onDelete(node)}
         />
       ))}

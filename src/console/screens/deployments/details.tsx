@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { ChannelStates } from '../../deploy/channel-states.tsx';
 import { Findings } from '../../deploy/findings.tsx';
 import { Now } from '../../deploy/now.tsx';
 import { type RunningReading, useRunning } from '../../deploy/use-running.ts';
@@ -137,7 +138,7 @@ function Actions({ deployment }: { deployment: ShownDeployment }) {
 }
 
 function DeploymentFacts({ deployment }: { deployment: ShownDeployment }) {
-  const { id, bot, createdAt, deployedAt, channels, status } = deployment;
+  const { id, bot, createdAt, deployedAt, channelStates, status, active } = deployment;
   return (
     <dl className="pairs entry-facts">
       <div>
@@ -163,8 +164,8 @@ function DeploymentFacts({ deployment }: { deployment: ShownDeployment }) {
           <div>
             <dt>Channels</dt>
             <dd>
-              {channels.length > 0 ? (
-                channels.join(', ').toLowerCase()
+              {active && channelStates.length > 0 ? (
+                <ChannelStates states={channelStates} />
               ) : (
                 <span className="faint">none connected</span>
               )}

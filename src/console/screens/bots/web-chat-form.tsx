@@ -1,0 +1,137 @@
+import { useState } from 'react';
+import {
+  ChangeWebChat,
+  type WebChatQuery,
+  type WebChatSettingsFragment,
+} from '../../../operations/console/operations.ts';
+import { Button } from '../../parts/button.tsx';
+import { TextArea, TextField } from '../../parts/field.tsx';
+import { Refused } from '../../parts/state.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { useMutate } from '../../server/operations.ts';
+import { detailFor, type Problem } from '../../server/problem.ts';
+
+/** A bot with what the dialog shows of it. */
+export type WebChatBot = NonNullable<WebChatQuery['bot']>;
+
+/** The settings of a chat page. */
+export function WebChatForm({ bot, onClose }: { bot: WebChatBot; onClose(): void }) {
+  const [origins, setOrigins] = useState(bot.webOrigins.join('\n'));
+  const [sessions, setSessions] = useState(String(bot.visitorSessionsPerHour));
+  const [messages, setMessages] = useState(String(bot.visitorMessagesPerMinute));
+  /** The lines that were sent, since the text may change while an error shows. */
+  const [sent, setSent] = useState<Line[]>([]);
+  const { isBusy, problem, run } = useMutate(ChangeWebChat, ['Bot']);
+  const settings = {
+    webOrigins: linesOf(origins).map(({ text }) => text),
+    visitorSessionsPerHour: Number(sessions),
+    visitorMessagesPerMinute: Number(messages),
+  };
+  const isChanged = JSON.stringify(settings) !== JSON.stringify(settingsOf(bot));
+  const submit = async () => {
+    setSent(linesOf(origins));
+    const { data } = await run({ id: bot.id, ...settings });
+    if (!data?.updateBot) return;
+    onClose();
+    toast(`Saved the web chat of ${bot.name}.`);
+  };
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isChanged && !isBusy) void submit();
+      }}
+    >
+      <TextArea
+        label="Pages that may contain the chat"
+        isMono
+        rows={3}
+        placeholder="https://shop.example"
+        value={origins}
+        error={problemsOfOrigins(problem, sent)}
+        hint="Their origins, one on each line, or * for every page. Without any, only the chat page itself works."
+        onChange={({ target }) => setOrigins(target.value)}
+      />
+      <div className="web-chat-limits">
+        <Limit
+          label="New conversations an hour"
+          value={sessions}
+          error={detailFor(problem, 'input.visitorSessionsPerHour')}
+          onChange={setSessions}
+        />
+        <Limit
+          label="Messages a minute"
+          value={messages}
+          error={detailFor(problem, 'input.visitorMessagesPerMinute')}
+          onChange={setMessages}
+        />
+      </div>
+      {problem?.details.length === 0 && <Refused problem={problem} />}
+      <div className="actions">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          type="submit"
+          look="primary"
+          isBusy={isBusy}
+          unavailable={!isChanged && 'Nothing has changed.'}
+        >
+          Save
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+export function settingsOf({
+  webOrigins,
+  visitorSessionsPerHour,
+  visitorMessagesPerMinute,
+}: WebChatSettingsFragment) {
+  return { webOrigins, visitorSessionsPerHour, visitorMessagesPerMinute };
+}
+
+function Limit({
+  onChange,
+  ...field
+}: {
+  label: string;
+  value: string;
+  error: string | undefined;
+  onChange(value: string): void;
+}) {
+  return (
+    <TextField
+      type="number"
+      inputMode="numeric"
+      required
+      min={1}
+      max={100_000}
+      hint="From one address of a visitor."
+      onChange={({ target }) => onChange(target.value)}
+      {...field}
+    />
+  );
+}
+
+type Line = { number: number; text: string };
+
+function linesOf(text: string): Line[] {
+  return text
+    .split('\n')
+    .map((line, at) => ({ number: at + 1, text: line.trim() }))
+    .filter((line) => line.text !== '');
+}
+
+/** The problems of the origins, each with the lines that have it. */
+function problemsOfOrigins(problem: Problem | undefined, lines: Line[]): string | undefined {
+  const details = problem?.details.filter(({ path }) => path.startsWith('input.webOrigins'));
+  if (!details?.length) return undefined;
+  return [...Map.groupBy(details, ({ message }) => message)]
+    .map(([message, same]) => {
+      const numbers = same.flatMap(({ path }) => lines[Number(path.split('.')[2])]?.number ?? []);
+      const place = `${numbers.length > 1 ? 'Lines' : 'Line'} ${numbers.join(', ')}`;
+      return numbers.length > 0 ? `${place}: ${message}.` : `The list ${message}.`;
+    })
+    .join(' ');
+}
