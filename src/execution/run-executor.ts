@@ -36,7 +36,8 @@ export type Job = {
 export type RunExecutor = {
   /**
    * Executes a run in the background. The run always gets a terminal event, and its readers receive the one that its
-   * row holds. At shutdown a queued run is requeued instead, and every other one fails as `interrupted`.
+   * row holds. At shutdown a queued run is requeued instead, a run of Telegram fails as
+   * `interrupted`, and every other one is cancelled.
    */
   launch(slot: Slot, job: Job): ActiveRun;
 };
@@ -81,8 +82,9 @@ export function createRunExecutor({
     }
     const isQueued = job.earlier !== undefined;
     const isOutOfTime = signal.reason === NO_MORE_TIME;
-    // No client cancelled the run, so that it ends as the runs of killed processes do.
-    if (isOutOfTime && !isQueued) failure ??= new GatewayError('interrupted', INTERRUPTED);
+    // The next process answers the message again, with a new run.
+    if (isOutOfTime && labels.channel === 'TELEGRAM')
+      failure ??= new GatewayError('interrupted', INTERRUPTED);
     const since = performance.now();
     await checkpoints[Symbol.asyncDispose]();
     const usage = result?.usage() ?? NO_USAGE;

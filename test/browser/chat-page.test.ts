@@ -232,32 +232,6 @@ describe('a reply whose network is cut', () => {
   });
 });
 
-describe('a reply whose server stops', () => {
-  browserTest('is an error, and a new one can be asked for after the restart', async () => {
-    const [stopping, next] = [await startApp(), await startApp()];
-    stopping.upstream.script(async ({ say, closed }) => {
-      say('The first part');
-      await closed;
-    });
-    next.upstream.script(({ say, end }) => {
-      say('The whole reply.');
-      end();
-    });
-    const proxy = await startProxy(stopping.url);
-    atTheEnd(() => proxy.close());
-    const { page, say, replies } = await openChat({}, proxy.url);
-    await say('Hello');
-    await page.getByText('The first part').waitFor();
-    await stopping.close();
-    await page.getByText('The server stopped while the run was active.').waitFor();
-    proxy.cut();
-    proxy.restore(next.url);
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await expect.poll(replies).toEqual(['The whole reply.']);
-    expect((await runsOf()).map(({ status }) => status)).toEqual(['FAILED', 'COMPLETED']);
-  });
-});
-
 describe('a visitor', () => {
   browserTest('with two tabs has one conversation in both', async () => {
     const first = await openChat();

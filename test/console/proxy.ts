@@ -6,18 +6,17 @@ export type Proxy = {
   url: string;
   /** Ends all connections and refuses new ones. */
   cut(): void;
-  /** @param target default: the same server as before. */
-  restore(target?: string): void;
+  restore(): void;
   close(): void;
 };
 
-export async function startProxy(server: string): Promise<Proxy> {
-  let target = new URL(server);
+export async function startProxy(target: string): Promise<Proxy> {
+  const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let isCut = false;
-  const listener = createServer((socket) => {
+  const server = createServer((socket) => {
     if (isCut) return socket.destroy();
-    const upstream = connect(Number(target.port), target.hostname);
+    const upstream = connect(Number(port), hostname);
     for (const [one, other] of [
       [socket, upstream],
       [upstream, socket],
@@ -32,22 +31,21 @@ export async function startProxy(server: string): Promise<Proxy> {
     }
     return undefined;
   });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
   const cut = () => {
     isCut = true;
     for (const socket of sockets) socket.destroy();
   };
   return {
-    url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut,
-    restore(next = target.href) {
-      target = new URL(next);
+    restore() {
       isCut = false;
     },
     close() {
       cut();
-      listener.close();
+      server.close();
     },
   };
 }

@@ -627,7 +627,7 @@ describe('a process that shuts down', () => {
     await closed;
   });
 
-  test('ends runs at the drain limit as interrupted, stores them, and ends their streams', async () => {
+  test('cancels runs at the drain limit, stores them, and ends their streams', async () => {
     const { stopping, owner, bot } = await startHeld();
     stopping.upstream.script(async ({ say, closed }) => {
       say('Well');
@@ -642,21 +642,8 @@ describe('a process that shuts down', () => {
     await stopping.close(0);
     expect(await frames(response)).toEqual([
       { delta: 'Well' },
-      {
-        event: 'error',
-        delta: '',
-        error: {
-          code: 'interrupted',
-          message: 'The server stopped while the run was active.',
-          request_id: response.headers.get('x-request-id'),
-        },
-      },
-      { event: 'done', run_id, latency_ms: expect.any(Number), status: 'failed' },
+      { event: 'done', run_id, latency_ms: expect.any(Number), status: 'cancelled' },
     ]);
-    expect(await findRun(run_id)).toMatchObject({
-      status: 'FAILED',
-      errorCode: 'interrupted',
-      response: 'Well',
-    });
+    expect(await findRun(run_id)).toMatchObject({ status: 'CANCELLED', response: 'Well' });
   });
 });
