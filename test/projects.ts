@@ -18,6 +18,7 @@ const ROUNDS = 'test/helpers/rounds.ts';
 
 /** Files that count the objects of their process, so each runs in a separate process. */
 export const ALONE = [
+  'test/coordination/redis-memory.test.ts',
   'test/runs/leaks.test.ts',
   'test/transport/many-subscriptions.test.ts',
   'test/transport/slow-reader.test.ts',
