@@ -16,7 +16,7 @@ import type {
   PrismaClient,
 } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
-import { createLifetime, type Lifetime } from '../../src/lifetime.ts';
+import { createLifetime } from '../../src/lifetime.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
@@ -119,7 +119,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
   const { port } = app.http.server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   // A closed app is released: the modules of a worker's test files refer to their apps until the worker ends.
-  let running: { app: App; lifetime: Lifetime } | undefined = { app, lifetime };
+  let running: { app: App; lifetime: AsyncDisposable } | undefined = { app, lifetime };
   const current = () => {
     if (!running) throw new Error('The app is closed.');
     return running;
