@@ -147,7 +147,7 @@ function cannotApply(error: Error, all: Migrations['migrationDirectories'], scri
  */
 export async function nextMigration(): Promise<string> {
   const adapter = new PrismaPGlite(new PGlite());
-  return withEngine(adapter, async (schemaEngine) => {
+  const run = async (schemaEngine: engine.SchemaEngine) => {
     const { stdout } = await schemaEngine.diff({
       from: { tag: 'migrations', ...(await readMigrations()) },
       to: { tag: 'schemaDatamodel', files: [await readSchema()] },
@@ -156,7 +156,8 @@ export async function nextMigration(): Promise<string> {
       filters: NO_FILTERS,
     });
     return stdout?.includes('This is an empty migration') ? '' : (stdout ?? '');
-  });
+  };
+  return withEngine(adapter, run, () => connectToShadow(adapter));
 }
 
 /**
@@ -166,6 +167,9 @@ export async function nextMigration(): Promise<string> {
 async function withEngine<T>(
   adapter: SqlDriverAdapterFactory,
   work: (schemaEngine: engine.SchemaEngine) => Promise<T>,
+  shadow: () => Promise<SqlDriverAdapter> = async () => {
+    throw new Error('The engine needs no other database to apply migrations.');
+  },
 ): Promise<T> {
   const opened: SqlDriverAdapter[] = [];
   const track = async (connection: Promise<SqlDriverAdapter>) => {
@@ -181,7 +185,7 @@ async function withEngine<T>(
       provider: adapter.provider,
       adapterName: adapter.adapterName,
       connect: () => track(adapter.connect()),
-      connectToShadowDb: () => track(connectToShadow()),
+      connectToShadowDb: () => track(shadow()),
     }),
   );
   try {
@@ -192,9 +196,9 @@ async function withEngine<T>(
   }
 }
 
-/** An empty database, in which the engine applies the recorded migrations to compare them with the schema. */
-async function connectToShadow(): Promise<SqlDriverAdapter> {
-  const connection = await new PrismaPGlite(new PGlite()).connect();
+/** Connects to an empty database, in which the engine applies the recorded migrations to compare them with the schema. */
+async function connectToShadow(empty: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
+  const connection = await empty.connect();
   const executeScript = connection.executeScript.bind(connection);
   return Object.assign(connection, {
     executeScript: (script: string) => executeScript(inTransaction(script)),
