@@ -107,18 +107,20 @@ describe('the documentation', () => {
     expect(stdout).not.toBe('');
   });
 
-  const pages = PAGES.filter((page) => blocksOf(page).some(isSample));
-  test.each(pages)('has samples of the client that work in their order, in %s', async (page) => {
+  test('has samples of the client that work in their order, in every page', async () => {
     const directory = await temporaryDirectory();
     const client = join(ROOT, 'src/client');
     await mkdir(join(directory, 'node_modules/@parley'), { recursive: true });
     await symlink(client, join(directory, 'node_modules/@parley/client'));
-    const samples = blocksOf(page).filter(isSample);
-    const program = samples.map(({ text }) => text).join('\n');
-    writeFileSync(
-      join(directory, 'samples.mts'),
-      program.replaceAll('http://127.0.0.1:4000', server.url),
-    );
+    const files = PAGES.flatMap((page) => {
+      const samples = blocksOf(page).filter(isSample);
+      if (samples.length === 0) return [];
+      const program = samples.map(({ text }) => text).join('\n');
+      const file = `${page.replaceAll('/', '-')}.mts`;
+      writeFileSync(join(directory, file), program.replaceAll('http://127.0.0.1:4000', server.url));
+      return [file];
+    });
+    expect(files.length).toBeGreaterThanOrEqual(3);
     const config = {
       extends: join(ROOT, 'tsconfig.json'),
       compilerOptions: {
@@ -126,18 +128,20 @@ describe('the documentation', () => {
         tsBuildInfoFile: null,
         typeRoots: [join(ROOT, 'node_modules/@types')],
       },
-      files: ['samples.mts'],
+      files,
       include: [],
     };
     writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(config));
     const tsc = join(ROOT, 'node_modules/.bin/tsc');
     const check = await run(tsc, ['-p', '.'], { cwd: directory }).catch((error) => error);
     expect(check.stdout).toBe('');
-    const { stdout } = await run(process.execPath, ['samples.mts'], {
-      cwd: directory,
-      env: { ...process.env, PARLEY_API_KEY: apiKey },
-    });
-    expect(stdout).not.toBe('');
+    for (const file of files) {
+      const { stdout } = await run(process.execPath, [file], {
+        cwd: directory,
+        env: { ...process.env, PARLEY_API_KEY: apiKey },
+      });
+      expect([file, stdout]).not.toEqual([file, '']);
+    }
   });
 
   test('has links that lead somewhere', () => {
