@@ -18,7 +18,7 @@ import { type MayRead, type Path, pathsFrom } from './authorisation/paths.ts';
 import { type Ids, TABLE } from './authorisation/table.ts';
 
 /** The maximum number of objects on a path. */
-const DEPTH = rounds(3, 5);
+const DEPTH = rounds(2, 5);
 
 /** The types whose fields are decided one by one. */
 const OBJECTS = Object.values(schema.getTypeMap())
