@@ -3,8 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { agent } from './helpers/app.ts';
+import { atTheEnd } from './helpers/at-the-end.ts';
 import { installation } from './helpers/installation.ts';
 import { startServer } from './helpers/server.ts';
+import { startTelegram } from './helpers/telegram.ts';
 
 /** The canary in every form in which text may be written. */
 const formsOf = (canary: string) => [
@@ -113,6 +115,81 @@ describe('the value of a variable', () => {
         expect(text.includes(form), `${form} in ${place}`).toBe(false);
     }
     expect(databaseUrl || places.files.length > 1_000_000).toBeTruthy();
+  });
+});
+
+describe('the token of a Telegram bot', () => {
+  test('is not in any response, log line or database file, whatever Telegram answers', async () => {
+    const telegram = await startTelegram();
+    atTheEnd(telegram.close);
+    const options = await installation('canary-telegram', {
+      LOG_LEVEL: 'trace',
+      PUBLIC_URL: 'https://bots.example',
+      TELEGRAM_API_ROOT: telegram.apiRoot,
+    });
+    const server = await startServer(options);
+    const key = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
+    const answers: string[] = [];
+    const post = async (path: string, body: object) => {
+      const response = await fetch(server.url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      answers.push(JSON.stringify([...response.headers]), await response.text());
+    };
+    const bot = telegram.bot();
+    const deploy = (env_vars = { TOKEN: bot.token }) =>
+      post('/v1/bots/demo/deploy', {
+        agentlang: agent('channel telegram { token env.TOKEN }'),
+        env_vars,
+      });
+    const state = (status: string) =>
+      expect
+        .poll(async () => {
+          const query =
+            '{ bot(id: "demo") { activeDeployment { channelStates { status problem } } } }';
+          await post('/graphql', { query });
+          return answers.at(-1);
+        })
+        .toContain(`"status":"${status}"`);
+    const description = `Broken: ${telegram.apiRoot}/bot${bot.token}/sendMessage`;
+
+    await deploy();
+    await state('CONNECTED');
+    const { url = '', secret = '' } = bot.webhook() ?? {};
+    // Telegram's own errors name the token.
+    const refusals = [
+      { code: 500, description },
+      { code: 400, description: `chat ${description}` },
+    ];
+    telegram.script(({ method }) => (method === 'sendMessage' ? refusals.shift() : undefined));
+    await bot.deliver(server.url, bot.text(`Is your token ${bot.id}?`));
+    await expect.poll(() => refusals).toEqual([]);
+    telegram.script(() => ({ code: 502, description }));
+    await deploy();
+    telegram.script(() => undefined);
+    await state('CONNECTED');
+    await deploy({ TOKEN: `${bot.token} ` });
+    await deploy();
+    bot.revoke();
+    await deploy();
+    await state('UNAVAILABLE');
+    await post('/graphql', {
+      query: '{ runs(botId: "demo") { edges { node { input trace { spans { name } } } } } }',
+    });
+    expect(await server.stop('SIGTERM')).toBe(0);
+
+    const hidden = [bot.token.split(':')[1] ?? bot.token, secret, url.split('/').at(-1) ?? url];
+    const [token = ''] = hidden;
+    const isEmbedded = !inject('databaseUrl');
+    const files = isEmbedded ? await filesBelow(join(options.dataDirectory, 'database')) : [];
+    for (const text of hidden) {
+      expect(answers.join('\n').includes(text), `${text} in answers`).toBe(false);
+      expect(server.output().includes(text), `${text} in output`).toBe(false);
+    }
+    expect(files.join('\n').includes(token)).toBe(false);
+    expect(!isEmbedded || files.join('').length > 1_000_000).toBe(true);
   });
 });
 

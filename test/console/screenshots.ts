@@ -1,6 +1,6 @@
 /**
  * `npm run screenshots`: takes a picture of every screen of the console, at three widths and in both themes, from a separate
- * server with sample data. It writes them to `coverage/screenshots`, which git ignores. With `-- NAME` it takes only
+ * server with sample data, and of the chat page and the widget, at two widths. It writes them to `coverage/screenshots`, which git ignores. With `-- NAME` it takes only
  * the screens whose names begin with that.
  */
 import { mkdir } from 'node:fs/promises';
@@ -9,6 +9,7 @@ import type { Page } from 'playwright-core';
 import { createServer } from 'vite';
 import { openBrowser } from '../helpers/chromium.ts';
 import { startServer, temporaryDirectory } from '../helpers/server.ts';
+import { CHAT_SIZES, chatScreens } from './chat-screens.ts';
 import { DEPLOYMENT_SCREENS, DEPLOYMENTS } from './deployment-screens.ts';
 import { GUIDE_SCREENS } from './guide-screens.ts';
 import { PLAYGROUND_SCREENS } from './playground-screens.ts';
@@ -36,6 +37,12 @@ const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   'bots-delete': async (page) => {
     await page.getByRole('menuitem', { name: 'Delete…' }).click();
     await page.getByRole('dialog').waitFor();
+  },
+  'bots-web-chat': async (page) => {
+    await page.goto('/bots');
+    await page.getByRole('button', { name: 'Actions for Support' }).click();
+    await page.getByRole('menuitem', { name: 'Web chat…' }).click();
+    await page.getByRole('dialog').getByLabel('Messages a minute').waitFor();
   },
   'new-bot': async (page) => {
     await page.goto('/bots/new');
@@ -114,11 +121,25 @@ try {
     await takeAll(page, name);
   }
   if ('parts'.startsWith(ONLY)) await takeParts(page);
+  if (/^(|chat.*|widget.*)$/.test(ONLY)) await takeChat(page);
 } finally {
   await browser.close();
   await server.stop('SIGTERM');
 }
 console.log(`Wrote ${DIRECTORY}`);
+
+/** Takes the pages of visitors, who have no key. */
+async function takeChat(page: Page): Promise<void> {
+  const { screens, close } = await chatScreens(server.url, change);
+  try {
+    for (const [name, lead] of Object.entries(screens)) {
+      await lead(page);
+      await takeAll(page, name, CHAT_SIZES);
+    }
+  } finally {
+    await close();
+  }
+}
 
 /** Takes the page of all parts, which only the development server has. */
 async function takeParts(page: Page): Promise<void> {
@@ -142,12 +163,16 @@ async function takeParts(page: Page): Promise<void> {
   }
 }
 
-async function takeAll(page: Page, name: string): Promise<void> {
+async function takeAll(
+  page: Page,
+  name: string,
+  sizes: readonly (readonly [width: number, height: number])[] = SIZES,
+): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     // GraphiQL renders again for another theme.
     if (page.url().includes('/graphql')) await page.waitForTimeout(2_000);
-    for (const [width, height] of SIZES) {
+    for (const [width, height] of sizes) {
       await page.setViewportSize({ width, height });
       await page.screenshot({ path: join(DIRECTORY, `${name}-${width}-${colorScheme}.png`) });
     }

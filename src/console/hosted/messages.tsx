@@ -1,15 +1,12 @@
-import { memo, useLayoutEffect, useRef, useState } from 'react';
+import { memo } from 'react';
+import { ConversationScroll } from '../chat/conversation-scroll.tsx';
 import Markdown from '../chat/markdown.tsx';
 import { Tools } from '../chat/tools.tsx';
 import { grouped, isOpen, type Turn } from '../chat/turn.ts';
 import { Button } from '../parts/button.tsx';
-import { Icon } from '../parts/icon.tsx';
 import './messages.css';
 import type { Page } from './page.ts';
 import { reasonOf } from './reason.ts';
-
-/** Distance from the end, in pixels, within which the view follows the reply. */
-const NEAR_END = 48;
 
 /** The messages of the conversation, after the welcome. */
 export function Messages({
@@ -27,83 +24,42 @@ export function Messages({
   onRetry(turn: Turn): void;
   onSuggestion(text: string): void;
 }) {
-  const { scroller, isBehind, toEnd, onScroll } = useEnd(turns);
   return (
-    <div className="messages">
-      <section
-        ref={scroller}
-        className="messages-scroll"
-        aria-label="Conversation"
-        aria-busy={isLoading}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls
-        tabIndex={0}
-        onScroll={onScroll}
-      >
-        <div className="messages-list">
-          {onEarlier ? (
-            <Button look="quiet" onClick={() => void onEarlier()}>
-              Show earlier messages
-            </Button>
-          ) : (
-            welcome && (
-              <div className="message-reply">
-                <Markdown text={welcome} />
-              </div>
-            )
-          )}
-          {isLoading && <Dots label="Loading the conversation" />}
-          {turns.map((turn) => (
-            <TurnMessages
-              key={turn.id}
-              turn={turn}
-              onRetry={turn === turns.at(-1) ? onRetry : undefined}
-            />
-          ))}
-          {turns.length === 0 && !isLoading && suggestions.length > 0 && (
-            <ul className="suggestions" aria-label="Suggestions">
-              {suggestions.map((text) => (
-                <li key={text}>
-                  <button type="button" dir="auto" onClick={() => onSuggestion(text)}>
-                    {text}
-                  </button>
-                </li>
-              ))}
-            </ul>
-          )}
-        </div>
-      </section>
-      {isBehind && (
-        <button type="button" className="messages-end" onClick={toEnd}>
-          <Icon name="down" size={12} />
-          Latest
-        </button>
-      )}
-    </div>
+    <ConversationScroll label="Conversation" isBusy={isLoading} items={turns}>
+      <div className="messages-list">
+        {onEarlier ? (
+          <Button look="quiet" onClick={() => void onEarlier()}>
+            Show earlier messages
+          </Button>
+        ) : (
+          welcome && (
+            <div className="message-reply">
+              <Markdown text={welcome} />
+            </div>
+          )
+        )}
+        {isLoading && <Dots label="Loading the conversation" />}
+        {turns.map((turn) => (
+          <TurnMessages
+            key={turn.id}
+            turn={turn}
+            onRetry={turn === turns.at(-1) ? onRetry : undefined}
+          />
+        ))}
+        {turns.length === 0 && !isLoading && suggestions.length > 0 && (
+          <ul className="suggestions" aria-label="Suggestions">
+            {suggestions.map((text) => (
+              <li key={text}>
+                <button type="button" dir="auto" onClick={() => onSuggestion(text)}>
+                  {text}
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </ConversationScroll>
   );
-}
-
-/** Keeps the end of the conversation in view while the reader is there. */
-function useEnd(turns: Turn[]) {
-  const scroller = useRef<HTMLElement>(null);
-  const follows = useRef(true);
-  const [isBehind, setBehind] = useState(false);
-  const toEnd = () => {
-    follows.current = true;
-    if (scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
-  };
-  const last = useRef<string>(undefined);
-  useLayoutEffect(() => {
-    const id = turns.at(-1)?.id;
-    if (follows.current || id !== last.current) toEnd();
-    last.current = id;
-  });
-  const onScroll = () => {
-    if (!scroller.current) return;
-    const { scrollTop, clientHeight, scrollHeight } = scroller.current;
-    follows.current = scrollHeight - scrollTop - clientHeight < NEAR_END;
-    setBehind(!follows.current);
-  };
-  return { scroller, isBehind, toEnd, onScroll };
 }
 
 const TurnMessages = memo(function TurnMessages({
