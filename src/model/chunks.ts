@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
+import type { ModelResponse } from './fetch.ts';
 import { normalizeLineEnds } from './line-ends.ts';
 import type { AnswerBudget } from './model.ts';
 import { TooLong } from './pieces.ts';
@@ -21,7 +22,7 @@ export class StreamedError extends Error {
  *   other error for a broken connection or invalid data.
  */
 export async function readChunks(
-  { body }: Pick<Response, 'body'>,
+  { body }: Pick<ModelResponse, 'body'>,
   budget: AnswerBudget,
   onChunk: (chunk: ChatCompletionChunk) => void,
 ): Promise<void> {

@@ -6,52 +6,51 @@ const KEEP_ALIVE_MS = 60_000;
 /** The time limit for draining the rest of a response. */
 const REST_LIMIT_MS = 1_000;
 
+/** The part of `fetch` that a call of a model uses: a URL, a text body and a streamed response. */
+export type ModelFetch = (
+  url: string,
+  request: { method: 'POST'; headers: Record<string, string>; body: string; signal: AbortSignal },
+) => Promise<ModelResponse>;
+
+export type ModelResponse = Pick<Response, 'ok' | 'status' | 'headers'> & {
+  body: AsyncIterable<Uint8Array> | null;
+};
+
 /**
- * The part of `fetch` that the `openai` client uses, over a connection pool: a URL, a text body and a streamed response.
- * The response body is an async iterable instead of a web stream, which costs several times as much.
+ * A `ModelFetch` over a connection pool. Its response has an async iterable instead of a web stream, which costs several
+ * times as much, and it parses the headers only when they are read.
  */
-export function createPooledFetch(): typeof fetch {
-  // The client sets time limits, so undici's are off.
+export function createPooledFetch(): ModelFetch {
+  // The caller sets time limits, so undici's are off.
   const agent = new Agent({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0 });
-  return async (input, { method = 'GET', headers, body, signal } = {}) => {
-    if (input instanceof Request || typeof body !== 'string') {
-      throw new TypeError('Only a URL with a text body can be fetched.');
-    }
-    const url = new URL(input);
-    const answer = await agent.request({
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method,
-      headers: Object.fromEntries(new Headers(headers)),
-      body,
-      signal: signal ?? null,
-    });
-    const response = new Response(null, {
+  return async (input, request) => {
+    const { origin, pathname, search } = new URL(input);
+    const answer = await agent.request({ origin, path: pathname + search, ...request });
+    return {
+      ok: answer.statusCode >= 200 && answer.statusCode < 300,
       status: answer.statusCode,
-      headers: Object.entries(answer.headers).flatMap(([name, value = []]) =>
-        [value].flat().map((one): [string, string] => [name, one]),
-      ),
-    });
-    return Object.defineProperty(response, 'body', { value: chunksOf(answer.body) });
+      body: chunksOf(answer.body),
+      get headers() {
+        return headersOf(answer.headers);
+      },
+    };
   };
 }
 
-/** Wraps `fetch` to drop the bodies of error responses: nothing reads them, and they may be endless. */
-export function withoutRefusals(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  return async (...request) => {
-    const response = await fetch(...request);
-    if (response.ok) return response;
-    await response.body?.[Symbol.asyncIterator]().return?.();
-    return new Response(null, response);
-  };
-}
-
-/** Wraps `fetch` to send exactly these headers, without those that the client adds. */
+/** Wraps a `ModelFetch` to send exactly these headers, without those that the client adds. */
 export function withHeaders(
-  fetch: typeof globalThis.fetch,
+  fetch: ModelFetch,
   headers: Readonly<Record<string, string>>,
-): typeof globalThis.fetch {
-  return (input, init) => fetch(input, { ...init, headers });
+): ModelFetch {
+  return (url, request) => fetch(url, { ...request, headers });
+}
+
+function headersOf(headers: Dispatcher.ResponseData['headers']): Headers {
+  return new Headers(
+    Object.entries(headers).flatMap(([name, value = []]) =>
+      [value].flat().map((one): [string, string] => [name, one]),
+    ),
+  );
 }
 
 /** Streams a body. If the reader stops early, the rest is drained so that the connection can be reused. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Observer } from '../observer.ts';
 import { VERSION } from '../version.ts';
-import { withHeaders } from './fetch.ts';
+import { type ModelFetch, withHeaders } from './fetch.ts';
 import type { Model } from './model.ts';
 import { observed } from './observed.ts';
 import { createOpenAIModel, NO_KEY } from './openai.ts';
@@ -28,7 +28,7 @@ export function createModels({
   observer,
 }: {
   standard: Model;
-  fetchOf: (accountId: string) => typeof globalThis.fetch;
+  fetchOf: (accountId: string) => ModelFetch;
   observer: Observer;
 }): Models {
   const operators = observed(standard, observer, standard.nameFor());

@@ -21,7 +21,7 @@ type Request = {
 export function createOfflineModel({ pace }: { pace: number }): Model {
   const model = createOpenAIModel({
     defaultModel: NAME,
-    fetch: async (_url, init) => answer(String(init?.body), pace, init?.signal ?? undefined),
+    fetch: async (_url, { body, signal }) => answer(body, pace, signal),
   });
   return { ...model, provider: 'parley.offline', nameFor: () => NAME };
 }

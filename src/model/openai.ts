@@ -9,7 +9,7 @@ import { startDeadline } from '../deadline.ts';
 import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { readChunks } from './chunks.ts';
-import { createPooledFetch, withoutRefusals } from './fetch.ts';
+import { createPooledFetch, type ModelFetch } from './fetch.ts';
 import type { Model, ModelEvent, ModelMessage, ModelRequest, Usage } from './model.ts';
 import {
   callPiecesOf,
@@ -20,6 +20,7 @@ import {
   textOf,
   textOrNone,
 } from './pieces.ts';
+import { createPost } from './post.ts';
 
 /** OpenAI's own server. Only this server requires the newer name of the token limit, `max_completion_tokens`. */
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
@@ -38,7 +39,7 @@ export type OpenAIOptions = {
   /** Used if a definition names no model. */
   defaultModel: string;
   /** Sends the requests; by default over a connection pool of this model. */
-  fetch?: typeof fetch;
+  fetch?: ModelFetch;
 };
 
 /** A model behind OpenAI's chat completions API. It always streams and requests the usage in the stream. */
@@ -48,18 +49,7 @@ export function createOpenAIModel({
   defaultModel,
   fetch = createPooledFetch(),
 }: OpenAIOptions): Model {
-  const client = new OpenAI({
-    apiKey,
-    baseURL: baseUrl,
-    // By default, the client reads these from the environment.
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    maxRetries: 0,
-    logLevel: 'off',
-    fetch: withoutRefusals(fetch),
-  });
+  const post = createPost({ apiKey, baseUrl, fetch });
   const limitName = baseUrl === OPENAI_BASE_URL ? 'max_completion_tokens' : 'max_tokens';
 
   /** One attempt. Emits text as it arrives, then tool calls, then `finish`. */
@@ -71,7 +61,7 @@ export function createOpenAIModel({
     let usage: Usage | undefined;
     let answering: string | undefined;
     const calls = collectCalls(budget);
-    const completion = client.chat.completions.create(
+    const response = await post(
       {
         model,
         messages: messages.map(toWire),
@@ -86,7 +76,7 @@ export function createOpenAIModel({
       },
       { signal, timeout },
     );
-    await readChunks(await completion.asResponse(), budget, (chunk) => {
+    await readChunks(response, budget, (chunk) => {
       const chunkText = textOf(chunk);
       budget.take(0, chunkText.length);
       const delta = text.add(chunkText);

@@ -61,6 +61,17 @@ describe('a model server with OpenAI’s chat completions', () => {
     expect(upstream.requests[0]?.headers.authorization).toBe('Bearer sk-test');
   });
 
+  test('receives the headers of the openai client', async () => {
+    await run(({ end }) => end(), { timeout: 2_500 });
+    expect(upstream.requests[0]?.headers).toMatchObject({
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'user-agent': expect.stringMatching(/^OpenAI\/JS /),
+      'x-stainless-retry-count': '0',
+      'x-stainless-timeout': '2',
+    });
+  });
+
   test('has undefined usage if the server reports none', async () => {
     const events = await run(({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
