@@ -7,6 +7,8 @@ import { useServerQuery } from '../../server/operations.ts';
 import { filterAt, lastMinute, readFilters, runAddress } from '../runs/filter.ts';
 import type { ShownRun } from './use-run.ts';
 
+const LOADING = 'The runs before and after this one are being read.';
+
 /** Leads to the runs before and after a run in the list with the filters of the address, also by the keys J and K. */
 export function RunNeighbours({ run: { bot, cursor } }: { run: ShownRun }) {
   const [search] = useSearchParams();
@@ -29,13 +31,13 @@ export function RunNeighbours({ run: { bot, cursor } }: { run: ShownRun }) {
       <IconButton
         label="Newer run (K)"
         icon="up"
-        unavailable={data && !newer && 'There is no newer run.'}
+        unavailable={!newer && (data ? 'There is no newer run.' : LOADING)}
         onClick={() => open(newer)}
       />
       <IconButton
         label="Older run (J)"
         icon="down"
-        unavailable={data && !older && 'There is no older run.'}
+        unavailable={!older && (data ? 'There is no older run.' : LOADING)}
         onClick={() => open(older)}
       />
     </span>
