@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { openRedis, type Redis, redisPrefix } from '../../src/coordination/redis.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
@@ -14,7 +14,18 @@ export type RedisLink = {
   restore(): Promise<void>;
 };
 
-/** Connects a replica of this worker's app to Redis, until the end of the test file. */
+/**
+ * The prefix of the keys of one test, or of a file outside its tests. Requests without a valid key count against their
+ * address, which all tests have in common.
+ */
+async function testPrefix(): Promise<string> {
+  const { testPath, currentTestName = '' } = expect.getState();
+  const { prisma } = await testDatabase();
+  // All workers copy one database, so its own prefix is the same in each of them.
+  return `${await redisPrefix(prisma)}${process.pid}:${testPath}:${currentTestName}:`;
+}
+
+/** Connects a replica of a test's app to Redis, until the end of the test. All replicas of a test share its keys. */
 export async function linkRedis(): Promise<RedisLink> {
   const target = new URL(inject('redisUrl'));
   const sockets = new Set<Socket>();
@@ -40,8 +51,7 @@ export async function linkRedis(): Promise<RedisLink> {
   await listen(0);
   const { port } = server.address() as AddressInfo;
   const url = Object.assign(new URL(target), { hostname: '127.0.0.1', port: String(port) });
-  const { prisma } = await testDatabase();
-  const redis = await openRedis(url.href, await redisPrefix(prisma));
+  const redis = await openRedis(url.href, await testPrefix());
   const connections = [redis.client, redis.subscriber];
   // Unlike `once` of node:events, this does not reject on an `error` event.
   const event = (name: string) => (client: Redis['client']) =>
