@@ -66,8 +66,9 @@ describe('the many runs of a bot', () => {
     const free = await app.tenant({ plan: 'FREE' });
     const { accountId } = free;
     // The account's one active run keeps all others in the queue.
-    const [owner] = await app.prisma.owner.findMany();
-    const active = { status: 'RUNNING', background: true, ownerId: owner?.id } as const;
+    // Earlier files may have left owners that no longer store heartbeats. IDs ascend by time.
+    const owner = await app.prisma.owner.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    const active = { status: 'RUNNING', background: true, ownerId: owner.id } as const;
     const data = { id: makeId('run'), botId: await free.bot(), accountId, ...WHAT, ...active };
     await app.prisma.run.create({ data });
     const waiting = { status: 'QUEUED', background: true, attempt: 0 } as const;
