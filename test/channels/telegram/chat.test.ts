@@ -124,10 +124,10 @@ describe('a message in Telegram', () => {
 
   test('gets a long reply in several messages with valid code blocks', async () => {
     const { bot } = await connectedBot(at);
-    const code = Array.from({ length: 300 }, (_, line) => `print(${line}, "<&>")`).join('\n');
+    const code = Array.from({ length: 450 }, (_, line) => `print(${line}, "<&>")`).join('\n');
     const prose = Array.from({ length: 40 }, (_, index) => `Paragraph ${index} of **words**.`);
     const reply = [...prose, `\`\`\`python\n${code}\n\`\`\``, ...prose].join('\n\n');
-    expect(reply.length).toBeGreaterThan(7_000);
+    expect(reply.length).toBeGreaterThan(10_000);
     at.app.upstream.script(({ say, end }) => {
       say(reply);
       end();
@@ -139,7 +139,7 @@ describe('a message in Telegram', () => {
     expect(messages.every(({ text }) => text.length <= 4_096)).toBe(true);
     const blocks = messages.flatMap(({ html }) => html.match(/<pre>[\s\S]*?<\/pre>/g) ?? []);
     const lines = blocks.join('\n').match(/print\(\d+/g);
-    expect(lines).toHaveLength(300);
+    expect(lines).toHaveLength(450);
   });
 
   test('is answered with one sentence if it is not text, once for an album', async () => {

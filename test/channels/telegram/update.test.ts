@@ -59,6 +59,12 @@ describe('an update', () => {
     });
   });
 
+  test.each(['👍🏽', '😀😀😀', 'שלום', 'مرحبا، أين طلبي؟'])('with %s is a text', (text) => {
+    expect(request({ text })).toEqual({ kind: 'text', text });
+    const mentioned = mention(`😀 @ShopBot ${text}`, '@ShopBot');
+    expect(request({ ...GROUP, ...mentioned })).toEqual({ kind: 'text', text: `😀  ${text}` });
+  });
+
   test('has a text without characters that cannot be stored', () => {
     expect(request({ text: 'a\u0000b\uD800' })).toEqual({ kind: 'text', text: 'a\uFFFDb\uFFFD' });
   });
@@ -73,6 +79,7 @@ describe('an update', () => {
     ['a notice', update({ pinned_message: {} })],
     ['an id beyond 2^53', update({ text: 'Hi' }, 2 ** 53)],
     ['a chat id beyond 2^53', update({ text: 'Hi', chat: { id: 1e300, type: 'private' } })],
+    ['an empty message', update({})],
     ['an id that is text', update({ text: 'Hi' }, '1')],
     ['a text that is a list', update({ text: ['Hi'] })],
     ['a command to another bot', update({ text: '/start@OtherBot' })],

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { visit } from '../web/visitors.ts';
 import { connectedBot, deploy, startTelegramApp, type TelegramApp } from './setup.ts';
 
 let at: TelegramApp;
@@ -21,6 +22,10 @@ describe('the webhook of a deployment', () => {
     );
     return { authorization: `Bearer ${data.createSessionToken.token}` };
   };
+  const asVisitor = async (botId: string) => {
+    const { token } = await visit(at.app, botId);
+    return { authorization: `Bearer ${token}`, origin: at.app.url };
+  };
 
   test.each<[string, (secret: string, botId: string) => object | Promise<object>]>([
     ['no secret', () => ({ [SECRET]: '' })],
@@ -28,13 +33,24 @@ describe('the webhook of a deployment', () => {
     ['the secret with a further letter', (secret) => ({ [SECRET]: `${secret}x` })],
     ['an API key of all scopes', () => ({ [SECRET]: '', ...at.tenant.headers })],
     ['a session token', async (_, id) => ({ [SECRET]: '', ...(await withToken(id)) })],
+    ['the token of a visitor', async (_, id) => ({ [SECRET]: '', ...(await asVisitor(id)) })],
   ])('answers 401 to a request with %s, and stores nothing', async (_what, headersOf) => {
-    const { botId, bot } = await connectedBot(at);
+    const { botId, bot } = await connectedBot(at, 'channel web');
     const headers = await headersOf(bot.webhook()?.secret ?? '', botId);
     const response = await bot.deliver(at.app.url, bot.text('Hi'), { ...headers });
     expect(response.status).toBe(401);
     expect((await response.json()).error.code).toBe('invalid_api_key');
     expect(await stored(botId)).toBe(0);
+  });
+
+  test('has a secret that is no key', async () => {
+    const { botId, bot } = await connectedBot(at);
+    const { secret = '' } = bot.webhook() ?? {};
+    const headers = { authorization: `Bearer ${secret}`, [SECRET]: secret };
+    const overRest = await fetch(`${at.app.url}/v1/bots/${botId}/runs`, { headers });
+    expect(overRest.status).toBe(401);
+    const { errors } = await at.app.graphql(secret, `{ bot(id: "${botId}") { id } }`);
+    expect(errors?.[0]?.extensions.code).toBe('INVALID_API_KEY');
   });
 
   test('needs no API key', async () => {
