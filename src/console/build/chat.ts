@@ -44,6 +44,15 @@ await build({
     rolldownOptions: {
       checks: { bundlerTimings: false },
       input: join(root, 'hosted/chat.html'),
+      treeshake: {
+        // The shared parts import these packages for what this page does not use.
+        moduleSideEffects: [
+          {
+            test: /node_modules\/(wouter|regexparam|use-sync-external-store|graphql)\//,
+            sideEffects: false,
+          },
+        ],
+      },
     },
   },
 });
