@@ -71,11 +71,23 @@ describe('the comparison of two runs', () => {
     async () => {
       const { tenant, bot, first, second } = await twoRuns();
       const line = 'A line of a very long reply.\n';
-      const [long] = await makeRuns(app, bot, [{ input: 'Other', response: line.repeat(180_000) }]);
+      const response = `${line.repeat(179_999)}The last line. ${'A sentence of it. '.repeat(9_999)}`;
+      const [long, longer] = await makeRuns(app, bot, [
+        { input: 'Other', response },
+        { input: 'Other', response: response.replace('The last line', 'A different line') },
+      ]);
       const reader = await tenant.key({ scopes: ['RUNS'] });
       const { page, assertQuiet } = await signedIn(reader, `/runs/${first}/compare/${long?.id}`);
-      await page.getByText('Only the first 50,000 characters of each are compared.').waitFor();
+      const reply = page.getByRole('region', { name: 'Replied: difference' });
+      await reply.getByText('189,999 lines added, 1 removed').waitFor();
+      await reply.getByRole('button', { name: 'Show 189,699 more lines' }).click();
+      await reply.getByRole('button', { name: 'Show 189,399 more lines' }).waitFor();
       await page.getByText('A run without a deployment has no stored definition.').waitFor();
+      await assertFits(page);
+      await page.goto(`/runs/${long?.id}/compare/${longer?.id}`);
+      await reply.getByText('1 line added, 1 removed').waitFor();
+      await reply.getByText('The last line.').waitFor();
+      expect(await reply.getByRole('row').count()).toBeLessThan(20);
       await assertFits(page);
       await page.goto(`/runs/${first}/compare/${second}`);
       await page.getByText('Two deployments answered. Your key lacks the scope deploy.').waitFor();

@@ -52,16 +52,93 @@ const filesOf = (page: Page) =>
     return found;
   });
 
-/** Lets the first parts of an export through, then an error in place of the others. */
-const breakExport = (page: Page, events: number) =>
+const FAULT = { message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } };
+const BROKEN = `event: next\ndata: ${JSON.stringify({ errors: [FAULT] })}\n\n`;
+
+/** Lets the first parts of an export through, then the end of the response in place of the others. */
+const breakExport = (page: Page, events: number, end: string) =>
   page.route('**/graphql/stream', async (route) => {
     if (!route.request().postData()?.includes('"format"')) return route.continue();
     const response = await route.fetch();
-    const parts = (await response.text()).split('\n\n').slice(0, events);
-    const fault = { message: 'Broken.', extensions: { code: 'INTERNAL_ERROR' } };
-    const last = `event: next\ndata: ${JSON.stringify({ errors: [fault] })}`;
-    return route.fulfill({ response, body: `${[...parts, last].join('\n\n')}\n\n` });
+    const all = (await response.text()).split('\n\n');
+    const parts = all.slice(0, events).map((part) => `${part}\n\n`);
+    return route.fulfill({ response, body: `${parts.join('')}${end}` });
   });
+
+declare global {
+  interface Window {
+    slowFile: {
+      /** Rows of the parts that the page has read from the response. */
+      sent: number;
+      /** What was cancelled: the response, the file. */
+      ended: string[];
+      /** Lets the disk take parts. */
+      writeParts(count: number): void;
+    };
+  }
+}
+
+/** Runs in the page before its scripts: an export of many runs in small parts, and a disk that waits for the test. */
+function slowFile({ rows, rowsOfPart }: { rows: number; rowsOfPart: number }) {
+  const waiting: (() => void)[] = [];
+  // The disk takes the first part at once.
+  let allowed = 1;
+  const file = {
+    sent: 0,
+    ended: [] as string[],
+    writeParts(count: number) {
+      allowed += count;
+      while (allowed > 0 && waiting.length > 0) {
+        allowed -= 1;
+        waiting.shift()?.();
+      }
+    },
+  };
+  window.slowFile = file;
+  const writable = {
+    async write() {
+      if (allowed > 0) allowed -= 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    close: async () => {},
+    async abort() {
+      file.ended.push('file');
+    },
+  };
+  const choose = async () => {
+    Object.assign(file, { sent: 0, ended: [] });
+    allowed = 1;
+    return { name: 'slow.csv', createWritable: async () => writable };
+  };
+  Object.assign(window, { showSaveFilePicker: choose });
+  const request = window.fetch;
+  const encoder = new TextEncoder();
+  window.fetch = async (input, init) => {
+    if (typeof init?.body !== 'string' || !init.body.includes('"format"'))
+      return request(input, init);
+    const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        start(controller) {
+          init.signal?.addEventListener('abort', () => {
+            file.ended.push('response');
+            controller.error(init.signal?.reason);
+          });
+        },
+        pull(controller) {
+          file.sent += rowsOfPart;
+          const done = file.sent >= rows;
+          const part = { text: 'x'.repeat(1_000), rows: file.sent, done, truncated: false };
+          controller.enqueue(
+            encoder.encode(`event: next\ndata: ${JSON.stringify({ data: { part } })}\n\n`),
+          );
+          if (done) controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  };
+}
 
 describe('the export of runs', () => {
   browserTest('writes what is filtered to a file as CSV, by keyboard', async () => {
@@ -113,7 +190,7 @@ describe('the export of runs', () => {
     const { tenant, bot } = await botWithRuns(700);
     const { page } = await signedIn(tenant.apiKey);
     await chooseFiles(page);
-    await breakExport(page, 3);
+    await breakExport(page, 3, BROKEN);
     await page.goto(`/bots/${bot}/runs`);
     await page.getByRole('button', { name: 'Export…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Export runs' });
@@ -128,6 +205,58 @@ describe('the export of runs', () => {
     await dialog.getByRole('button', { name: 'Export again' }).click();
     await dialog.getByRole('button', { name: 'Export' }).click();
     await dialog.getByText(/\.csv has 700 runs/).waitFor();
+  });
+
+  for (const [end, name, outcome] of [
+    ['', 'without its last part', /is not complete/],
+    ['event: complete\ndata:\n\n', 'with the event complete too early', /is not complete/],
+    // The client keeps all parts of a chunk until the last one is whole.
+    ['event: next\ndata: {"data": {"par', 'in the middle of a part', /No file is left/],
+  ] as const)
+    browserTest(`says that it broke off if the response ends ${name}`, async () => {
+      const { tenant, bot } = await botWithRuns(450);
+      const { page } = await signedIn(tenant.apiKey);
+      await chooseFiles(page);
+      await page.goto(`/bots/${bot}/runs`);
+      await page.getByRole('button', { name: 'Export…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Export runs' });
+      await breakExport(page, 3, end);
+      await dialog.getByRole('button', { name: 'Export' }).click();
+      await dialog.getByRole('alert').getByText(outcome).waitFor();
+      await page.unroute('**/graphql/stream');
+      // Not even the first part arrives.
+      await breakExport(page, 0, end);
+      await dialog.getByRole('button', { name: 'Export again' }).click();
+      await dialog.getByRole('button', { name: 'Export' }).click();
+      await dialog.getByRole('alert').getByText('No file is left.').waitFor();
+    });
+
+  browserTest('reads no faster than the disk writes, and is cancelled in the middle', async () => {
+    const { tenant, bot } = await botWithRuns(1);
+    const { page } = await signedIn(tenant.apiKey);
+    await page.addInitScript(slowFile, { rows: 50_000, rowsOfPart: 250 });
+    await page.goto(`/bots/${bot}/runs`);
+    await page.getByRole('button', { name: 'Export…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export runs' });
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    await dialog.getByText('250 runs written').waitFor();
+    // The disk takes the next part only when the test lets it.
+    const sent = () => page.evaluate(() => window.slowFile.sent);
+    const before = await sent();
+    expect(before).toBeLessThan(50_000);
+    await page.evaluate(() => window.slowFile.writeParts(100));
+    await dialog.getByText(/25,\d{3} runs written/).waitFor();
+    expect((await sent()) - before).toBeLessThanOrEqual(26_000);
+    await dialog.getByRole('button', { name: 'Cancel the export' }).click();
+    await page.evaluate(() => window.slowFile.writeParts(1));
+    await dialog.getByText('Cancelled. No file is left.').waitFor();
+    expect(await page.evaluate(() => window.slowFile.ended)).toEqual(['response', 'file']);
+
+    await dialog.getByRole('button', { name: 'Export again' }).click();
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    await dialog.getByText('250 runs written').waitFor();
+    await page.evaluate(() => window.slowFile.writeParts(200));
+    await dialog.getByText(/slow\.csv has 50,000 runs/).waitFor();
   });
 
   browserTest('is cancelled without a file, and says why the server refuses it', async () => {

@@ -24,7 +24,16 @@ export type TextDiff = {
 /** Milliseconds for the search of the smallest difference. Without one, all lines between the first and the last change differ. */
 const LIMIT_MS = 250;
 
-/** Compares two texts. An absent text has no lines. */
+/** Characters of the longest line that stays whole. */
+const LONGEST_LINE = 2_000;
+
+/** A sentence of at most as many characters, or as many characters of a longer one. */
+const SENTENCES = /.{1,2000}?(?:[.!?…。！？]\s+|$)|.{1,2000}/gsu;
+
+/**
+ * Compares two texts. A line of more than 2,000 characters is broken at the ends of its sentences and counts as several:
+ * one changed word in it must not replace megabytes, and no row of a table holds as much. An absent text has no lines.
+ */
 export function diffTexts(before: string | undefined, after: string): TextDiff {
   const [old, new_] = [linesOf(before ?? ''), linesOf(after)];
   const changes = diffArrays(old, new_, { timeout: LIMIT_MS }) ?? withoutEnds(old, new_);
@@ -38,10 +47,12 @@ export function diffTexts(before: string | undefined, after: string): TextDiff {
   };
 }
 
-/** The lines of a text. The end of the last line begins no further one. */
+/** The lines of a text, long ones broken. The end of the last line begins no further one. */
 function linesOf(text: string): string[] {
   const lines = text.split(/\r\n|\r|\n/);
-  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+  return (lines.at(-1) === '' ? lines.slice(0, -1) : lines).flatMap((line) =>
+    line.length > LONGEST_LINE ? (line.match(SENTENCES) ?? []) : [line],
+  );
 }
 
 type Change = { value: string[]; added: boolean; removed: boolean };

@@ -3,13 +3,14 @@ import type { Persisted } from '../../operations/console/persisted.ts';
 import { noteAway, noteHere, untilHere } from './connection.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
 import { type Problem, problemIn } from './problem.ts';
+import { withResponseEnd } from './response-end.ts';
 import { ChatProblem, chatProblem, hasResponse } from './stream-chat.ts';
 
 /** @param onConnected called when the server follows, so that nothing after it is missed. */
 type Following = { signal: AbortSignal; onConnected?: () => void };
 
 /**
- * Reads a subscription until it ends or the signal is aborted.
+ * Reads a subscription until it ends or the signal is aborted, no faster than its events are handled.
  *
  * @param onConnected called when the server follows, so that nothing after it is missed.
  * @throws ChatProblem if an event is an error or the server refuses; the error of `graphql-sse` if the connection is lost.
@@ -22,10 +23,12 @@ export async function* follow<
   variables: Variables,
   { signal, onConnected }: Following,
 ): AsyncGenerator<Data, void> {
+  let reader: PromiseWithResolvers<void> | undefined;
   const client = createClient({
     url: '/graphql/stream',
     headers: CONSOLE_HEADERS,
     retryAttempts: 0,
+    fetchFn: withResponseEnd(fetch, async () => reader?.promise),
     on: { ...(onConnected && { connected: onConnected }) },
   });
   const request = { query: '', documentId, variables };
@@ -34,9 +37,15 @@ export async function* follow<
   signal.addEventListener('abort', stop, { once: true });
   try {
     for await (const { data, errors: [fault] = [] } of source) {
+      // The client still has events that it read before.
+      if (signal.aborted) return;
       noteHere();
       if (fault) throw new ChatProblem(problemIn({ ...fault.extensions }, fault.message));
-      if (data) yield data;
+      if (!data) continue;
+      // The events behind this one stay in the network until it is handled.
+      reader = Promise.withResolvers();
+      yield data;
+      reader.resolve();
     }
   } catch (error) {
     // The end of the source aborts the response, so its reason is read first.
@@ -44,6 +53,7 @@ export async function* follow<
   } finally {
     signal.removeEventListener('abort', stop);
     stop();
+    reader?.resolve();
   }
 }
 

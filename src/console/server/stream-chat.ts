@@ -10,6 +10,7 @@ import { noteAway, noteHere, untilHere } from './connection.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
 import { AWAY, isSessionEnd, type Problem, problemFrom, problemIn } from './problem.ts';
 import type { Recording } from './recording.ts';
+import { withResponseEnd } from './response-end.ts';
 import { noteSessionEnd } from './session.ts';
 
 export type ChatEvent = ChatEventFragment;
@@ -106,7 +107,7 @@ function subscribe<Variables extends Record<string, unknown>>(
     url: '/graphql/stream',
     headers,
     retryAttempts: 0,
-    fetchFn: recording.fetch,
+    fetchFn: withResponseEnd(recording.fetch),
   });
   const request = { query: '', documentId, variables };
   return client.iterate<{ event: ChatEvent }>(request);

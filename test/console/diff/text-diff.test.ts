@@ -30,6 +30,18 @@ describe('the difference of two texts', () => {
     expect(diffTexts('a\n', 'a\n').isOnlyEndings).toBe(false);
   });
 
+  test('shows the changed sentence of a line of 5 MB', () => {
+    const sentences = lines(150_000, (at) => `Sentence ${at} of one long line.`).split('\n');
+    const before = sentences.join(' ');
+    const after = sentences.with(99_999, 'Another 👋 one.').join(' ');
+    const { blocks, added, removed } = diffTexts(before, after);
+    expect([added, removed]).toEqual([1, 1]);
+    expect(blocks[1]).toMatchObject({ firstBefore: 100_000, after: ['Another 👋 one. '] });
+    const broken = diffTexts(undefined, '👋'.repeat(3_000)).blocks[0]?.after ?? [];
+    expect(broken.map((part) => part.length)).toEqual([4_000, 2_000]);
+    expect(broken.every((part) => part.isWellFormed())).toBe(true);
+  });
+
   test('of large texts without a common line is one replacement between their equal ends', () => {
     const before = `start\n${lines(20_000, (at) => `old ${at}`)}\nend`;
     const after = `start\n${lines(20_000, (at) => `new ${at}`)}\nend`;

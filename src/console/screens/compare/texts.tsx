@@ -3,9 +3,6 @@ import { isRecord } from '../../server/record.ts';
 import { RunText } from '../run/run-text.tsx';
 import type { ShownRun } from '../run/use-run.ts';
 
-/** Characters of each text that are compared. Longer texts are slow to compare and to lay out. */
-const MOST = 50_000;
-
 const NAMES = { beforeName: 'first run', afterName: 'second run' };
 
 /** What was asked and answered: once where both are the same, else their difference. */
@@ -34,22 +31,7 @@ function Both({
     return one === '' ? null : (
       <RunText title={`${label}, the same in both`} text={one} isMarkdown={isMarkdown} />
     );
-  const isCut = Math.max(one.length, two.length) > MOST;
-  return (
-    <div className="compare-text">
-      <TextDiffView
-        label={label}
-        before={one.slice(0, MOST)}
-        after={two.slice(0, MOST)}
-        {...NAMES}
-      />
-      {isCut && (
-        <p className="faint run-note">
-          Only the first {MOST.toLocaleString('en')} characters of each are compared.
-        </p>
-      )}
-    </div>
-  );
+  return <TextDiffView label={label} before={one} after={two} {...NAMES} />;
 }
 
 function jsonOf(context: unknown): string {
