@@ -97,7 +97,8 @@ describe('the reference in the console', () => {
     await page.getByRole('link', { name: 'REST API', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'REST API' }).waitFor();
     await page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
-    const current = page.getByRole('navigation', { name: 'Main' }).locator('[aria-current=page]');
+    const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
+    const current = links.and(page.locator('[aria-current=page]'));
     expect(await current.textContent()).toBe('REST API');
     await assertAccessible(page);
     await assertFits(page);

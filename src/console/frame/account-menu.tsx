@@ -14,7 +14,33 @@ export function AccountMenu() {
   return viewer ? <ViewerMenu viewer={viewer} /> : <VisitorMenu />;
 }
 
-function ViewerMenu({ viewer: { account, apiKey, rateLimit } }: { viewer: Viewer }) {
+/** The signed-in key, the theme, and signing in or out. */
+export function AccountItems() {
+  const viewer = useOptionalViewer();
+  return (
+    <>
+      {viewer && (
+        <>
+          <p className="menu-note">
+            Signed in with the key {viewer.apiKey.name} (
+            <span className="mono">{viewer.apiKey.prefix}…</span>), scopes{' '}
+            {viewer.apiKey.scopes.map((scope) => scope.toLowerCase()).join(', ')}
+          </p>
+          <hr />
+        </>
+      )}
+      <ThemeChoices />
+      <hr />
+      {viewer ? (
+        <MenuItem onSelect={() => void leave()}>Sign out</MenuItem>
+      ) : (
+        <MenuItem onSelect={() => location.assign('/bots')}>Sign in…</MenuItem>
+      )}
+    </>
+  );
+}
+
+function ViewerMenu({ viewer: { account, rateLimit } }: { viewer: Viewer }) {
   return (
     <Menu
       label="Account"
@@ -33,14 +59,7 @@ function ViewerMenu({ viewer: { account, apiKey, rateLimit } }: { viewer: Viewer
         </>
       }
     >
-      <p className="menu-note">
-        Signed in with the key {apiKey.name} (<span className="mono">{apiKey.prefix}…</span>),
-        scopes {apiKey.scopes.map((scope) => scope.toLowerCase()).join(', ')}
-      </p>
-      <hr />
-      <ThemeChoices />
-      <hr />
-      <MenuItem onSelect={() => void leave()}>Sign out</MenuItem>
+      <AccountItems />
     </Menu>
   );
 }
@@ -61,9 +80,7 @@ function VisitorMenu() {
         </>
       }
     >
-      <ThemeChoices />
-      <hr />
-      <MenuItem onSelect={() => location.assign('/bots')}>Sign in…</MenuItem>
+      <AccountItems />
     </Menu>
   );
 }

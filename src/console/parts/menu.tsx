@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { Link } from 'wouter';
 import './menu.css';
 
 /** A menu that opens below its button. The browser closes it on Escape, and on a click elsewhere. */
@@ -29,7 +30,10 @@ export function Menu({
   };
   useEffect(() => {
     const follow = () => {
-      if (list.current?.matches(':popover-open')) place(trigger.current, list.current);
+      if (!list.current?.matches(':popover-open')) return;
+      // A window of another width may not have the button.
+      if (trigger.current?.checkVisibility()) place(trigger.current, list.current);
+      else list.current.hidePopover();
     };
     addEventListener('resize', follow);
     return () => removeEventListener('resize', follow);
@@ -111,6 +115,31 @@ export function MenuItem({
     >
       {children}
     </button>
+  );
+}
+
+/** @param isPage whether the address is a page of its own, outside the console's views. */
+export function MenuLink({
+  href,
+  isPage = false,
+  isCurrent,
+  children,
+}: {
+  href: string;
+  isPage?: boolean | undefined;
+  isCurrent: boolean;
+  children: ReactNode;
+}) {
+  const Anchor = isPage ? 'a' : Link;
+  return (
+    <Anchor
+      href={href}
+      role="menuitem"
+      className="menu-item"
+      aria-current={isCurrent ? 'page' : undefined}
+    >
+      {children}
+    </Anchor>
   );
 }
 

@@ -1,0 +1,51 @@
+import { beforeAll, describe, expect } from 'vitest';
+import { startApp, type TestApp } from '../helpers/app.ts';
+import { browserTest } from '../helpers/browser.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { createVisits } from './visits.ts';
+
+let app: TestApp;
+const { signedIn } = createVisits(() => app);
+beforeAll(async () => {
+  app = await startApp();
+});
+
+describe('the navigation of a narrow window', () => {
+  browserTest('has the other places and the account under "More", by keyboard', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/bots/${bot}/runs`);
+    await page.setViewportSize({ width: 360, height: 780 });
+    const bar = page.getByRole('navigation', { name: 'Main' });
+    await bar.getByRole('link', { name: 'Studio' }).waitFor();
+    expect(await bar.getByRole('link').allTextContents()).toEqual(['Playground', 'Runs', 'Studio']);
+    expect(await bar.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+    await bar.getByRole('button', { name: 'More' }).focus();
+    await page.keyboard.press('Enter');
+    const menu = page.getByRole('menu', { name: 'More' });
+    await menu.getByRole('menuitem', { name: 'Sessions' }).and(page.locator(':focus')).waitFor();
+    await assertAccessible(page);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Nothing was deployed yet' }).waitFor();
+    expect(page.url()).toBe(`${app.url}/bots/${bot}/deployments`);
+    await bar.getByRole('button', { name: 'More' }).focus();
+    await page.keyboard.press('Enter');
+    await menu.getByRole('menuitem', { name: 'Bots' }).waitFor();
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'hidden' });
+    await bar.getByRole('button', { name: 'More' }).click();
+    await page.setViewportSize({ width: 1024, height: 780 });
+    await menu.waitFor({ state: 'hidden' });
+    await assertFits(page);
+    await page.setViewportSize({ width: 360, height: 780 });
+    await bar.getByRole('button', { name: 'More' }).click();
+    await menu.getByRole('menuitem', { name: 'Settings' }).click();
+    await bar.getByRole('link', { name: 'Guide' }).waitFor();
+    expect(await bar.getByRole('link').allTextContents()).toEqual(['Bots', 'Settings', 'Guide']);
+    await bar.getByRole('button', { name: 'More' }).click();
+    await menu.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    await assertQuiet();
+  });
+});
