@@ -16,6 +16,7 @@ import { startRecovery } from './recovery.ts';
 import { createReplay } from './replay.ts';
 import { createResource, type ResourceAttributes } from './resource.ts';
 import { startRetention } from './retention.ts';
+import { createRunHours } from './run-hours.ts';
 import { createRuns } from './runs.ts';
 import { createRunStats } from './stats.ts';
 import { createTracing } from './trace.ts';
@@ -64,6 +65,8 @@ export async function createRunsDomain({
   lifetime.onStart(() => startRecovery({ prisma, ...reporting }));
   lifetime.onStart(() => startRetention({ prisma, log, days: retentionDays, promptDays }));
   lifetime.onStart(cancel.start);
+  const runHours = createRunHours({ prisma, log });
+  lifetime.defer(() => runHours[Symbol.asyncDispose]());
   const traceExport = otlpEndpoint ? await openTraceExport(otlpEndpoint, log) : undefined;
   if (traceExport) lifetime.defer(traceExport.close);
   return {
@@ -73,7 +76,7 @@ export async function createRunsDomain({
     runList,
     runExport: createRunExport({ prisma, runList }),
     runFeedback: createRunFeedback({ prisma, notify }),
-    runStats: createRunStats({ prisma }),
+    runStats: createRunStats({ prisma, runHours }),
     runUsage: createRunUsage({ prisma, now }),
     runChanges,
     replay,

@@ -71,7 +71,7 @@ export function tokensFrom(least: number): Prisma.Sql {
 }
 
 /** The conditions on kind, environment, channel and status. */
-function matchesEnums({ kind, environment, channel, status }: RunFilter): Prisma.Sql[] {
+export function matchesEnums({ kind, environment, channel, status }: RunFilter): Prisma.Sql[] {
   return [
     kind == null ? Prisma.sql`runs.kind <> 'DRAFT'` : Prisma.sql`runs.kind = ${kind}::"RunKind"`,
     ...(environment == null ? [] : [Prisma.sql`runs.environment = ${environment}::"Environment"`]),

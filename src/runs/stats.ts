@@ -1,20 +1,21 @@
-import { invalidInput } from '../errors.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { moment } from '../storage/moment.ts';
 import { matches, type RunFilter } from './filter.ts';
+import { type HourTotals, hourTotals } from './hour-totals.ts';
+import { createLatencyCounter, type Latencies } from './latencies.ts';
+import { PAST_UNTIL, type RunHours } from './run-hours.ts';
+import {
+  assertPeriod,
+  LENGTH_MS,
+  partOf,
+  partsOf,
+  type StatsPeriod,
+  type Unit,
+} from './stats-period.ts';
 import { containsWords, marksOf } from './text-search.ts';
 
 /** Selects the runs that statistics count. */
-export type StatsQuestion = {
-  /** The earliest time of creation, inclusive. */
-  from: Date;
-  /** The latest time of creation, exclusive. */
-  to: Date;
-  filter?: RunFilter | null | undefined;
-};
-
-/** The length of the parts of a period: UTC days or UTC hours. */
-export type Unit = 'day' | 'hour';
+export type StatsQuestion = StatsPeriod & { filter?: RunFilter | null | undefined };
 
 /** Totals of a bot's runs that were created in a part of a period. */
 export type Counts = {
@@ -26,18 +27,13 @@ export type Counts = {
   tokens: number;
 };
 
-/** Latencies of finished runs in milliseconds. */
-export type Latencies = {
-  /** The median. */
-  p50: number;
-  /** The 95th percentile. */
-  p95: number;
-};
-
 /** How many runs have a rating, by at least one author. */
 export type Ratings = { up: number; down: number };
 
-/** Computes statistics of bots, each in one statement for all bots. */
+/**
+ * Computes statistics of bots, each in few statements for all bots. They are read from the totals of past hours where
+ * these exist and the filter selects by time, kind, environment, channel and status only.
+ */
 export type RunStats = {
   /**
    * Counts the runs that match, for each day or hour.
@@ -70,25 +66,94 @@ export type RunStats = {
   ): Promise<(botId: string) => (startedAt: Date) => Ratings | undefined>;
 };
 
-const MAX_DAYS: Record<Unit, number> = { day: 366, hour: 7 };
-const HOUR_MS = 60 * 60 * 1_000;
-const DAY_MS = 24 * HOUR_MS;
-const LENGTH_MS: Record<Unit, number> = { day: DAY_MS, hour: HOUR_MS };
-/** The range of dates that `YYYY-MM-DD` can express. */
-const CALENDAR = { from: Date.parse('0001-01-01'), to: Date.parse('+010000-01-01') };
-
 type Row = { botId: string; part: number };
+type CountRow = Row & Omit<Counts, 'startedAt'>;
 
-export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
+/** If statistics of a bot read more runs of past hours than this one by one, the totals of these hours are stored. */
+const MANY = 1_000;
+/** Bots whose latencies are read at once: those of a year of a busy bot have megabytes. */
+const BOTS_AT_ONCE = 10;
+
+export function createRunStats({
+  prisma,
+  runHours,
+}: {
+  prisma: PrismaClient;
+  runHours: Pick<RunHours, 'storeAll'>;
+}): RunStats {
+  const countOneByOne = (botIds: string[], question: StatsQuestion, unit: Unit) =>
+    prisma.$queryRaw<CountRow[]>`
+      SELECT bot_id AS "botId", ${partOf(unit)} AS part, ${COUNTS}
+      FROM runs WHERE ${where(botIds, question)} GROUP BY 1, 2`;
+
+  const countByTotals = async (
+    botIds: string[],
+    { span, totals, rest }: HourTotals,
+    unit: Unit,
+  ) => {
+    const rows = await prisma.$queryRaw<(CountRow & { past: number })[]>`
+      SELECT owner.id AS "botId", part,
+        sum(runs) AS runs, sum(failed) AS failed, sum(tokens) AS tokens, sum(past) AS past
+      FROM unnest(${botIds}::text[]) AS owner(id) CROSS JOIN LATERAL (
+        SELECT ${partOf(unit, Prisma.sql`hour`)} AS part,
+          sum(runs)::float8 AS runs,
+          COALESCE(sum(runs) FILTER (WHERE status = 'FAILED'), 0)::float8 AS failed,
+          sum(tokens::float8) AS tokens,
+          0::float8 AS past
+        FROM (${totals}) AS runs GROUP BY 1
+        UNION ALL
+        SELECT ${partOf(unit)} AS part, ${COUNTS},
+          (count(*) FILTER (WHERE created_at < ${PAST_UNTIL}))::float8 AS past
+        FROM (${rest}) AS runs GROUP BY 1
+      ) AS counted GROUP BY 1, 2`;
+    const past = Map.groupBy(rows, ({ botId }) => botId);
+    const busy = botIds.filter(
+      (id) => (past.get(id) ?? []).reduce((sum, row) => sum + row.past, 0) > MANY,
+    );
+    void runHours.storeAll(busy.map((botId) => ({ botId, ...span })));
+    return rows;
+  };
+
+  const latenciesOneByOne = (botIds: string[], question: StatsQuestion, unit: Unit | undefined) =>
+    prisma.$queryRaw<(Row & Latencies)[]>`
+      SELECT bot_id AS "botId", ${partOf(unit)} AS part,
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50,
+        percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
+      FROM runs WHERE ${where(botIds, question)} AND latency_ms IS NOT NULL
+      GROUP BY 1, 2`;
+
+  const latenciesByTotals = async (
+    botIds: string[],
+    { totals, rest }: HourTotals,
+    unit: Unit | undefined,
+  ) => {
+    const rows = await prisma.$queryRaw<(Row & { encoded: Uint8Array; each: Uint8Array })[]>`
+      SELECT owner.id AS "botId", part,
+        COALESCE(string_agg(encoded, ''), '') AS encoded, COALESCE(string_agg("each", ''), '') AS "each"
+      FROM unnest(${botIds}::text[]) AS owner(id) CROSS JOIN LATERAL (
+        SELECT ${partOf(unit, Prisma.sql`hour`)} AS part,
+          string_agg(latencies, '') AS encoded, ''::bytea AS "each"
+        FROM (${totals}) AS runs GROUP BY 1
+        UNION ALL
+        SELECT ${partOf(unit)} AS part, ''::bytea AS encoded, string_agg(int4send(latency_ms), '') AS "each"
+        FROM (${rest}) AS runs GROUP BY 1
+      ) AS known GROUP BY 1, 2`;
+    const counter = createLatencyCounter();
+    return rows.flatMap(({ botId, part, encoded, each }) => {
+      counter.addEncoded(encoded);
+      counter.addEach(each);
+      const latencies = counter.take();
+      return latencies ? [{ botId, part, ...latencies }] : [];
+    });
+  };
+
   return {
     async count(botIds, question, unit) {
       assertPeriod(question, unit);
-      const rows = await prisma.$queryRaw<(Row & Omit<Counts, 'startedAt'>)[]>`
-        SELECT bot_id AS "botId", ${partOf(unit)} AS part,
-          count(*)::float8 AS runs,
-          (count(*) FILTER (WHERE status = 'FAILED'))::float8 AS failed,
-          sum(prompt_tokens::float8 + completion_tokens) AS tokens
-        FROM runs WHERE ${where(botIds, question)} GROUP BY 1, 2`;
+      const totals = hourTotals(question);
+      const rows = totals
+        ? await countByTotals(botIds, totals, unit)
+        : await countOneByOne(botIds, question, unit);
       const ofBot = Map.groupBy(rows, ({ botId }) => botId);
       return (botId) => {
         const byPart = new Map(ofBot.get(botId)?.map((row) => [row.part, row]));
@@ -101,21 +166,20 @@ export function createRunStats({ prisma }: { prisma: PrismaClient }): RunStats {
 
     async latencies(botIds, question, unit) {
       assertPeriod(question, unit ?? 'day');
-      const part = unit ? partOf(unit) : Prisma.sql`0::float8`;
-      const rows = await prisma.$queryRaw<(Row & Latencies)[]>`
-        SELECT bot_id AS "botId", ${part} AS part,
-          percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50,
-          percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
-        FROM runs WHERE ${where(botIds, question)} AND latency_ms IS NOT NULL
-        GROUP BY 1, 2`;
+      const totals = hourTotals(question);
+      if (!totals) return lookUp(await latenciesOneByOne(botIds, question, unit), unit);
+      const rows: (Row & Latencies)[] = [];
+      for (let first = 0; first < botIds.length; first += BOTS_AT_ONCE) {
+        const some = botIds.slice(first, first + BOTS_AT_ONCE);
+        rows.push(...(await latenciesByTotals(some, totals, unit)));
+      }
       return lookUp(rows, unit);
     },
 
     async ratings(botIds, question, unit) {
       assertPeriod(question, unit ?? 'day');
-      const part = unit ? partOf(unit) : Prisma.sql`0::float8`;
       const rows = await prisma.$queryRaw<(Row & Ratings)[]>`
-        SELECT bot_id AS "botId", ${part} AS part,
+        SELECT bot_id AS "botId", ${partOf(unit)} AS part,
           (count(DISTINCT id) FILTER (WHERE rating = 'UP'))::float8 AS up,
           (count(DISTINCT id) FILTER (WHERE rating = 'DOWN'))::float8 AS down
         FROM runs JOIN (
@@ -138,10 +202,11 @@ function lookUp<Known extends Row>(rows: Known[], unit: Unit | undefined) {
   };
 }
 
-/** The number of the UTC day or hour of creation, counted from 1970. */
-function partOf(unit: Unit): Prisma.Sql {
-  return Prisma.sql`floor(extract(epoch FROM created_at)::float8 / ${LENGTH_MS[unit] / 1_000}::float8)`;
-}
+/** The columns of `Counts`. */
+const COUNTS = Prisma.sql`
+  count(*)::float8 AS runs,
+  (count(*) FILTER (WHERE status = 'FAILED'))::float8 AS failed,
+  sum(prompt_tokens::float8 + completion_tokens) AS tokens`;
 
 function where(botIds: string[], { from, to, filter }: StatsQuestion): Prisma.Sql {
   const { text, ...others } = filter ?? {};
@@ -158,26 +223,4 @@ function where(botIds: string[], { from, to, filter }: StatsQuestion): Prisma.Sq
     ...(text == null ? [] : containsWords(text, marks)),
   ];
   return Prisma.join(conditions, ' AND ');
-}
-
-function assertPeriod({ from, to }: StatsQuestion, unit: Unit): void {
-  if (from.getTime() < CALENDAR.from) throw invalid('from', 'must not be before the year 1');
-  if (to.getTime() > CALENDAR.to) throw invalid('to', 'must not be after the year 9999');
-  if (to <= from) throw invalid('to', 'must be after from');
-  if (to.getTime() - from.getTime() > MAX_DAYS[unit] * DAY_MS) {
-    const what = unit === 'hour' ? ' for perHour' : '';
-    throw invalid('to', `must be at most ${MAX_DAYS[unit]} days after from${what}`);
-  }
-}
-
-function invalid(path: 'from' | 'to', message: string) {
-  return invalidInput([{ path, message }]);
-}
-
-/** The numbers of the UTC days or hours that overlap a period. */
-function partsOf({ from, to }: StatsQuestion, unit: Unit): number[] {
-  const length = LENGTH_MS[unit];
-  const first = Math.floor(from.getTime() / length);
-  const end = Math.ceil(to.getTime() / length);
-  return Array.from({ length: end - first }, (_, index) => first + index);
 }

@@ -64,7 +64,7 @@ export async function openPostgres(
     );
   }
   // Options in the URL would override ours, so both are joined. The time zone must be UTC: Prisma's adapter reads and
-  // writes timestamps of other zones as if they were UTC.
+  // writes timestamps of other zones as if they were UTC. Just-in-time compilation takes longer than any of our queries.
   const address = new URL(url);
   const own = address.searchParams.get('options') ?? '';
   address.searchParams.delete('options');
@@ -76,7 +76,7 @@ export async function openPostgres(
       stream: watch.stream,
       max,
       keepAlive: true,
-      options: `${own} -c TimeZone=UTC -c idle_in_transaction_session_timeout=${TRANSACTION_REST_MS} ${options}`,
+      options: `${own} -c TimeZone=UTC -c jit=off -c idle_in_transaction_session_timeout=${TRANSACTION_REST_MS} ${options}`,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
     });
