@@ -50,22 +50,38 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
     botIds: string[],
     filter: RunFilter,
     page: PageQuery,
-    branches = branchesOf(filter),
+    { isOrdered = true } = {},
   ) => {
+    const branches = branchesOf(filter);
     if (filter.feedback != null)
       return readLists(prisma, RUNS, botIds, page, [], rated(filter, filter.feedback, page));
     if (branches === undefined) return readLists(prisma, RUNS, botIds, page, conditionsOf(filter));
     const conditions = [...branches.same, ...branches.rest.map(unindexed)];
     const rows = Prisma.sql`
       SELECT run.* FROM ${branches.rows} CROSS JOIN LATERAL (${firstRows(RUNS, page, conditions)}) AS run
-      ORDER BY ${orderBy(page.direction)} LIMIT ${page.take}`;
+      ${isOrdered ? Prisma.sql`ORDER BY ${orderBy(page.direction)}` : Prisma.empty} LIMIT ${page.take}`;
     return readLists(prisma, RUNS, botIds, page, [], rows);
   };
 
-  /** The ids of the runs from the page on that match a part of the filter; `undefined` if they are not few. */
+  /**
+   * The ids of the runs from the page on that match a part of the filter; `undefined` if they are not few. Stops at the
+   * first runs in any order.
+   */
   const fewWith = async (botIds: string[], part: RunFilter, page: PageQuery) => {
-    const found = await findBy(botIds, part, { ...page, take: FEW, bytes: undefined });
+    const some = { ...page, take: FEW, bytes: undefined };
+    const found = await findBy(botIds, part, some, { isOrdered: false });
     return found.length < FEW ? found.map(({ id }) => id) : undefined;
+  };
+
+  /** As `fewWith`, for the first part that few runs match. A filter of one part has none. */
+  const fewWithAny = async (botIds: string[], parts: RunFilter[], page: PageQuery) => {
+    const selecting = parts.filter((part) => !isWhole(part));
+    if (selecting.length < 2) return undefined;
+    for (const part of selecting) {
+      const few = await fewWith(botIds, part, page);
+      if (few) return few;
+    }
+    return undefined;
   };
 
   return {
@@ -80,15 +96,11 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
         });
       }
       const { minLatencyMs, minTokens, ...withoutLevels } = filter;
-      if ((minLatencyMs != null || minTokens != null) && !isWhole(withoutLevels)) {
-        const few = await fewWith(botIds, withoutLevels, page);
-        if (few)
-          return readLists(prisma, RUNS, botIds, page, [
-            idIn(few),
-            ...conditionsOf(filter).map(unindexed),
-          ]);
-      }
-      return findBy(botIds, filter, page);
+      if (minLatencyMs == null && minTokens == null) return findBy(botIds, filter, page);
+      const few = await fewWithAny(botIds, [withoutLevels, { minLatencyMs }, { minTokens }], page);
+      if (!few) return findBy(botIds, filter, page);
+      const conditions = [idIn(few), ...conditionsOf(filter).map(unindexed)];
+      return readLists(prisma, RUNS, botIds, page, conditions);
     },
 
     async has(botId, filter, id) {
