@@ -14,10 +14,10 @@ CREATE TABLE "run_hours" (
 );
 
 -- Deletes the totals of the hours in which a run was inserted, changed or deleted. The lock makes it wait for a process
--- that stores totals: "prlh" in ASCII, as in `runs/run-hours.ts`.
+-- that stores totals, but not for other changes: "prlh" in ASCII, as in `runs/run-hours.ts`.
 CREATE FUNCTION forget_run_hours() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM pg_advisory_xact_lock(1886547048);
+  PERFORM pg_advisory_xact_lock_shared(1886547048);
   IF TG_OP <> 'INSERT' THEN
     DELETE FROM run_hours WHERE bot_id = OLD.bot_id AND hour = date_trunc('hour', OLD.created_at, 'UTC');
   END IF;
