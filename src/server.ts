@@ -1,5 +1,7 @@
 /** The server: reads the settings, opens the database, starts the app, and shuts it down gracefully. */
 import { lookup } from 'node:dns/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
@@ -91,6 +93,14 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
   greet({ address, metricsAddress }, { newKey, code }, config);
   // `parley start` and `parley dev` run this process and wait for this message.
   process.send?.({ address, ...(newKey && { key: newKey }) });
+  setImmediate(releaseMemory);
+}
+
+/** Returns the memory that only the start needed to the system. V8 keeps it until a collection as a last resort. */
+function releaseMemory(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  setFlagsFromString('--no-expose-gc');
 }
 
 /** Loads the embedded database only if it is used. */

@@ -50,7 +50,7 @@ const MODULES = [
   'command',
 ];
 const COMPOSITION = [
-  'start.ts',
+  'build.ts',
   'server.ts',
   'app.ts',
   'domains.ts',

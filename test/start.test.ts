@@ -7,14 +7,14 @@ import packageJson from '../package.json' with { type: 'json' };
 import { dataDirectoryInUse, temporaryDirectory } from './helpers/server.ts';
 
 const run = promisify(execFile);
-const START = new URL('../src/start.ts', import.meta.url).pathname;
+const START = new URL('../src/start.mjs', import.meta.url).pathname;
 const { PATH } = process.env;
 
 describe('npm start', () => {
   test('reads `.env`, which the environment overrides', async () => {
     const folder = await temporaryDirectory();
     await writeFile(join(folder, '.env'), 'PORT=http\nLOG_LEVEL=loud\n');
-    const [, ...options] = packageJson.scripts.start.replace('src/start.ts', START).split(' ');
+    const [, ...options] = packageJson.scripts.start.replace('src/start.mjs', START).split(' ');
     const env = { PATH, LOG_LEVEL: 'info', PARLEY_DATA_DIR: await dataDirectoryInUse() };
     await expect(run(process.execPath, options, { cwd: folder, env })).rejects.toMatchObject({
       code: 1,
@@ -25,10 +25,10 @@ describe('npm start', () => {
   test('reports the command that generates missing files', async () => {
     const folder = join(await temporaryDirectory(), 'src');
     await mkdir(folder);
-    await copyFile(START, join(folder, 'start.ts'));
-    await expect(run(process.execPath, [join(folder, 'start.ts')])).rejects.toMatchObject({
+    await copyFile(START, join(folder, 'start.mjs'));
+    await expect(run(process.execPath, [join(folder, 'start.mjs')])).rejects.toMatchObject({
       code: 1,
-      stderr: 'Parley cannot start: its generated files are missing. Run: npm run generate\n',
+      stderr: 'Parley cannot start: its generated files are missing. Run: npm run build\n',
     });
   });
 });

@@ -10,10 +10,7 @@ export async function buildCommand(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
   await build({
     cwd: ROOT,
-    input: {
-      parley: join(import.meta.dirname, 'parley.ts'),
-      'type-stripping': join(import.meta.dirname, 'local/type-stripping.ts'),
-    },
+    input: { parley: join(import.meta.dirname, 'parley.ts') },
     platform: 'node',
     logLevel: 'warn',
     moduleTypes: { '.agent': 'text' },

@@ -1,4 +1,5 @@
-import { mkdir } from 'node:fs/promises';
+import { existsSync, openAsBlob } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
@@ -10,6 +11,15 @@ import { makePrivate } from './private-path.ts';
 import { embeddedSql } from './sql.ts';
 
 /**
+ * PGlite writes to all its buffers when it opens. Its own 128 MB would be most of the memory of a process, and a chat
+ * touches few pages.
+ */
+const START_PARAMETERS = [...PGlite.defaultStartParams, '-c', 'shared_buffers=32MB'];
+
+/** A new database with all tables, which `build-template.ts` writes. */
+export const TEMPLATE = join(import.meta.dirname, '../generated/database.tar.gz');
+
+/**
  * Opens the embedded database in a data directory, creates it if necessary, and applies the migrations. Locks the
  * directory against other processes until `close`, and makes it unreadable to other users.
  *
@@ -18,7 +28,7 @@ import { embeddedSql } from './sql.ts';
 export async function openEmbedded(dataDirectory: string): Promise<Database> {
   const lock = await lockDirectory(dataDirectory);
   try {
-    const database = await embed({ dataDir: join(dataDirectory, 'database') });
+    const database = await openOrCreate(dataDirectory);
     return {
       ...database,
       close: async () => {
@@ -35,9 +45,22 @@ export async function openEmbedded(dataDirectory: string): Promise<Database> {
   }
 }
 
+/** A file beside the database says that it is being created, so that the next start replaces one that is incomplete. */
+async function openOrCreate(dataDirectory: string): Promise<Database> {
+  const dataDir = join(dataDirectory, 'database');
+  const unfinished = join(dataDirectory, 'unfinished');
+  if (existsSync(dataDir) && !existsSync(unfinished)) return embed({ dataDir });
+  await writeFile(unfinished, '');
+  await rm(dataDir, { recursive: true, force: true });
+  const loadDataDir = existsSync(TEMPLATE) ? await openAsBlob(TEMPLATE) : undefined;
+  const database = await embed({ dataDir, ...(loadDataDir && { loadDataDir }) });
+  await rm(unfinished);
+  return database;
+}
+
 /** Opens PGlite and applies the migrations. Without `dataDir` the database is in memory. */
 export async function embed(options: PGliteOptions): Promise<Database> {
-  const pglite = await PGlite.create(options);
+  const pglite = await PGlite.create({ startParams: START_PARAMETERS, ...options });
   try {
     await applyMigrations(new PrismaPGlite(pglite));
     const database = connect('embedded database', new PrismaPGlite(pglite), embeddedSql(pglite));

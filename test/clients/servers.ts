@@ -40,7 +40,7 @@ export async function startServers(
   const operatorKey = makeApiKey();
   const parley = stack.use(new AsyncDisposableStack());
   const { url, output } = await startServer({
-    file: '../../src/start.ts',
+    file: '../../src/start.mjs',
     env: {
       PORT: String(port),
       PUBLIC_URL: `http://127.0.0.1:${port}`,

@@ -16,7 +16,7 @@ export type ServerProcess = {
 
 export type StartOptions = { env?: Record<string, string>; dataDirectory?: string };
 
-const ENTRY = new URL('../../src/start.ts', import.meta.url).pathname;
+const ENTRY = new URL('../../src/server.ts', import.meta.url).pathname;
 
 /** The parent of all temporary directories of one test run, from the process id of the workers' parent. */
 export const temporaryRoot = (pid: number) => join(tmpdir(), `parley-test-${pid}`);

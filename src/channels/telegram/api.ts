@@ -1,4 +1,4 @@
-import { Api, GrammyError } from 'grammy';
+import type { Api, GrammyError } from 'grammy';
 import type { InlineKeyboardMarkup, ReplyKeyboardMarkup, ReplyKeyboardRemove } from 'grammy/types';
 import { startDeadline } from '../../deadline.ts';
 import { TelegramError } from './error.ts';
@@ -49,25 +49,28 @@ export function createTelegramApi({
 }: {
   apiRoot?: string | undefined;
 }): TelegramApi {
-  const call = async <Result>(
-    work: (signal: NonNullable<Parameters<Api['getMe']>[0]>) => Promise<Result>,
-    signal: AbortSignal,
-    limitMs = CALL_MS,
-  ): Promise<Result> => {
-    signal.throwIfAborted();
-    using limited = startDeadline(limitMs, { signal });
-    try {
-      // grammY's own type of signals lacks some members of Node's.
-      return await work(limited.signal as Parameters<typeof work>[0]);
-    } catch (error) {
-      signal.throwIfAborted();
-      throw toTelegramError(error);
-    }
-  };
-
   return {
     of(token) {
-      const api = new Api(token, { apiRoot });
+      const call = async <Result>(
+        work: (api: Api, signal: NonNullable<Parameters<Api['getMe']>[0]>) => Promise<Result>,
+        signal: AbortSignal,
+        limitMs = CALL_MS,
+      ): Promise<Result> => {
+        // Loaded here, because most servers have no bot of Telegram.
+        const { Api, GrammyError } = await import('grammy');
+        signal.throwIfAborted();
+        using limited = startDeadline(limitMs, { signal });
+        try {
+          // grammY's own type of signals lacks some members of Node's.
+          const limit = limited.signal as Parameters<typeof work>[1];
+          return await work(new Api(token, { apiRoot }), limit);
+        } catch (error) {
+          signal.throwIfAborted();
+          throw error instanceof GrammyError
+            ? toTelegramError(error)
+            : new TelegramError('unreachable');
+        }
+      };
 
       /** Sends the text in HTML, or as it is if Telegram cannot parse it. */
       const inHtml = async <Result>(
@@ -85,19 +88,19 @@ export function createTelegramApi({
 
       return {
         async getMe(signal) {
-          const { id, username } = await call((s) => api.getMe(s), signal);
+          const { id, username } = await call((api, s) => api.getMe(s), signal);
           return { id: String(id), name: username };
         },
         async setWebhook(url, secret, signal) {
           const options = { secret_token: secret, allowed_updates: ALLOWED_UPDATES };
-          await call((s) => api.setWebhook(url, options, s), signal);
+          await call((api, s) => api.setWebhook(url, options, s), signal);
         },
         async deleteWebhook(signal) {
-          await call((s) => api.deleteWebhook({}, s), signal);
+          await call((api, s) => api.deleteWebhook({}, s), signal);
         },
         getUpdates(offset, waitS, signal) {
           const options = { offset, timeout: waitS, allowed_updates: ALLOWED_UPDATES };
-          return call((s) => api.getUpdates(options, s), signal, waitS * 1_000 + CALL_MS);
+          return call((api, s) => api.getUpdates(options, s), signal, waitS * 1_000 + CALL_MS);
         },
         send: ({ chatId, topicId, replyTo }, text, signal, keyboard) =>
           inHtml(text, async (body, mode) => {
@@ -110,23 +113,26 @@ export function createTelegramApi({
               }),
               ...(keyboard && { reply_markup: keyboard }),
             };
-            const sent = await call((s) => api.sendMessage(chatId, body, options, s), signal);
+            const sent = await call((api, s) => api.sendMessage(chatId, body, options, s), signal);
             return sent.message_id;
           }),
         async edit({ chatId }, messageId, text, signal) {
           await inHtml(text, async (body, mode) => {
             const options = { ...mode, link_preview_options: { is_disabled: true } };
-            await call((s) => api.editMessageText(chatId, messageId, body, options, s), signal);
+            await call(
+              (api, s) => api.editMessageText(chatId, messageId, body, options, s),
+              signal,
+            );
           }).catch((error: unknown) => {
             if (!(error instanceof TelegramError && error.kind === 'unchanged')) throw error;
           });
         },
         async remove({ chatId }, messageId, signal) {
-          await call((s) => api.deleteMessage(chatId, messageId, s), signal);
+          await call((api, s) => api.deleteMessage(chatId, messageId, s), signal);
         },
         async type({ chatId, topicId }, signal) {
           const options = topicId === undefined ? {} : { message_thread_id: topicId };
-          await call((s) => api.sendChatAction(chatId, 'typing', options, s), signal);
+          await call((api, s) => api.sendChatAction(chatId, 'typing', options, s), signal);
         },
       };
     },
@@ -134,9 +140,11 @@ export function createTelegramApi({
 }
 
 /** The error without the request, whose address contains the token. */
-function toTelegramError(error: unknown): TelegramError {
-  if (!(error instanceof GrammyError)) return new TelegramError('unreachable');
-  const { error_code: code, description, parameters } = error;
+function toTelegramError({
+  error_code: code,
+  description,
+  parameters,
+}: GrammyError): TelegramError {
   const retryAfter = parameters.retry_after;
   if (code === 429) return new TelegramError('too-many', { retryAfterS: retryAfter ?? 1 });
   // A token that is not even well-formed makes the path unknown.

@@ -46,7 +46,7 @@ async function checkInChild(
   { node, root, run }: Installation,
   { signal, environment }: Context,
 ): Promise<Check[]> {
-  const child = spawn(node, run('doctor.ts'), {
+  const child = spawn(node, run('generated/server/doctor.mjs'), {
     stdio: ['ignore', 'pipe', 'pipe'],
     signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
     env: { ...environment.all },

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, sep } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { dirname, join } from 'node:path';
 import { Refusal } from '../errors.ts';
 
 /** The oldest Node.js that runs the server. */
@@ -18,25 +17,18 @@ export type Installation = {
 /** @throws Refusal that says how to get what is missing. */
 export function findInstallation(): Installation {
   const root = findRoot(import.meta.dirname);
-  if (root === undefined || !existsSync(join(root, 'src/start.ts')))
+  if (root === undefined || !existsSync(join(root, 'src/start.mjs')))
     throw new Refusal(
       'The server is not installed beside the command. Install the package parley.',
     );
   return {
     root,
     node: findNode(root),
-    run: (program) => [...environmentFile(), ...typeStripping(root), join(root, 'src', program)],
+    run: (program) => [...environmentFile(), join(root, 'src', program)],
   };
 }
 
 const environmentFile = () => (existsSync('.env') ? ['--env-file=.env'] : []);
-
-/** Node.js strips the types of no file in `node_modules`, where an installed package is. */
-function typeStripping(root: string): string[] {
-  if (!root.split(sep).includes('node_modules')) return [];
-  const hooks = pathToFileURL(join(root, 'src/generated/command/type-stripping.mjs')).href;
-  return ['--disable-warning=ExperimentalWarning', '--import', hooks];
-}
 
 function findRoot(directory: string): string | undefined {
   const file = join(directory, 'package.json');

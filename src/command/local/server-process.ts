@@ -17,7 +17,7 @@ export type ServerProcess = {
 export function startServer({ json, signal }: Context): ServerProcess {
   const { node, run } = findInstallation();
   const output = json ? 2 : 'inherit';
-  const child = spawn(node, run('start.ts'), {
+  const child = spawn(node, run('start.mjs'), {
     stdio: ['inherit', output, 'inherit', 'ipc'],
   });
   const stop = () => void child.kill('SIGTERM');
