@@ -40,6 +40,8 @@ export type OpenAIOptions = {
   defaultModel: string;
   /** Sends the requests; by default over a connection pool of this model. */
   fetch?: ModelFetch;
+  /** Milliseconds before a retry, if the server requests no other delay. */
+  retryDelayMs?: number;
 };
 
 /** A model behind OpenAI's chat completions API. It always streams and requests the usage in the stream. */
@@ -48,6 +50,7 @@ export function createOpenAIModel({
   baseUrl = OPENAI_BASE_URL,
   defaultModel,
   fetch = createPooledFetch(),
+  retryDelayMs = RETRY_DELAY_MS,
 }: OpenAIOptions): Model {
   const post = createPost({ apiKey, baseUrl, fetch });
   const limitName = baseUrl === OPENAI_BASE_URL ? 'max_completion_tokens' : 'max_tokens';
@@ -118,7 +121,9 @@ export function createOpenAIModel({
               continue;
             }
             if (hasSpoken || triesLeft === 0 || !isPassing(error)) throw error;
-            await delay(retryDelay(error), undefined, { signal: deadline.signal });
+            await delay(requestedDelay(error) ?? retryDelayMs, undefined, {
+              signal: deadline.signal,
+            });
           }
         }
       } catch (error) {
@@ -156,15 +161,15 @@ function isPassing(error: unknown): boolean {
   return true;
 }
 
-/** Milliseconds before the retry: the server's `Retry-After`, at most 5 seconds. */
-function retryDelay(error: unknown): number {
+/** The milliseconds of the server's `Retry-After`, at most 5 seconds. */
+function requestedDelay(error: unknown): number | undefined {
   const headers = error instanceof OpenAI.APIError ? error.headers : undefined;
-  const requestedDelay = Number(
+  const requested = Number(
     headers?.get('retry-after-ms') ?? Number(headers?.get('retry-after')) * 1_000,
   );
-  return Number.isFinite(requestedDelay) && requestedDelay > 0
-    ? Math.min(requestedDelay, MAX_RETRY_DELAY_MS)
-    : RETRY_DELAY_MS;
+  return Number.isFinite(requested) && requested > 0
+    ? Math.min(requested, MAX_RETRY_DELAY_MS)
+    : undefined;
 }
 
 /** Reads the usage that the server reports. An invalid count is 0. */

@@ -94,7 +94,11 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     database,
     cipher: testCipher,
     secretKeys: [TEST_SECRET_KEY],
-    model: createOpenAIModel({ baseUrl: upstream.baseUrl, defaultModel: 'scripted' }),
+    model: createOpenAIModel({
+      baseUrl: upstream.baseUrl,
+      defaultModel: 'scripted',
+      retryDelayMs: 1,
+    }),
     log: pino({ level: 'silent' }),
     trustProxy: [],
     allowedHosts: [],

@@ -27,6 +27,7 @@ const run = async (script: Script, options: Partial<ModelRequest> = {}, signal?:
     apiKey: 'sk-test',
     baseUrl: upstream.baseUrl,
     defaultModel: 'scripted',
+    retryDelayMs: 1,
   });
   const events: ModelEvent[] = [];
   const { signal: never } = new AbortController();
@@ -197,7 +198,11 @@ describe('a model server with OpenAI’s chat completions', () => {
   );
 
   test('that is unreachable causes a model_error', async () => {
-    const model = createOpenAIModel({ baseUrl: 'http://127.0.0.1:1/v1', defaultModel: 'none' });
+    const model = createOpenAIModel({
+      baseUrl: 'http://127.0.0.1:1/v1',
+      defaultModel: 'none',
+      retryDelayMs: 1,
+    });
     const call = model.stream(request, () => {}, new AbortController().signal);
     await expect(call).rejects.toMatchObject({
       code: 'model_error',
