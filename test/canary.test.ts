@@ -122,7 +122,7 @@ describe('the token of a Telegram bot', () => {
   test('is not in any response, log line or database file, whatever Telegram answers', async () => {
     const telegram = await startTelegram();
     atTheEnd(telegram.close);
-    const options = await installation('canary-telegram', {
+    const options = await installation('canary_telegram', {
       LOG_LEVEL: 'trace',
       PUBLIC_URL: 'https://bots.example',
       TELEGRAM_API_ROOT: telegram.apiRoot,
