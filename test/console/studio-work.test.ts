@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
+import { makeId } from '../../src/ids.ts';
 import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { assertAccessible, assertFits } from './page.ts';
@@ -138,6 +139,46 @@ describe('a deploy from elsewhere', () => {
       await assertQuiet();
     },
   );
+});
+
+describe('a deploy that fails half way', () => {
+  browserTest('leaves two open Studios as they are, and shows the next one in both', async () => {
+    const { page, tenant, bot, deploy, assertQuiet } = await open();
+    const other = await signedIn(tenant.apiKey, studioOf(bot));
+    await editorOf(other.page).waitFor();
+    const deployed = await textOf(other.page);
+    await write(page, MINE);
+    await page.getByText(KEPT).waitFor();
+    const diagnostic = { severity: 'ERROR', code: 'channel-unavailable', message: 'Refused.' };
+    const failing = await app.prisma.deployment.create({
+      data: {
+        id: makeId('dep'),
+        botId: bot,
+        environment: 'PRODUCTION',
+        status: 'PENDING',
+        source: THEIRS,
+      },
+    });
+    // A deploy to staging lets both Studios read again.
+    await deploy(THEIRS, 'STAGING');
+    await app.prisma.deployment.update({
+      where: { id: failing.id },
+      data: { status: 'FAILED', diagnostics: [{ ...diagnostic, line: 1, column: 1 }] },
+    });
+    const reads = [page, other.page].map((one) => one.waitForResponse('**/graphql'));
+    await deploy(agent('history last 8 messages'), 'STAGING');
+    await Promise.all(reads);
+    expect(await textOf(page)).toBe(MINE);
+    expect(await textOf(other.page)).toBe(deployed);
+    for (const one of [page, other.page])
+      expect(await one.getByRole('button', { name: 'Show the difference' }).count()).toBe(0);
+    await deploy(THEIRS);
+    await page.getByRole('button', { name: 'Show the difference' }).waitFor();
+    await expect.poll(() => textOf(other.page)).toBe(THEIRS);
+    expect(await textOf(page)).toBe(MINE);
+    await assertQuiet();
+    await other.assertQuiet();
+  });
 });
 
 describe('the test chat', () => {

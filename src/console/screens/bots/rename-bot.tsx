@@ -1,9 +1,8 @@
 import { useState } from 'react';
 import { RenameBot } from '../../../operations/console/operations.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { Refused } from '../../parts/state.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { mutate, useMutate } from '../../server/operations.ts';
 import { detailFor } from '../../server/problem.ts';
@@ -22,12 +21,13 @@ export function RenameBotDialog({ bot, onClose }: { bot: ListedBot; onClose(): v
   };
   return (
     <Dialog title={`Rename ${bot.name}`} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isNew && !isBusy) void submit();
-        }}
+      <DialogForm
+        action="Rename"
+        isBusy={isBusy}
+        problem={problem}
+        unavailable={!isNew && 'Type a new name first.'}
+        onSubmit={() => void submit()}
+        onCancel={onClose}
       >
         <TextField
           label="Name"
@@ -38,19 +38,7 @@ export function RenameBotDialog({ bot, onClose }: { bot: ListedBot; onClose(): v
           hint={`The id ${bot.id} stays, so nothing that calls the bot changes.`}
           onChange={({ target }) => setName(target.value)}
         />
-        {problem?.details.length === 0 && <Refused problem={problem} />}
-        <div className="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            look="primary"
-            isBusy={isBusy}
-            unavailable={!isNew && 'Type a new name first.'}
-          >
-            Rename
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -1,12 +1,13 @@
 import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { Run as ReadRun } from '../../../operations/console/operations.ts';
+import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { shownBot } from '../../frame/shown-bot.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
 import { useServerQuery } from '../../server/operations.ts';
-import { lacks, useScope } from '../../server/viewer.ts';
+import { useScope } from '../../server/viewer.ts';
 import { RunLoading } from '../run/run-loading.tsx';
 import type { ShownRun } from '../run/use-run.ts';
 import './compare.css';
@@ -18,18 +19,14 @@ import { Traces } from './traces.tsx';
 /** Two runs beside each other. */
 export default function Compare({ id, other }: { id: string; other: string }) {
   const mayRead = useScope('RUNS');
+  if (!mayRead)
+    return <LackingScope title="Compare runs" scope="RUNS" reason="Runs hold what users wrote." />;
   return (
     <Screen
       title="Compare runs"
-      actions={mayRead && <ButtonLink href={`/runs/${other}/compare/${id}`}>Swap</ButtonLink>}
+      actions={<ButtonLink href={`/runs/${other}/compare/${id}`}>Swap</ButtonLink>}
     >
-      {mayRead ? (
-        <ReadBoth id={id} other={other} />
-      ) : (
-        <Empty title={lacks('RUNS')}>
-          <p>Runs hold what users wrote. Sign in with a key that may read them.</p>
-        </Empty>
-      )}
+      <ReadBoth id={id} other={other} />
     </Screen>
   );
 }

@@ -1,11 +1,12 @@
 import { useEffect } from 'react';
 import { useSearchParams } from 'wouter';
+import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { shownBot } from '../../frame/shown-bot.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
-import { lacks, useScope } from '../../server/viewer.ts';
+import { useScope } from '../../server/viewer.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunBadge } from './run-badge.tsx';
 import { RunBody } from './run-body.tsx';
@@ -18,13 +19,7 @@ import { useRun } from './use-run.ts';
 export default function Run({ id }: { id: string }) {
   const mayRead = useScope('RUNS');
   if (!mayRead)
-    return (
-      <Screen title="Run">
-        <Empty title={lacks('RUNS')}>
-          <p>Runs hold what users wrote. Sign in with a key that may read them.</p>
-        </Empty>
-      </Screen>
-    );
+    return <LackingScope title="Run" scope="RUNS" reason="Runs hold what users wrote." />;
   return <ReadRun id={id} />;
 }
 

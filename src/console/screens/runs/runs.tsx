@@ -1,11 +1,12 @@
 import { useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
+import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, ButtonLink, IconButton } from '../../parts/button.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
-import { lacks, useScope } from '../../server/viewer.ts';
+import { useScope } from '../../server/viewer.ts';
 import { placeIn, withPlace } from '../run/run-place.ts';
 import { ColumnMenu } from './column-menu.tsx';
 import { CompareBar } from './compare-bar.tsx';
@@ -30,13 +31,7 @@ const WIDE = 900;
 export default function Runs({ botId }: { botId: string }) {
   const mayRead = useScope('RUNS');
   if (!mayRead)
-    return (
-      <Screen title="Runs">
-        <Empty title={lacks('RUNS')}>
-          <p>Runs hold what users wrote. Sign in with a key that may read them.</p>
-        </Empty>
-      </Screen>
-    );
+    return <LackingScope title="Runs" scope="RUNS" reason="Runs hold what users wrote." />;
   return <ReadRuns botId={botId} />;
 }
 

@@ -2,10 +2,9 @@ import { useState } from 'react';
 import { SetFact } from '../../../operations/console/operations.ts';
 import type { Fact } from '../../chat/stored-turns.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 import { TextArea, TextField } from '../../parts/field.tsx';
-import { Refused } from '../../parts/state.tsx';
 import { useMutate } from '../../server/operations.ts';
 import { detailFor } from '../../server/problem.ts';
 
@@ -36,12 +35,13 @@ export function FactDialog({
   };
   return (
     <Dialog title={fact ? `Change ${fact.name}` : 'Add a fact'} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady && !isBusy) void submit();
-        }}
+      <DialogForm
+        action="Save"
+        isBusy={isBusy}
+        problem={problem}
+        unavailable={!isReady && 'Type a new value first.'}
+        onSubmit={() => void submit()}
+        onCancel={onClose}
       >
         {!fact && (
           <TextField
@@ -68,19 +68,7 @@ export function FactDialog({
           hint="It is in the prompt of the next message."
           onChange={({ target }) => setValue(target.value)}
         />
-        {problem?.details.length === 0 && <Refused problem={problem} />}
-        <div className="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            look="primary"
-            isBusy={isBusy}
-            unavailable={!isReady && 'Type a new value first.'}
-          >
-            Save
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

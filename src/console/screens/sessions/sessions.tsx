@@ -1,10 +1,10 @@
 import { useSearchParams } from 'wouter';
 import type { Environment } from '../../../operations/console/operations.ts';
+import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
-import { Empty } from '../../parts/state.tsx';
-import { lacks, useScope } from '../../server/viewer.ts';
+import { useScope } from '../../server/viewer.ts';
 import { type Place, placeIn, searchOf } from './place.ts';
 import { SessionList } from './session-list.tsx';
 import { SessionPanel } from './session-panel.tsx';
@@ -17,13 +17,7 @@ import { useSessions } from './use-sessions.ts';
 export default function Sessions({ botId }: { botId: string }) {
   const mayRead = useScope('RUNS');
   if (!mayRead)
-    return (
-      <Screen title="Sessions">
-        <Empty title={lacks('RUNS')}>
-          <p>Sessions hold what users wrote. Sign in with a key that may read them.</p>
-        </Empty>
-      </Screen>
-    );
+    return <LackingScope title="Sessions" scope="RUNS" reason="Sessions hold what users wrote." />;
   return <ReadSessions botId={botId} />;
 }
 

@@ -1,5 +1,4 @@
-import { useCallback } from 'react';
-import { useSearchParams } from 'wouter';
+import { useAddress } from '../../frame/use-address.ts';
 
 export const PANELS = ['chat', 'outline', 'problems', 'deploy'] as const;
 export type PanelName = (typeof PANELS)[number];
@@ -14,15 +13,8 @@ export type Parameters = {
 };
 
 /** Reads the parameters of the address, and changes them without an entry in the history. */
-export function useParameters(): [Parameters, (changes: Partial<Parameters>) => void] {
-  const [search, setSearch] = useSearchParams();
-  const change = useCallback(
-    (changes: Partial<Parameters>) => {
-      setSearch((before) => written({ ...read(before), ...changes }), { replace: true });
-    },
-    [setSearch],
-  );
-  return [read(search), change];
+export function useParameters() {
+  return useAddress(read, written);
 }
 
 function read(search: URLSearchParams): Parameters {

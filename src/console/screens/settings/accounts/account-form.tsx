@@ -1,8 +1,7 @@
 import { useState } from 'react';
 import type { Plan } from '../../../../operations/console/operations.ts';
-import { Button } from '../../../parts/button.tsx';
+import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
-import { Refused } from '../../../parts/state.tsx';
 import { detailFor, type Problem } from '../../../server/problem.ts';
 import { PLANS } from '../plans.ts';
 
@@ -51,12 +50,13 @@ export function AccountForm({
       }),
     });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isReady && !isBusy) submit();
-      }}
+    <DialogForm
+      action={action}
+      isBusy={isBusy}
+      problem={problem}
+      unavailable={!isReady && 'Give the account a name, and whole numbers as limits.'}
+      onSubmit={submit}
+      onCancel={onCancel}
     >
       <TextField
         label="Name"
@@ -95,19 +95,7 @@ export function AccountForm({
           />
         </>
       )}
-      <Refused problem={problem?.details.length ? undefined : problem} />
-      <div className="actions">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button
-          type="submit"
-          look="primary"
-          isBusy={isBusy}
-          unavailable={!isReady && 'Give the account a name, and whole numbers as limits.'}
-        >
-          {action}
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 
