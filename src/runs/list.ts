@@ -95,9 +95,11 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
           conditions: conditionsOf(withoutText).map(unindexed),
         });
       }
-      const { minLatencyMs, minTokens, ...withoutLevels } = filter;
-      if (minLatencyMs == null && minTokens == null) return findBy(botIds, filter, page);
-      const few = await fewWithAny(botIds, [withoutLevels, { minLatencyMs }, { minTokens }], page);
+      const { minLatencyMs, minTokens, feedback, ...fields } = filter;
+      const parts = [fields, { minLatencyMs }, { minTokens }, { feedback }];
+      const few = isWhole({ minLatencyMs, minTokens, feedback })
+        ? undefined
+        : await fewWithAny(botIds, parts, page);
       if (!few) return findBy(botIds, filter, page);
       const conditions = [idIn(few), ...conditionsOf(filter).map(unindexed)];
       return readLists(prisma, RUNS, botIds, page, conditions);

@@ -127,23 +127,27 @@ export function createRunStats({
     { totals, rest }: HourTotals,
     unit: Unit | undefined,
   ) => {
-    const rows = await prisma.$queryRaw<(Row & { encoded: Uint8Array; each: Uint8Array })[]>`
-      SELECT owner.id AS "botId", part,
-        COALESCE(string_agg(encoded, ''), '') AS encoded, COALESCE(string_agg("each", ''), '') AS "each"
+    // Text in base64 takes half the time of bytes.
+    const rows = await prisma.$queryRaw<(Row & { encoded: string | null; each: string | null })[]>`
+      SELECT owner.id AS "botId", known.*
       FROM unnest(${botIds}::text[]) AS owner(id) CROSS JOIN LATERAL (
         SELECT ${partOf(unit, Prisma.sql`hour`)} AS part,
-          string_agg(latencies, '') AS encoded, ''::bytea AS "each"
+          encode(string_agg(latencies, ''), 'base64') AS encoded, NULL AS "each"
         FROM (${totals}) AS runs GROUP BY 1
         UNION ALL
-        SELECT ${partOf(unit)} AS part, ''::bytea AS encoded, string_agg(int4send(latency_ms), '') AS "each"
+        SELECT ${partOf(unit)} AS part, NULL, encode(string_agg(int4send(latency_ms), ''), 'base64')
         FROM (${rest}) AS runs GROUP BY 1
-      ) AS known GROUP BY 1, 2`;
+      ) AS known`;
     const counter = createLatencyCounter();
-    return rows.flatMap(({ botId, part, encoded, each }) => {
-      counter.addEncoded(encoded);
-      counter.addEach(each);
+    const parts = Map.groupBy(rows, ({ botId, part }) => `${botId} ${part}`);
+    return [...parts.values()].flatMap((ofPart) => {
+      for (const { encoded, each } of ofPart) {
+        counter.addEncoded(Buffer.from(encoded ?? '', 'base64'));
+        counter.addEach(Buffer.from(each ?? '', 'base64'));
+      }
       const latencies = counter.take();
-      return latencies ? [{ botId, part, ...latencies }] : [];
+      const [row] = ofPart;
+      return row && latencies ? [{ botId: row.botId, part: row.part, ...latencies }] : [];
     });
   };
 

@@ -38,7 +38,11 @@ export async function storeRuns(databaseUrl: string, count: number): Promise<num
     ),
     `SET maintenance_work_mem = '512MB'`,
     ...indexes.map(({ definition }) => definition),
+    `INSERT INTO feedback (run_id, author, bot_id, rating, run_created_at)
+      SELECT id, 'user', bot_id, (CASE WHEN latency_ms >= 30000 THEN 'DOWN' ELSE 'UP' END)::"FeedbackRating", created_at
+      FROM runs WHERE latency_ms % 10 = 0 OR latency_ms >= 30000`,
     'VACUUM ANALYZE runs',
+    'VACUUM ANALYZE feedback',
   );
   return (performance.now() - start) / 1_000;
 }
@@ -126,5 +130,5 @@ function runsOf(bot: string, count: number, usual: Sort, rare: Sort): string {
       CASE WHEN n % 100003 <> 0 AND n % 37 = 0 THEN
         CASE WHEN n % 7919 = 0 THEN 'model_timeout' ELSE 'model_error' END END
     FROM generate_series(1, ${count}) AS n JOIN bench_texts ON bench_texts.id = n % ${TEXTS},
-      LATERAL (SELECT timestamptz '2026-01-01T00:00:00Z' + n * interval '${DAYS} days' / ${count} AS moment) AS at`;
+      LATERAL (SELECT timestamptz '2025-01-01T00:00:00Z' + n * interval '${DAYS} days' / ${count} AS moment) AS at`;
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { percentile } from './load.ts';
 import { freshDatabase } from './postgres.ts';
@@ -9,6 +10,8 @@ import { BOT_ID, startParley, type TargetOptions } from './targets.ts';
 const RUNS = 1_000_000;
 const PAGE = 50;
 const SAMPLES = 20;
+const HOUR_MS = 60 * 60 * 1_000;
+const DAY_MS = 24 * HOUR_MS;
 
 type Filter = Record<string, unknown>;
 
@@ -24,9 +27,10 @@ const FIELDS: Record<string, Record<string, Filter>> = {
   errorCode: { many: { errorCode: ['MODEL_ERROR'] }, few: { errorCode: ['MODEL_TIMEOUT'] } },
   minLatencyMs: { many: { minLatencyMs: 1_000 }, few: { minLatencyMs: 30_001 } },
   minTokens: { many: { minTokens: 100 }, few: { minTokens: 5_003 } },
+  feedback: { many: { feedback: 'UP' }, few: { feedback: 'DOWN' } },
   text: { many: { text: 'order' }, few: { text: '"rare word"' } },
-  date: { a: { date: '2026-02-03' } },
-  'from, to': { a: { from: '2026-03-01T00:00:00Z', to: '2026-06-01T00:00:00Z' } },
+  date: { a: { date: '2025-02-03' } },
+  'from, to': { a: { from: '2025-03-01T00:00:00Z', to: '2025-06-01T00:00:00Z' } },
 };
 
 const LIST = `query ($botId: ID!, $filter: RunFilter, $after: String) {
@@ -42,6 +46,18 @@ const LIST_WITH_TRACES = `query ($botId: ID!) {
 }`;
 const STATS = `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
   bot(id: $id) { stats(from: $from, to: $to) { runs latencyP95 perDay { runs } } }
+}`;
+
+const DASHBOARD = `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
+  bot(id: $id) {
+    id name createdAt
+    stats(from: $from, to: $to) {
+      runs failed tokens latencyP50 latencyP95 thumbsUp thumbsDown perDay { date runs failed tokens latencyP50 latencyP95 }
+    }
+    runs(first: ${PAGE}) {
+      edges { node { id status kind channel environment user input response createdAt latencyMs tokensUsed } }
+    }
+  }
 }`;
 
 /**
@@ -71,7 +87,7 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
   };
   const list = (filter: Filter, after?: string) =>
     run(LIST, { botId: BOT_ID, filter, after: after ?? null });
-  const middle = await list({ to: '2026-07-01T00:00:00Z' });
+  const middle = await list({ to: '2025-07-01T00:00:00Z' });
   const after = middle.data.runs.edges[0]?.cursor;
 
   /** Measures all filters in turn, repeatedly, so that other load on the machine affects all of them equally. */
@@ -122,11 +138,44 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
   const traces = await traceNewest();
   console.log(`The newest ${PAGE} with their traces: p50 ${traces.p50} ms, p95 ${traces.p95} ms.`);
   console.log(`Sizes in MB: ${await sizesOf(databaseUrl)}.`);
-  for (const days of [1, 30, DAYS]) {
-    const to = new Date('2026-12-31T00:00:00Z');
-    const from = new Date(to.getTime() - days * 24 * 60 * 60 * 1_000);
-    const { data, ms } = await run(STATS, { id: BOT_ID, from, to });
-    console.log(`Statistics of ${data.bot.stats.runs} runs in ${days} days: ${ms.toFixed(0)} ms.`);
+  const to = new Date('2025-12-31T00:00:00Z');
+  const lastDays = (days: number) => ({
+    id: BOT_ID,
+    from: new Date(to.getTime() - days * DAY_MS),
+    to,
+  });
+  const first = await run(STATS, lastDays(DAYS));
+  console.log(`The first statistics of ${DAYS} days: ${first.ms.toFixed(0)} ms.`);
+  await untilStored(databaseUrl, new Date(to.getTime() - HOUR_MS), options.signal);
+  for (const [name, query, days] of [
+    ['Statistics', STATS, 1],
+    ['Statistics', STATS, 30],
+    ['Statistics', STATS, DAYS],
+    ['Dashboard', DASHBOARD, 30],
+  ] as const) {
+    const times: number[] = [];
+    let runs = 0;
+    for (let sample = 0; sample < SAMPLES; sample += 1) {
+      const { data, ms } = await run(query, lastDays(days));
+      times.push(ms);
+      runs = data.bot.stats.runs;
+    }
+    const [p50, p95] = [percentile(times, 0.5).toFixed(1), percentile(times, 0.95).toFixed(1)];
+    console.log(`${name} of ${runs} runs in ${days} days: p50 ${p50} ms, p95 ${p95} ms.`);
+  }
+}
+
+/** Waits until the server has stored the totals of an hour of the bot. */
+async function untilStored(databaseUrl: string, hour: Date, signal: AbortSignal): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const isStored = 'SELECT 1 FROM run_hours WHERE bot_id = $1 AND hour = $2';
+    while ((await client.query(isStored, [BOT_ID, hour])).rowCount === 0)
+      await setTimeout(200, undefined, { signal });
+    await client.query('VACUUM ANALYZE run_hours');
+  } finally {
+    await client.end();
   }
 }
 
