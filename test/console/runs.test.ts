@@ -142,6 +142,30 @@ describe('the list of runs', () => {
     await assertQuiet();
   });
 
+  browserTest('cancels the request of a search that another one replaces', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    await makeRuns(app, bot, numbered(3));
+    const { page } = await signedIn(tenant.apiKey, `/bots/${bot}/runs`);
+    const row = (text: string) => page.getByRole('row').filter({ hasText: text });
+    await row('Question 2').waitFor();
+    const isFirst = (body: string | null) =>
+      /"text":"1"/.test(body ?? '') && /:50\b/.test(body ?? '');
+    // The server does not answer the first search.
+    await page.route('**/graphql', async (route) => {
+      if (!isFirst(route.request().postData())) await route.continue();
+    });
+    const asked = page.waitForRequest((request) => isFirst(request.postData()));
+    const cancelled = page.waitForEvent('requestfailed', (request) => isFirst(request.postData()));
+    const field = page.getByRole('searchbox');
+    await field.fill('1');
+    await asked;
+    await field.fill('0');
+    await cancelled;
+    await row('Question 0').waitFor();
+    await row('Question 2').waitFor({ state: 'detached' });
+  });
+
   browserTest('shows new runs on demand, and changes those that it shows', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
