@@ -5,6 +5,8 @@ import { Refusal } from '../errors.ts';
 
 /** The oldest Node.js that runs the server. */
 const SERVER_MAJOR = 24;
+/** Half of what V8 gives to young objects by default, which costs no CPU time that a chat shows. */
+const LESS_MEMORY = '--max-semi-space-size=8';
 
 /** The files of Parley around the command, and the Node.js that runs the server. */
 export type Installation = {
@@ -24,7 +26,7 @@ export function findInstallation(): Installation {
   return {
     root,
     node: findNode(root),
-    run: (program) => [...environmentFile(), join(root, 'src', program)],
+    run: (program) => [LESS_MEMORY, ...environmentFile(), join(root, 'src', program)],
   };
 }
 
