@@ -98,6 +98,17 @@ describe.skipIf(inject('databaseUrl'))('a start on a data directory', () => {
     expect((await stat(join(dataDirectory, 'database', 'PG_VERSION'))).size).toBe(8);
   });
 
+  test('whose creation was interrupted creates the database again', async () => {
+    const dataDirectory = await temporaryDirectory();
+    await mkdir(join(dataDirectory, 'database'));
+    await writeFile(join(dataDirectory, 'database', 'PG_VERSION'), '18');
+    await writeFile(join(dataDirectory, 'unfinished'), '');
+    const database = await openEmbedded(dataDirectory);
+    expect(await database.prisma.bot.count()).toBe(0);
+    await database.close();
+    await expect(stat(join(dataDirectory, 'unfinished'))).rejects.toThrow('ENOENT');
+  });
+
   test('with a secret key that cannot be read reports it', async () => {
     const dataDirectory = await dataDirectoryInUse();
     await mkdir(join(dataDirectory, 'secret.key'));
