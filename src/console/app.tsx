@@ -60,6 +60,8 @@ function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
   // The last caller stays when the session ends, so that the open screen does.
   const [viewer, setViewer] = useState(data?.viewer);
   if (data && data.viewer !== viewer) setViewer(data.viewer);
+  // Without a session the guide has other actions, which must not take the place of those that the reader sees.
+  if (!viewer && isPublic && !problem) return null;
   if (!viewer && !isPublic) {
     if (problem && !isSessionEnd(problem))
       return (

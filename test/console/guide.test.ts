@@ -3,8 +3,10 @@ import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { assertAccessible, assertFits, openPage } from './page.ts';
+import { createVisits } from './visits.ts';
 
 let app: TestApp;
+const { signedIn } = createVisits(() => app);
 beforeAll(async () => {
   app = await startApp();
 });
@@ -145,4 +147,36 @@ describe('the guide', () => {
     await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
     await assertQuiet();
   });
+
+  browserTest(
+    'does not move what it shows when the answer to the first request is late',
+    async () => {
+      const { apiKey } = await app.tenant();
+      const { page, assertQuiet } = await signedIn(apiKey);
+      await page.addInitScript(() => {
+        Object.assign(window, { shifts: [] });
+        new PerformanceObserver((list) => {
+          Object(window).shifts.push(...list.getEntries().map((entry) => entry.toJSON()));
+        }).observe({ type: 'layout-shift', buffered: true });
+      });
+      const content = page.waitForResponse(/guide-page-/);
+      await page.route('**/graphql', async (route) => {
+        const answer = await route.fetch();
+        await content;
+        await page.evaluate(paint);
+        await route.fulfill({ response: answer });
+      });
+      await page.goto('/guide');
+      await page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
+      await page.getByText('Parley is a gateway that hosts conversational agents.').waitFor();
+      await page.evaluate(paint);
+      expect(await page.evaluate(() => Object(window).shifts)).toEqual([]);
+      await assertQuiet();
+    },
+  );
 });
+
+/** Runs in the page: waits until two frames are on the screen. */
+async function paint(): Promise<void> {
+  for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+}

@@ -10,6 +10,7 @@ export function Composer({
   placeholder,
   isBusy,
   unavailable,
+  onFocus,
   onSend,
   onStop,
   top,
@@ -22,6 +23,8 @@ export function Composer({
   placeholder: string;
   isBusy: boolean;
   unavailable?: string | false | undefined;
+  /** Is called when a message is about to be written. */
+  onFocus?: (() => unknown) | undefined;
   onSend(): void;
   onStop(): void;
   /** Stands above the text field. */
@@ -52,6 +55,7 @@ export function Composer({
         placeholder={placeholder}
         rows={2}
         value={message}
+        onFocus={onFocus}
         onChange={({ target }) => onChange(target.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;

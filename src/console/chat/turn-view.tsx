@@ -5,17 +5,12 @@ import { useMayRate } from '../feedback/use-rating.ts';
 import { Badge } from '../parts/badge.tsx';
 import { IconButton } from '../parts/button.tsx';
 import { useCopy } from '../parts/copy.tsx';
-import { lazyPart } from '../parts/lazy-part.tsx';
 import { duration, ShortTime } from '../parts/time.tsx';
 import { useScope } from '../server/viewer.ts';
+import { ReplyText } from './reply-text.tsx';
 import { Tools } from './tools.tsx';
 import { grouped, isOpen, type PieceGroup, type Turn, textOf } from './turn.ts';
 import { TurnProblem } from './turn-problem.tsx';
-
-/** Loads while the first message is written. Until then, replies are plain text. */
-const markdown = () => import('./markdown.tsx');
-markdown().catch(() => {});
-const Markdown = lazyPart(markdown, PlainText);
 
 /** What can be done with a turn. The functions stay the same while the conversation grows. */
 export type TurnActions = {
@@ -150,14 +145,5 @@ function factsOf(turn: Turn): string {
 }
 
 function Group({ group }: { group: PieceGroup }): ReactNode {
-  if (Array.isArray(group)) return <Tools tools={group} />;
-  return <Markdown text={group} />;
-}
-
-function PlainText({ text }: { text: string }) {
-  return (
-    <div className="turn-text" dir="auto">
-      {text}
-    </div>
-  );
+  return Array.isArray(group) ? <Tools tools={group} /> : <ReplyText text={group} />;
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { once } from '../once.ts';
 import { serverNow } from '../server/clock.ts';
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -9,15 +10,20 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ];
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });
-
-const local = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const relative = once(
+  () => new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' }),
+);
+const local = once(
+  () => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' }),
+);
+const clock = once(() => new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' }));
+const day = once(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' }));
 
 /** A time as its distance from now, such as `2h ago`; `now` within the last minute, or ahead by a clock's difference. */
 export function relativeTime(moment: Date, now: number): string {
   const seconds = (moment.getTime() - now) / 1_000;
   for (const [unit, length] of UNITS) {
-    if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
+    if (Math.abs(seconds) >= length) return relative().format(Math.trunc(seconds / length), unit);
   }
   return 'now';
 }
@@ -40,13 +46,10 @@ export function RelativeTime({ at }: { at: string }) {
 export function LocalTime({ at }: { at: string }) {
   return (
     <time className="number" dateTime={at} title={exactTime(at)}>
-      {local.format(new Date(at))}
+      {local().format(new Date(at))}
     </time>
   );
 }
-
-const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 
 /** A time for a narrow column: the time of today, else the day before it. On hover it shows the exact time in UTC. */
 export function ShortTime({ at }: { at: string }) {
@@ -55,8 +58,8 @@ export function ShortTime({ at }: { at: string }) {
   return (
     <time className="number" dateTime={at} title={exactTime(at)}>
       {isToday
-        ? clock.format(moment)
-        : `${day.format(moment)}, ${clock.format(moment).slice(0, 5)}`}
+        ? clock().format(moment)
+        : `${day().format(moment)}, ${clock().format(moment).slice(0, 5)}`}
     </time>
   );
 }

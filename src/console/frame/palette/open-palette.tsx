@@ -2,6 +2,7 @@ import { useContext, useEffect, useState } from 'react';
 import { Icon } from '../../parts/icon.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
 import { ViewerContext } from '../../server/viewer.ts';
+import { whenIdle } from '../when-idle.ts';
 import './open-palette.css';
 
 const load = () => import('./palette.tsx');
@@ -14,7 +15,7 @@ export function OpenPalette() {
   const isSignedIn = useContext(ViewerContext) !== undefined;
   const [isOpen, setOpen] = useState(false);
   // Keys that are typed right after the shortcut must find the palette open.
-  useEffect(() => void load().catch(() => {}), []);
+  useEffect(() => whenIdle(() => void load().catch(() => {})), []);
   useEffect(() => {
     const toggle = (event: KeyboardEvent) => {
       const isShortcut = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';

@@ -9,7 +9,7 @@ import type { GuideNode, PageEntry } from './page.ts';
 const contents = new Map<PageEntry, LazyModule<GuideNode[]>>();
 
 /** The content of a page. Each page is loaded once. */
-function contentOf(page: PageEntry): LazyModule<GuideNode[]> {
+export function contentOf(page: PageEntry): LazyModule<GuideNode[]> {
   const content = contents.get(page) ?? createLazyModule(page.load);
   contents.set(page, content);
   return content;

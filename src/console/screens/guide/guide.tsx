@@ -3,12 +3,24 @@ import { useRef } from 'react';
 import { Screen } from '../../frame/screen.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Empty, Skeleton } from '../../parts/state.tsx';
-import { Article } from './article.tsx';
+import { Article, contentOf } from './article.tsx';
 import { Contents } from './contents.tsx';
 import './guide.css';
 import type { PageEntry } from './page.ts';
 import { GuideSearch } from './search.tsx';
 import { useCurrentHeading } from './use-current-heading.ts';
+
+const PATH = /^\/guide\/?([^/]*)/;
+
+// The content of the page at the address loads while the browser still compiles the other scripts.
+const [, opened] = PATH.exec(location.pathname) ?? [];
+const first = opened === undefined ? undefined : pageOf(opened || undefined);
+if (first) contentOf(first).load();
+
+/** @param slug the page's part of the address; none: the first page. */
+function pageOf(slug: string | undefined): PageEntry | undefined {
+  return slug === undefined ? pages[0] : pages.find((entry) => entry.slug === slug);
+}
 
 /**
  * The guide: the repository's Markdown. It is open without a session, because it holds nothing of an account.
@@ -16,7 +28,7 @@ import { useCurrentHeading } from './use-current-heading.ts';
  * @param slug the page's part of the address; none: the first page.
  */
 export default function Guide({ slug }: { slug: string | undefined }) {
-  const page = slug === undefined ? pages[0] : pages.find((entry) => entry.slug === slug);
+  const page = pageOf(slug);
   if (page) return <GuidePage page={page} />;
   return (
     <Screen title="Guide" actions={<GuideSearch />}>

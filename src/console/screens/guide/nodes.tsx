@@ -1,4 +1,4 @@
-import { Fragment, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { CodeBlock, scrollArea } from '../../parts/copy.tsx';
 import type { Cell, Container, GuideNode } from './page.ts';
@@ -8,45 +8,65 @@ const DOCUMENTED_HOST = '127.0.0.1:4000';
 
 /** Shows nodes of a page as elements. Nothing becomes HTML, so that the page needs no exception from its policy. */
 export function GuideNodes({ nodes }: { nodes: readonly GuideNode[] }) {
-  // biome-ignore lint/suspicious/noArrayIndexKey: the nodes never change
-  return nodes.map((node, at) => <Fragment key={at}>{show(node)}</Fragment>);
+  return showAll(nodes);
 }
 
-function show(node: GuideNode): ReactNode {
+/** A page has thousands of nodes, so they become elements without a component of each. */
+function showAll(nodes: readonly GuideNode[]): ReactNode {
+  const [only] = nodes;
+  return nodes.length === 1 && typeof only === 'string' ? only : nodes.map(show);
+}
+
+function show(node: GuideNode, key: number): ReactNode {
   if (typeof node === 'string') return node;
   switch (node.type) {
     case 'inlineCode':
-      return <code>{here(node.text)}</code>;
+      return <code key={key}>{here(node.text)}</code>;
     case 'code':
-      return <CodeBlock label={labelOf(node.language)}>{here(node.text)}</CodeBlock>;
+      return (
+        <CodeBlock key={key} label={labelOf(node.language)}>
+          {here(node.text)}
+        </CodeBlock>
+      );
     case 'break':
-      return <br />;
+      return <br key={key} />;
     case 'rule':
-      return <hr />;
+      return <hr key={key} />;
     case 'table':
-      return <GuideTable head={node.head} rows={node.rows} />;
+      return <GuideTable key={key} head={node.head} rows={node.rows} />;
     default:
-      return showParent(node, <GuideNodes nodes={node.children} />);
+      return showParent(node, key);
   }
 }
 
 type Parent = Extract<GuideNode, { children: GuideNode[] }>;
 
-function showParent(node: Parent, children: ReactNode): ReactNode {
+function showParent(node: Parent, key: number): ReactNode {
+  const children = showAll(node.children);
   switch (node.type) {
     case 'heading':
-      return <GuideHeading heading={node}>{children}</GuideHeading>;
+      return (
+        <GuideHeading key={key} heading={node}>
+          {children}
+        </GuideHeading>
+      );
     case 'list':
       return node.start === undefined ? (
-        <ul>{children}</ul>
+        <ul key={key}>{children}</ul>
       ) : (
-        <ol start={node.start}>{children}</ol>
+        <ol key={key} start={node.start}>
+          {children}
+        </ol>
       );
     case 'link':
-      return <GuideLink url={node.url}>{children}</GuideLink>;
+      return (
+        <GuideLink key={key} url={node.url}>
+          {children}
+        </GuideLink>
+      );
     default: {
       const Element = ELEMENTS[node.type];
-      return <Element>{children}</Element>;
+      return <Element key={key}>{children}</Element>;
     }
   }
 }
@@ -86,7 +106,7 @@ function GuideTable({ head, rows }: { head: Cell[]; rows: Cell[][] }) {
       return (
         // biome-ignore lint/suspicious/noArrayIndexKey: the columns never change
         <Element key={at} className={isNumber ? 'number guide-right' : undefined}>
-          <GuideNodes nodes={children} />
+          {showAll(children)}
         </Element>
       );
     });

@@ -1,5 +1,6 @@
 import { type RefObject, useState } from 'react';
 import { Composer } from '../../chat/composer.tsx';
+import { loadMarkdown } from '../../chat/reply-text.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { ContextEditor } from './context-editor.tsx';
 import { KeyRow } from './key-row.tsx';
@@ -50,6 +51,7 @@ export function RequestComposer({
       placeholder={`Write to ${bot.name}…`}
       isBusy={isBusy}
       unavailable={unavailable}
+      onFocus={loadMarkdown}
       onSend={onSend}
       onStop={onStop}
       top={

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Composer } from '../../chat/composer.tsx';
 import { Conversation } from '../../chat/conversation.tsx';
+import { loadMarkdown } from '../../chat/reply-text.tsx';
 import { useChat } from '../../chat/use-chat.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
@@ -29,6 +30,7 @@ export function TalkStep({ botId }: { botId: string }) {
           placeholder="Write a message…"
           isBusy={chat.isBusy}
           unavailable={!mayChat && lacks('CHAT')}
+          onFocus={loadMarkdown}
           onSend={() => void send()}
           onStop={() => void chat.stop()}
         />

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { Composer } from '../../../chat/composer.tsx';
 import { Conversation } from '../../../chat/conversation.tsx';
+import { loadMarkdown } from '../../../chat/reply-text.tsx';
 import { useChat } from '../../../chat/use-chat.ts';
 import { Button } from '../../../parts/button.tsx';
 import { TextField } from '../../../parts/field.tsx';
@@ -89,6 +90,7 @@ function DraftChat({
         placeholder="Write a message…"
         isBusy={chat.isBusy}
         unavailable={hasErrors && 'Correct the errors first.'}
+        onFocus={loadMarkdown}
         onSend={() => void send()}
         onStop={() => void chat.stop()}
       />
