@@ -122,8 +122,8 @@ function createLane<Row extends object>(
   return (key: string, json: string): Promise<Row[]> => {
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>();
     waiting.push({ key, json, resolve, reject });
-    // Calls of the same tick share a batch.
-    if (waiting.length === 1) queueMicrotask(sendNext);
+    // Calls of requests that arrived at the same moment share a batch.
+    if (waiting.length === 1) setImmediate(sendNext);
     return promise;
   };
 }

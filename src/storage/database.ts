@@ -6,7 +6,7 @@ import { StartupError } from '../errors.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
 import { applyMigrations } from './migrate.ts';
 import { createSilenceWatch } from './silence.ts';
-import { postgresSql, type Sql } from './sql.ts';
+import { BY_INDEX_OPTIONS, postgresSql, type Sql } from './sql.ts';
 
 /** The migrated database. */
 export type Database = {
@@ -29,13 +29,6 @@ export const SETTLED_AFTER_MS = STATEMENT_TIMEOUT_MS + 10_000;
 const PING_TIMEOUT_MS = 2_000;
 const CONNECTIONS = 10;
 const STATEMENT_CONNECTIONS = 8;
-/**
- * Forces index plans for the statements of every chat. Each connection plans them once, perhaps while the tables are
- * still small, and would keep a plan that scans whole tables after they have grown.
- */
-const BY_INDEX =
-  '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off';
-
 /**
  * Opens PostgreSQL and applies the migrations.
  *
@@ -84,7 +77,7 @@ export async function openPostgres(
     pool.on('error', () => {});
     return pool;
   };
-  const statements = openPool(STATEMENT_CONNECTIONS, BY_INDEX);
+  const statements = openPool(STATEMENT_CONNECTIONS, BY_INDEX_OPTIONS);
   const ordinary = openPool(CONNECTIONS, '');
   const watching = watch.start([statements, ordinary]);
   const adapter = new PrismaPg(ordinary, { disposeExternalPool: true });

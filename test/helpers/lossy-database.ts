@@ -27,7 +27,7 @@ export function withSql(
     run(): Promise<object[]>;
   }) => Promise<object[]>,
 ): Database {
-  const sql: Sql = <Row extends object>(statement: Statement, values: unknown[]) => {
+  const sql: Sql = <Row extends object>(statement: Statement, values: string[]) => {
     const run = () => database.sql(statement, values);
     return hook({ statement, json: String(values[0]), run }) as Promise<Row[]>;
   };
