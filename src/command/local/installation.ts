@@ -5,7 +5,7 @@ import { Refusal } from '../errors.ts';
 
 /** The oldest Node.js that runs the server. */
 const SERVER_MAJOR = 24;
-/** Half of what V8 gives to young objects by default, which costs no CPU time that a chat shows. */
+/** Half of what V8 gives to young objects by default. It bounds the memory under load. */
 const LESS_MEMORY = '--max-semi-space-size=8';
 
 /** The files of Parley around the command, and the Node.js that runs the server. */
