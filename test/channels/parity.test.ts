@@ -54,9 +54,25 @@ async function users() {
   return { bot, botId, first, speakers };
 }
 
+/** The spans of the runs of a channel: their names, outcomes and attributes, without ids. */
+const tracesOf = (botId: string) => async (channel: string) => {
+  const { data } = await at.tenant.graphql(
+    `{ runs(botId: "${botId}", first: 10, filter: { channel: ${channel} }) {
+      edges { node { trace { spans { name status attributes } } } }
+    } }`,
+  );
+  const traces: { node: { trace: { spans: { attributes: object }[] } } }[] = data.runs.edges;
+  return traces.map(({ node }) =>
+    node.trace.spans.map(({ attributes, ...span }) => ({
+      ...span,
+      attributes: Object.keys(attributes),
+    })),
+  );
+};
+
 describe('a bot with several channels', () => {
-  test('sends the model the same requests for the same conversation', async () => {
-    const { speakers } = await users();
+  test('sends the model the same requests for the same conversation, with the same traces', async () => {
+    const { botId, speakers } = await users();
     const asked: Record<string, unknown[]> = {};
     for (const [channel, say] of Object.entries(speakers)) {
       prompts = [];
@@ -66,6 +82,9 @@ describe('a bot with several channels', () => {
     expect(asked.api).toHaveLength(4);
     expect(asked.web).toEqual(asked.api);
     expect(asked.telegram).toEqual(asked.api);
+    const [api, ...others] = await Promise.all(['API', 'WEB', 'TELEGRAM'].map(tracesOf(botId)));
+    expect(api).toHaveLength(4);
+    for (const traces of others) expect(traces).toEqual(api);
   });
 
   test('runs a new deployment, and a rollback, on all of them at once', async () => {
