@@ -43,7 +43,10 @@ const PROBE = new URL('probe.ts', import.meta.url).href;
 /** Starts a server and waits until it prints `listening on <url>`. */
 export async function startServer(options: ChildOptions): Promise<Child> {
   const startedAt = performance.now();
-  const { child, output } = launch({ ...options, nodeArgs: ['--import', PROBE] });
+  const { child, output } = launch({
+    ...options,
+    nodeArgs: [...(options.nodeArgs ?? []), '--import', PROBE],
+  });
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', () => {
       const [, address] = /listening on (http:\S+)\n/.exec(output()) ?? [];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
@@ -113,14 +113,23 @@ async function prepareParley(
     ...more,
   };
   const file = (path: string) => new URL(path, root).href;
+  const { nodeArgs, entry } = await startLine(root);
   await runToEnd({ file: file('test/bench/prepare.ts'), args: [BOT_ID], env, signal, stack });
   return {
     name,
     path: `/v1/bots/${BOT_ID}/chat`,
     headers: { authorization: `Bearer ${apiKey}` },
     apiKey,
-    start: (owner) => startServer({ file: file('src/start.ts'), env, signal, stack: owner }),
+    start: (owner) => startServer({ file: file(entry), nodeArgs, env, signal, stack: owner }),
   };
+}
+
+/** What `npm start` runs in a checkout, without its file of settings. */
+async function startLine(root: URL): Promise<{ nodeArgs: string[]; entry: string }> {
+  const { scripts } = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
+  const words: string[] = scripts.start.split(' ').slice(1);
+  const nodeArgs = words.slice(0, -1).filter((word) => !word.startsWith('--env-file'));
+  return { nodeArgs, entry: words.at(-1) ?? '' };
 }
 
 /** Starts Parley as `prepareParley` prepares it. */
