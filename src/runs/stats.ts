@@ -71,8 +71,6 @@ type CountRow = Row & Omit<Counts, 'startedAt'>;
 
 /** If statistics of a bot read more runs of past hours than this one by one, the totals of these hours are stored. */
 const MANY = 1_000;
-/** Bots whose latencies are read at once: those of a year of a busy bot have megabytes. */
-const BOTS_AT_ONCE = 10;
 
 export function createRunStats({
   prisma,
@@ -171,12 +169,9 @@ export function createRunStats({
     async latencies(botIds, question, unit) {
       assertPeriod(question, unit ?? 'day');
       const totals = hourTotals(question);
-      if (!totals) return lookUp(await latenciesOneByOne(botIds, question, unit), unit);
-      const rows: (Row & Latencies)[] = [];
-      for (let first = 0; first < botIds.length; first += BOTS_AT_ONCE) {
-        const some = botIds.slice(first, first + BOTS_AT_ONCE);
-        rows.push(...(await latenciesByTotals(some, totals, unit)));
-      }
+      const rows = totals
+        ? await latenciesByTotals(botIds, totals, unit)
+        : await latenciesOneByOne(botIds, question, unit);
       return lookUp(rows, unit);
     },
 
