@@ -119,7 +119,7 @@ describe('the value of a variable', () => {
 });
 
 describe('the token of a Telegram bot', () => {
-  test('is not in any response, log line or database file, whatever Telegram answers', async () => {
+  test('is not in any response, log line or database file, with any answer of Telegram', async () => {
     const telegram = await startTelegram();
     atTheEnd(telegram.close);
     const options = await installation('canary_telegram', {

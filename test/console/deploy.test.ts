@@ -224,7 +224,7 @@ describe('a deploy', () => {
     },
   );
 
-  browserTest('is not possible for a key without the scope, which is told why', async () => {
+  browserTest('is not possible for a key without the scope, and says why', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const key = await tenant.key({ scopes: ['RUNS', 'CHAT'] });

@@ -31,7 +31,7 @@ export type FakeBot = {
   text(text: string, user?: number): { update_id: number; message: object };
   /** Sends an update to the webhook at a server. */
   deliver(url: string, update: object, headers?: Record<string, string>): Promise<Response>;
-  /** Sends updates to whoever polls. */
+  /** Sends updates to the client that polls. */
   queue(...updates: object[]): void;
   /** The messages in a chat, oldest first. */
   chat(chatId: number): SentMessage[];

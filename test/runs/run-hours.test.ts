@@ -92,7 +92,7 @@ const expectExact = async (botId: string, question: StatsQuestion) => {
 };
 
 describe('the totals of past hours', () => {
-  test('give the same statistics as the runs, whatever changes in which order', async () => {
+  test('give the same statistics as the runs after any changes in any order', async () => {
     for (let seed = 1; seed <= rounds(3, 60); seed += 1) {
       const random = seededRandom(seed);
       const botId = await tenant.bot(null);
