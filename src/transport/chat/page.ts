@@ -31,6 +31,7 @@ export async function serveChatPages(
   { findVisited, chatPages, limiter }: Options,
 ) {
   const template = readConsoleFile('hosted/chat.html');
+  const missing = missingPage(template);
   const widget = readConsoleFile('widget/widget.js');
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff');
@@ -41,7 +42,7 @@ export async function serveChatPages(
     const { bot: botId } = request.params;
     const visited = await findVisited(botId);
     const page = visited && (await chatPages.find([botId])).get(botId);
-    if (!page) return reply.code(404).headers(headersFor([])).send(MISSING.html);
+    if (!page) return reply.code(404).headers(headersFor([])).send(missing);
     return reply.headers(headersFor(visited.bot.webOrigins)).send(fill(template, botId, page));
   });
 
@@ -70,17 +71,24 @@ function fill(template: string, bot: string, { name, welcome, suggestions }: Cha
   );
 }
 
-const MISSING = html`<!doctype html>
+/** The page of no bot, with the styles and the icon of the chat page. */
+function missingPage(template: string): string {
+  const links = { html: (template.match(/<link [^>]+>/g) ?? []).join('\n') };
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>No chat here</title>
+${links}
 </head>
 <body>
+<main class="chat-missing">
 <h1>There is no chat page here</h1>
 <p>Check the address. The chat may also have been switched off.</p>
+</main>
 </body>
 </html>
-`;
+`.html;
+}

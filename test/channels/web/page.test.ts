@@ -72,6 +72,8 @@ describe('the chat page of a bot', () => {
     expect(pages).toEqual(pages.map(() => pages[0]));
     expect(pages[0]?.[0]).toBe(404);
     expect(pages[0]?.[3]).toContain('There is no chat page here');
+    expect(pages[0]?.[3]).toMatch(/<link rel="stylesheet" .*\/assets\/chat\//);
+    expect(pages[0]?.[3]).not.toContain('<script');
   });
 
   test('weighs less than 60 kB, compressed', async () => {
