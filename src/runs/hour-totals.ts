@@ -1,7 +1,8 @@
 import { Prisma } from '../generated/prisma/client.ts';
 import { moment } from '../storage/moment.ts';
+import { isWhole } from './branches.ts';
 import { boundsOf, matchesEnums, type RunFilter } from './filter.ts';
-import type { StatsPeriod } from './stats-period.ts';
+import type { StatsQuestion } from './stats-period.ts';
 
 /** The runs of a bot between two times, in milliseconds. The start is inclusive, the end exclusive. */
 export type Span = { from: number; to: number };
@@ -17,33 +18,30 @@ export type HourTotals = {
 
 const HOUR_MS = 60 * 60 * 1_000;
 
+/** Whether a filter selects by the time only. */
+export function selectsByTime(filter: RunFilter): boolean {
+  return isWhole(filter) && filter.text == null;
+}
+
+/** The time that the period and the filter have in common. */
+export function spanOf({ from, to, filter }: StatsQuestion): Span {
+  const bounds = boundsOf(filter ?? {});
+  const limits = (side: 'asc' | 'desc') =>
+    bounds.filter(({ direction }) => direction === side).map(({ place }) => place[0]);
+  return {
+    from: Math.max(from.getTime(), ...limits('asc')),
+    to: Math.min(to.getTime(), ...limits('desc')),
+  };
+}
+
 /**
  * The hours with totals, and the other runs, of a period. `undefined` if the filter selects by more than the time and the
  * columns of the totals.
  */
-export function hourTotals({
-  from,
-  to,
-  filter,
-}: StatsPeriod & { filter?: RunFilter | null | undefined }): HourTotals | undefined {
-  const {
-    kind,
-    environment,
-    channel,
-    status,
-    date,
-    from: since,
-    to: until,
-    ...others
-  } = filter ?? {};
-  if (Object.values(others).some((field) => field != null)) return undefined;
-  const bounds = boundsOf({ date, from: since, to: until });
-  const limits = (side: 'asc' | 'desc') =>
-    bounds.filter(({ direction }) => direction === side).map(({ place }) => place[0]);
-  const span = {
-    from: Math.max(from.getTime(), ...limits('asc')),
-    to: Math.min(to.getTime(), ...limits('desc')),
-  };
+export function hourTotals(question: StatsQuestion): HourTotals | undefined {
+  const { kind, environment, channel, status, ...others } = question.filter ?? {};
+  if (!selectsByTime(others)) return undefined;
+  const span = spanOf(question);
   const conditions = Prisma.join(matchesEnums({ kind, environment, channel, status }), ' AND ');
   const stored = Prisma.sql`
     bot_id = owner.id AND hour >= ${moment(Math.ceil(span.from / HOUR_MS) * HOUR_MS)}

@@ -46,22 +46,8 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
   const search = createTextSearch({ prisma, lists: RUNS });
 
   /** Reads a page by the index of one field. The other fields do not select the index. */
-  const findBy = (
-    botIds: string[],
-    filter: RunFilter,
-    page: PageQuery,
-    { isOrdered = true } = {},
-  ) => {
-    const branches = branchesOf(filter);
-    if (filter.feedback != null)
-      return readLists(prisma, RUNS, botIds, page, [], rated(filter, filter.feedback, page));
-    if (branches === undefined) return readLists(prisma, RUNS, botIds, page, conditionsOf(filter));
-    const conditions = [...branches.same, ...branches.rest.map(unindexed)];
-    const rows = Prisma.sql`
-      SELECT run.* FROM ${branches.rows} CROSS JOIN LATERAL (${firstRows(RUNS, page, conditions)}) AS run
-      ${isOrdered ? Prisma.sql`ORDER BY ${orderBy(page.direction)}` : Prisma.empty} LIMIT ${page.take}`;
-    return readLists(prisma, RUNS, botIds, page, [], rows);
-  };
+  const findBy = (botIds: string[], filter: RunFilter, page: PageQuery, options?: RowOptions) =>
+    readLists(prisma, RUNS, botIds, page, [], rowsBy(filter, page, options));
 
   /**
    * The ids of the runs from the page on that match a part of the filter; `undefined` if they are not few. Stops at the
@@ -92,14 +78,13 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
         const few = isWhole(filter) ? undefined : await fewWith(botIds, withoutText, page);
         return search(botIds, text, page, {
           few,
-          conditions: conditionsOf(withoutText).map(unindexed),
+          conditions: conditionsOf(withoutText),
+          rows: isWhole(filter) ? undefined : (page) => rowsBy(withoutText, page),
         });
       }
-      const { minLatencyMs, minTokens, feedback, ...fields } = filter;
-      const parts = [fields, { minLatencyMs }, { minTokens }, { feedback }];
-      const few = isWhole({ minLatencyMs, minTokens, feedback })
-        ? undefined
-        : await fewWithAny(botIds, parts, page);
+      const { errorCode, minLatencyMs, minTokens, feedback, ...fields } = filter;
+      const parts = [fields, { errorCode }, { minLatencyMs }, { minTokens }, { feedback }];
+      const few = await fewWithAny(botIds, parts, page);
       if (!few) return findBy(botIds, filter, page);
       const conditions = [idIn(few), ...conditionsOf(filter).map(unindexed)];
       return readLists(prisma, RUNS, botIds, page, conditions);
@@ -116,6 +101,22 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
       return found.length > 0;
     },
   };
+}
+
+type RowOptions = {
+  /** Whether the rows are in list order, the default. */
+  isOrdered?: boolean;
+};
+
+/** A query for the first runs of one bot that match a filter without a text, by the index of one field. */
+function rowsBy(filter: RunFilter, page: PageQuery, { isOrdered = true }: RowOptions = {}) {
+  if (filter.feedback != null) return rated(filter, filter.feedback, page);
+  const branches = branchesOf(filter);
+  if (branches === undefined) return firstRows(RUNS, page, conditionsOf(filter));
+  const conditions = [...branches.same, ...branches.rest.map(unindexed)];
+  return Prisma.sql`
+    SELECT run.* FROM ${branches.rows} CROSS JOIN LATERAL (${firstRows(RUNS, page, conditions)}) AS run
+    ${isOrdered ? Prisma.sql`ORDER BY ${orderBy(page.direction)}` : Prisma.empty} LIMIT ${page.take}`;
 }
 
 /** The first runs with a rating that match the rest of the filter. The ratings have the order of the list. */

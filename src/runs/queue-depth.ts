@@ -1,4 +1,5 @@
 import type { PrismaClient } from '../generated/prisma/client.ts';
+import { shareCall } from '../share-call.ts';
 
 /** The queue of background runs, over all processes. */
 export type QueueDepth = {
@@ -9,18 +10,11 @@ export type QueueDepth = {
 
 /** Reads the length of the queue. Concurrent calls share one query. */
 export function createQueueDepth({ prisma }: { prisma: PrismaClient }): () => Promise<QueueDepth> {
-  const read = async (): Promise<QueueDepth> => {
+  return shareCall(async () => {
     const [row] = await prisma.$queryRaw<QueueDepth[]>`
       SELECT count(*)::int AS depth,
         coalesce(extract(epoch FROM now() - min(created_at)), 0)::float AS "oldestSeconds"
       FROM runs WHERE status = 'QUEUED'`;
     return row ?? { depth: 0, oldestSeconds: 0 };
-  };
-  let reading: Promise<QueueDepth> | undefined;
-  return () => {
-    reading ??= read().finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  };
+  });
 }

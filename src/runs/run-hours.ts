@@ -46,15 +46,18 @@ export function createRunHours({ prisma, log }: { prisma: PrismaClient; log: Log
         SELECT pg_try_advisory_xact_lock(${LOCK}::bigint) AS "isFree"`;
       if (!lock?.isFree) return false;
       const rows = await tx.$queryRaw<Row[]>`
-        SELECT bot_id AS "botId", date_trunc('hour', created_at, 'UTC') AS hour, kind, environment, channel, status,
-          latency_ms AS latency, count(*)::int AS runs, sum(prompt_tokens::bigint + completion_tokens)::bigint AS tokens
-        FROM runs
-        WHERE bot_id = ${botId} AND created_at >= ${moment(from)} AND created_at < LEAST(${moment(to)}, ${PAST_UNTIL})
-          AND NOT EXISTS (
-            SELECT 1 FROM run_hours
-            WHERE run_hours.bot_id = runs.bot_id AND run_hours.hour = date_trunc('hour', created_at, 'UTC')
-          )
-        GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 2, 7`;
+        SELECT ${botId} AS "botId", missing.hour, counted.*
+        FROM generate_series(${moment(from)}, ${moment(to)}, interval '1 hour') AS missing(hour)
+        CROSS JOIN LATERAL (
+          SELECT kind, environment, channel, status, latency_ms AS latency, count(*)::int AS runs,
+            sum(prompt_tokens::bigint + completion_tokens)::bigint AS tokens
+          FROM runs
+          WHERE bot_id = ${botId} AND created_at >= missing.hour AND created_at < missing.hour + interval '1 hour'
+          GROUP BY 1, 2, 3, 4, 5
+        ) AS counted
+        WHERE missing.hour < LEAST(${moment(to)}, ${PAST_UNTIL})
+          AND NOT EXISTS (SELECT 1 FROM run_hours WHERE bot_id = ${botId} AND run_hours.hour = missing.hour)
+        ORDER BY 2, latency`;
       await tx.runHour.createMany({ data: totalsOf(rows) });
       return true;
     }, TRANSACTION);

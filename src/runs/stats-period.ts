@@ -1,5 +1,6 @@
 import { invalidInput } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import type { RunFilter } from './filter.ts';
 
 /** A period of statistics. */
 export type StatsPeriod = {
@@ -8,6 +9,9 @@ export type StatsPeriod = {
   /** The latest time of creation, exclusive. */
   to: Date;
 };
+
+/** Selects the runs that statistics count. */
+export type StatsQuestion = StatsPeriod & { filter?: RunFilter | null | undefined };
 
 /** The length of the parts of a period: UTC days or UTC hours. */
 export type Unit = 'day' | 'hour';

@@ -1,7 +1,7 @@
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { moment } from '../storage/moment.ts';
-import { matches, type RunFilter } from './filter.ts';
-import { type HourTotals, hourTotals } from './hour-totals.ts';
+import { matches } from './filter.ts';
+import { type HourTotals, hourTotals, selectsByTime, spanOf } from './hour-totals.ts';
 import { createLatencyCounter, type Latencies } from './latencies.ts';
 import { PAST_UNTIL, type RunHours } from './run-hours.ts';
 import {
@@ -9,13 +9,10 @@ import {
   LENGTH_MS,
   partOf,
   partsOf,
-  type StatsPeriod,
+  type StatsQuestion,
   type Unit,
 } from './stats-period.ts';
 import { containsWords, marksOf } from './text-search.ts';
-
-/** Selects the runs that statistics count. */
-export type StatsQuestion = StatsPeriod & { filter?: RunFilter | null | undefined };
 
 /** Totals of a bot's runs that were created in a part of a period. */
 export type Counts = {
@@ -149,6 +146,38 @@ export function createRunStats({
     });
   };
 
+  const ratingsOneByOne = (botIds: string[], question: StatsQuestion, unit: Unit | undefined) =>
+    prisma.$queryRaw<(Row & Ratings)[]>`
+      SELECT bot_id AS "botId", ${partOf(unit)} AS part,
+        (count(DISTINCT id) FILTER (WHERE rating = 'UP'))::float8 AS up,
+        (count(DISTINCT id) FILTER (WHERE rating = 'DOWN'))::float8 AS down
+      FROM runs JOIN (
+        SELECT run_id, rating FROM feedback WHERE bot_id = ANY(${botIds})
+          AND run_created_at >= ${moment(question.from.getTime())}
+          AND run_created_at < ${moment(question.to.getTime())}
+      ) AS rated ON rated.run_id = runs.id
+      WHERE ${where(botIds, question)} GROUP BY 1, 2`;
+
+  /** Counts the ratings by their index, without reading their runs. */
+  const ratingsByTime = (botIds: string[], question: StatsQuestion, unit: Unit | undefined) => {
+    const { from, to } = spanOf(question);
+    return prisma.$queryRaw<(Row & Ratings)[]>`
+      SELECT owner.id AS "botId", rated.part,
+        COALESCE(sum(rated.runs) FILTER (WHERE given.rating = 'UP'), 0) AS up,
+        COALESCE(sum(rated.runs) FILTER (WHERE given.rating = 'DOWN'), 0) AS down
+      FROM unnest(${botIds}::text[]) AS owner(id)
+      CROSS JOIN unnest(enum_range(NULL::"FeedbackRating")) AS given(rating)
+      CROSS JOIN LATERAL (
+        SELECT ${partOf(unit, Prisma.sql`run_created_at`)} AS part, count(*)::float8 AS runs
+        FROM (
+          SELECT DISTINCT run_created_at, run_id FROM feedback
+          WHERE bot_id = owner.id AND rating = given.rating
+            AND run_created_at >= ${moment(from)} AND run_created_at < ${moment(to)}
+            AND run_id NOT IN (SELECT id FROM runs WHERE bot_id = ANY(${botIds}) AND kind = 'DRAFT')
+        ) AS run GROUP BY 1
+      ) AS rated GROUP BY 1, 2`;
+  };
+
   return {
     async count(botIds, question, unit) {
       assertPeriod(question, unit);
@@ -177,16 +206,9 @@ export function createRunStats({
 
     async ratings(botIds, question, unit) {
       assertPeriod(question, unit ?? 'day');
-      const rows = await prisma.$queryRaw<(Row & Ratings)[]>`
-        SELECT bot_id AS "botId", ${partOf(unit)} AS part,
-          (count(DISTINCT id) FILTER (WHERE rating = 'UP'))::float8 AS up,
-          (count(DISTINCT id) FILTER (WHERE rating = 'DOWN'))::float8 AS down
-        FROM runs JOIN (
-          SELECT run_id, rating FROM feedback WHERE bot_id = ANY(${botIds})
-            AND run_created_at >= ${moment(question.from.getTime())}
-            AND run_created_at < ${moment(question.to.getTime())}
-        ) AS rated ON rated.run_id = runs.id
-        WHERE ${where(botIds, question)} GROUP BY 1, 2`;
+      const rows = selectsByTime(question.filter ?? {})
+        ? await ratingsByTime(botIds, question, unit)
+        : await ratingsOneByOne(botIds, question, unit);
       return lookUp(rows, unit);
     },
   };

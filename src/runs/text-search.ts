@@ -1,14 +1,15 @@
 import { invalidInput } from '../errors.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { PageQuery, Place, Standing } from '../storage/keyset.ts';
-import { firstRows, type Lists, readLists } from '../storage/lists.ts';
+import { firstRows, type Lists, orderBy, readLists } from '../storage/lists.ts';
 
 /** The other fields of a search's filter. */
 type Rest = {
-  /** Their conditions, in a form that uses no index. */
   conditions: Prisma.Sql[];
   /** The ids of the runs that match them, if these are few. */
   few?: string[] | undefined;
+  /** A query for the first runs that match them. Absent without other fields. */
+  rows?: ((page: PageQuery) => Prisma.Sql) | undefined;
 };
 
 /**
@@ -38,6 +39,10 @@ const AT_HAND = 100;
 const FIRST_REACH = 2_000;
 /** If the first search finds at most this number of runs, the word is rare, and the next search covers all runs. */
 const RARE = 20;
+/** If so many runs of the first search contain the text, it is common: it selects fewer runs than other fields may. */
+const COMMON = 200;
+/** How many runs of the other fields are read in order for a common text. */
+const MOST_READ = 3_000;
 /** The spans of time that have marks: 2 to this power, in seconds. */
 const SPANS = [12, 18];
 /** The most marks in one search. */
@@ -55,7 +60,7 @@ export function createTextSearch({
   prisma: PrismaClient;
   lists: Lists;
 }): TextSearch {
-  return async (botIds, text, page, { conditions, few }) => {
+  return async (botIds, text, page, { conditions, few, rows }) => {
     const [botId, ...others] = botIds;
     if (botId === undefined) return [];
     if (others.length > 0)
@@ -63,37 +68,55 @@ export function createTextSearch({
     const { direction, take } = page;
     const read = (page: PageQuery, rows: Prisma.Sql) =>
       readLists(prisma, lists, [botId], page, [], rows);
-    const matches = [...containsWords(text).map(unindexed), ...conditions];
+    const fields = conditions.map(unindexed);
+    const matches = [...containsWords(text).map(unindexed), ...fields];
 
     /** Checks each run of a query against the filter, without an index. */
     const readAmong = (ids: Prisma.Sql) => {
       const rows = firstRows(lists, page, [Prisma.sql`id IN (${ids})`, ...matches]);
       return read(page, rows);
     };
-    /** The place of the run after this many runs of the list; `undefined` if it has no more. */
-    const placeAfter = async (runs: number): Promise<Place | undefined> => {
+    /** Reads the runs of a query in its order until the page is full. */
+    const readThrough = (ordered: Prisma.Sql) =>
+      read(
+        page,
+        Prisma.sql`
+          SELECT next.* FROM (${ordered}) AS next CROSS JOIN LATERAL (
+            SELECT FROM runs WHERE runs.id = next.id AND ${Prisma.join(matches, ' AND ')} OFFSET 0
+          ) AS run ORDER BY ${orderBy(direction)} LIMIT ${take}`,
+      );
+    /** The places of the runs after these many runs of the list. Left out where the list has no more. */
+    const placesAfter = async (...counts: number[]): Promise<Place[]> => {
       const one = { ...page, take: 1, bytes: undefined };
-      const [found] = await read(one, Prisma.sql`${firstRows(lists, one, [])} OFFSET ${runs}`);
-      return found?.place;
+      const rows = counts.map((runs) => Prisma.sql`(${firstRows(lists, one, [])} OFFSET ${runs})`);
+      const found = await read(one, Prisma.join(rows, ' UNION ALL '));
+      return found.map(({ place }) => place);
     };
-    const find = (from: number, to: number) => {
+    const withWords = (from: number, to: number, page: PageQuery, more: Prisma.Sql[]) => {
       const indexed = containsWords(text, marksOf(botId, from, to));
-      return read(page, firstRows(lists, page, [...indexed, ...conditions]));
+      return read(page, firstRows(lists, page, [...indexed, ...more]));
+    };
+    const find = (from: number, to: number) => withWords(from, to, page, fields);
+    const isCommon = async (from: number, to: number) => {
+      const some = { ...page, take: COMMON, bytes: undefined };
+      return (await withWords(from, to, some, [])).length === COMMON;
     };
 
     if (few) return readAmong(Prisma.sql`SELECT unnest(${few}::text[])`);
-    if (hasPhrase(text)) {
-      const next = firstRows(lists, { bounds: page.bounds, direction, take: AT_HAND }, []);
-      const found = await readAmong(Prisma.sql`SELECT id FROM (${next}) AS next`);
-      if (found.length >= take) return found;
-    }
-    const start = await placeAfter(0);
-    if (start === undefined) return [];
-    const near = await placeAfter(FIRST_REACH);
+    const next = firstRows(lists, { bounds: page.bounds, direction, take: AT_HAND }, []);
+    const [atHand, [start, near]] = await Promise.all([
+      hasPhrase(text) ? readAmong(Prisma.sql`SELECT id FROM (${next}) AS next`) : [],
+      placesAfter(0, FIRST_REACH),
+    ]);
+    if (start === undefined || atHand.length >= take) return atHand;
     const first = await find(start[0], near?.[0] ?? endOf(page));
     if (near === undefined || first.length >= take) return first;
+    if (rows && (await isCommon(start[0], near[0]))) {
+      const found = await readThrough(rows({ ...page, take: MOST_READ }));
+      if (found.length >= take) return found;
+    }
     if (first.length > RARE) {
-      const far = await placeAfter(Math.ceil((2 * FIRST_REACH * take) / first.length));
+      const [far] = await placesAfter(Math.ceil((2 * FIRST_REACH * take) / first.length));
       const second = await find(start[0], far?.[0] ?? endOf(page));
       if (far === undefined || second.length >= take) return second;
     }

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Counts, StatsQuestion } from '../runs/stats.ts';
-import type { Unit } from '../runs/stats-period.ts';
+import type { Counts } from '../runs/stats.ts';
+import type { StatsQuestion, Unit } from '../runs/stats-period.ts';
 import { MAX_INT } from '../storage/int.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';

@@ -74,3 +74,40 @@ describe('a search finds a run', () => {
     expect(await finds('heron')).toBe(true);
   });
 });
+
+test('a common text with a rare field finds the newest runs of the field, page by page', async () => {
+  const bot = await tenant.bot(null);
+  const start = Date.now();
+  const at = (index: number) => new Date(start - index * 1_000);
+  // More runs of each kind than are read one by one, and the newest ones are all of the other kind.
+  const made = await makeRuns(
+    app,
+    bot,
+    Array.from({ length: 2_900 }, (_, index) => ({
+      input: index % 7 === 0 ? 'heron' : 'heron osprey',
+      kind: index < 2_200 ? ('CHAT' as const) : ('EXECUTE' as const),
+      createdAt: at(index),
+    })),
+  );
+  const expected = made
+    .filter(({ kind, input }) => kind === 'EXECUTE' && input === 'heron osprey')
+    .map(({ id }) => id);
+  const page = (after: string | null) =>
+    tenant.graphql(
+      `query ($bot: ID!, $after: String) {
+        runs(botId: $bot, filter: { kind: EXECUTE, text: "osprey" }, first: 100, after: $after) {
+          edges { node { id } } pageInfo { hasNextPage endCursor }
+        }
+      }`,
+      { bot, after },
+    );
+  const found: string[] = [];
+  let after: string | null = null;
+  do {
+    const { data, errors } = await page(after);
+    expect(errors).toBeUndefined();
+    found.push(...data.runs.edges.map(({ node }: { node: { id: string } }) => node.id));
+    after = data.runs.pageInfo.hasNextPage ? data.runs.pageInfo.endCursor : null;
+  } while (after);
+  expect(found).toEqual(expected);
+});

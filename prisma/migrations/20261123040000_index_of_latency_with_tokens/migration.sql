@@ -1,0 +1,1 @@
+CREATE INDEX CONCURRENTLY "runs_latency_tokens_idx" ON "runs"("bot_id", run_level("latency_ms"), "created_at" DESC, "id" DESC) INCLUDE ("latency_ms", "prompt_tokens", "completion_tokens", "kind", "environment", "channel", "status") WHERE ("latency_ms" IS NOT NULL);

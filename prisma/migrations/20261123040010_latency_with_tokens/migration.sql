@@ -1,0 +1,2 @@
+-- The index of latency with tokens replaces it.
+DROP INDEX "runs_latency_idx";
