@@ -12,6 +12,8 @@ import type { Trace } from '../runs/trace.ts';
  */
 export type KeepCheckpoints = (run: {
   begun: BegunRun;
+  /** In milliseconds since 1970. */
+  createdAt: number;
   events: EventLog;
   trace: Trace;
 }) => AsyncDisposable;
@@ -28,7 +30,7 @@ export function createCheckpoints({
   runs: Pick<Runs, 'checkpoint'>;
   log: Log;
 }): KeepCheckpoints {
-  return ({ begun, events, trace }) => {
+  return ({ begun, createdAt, events, trace }) => {
     let stored = 0;
     let restUntil = 0;
     const store = async () => {
@@ -37,7 +39,7 @@ export function createCheckpoints({
       const length = events.events.length;
       try {
         await runs.checkpoint(begun, {
-          ...recordEvents(events.events),
+          ...recordEvents(events.events, createdAt),
           spans: trace.interrupted(),
         });
         stored = length;

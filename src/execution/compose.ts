@@ -35,7 +35,7 @@ type Parts = {
   replay: Replay;
   tracing: Tracing;
   agent: Agent;
-  /** Days that runs keep what they sent to the model; 0: not at all. */
+  /** Days that the prompts of runs are stored; 0: not at all. */
   promptDays?: number | undefined;
   observer: Observer;
   log: Log;

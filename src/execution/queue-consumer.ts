@@ -49,6 +49,7 @@ export function startQueueConsumer({
   const launch = async (slot: Slot, run: TakenRun) => {
     const {
       begun,
+      clock,
       kind,
       channel,
       environment,
@@ -67,6 +68,7 @@ export function startQueueConsumer({
     const task = { deployment, message, context, outputSchema };
     return runExecutor.launch(slot, {
       begun,
+      clock,
       labels: { kind, channel },
       trace,
       task,

@@ -94,7 +94,7 @@ export function createStoreEnd({
       const stored = await retry(tryOnce, { when: isWorthwhile });
       const end = failed ?? outcome;
       // Another process has counted an end that it stored itself.
-      if (stored === 'asRequested') observer.runEnded({ ...labels, ...measured(end) });
+      if (isAsRequested(stored)) observer.runEnded({ ...labels, ...measured(end) });
       return asEvent(stored, begun, end);
     } catch (err) {
       log.error({ runId, err }, 'Run outcome could not be stored. Recovery will finish the run.');
@@ -134,13 +134,18 @@ function asEvent(
   // The failure that recovery stores.
   if (stored === 'lost') return failure({ code: 'interrupted', message: INTERRUPTED });
   if (stored === 'held') throw new Error('The run has no terminal event.');
-  if (stored !== 'asRequested') {
+  if (!isAsRequested(stored)) {
     const { seq: _, ...event } = stored;
     return event;
   }
-  if (error) return failure(error);
+  const { finishedAt: at } = stored;
+  if (error) return { ...failure(error), at };
   const tokensUsed = promptTokens + completionTokens;
-  if (status === 'CANCELLED') return { type: 'ChatCancelled', runId, latencyMs, tokensUsed };
-  const done = { type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled } as const;
+  if (status === 'CANCELLED') return { type: 'ChatCancelled', at, runId, latencyMs, tokensUsed };
+  const done = { type: 'ChatDone', at, runId, latencyMs, tokensUsed, toolsCalled } as const;
   return output ? { ...done, output } : done;
+}
+
+function isAsRequested(stored: StoredEnd): stored is { finishedAt: number } {
+  return typeof stored === 'object' && 'finishedAt' in stored;
 }

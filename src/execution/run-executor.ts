@@ -11,6 +11,7 @@ import type { EventLog, RunEvent } from '../runs/events.ts';
 import type { PromptRecord } from '../runs/prompt-record.ts';
 import type { Queue } from '../runs/queue.ts';
 import { INTERRUPTED } from '../runs/recovery.ts';
+import type { RunClock } from '../runs/run-clock.ts';
 import type { RunOutcome, Runs } from '../runs/runs.ts';
 import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import type { Trace } from '../runs/trace.ts';
@@ -25,6 +26,7 @@ export type Job = {
   labels: EndingRun['labels'];
   trace: Trace;
   task: Omit<AgentTask, 'trace'>;
+  clock: RunClock;
   /** When the request arrived, by `performance.now()`. */
   startedAt: number;
   onDisconnect: OnDisconnect;
@@ -57,7 +59,7 @@ export function createRunExecutor({
   runs: Runs;
   queue: Pick<Queue, 'requeue'>;
   turns: Pick<Turns, 'notify'>;
-  /** Whether runs store what they sent to the model. */
+  /** Whether runs store their prompts. */
   keepsPrompts: boolean;
   observer: Observer;
   log: Log;
@@ -66,12 +68,13 @@ export function createRunExecutor({
   const storeEnd = createStoreEnd({ runs, observer, log });
 
   const execute = async (job: Job, events: EventLog, signal: AbortSignal) => {
-    const { begun, labels, task, trace, startedAt } = job;
+    const { begun, clock, labels, task, trace, startedAt } = job;
     let result: LoopResult | undefined;
     let prompt: PromptRecord | undefined;
     let failure: GatewayError | undefined;
-    events.append({ type: 'RunStarted', runId: begun.id, sessionId: task.sessionId ?? null });
-    const checkpoints = keepCheckpoints({ begun, trace, events });
+    const { createdAt, startedAt: at } = clock;
+    events.append({ type: 'RunStarted', at, runId: begun.id, sessionId: task.sessionId ?? null });
+    const checkpoints = keepCheckpoints({ begun, createdAt, trace, events });
     try {
       const loop = await agent.begin({ ...task, trace }, signal);
       ({ result, prompt } = loop);
@@ -96,7 +99,7 @@ export function createRunExecutor({
       toolsCalled: result?.toolsCalled ?? [],
       output: failure || signal.aborted ? undefined : result?.output,
       prompt: keepsPrompts ? prompt : undefined,
-      ...recordEvents(events.events),
+      ...recordEvents(events.events, createdAt),
       ...usage,
       spans: trace.finish({ ...usage, errorType }),
     };
@@ -111,9 +114,9 @@ export function createRunExecutor({
   };
 
   /** If we cannot tell whether the requeue committed, leave the run to recovery. */
-  const requeue = async (begun: BegunRun, { response, events }: RunOutcome) => {
+  const requeue = async (begun: BegunRun, { response, events, eventTimes }: RunOutcome) => {
     try {
-      return await queue.requeue(begun, { response, events });
+      return await queue.requeue(begun, { response, events, eventTimes });
     } catch (err) {
       log.error({ runId: begun.id, err }, 'Run could not be requeued. Recovery will handle it.');
       return true;
@@ -122,9 +125,10 @@ export function createRunExecutor({
 
   return {
     launch(slot, job) {
-      const { begun, trace, onDisconnect, earlier } = job;
+      const { begun, clock, trace, onDisconnect, earlier } = job;
       trace.set({ [OWN_ATTRIBUTE.runId]: begun.id });
-      const options = { id: begun.id, botId: begun.botId, onDisconnect, earlier };
+      const { now } = clock;
+      const options = { id: begun.id, botId: begun.botId, now, onDisconnect, earlier };
       return slot.start(options, (events, signal) => execute(job, events, signal));
     },
   };

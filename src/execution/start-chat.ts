@@ -130,10 +130,10 @@ export function createStartChat({
 
     undo.move();
     if (claim) idempotency.notify(claim);
-    const { trace, begun, session: held, recollection } = outcome;
+    const { trace, begun, clock, session: held, recollection } = outcome;
     const task = { deployment, session: held, recollection, sessionId, message, context };
     const labels = { kind: run.kind, channel };
-    const job = { begun, labels, trace, task, startedAt, onDisconnect };
+    const job = { begun, clock, labels, trace, task, startedAt, onDisconnect };
     return startedRun(runExecutor.launch(slot, job));
   };
   return startChat;

@@ -86,10 +86,11 @@ export function createStartExecute({
 
     undo.move();
     if (claim) idempotency.notify(claim);
-    const { begun } = outcome;
+    const { begun, clock } = outcome;
     const task = { deployment, message: run.input, context, outputSchema };
     const labels = { kind: run.kind, channel: run.channel };
-    const job = { begun, labels, trace, task, startedAt, onDisconnect: run.onDisconnect };
+    const { onDisconnect } = run;
+    const job = { begun, clock, labels, trace, task, startedAt, onDisconnect };
     return startedRun(runExecutor.launch(slot, job));
   };
 

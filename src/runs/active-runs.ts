@@ -32,6 +32,8 @@ export function stopping(): GatewayError {
 export type StartOptions = {
   id: string;
   botId: string;
+  /** The time of an event that is emitted, in milliseconds since 1970. */
+  now: () => number;
   /** What happens when the last reader on any replica leaves. Default: `CANCEL`. */
   onDisconnect?: OnDisconnect | undefined;
   /** The events of earlier attempts; set for every run that may be retried. */
@@ -125,7 +127,7 @@ export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
       return {
         signal,
         release: () => releaseSlot(controller),
-        start({ id, botId, onDisconnect = 'CANCEL', earlier }, work) {
+        start({ id, botId, now, onDisconnect = 'CANCEL', earlier }, work) {
           const cancel = () => controller.abort();
           let asking: NodeJS.Timeout | undefined;
           const cancelUnread = () => {
@@ -137,7 +139,8 @@ export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
             // Not a deadline: it starts again after each answer, and nothing waits for it.
             asking = setTimeout(cancelUnread, ANSWER_MS);
           };
-          const log = createEventLog(onDisconnect === 'CANCEL' ? cancelUnread : () => {}, earlier);
+          const onAbandoned = onDisconnect === 'CANCEL' ? cancelUnread : () => {};
+          const log = createEventLog(now, onAbandoned, earlier);
           const ended = work(log, signal).finally(() => {
             clearTimeout(asking);
             readElsewhere.delete(id);

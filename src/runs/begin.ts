@@ -16,6 +16,7 @@ import { type LeaseRow, releaseTurn } from '../sessions/lease.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
 import { compensateOnUnknown } from '../storage/persist.ts';
+import { createRunClock, type RunClock } from './run-clock.ts';
 import { BEGIN } from './statements.ts';
 
 /** The columns of a new run. */
@@ -69,6 +70,7 @@ export type BeginOutcome =
   | {
       kind: 'begun';
       begun: BegunRun;
+      clock: RunClock;
       /** The turn; `undefined` if none was requested. */
       session: SessionState | undefined;
       /** `undefined` without a turn, or if the statement may have read an outdated one. */
@@ -136,7 +138,8 @@ export function createBegin({
     if (row.outcome !== 'begun') return { kind: row.outcome };
     const session = turn && { key: row.sessionKey, turns: row.turns, leaseId: turn.leaseId };
     const recollection = row.isCurrent ? readRecalled(row) : undefined;
-    return { kind: 'begun', begun, session, recollection };
+    const clock = createRunClock({ ...row, startedAt: row.createdAt });
+    return { kind: 'begun', begun, clock, session, recollection };
   };
 }
 
@@ -162,6 +165,8 @@ type BegunRow = RecalledRow & {
   sessionKey: string;
   turns: number;
   isCurrent: boolean;
+  createdAt: number;
+  answeredAt: number;
 };
 
 function turnRow({ session: { key, ...session }, leaseId, limit }: TurnRequest) {

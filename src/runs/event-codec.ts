@@ -2,17 +2,29 @@ import { z } from 'zod';
 import { type ErrorCode, readErrorCode } from '../errors.ts';
 import type { Prisma, Run } from '../generated/prisma/client.ts';
 import { isJsonObject } from '../json.ts';
-import type { EndEvent, RunEvent } from './events.ts';
+import { type EndEvent, latestOf, type RunEvent } from './events.ts';
 
 /**
  * The events of a run as its row stores them. A `TextDelta` of the last attempt is the offset in `response` at which it
  * ends; deltas of earlier attempts are stored in full, because `response` does not contain them. The terminal event is
- * not stored: the row's other columns hold it.
+ * not stored: the row's other columns hold it. `eventTimes` has the time of each event, in milliseconds since the
+ * creation of the run, or `UNKNOWN`.
  */
-export type EventRecord = { response: string; events: Prisma.InputJsonValue[] };
+export type EventRecord = {
+  response: string;
+  events: Prisma.InputJsonValue[];
+  eventTimes: number[];
+};
 
-/** Encodes the events of a run, without a terminal event. */
-export function recordEvents(events: readonly RunEvent[]): EventRecord {
+/** The time of an event that an earlier version of Parley stored. */
+const UNKNOWN = -1;
+
+/**
+ * Encodes the events of a run, without a terminal event.
+ *
+ * @param createdAt the time of the run's creation, in milliseconds since 1970.
+ */
+export function recordEvents(events: readonly RunEvent[], createdAt: number): EventRecord {
   let response = '';
   const beginning = events.findLastIndex(({ type }) => type === 'RunStarted');
   const recorded = events.map((event, index) => {
@@ -20,10 +32,11 @@ export function recordEvents(events: readonly RunEvent[]): EventRecord {
       response += event.delta;
       return response.length;
     }
-    const { seq: _, ...rest } = event;
+    const { seq: _, at: __, ...rest } = event;
     return rest;
   });
-  return { response, events: recorded };
+  const eventTimes = events.map(({ at }) => (at === null ? UNKNOWN : Math.max(at - createdAt, 0)));
+  return { response, events: recorded, eventTimes };
 }
 
 /** The columns that `readEvents` needs. */
@@ -31,10 +44,13 @@ export const EVENT_COLUMNS = {
   id: true,
   sessionId: true,
   status: true,
+  createdAt: true,
   startedAt: true,
+  finishedAt: true,
   response: true,
   output: true,
   events: true,
+  eventTimes: true,
   errorCode: true,
   errorMessage: true,
   latencyMs: true,
@@ -67,24 +83,36 @@ const recordedEvents = z.array(
 
 /**
  * Decodes a run's stored events, and its terminal event if the run is finished. A run whose text was erased has only
- * `RunStarted` and its terminal event. A run that never started has no `RunStarted`.
+ * `RunStarted` and its terminal event. A run that never started has no `RunStarted`. If no times were stored with the
+ * events, the terminal event has none either.
  */
 export function readEvents(row: EventRow): { events: RunEvent[]; end: EndEvent | undefined } {
   const text = row.response ?? '';
-  const begin = { type: 'RunStarted' as const, runId: row.id, sessionId: row.sessionId };
-  const known = row.startedAt ? [begin] : [];
+  if (row.events === null) {
+    const { id: runId, sessionId, startedAt } = row;
+    const at = startedAt?.getTime() ?? null;
+    const events: RunEvent[] = startedAt
+      ? [{ seq: 1, at, type: 'RunStarted', runId, sessionId }]
+      : [];
+    return { events, end: endOf(row, events) };
+  }
   let position = 0;
-  const events = recordedEvents.parse(row.events ?? known).map((event, index): RunEvent => {
-    const seq = index + 1;
-    if (typeof event !== 'number') return { seq, ...event };
+  const events = recordedEvents.parse(row.events).map((event, index): RunEvent => {
+    const time = row.eventTimes[index] ?? UNKNOWN;
+    const place = { seq: index + 1, at: time === UNKNOWN ? null : row.createdAt.getTime() + time };
+    if (typeof event !== 'number') return { ...place, ...event };
     const delta = text.slice(position, event);
     position = event;
-    return { seq, type: 'TextDelta', delta };
+    return { ...place, type: 'TextDelta', delta };
   });
-  return { events, end: endOf(row, events.length + 1) };
+  return { events, end: endOf(row, events) };
 }
 
-function endOf(row: EventRow, seq: number): EndEvent | undefined {
+function endOf(row: EventRow, events: RunEvent[]): EndEvent | undefined {
+  const seq = events.length + 1;
+  const isTimed = events.length === 0 || events.some(({ at }) => at !== null);
+  const at =
+    isTimed && row.finishedAt ? Math.max(row.finishedAt.getTime(), latestOf(events)) : null;
   const { id: runId, status, promptTokens, completionTokens, toolsCalled } = row;
   const latencyMs = row.latencyMs ?? 0;
   const tokensUsed = promptTokens + completionTokens;
@@ -94,14 +122,14 @@ function endOf(row: EventRow, seq: number): EndEvent | undefined {
       return undefined;
     case 'COMPLETED': {
       const output = isJsonObject(row.output) ? { output: row.output } : {};
-      return { seq, type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled, ...output };
+      return { seq, at, type: 'ChatDone', runId, latencyMs, tokensUsed, toolsCalled, ...output };
     }
     case 'CANCELLED':
-      return { seq, type: 'ChatCancelled', runId, latencyMs, tokensUsed };
+      return { seq, at, type: 'ChatCancelled', runId, latencyMs, tokensUsed };
     case 'FAILED': {
       const code: ErrorCode = readErrorCode(row.errorCode ?? '');
       const message = row.errorMessage ?? 'The run failed.';
-      return { seq, type: 'ChatFailed', runId, latencyMs, code, message };
+      return { seq, at, type: 'ChatFailed', runId, latencyMs, code, message };
     }
   }
 }

@@ -6,7 +6,11 @@ import type { JsonObject } from '../json.ts';
  * names are those of the GraphQL union `ChatEvent`. Each attempt at a background run emits its own `RunStarted`: text
  * before the last one is not part of the reply.
  */
-export type RunEvent = { seq: number } & (
+export type RunEvent = {
+  seq: number;
+  /** When the event was emitted, in milliseconds since 1970, by the database's clock. Null if that is not known. */
+  at: number | null;
+} & (
   | { type: 'RunStarted'; runId: string; sessionId: string | null }
   | { type: 'TextDelta'; delta: string }
   | { type: 'ToolStarted'; name: string; callId: string }
@@ -27,7 +31,10 @@ export type RunEvent = { seq: number } & (
 /** A terminal event. */
 export type EndEvent = Extract<RunEvent, { type: 'ChatDone' | 'ChatFailed' | 'ChatCancelled' }>;
 
-export type Unnumbered<Event> = Event extends RunEvent ? Omit<Event, 'seq'> : never;
+/** An event to append. Without `at`, it is emitted now. */
+export type Unnumbered<Event> = Event extends RunEvent
+  ? Omit<Event, 'seq' | 'at'> & { at?: RunEvent['at'] }
+  : never;
 
 export type ReadOptions = {
   /** Whether the read ends when the database does not answer for 7 seconds. For clients that receive no pings. */
@@ -36,7 +43,7 @@ export type ReadOptions = {
 
 /** The events of one run. The run appends; any number of readers follow at their own pace. */
 export type EventLog = {
-  /** Appends an event with the next `seq`, counted from 1 without gaps. */
+  /** Appends an event with the next `seq`, counted from 1 without gaps, and a time not before that of any other. */
   append(event: Unnumbered<RunEvent>): void;
   /** Closes the log: no event follows. */
   end(): void;
@@ -58,15 +65,18 @@ export type EventLog = {
 };
 
 /**
+ * @param now the time of an event that is emitted, in milliseconds since 1970.
  * @param onAbandoned called when the last reader leaves before the log closes.
  * @param earlier the events that the log starts with.
  */
 export function createEventLog(
+  now: () => number,
   onAbandoned: () => void,
   earlier: readonly RunEvent[] = [],
 ): EventLog {
   const events: RunEvent[] = [...earlier];
   const readers = new Set<() => void>();
+  let latest = latestOf(earlier);
   let ended = false;
   let stalled = false;
 
@@ -78,8 +88,9 @@ export function createEventLog(
     events,
     isRead: () => readers.size > 0,
 
-    append(event) {
-      events.push({ seq: events.length + 1, ...event });
+    append({ at = now(), ...event }) {
+      if (at !== null) latest = Math.max(at, latest);
+      events.push({ ...event, seq: events.length + 1, at: at === null ? null : latest });
       wakeReaders();
     },
 
@@ -145,4 +156,9 @@ export function createEventLog(
       };
     },
   };
+}
+
+/** The time of the latest event, in milliseconds since 1970; 0 if none has a time. */
+export function latestOf(events: readonly RunEvent[]): number {
+  return events.reduce((latest, { at }) => Math.max(latest, at ?? 0), 0);
 }

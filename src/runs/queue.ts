@@ -14,6 +14,7 @@ import type { NotifyOfRun } from './changes.ts';
 import { EVENT_COLUMNS, type EventRecord, readEvents } from './event-codec.ts';
 import type { RunEvent } from './events.ts';
 import { createQueueQuota } from './queue-quota.ts';
+import { createRunClock, type RunClock } from './run-clock.ts';
 import { createScheduler, type TakeOptions } from './scheduler.ts';
 import { traceIdOf } from './trace.ts';
 
@@ -73,6 +74,7 @@ export type TakenRun = Pick<
   'environment' | 'kind' | 'channel' | 'input' | 'context' | 'outputSchema' | 'createdAt'
 > & {
   begun: BegunRun;
+  clock: RunClock;
   accountId: string;
   traceparent: string | null;
   /** The stored events of earlier attempts: clients may have read them. */
@@ -153,7 +155,11 @@ export function createQueue({
       what: `The release of run ${id}`,
     });
     const earlier = events === null ? [] : readEvents(row).events;
-    return { ...rest, begun, accountId, earlier };
+    const createdAt = row.createdAt.getTime();
+    // The database's clock has just set it.
+    const startedAt = row.startedAt?.getTime() ?? createdAt;
+    const clock = createRunClock({ createdAt, startedAt, answeredAt: startedAt });
+    return { ...rest, begun, clock, accountId, earlier };
   };
 
   /** `startedAt` matches this transaction only: after a rollback, another process may take the same attempt. */

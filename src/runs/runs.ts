@@ -37,6 +37,7 @@ export type RunOutcome = {
   spans: StoredSpan[];
   /** Encoded by `event-codec.ts`. */
   events: EventRecord['events'];
+  eventTimes: EventRecord['eventTimes'];
   /** What the run sent to the model, if it stores that. */
   prompt?: PromptRecord | undefined;
 };
@@ -70,11 +71,11 @@ export type Runs = {
 };
 
 /**
- * The state of a run's row after its end was stored: `asRequested` if it holds the given outcome, or the terminal event
- * that it holds instead. Without a terminal event, the run is still `held` by this attempt (which has lost its turn) or
+ * The state of a run's row after its end was stored: `finishedAt`, in milliseconds since 1970, if it holds the given
+ * outcome, or the terminal event that it holds instead. Without a terminal event, the run is still `held` by this attempt (which has lost its turn) or
  * `lost` to another attempt or to recovery. `deleted` otherwise.
  */
-export type StoredEnd = 'asRequested' | EndEvent | 'held' | 'lost' | 'deleted';
+export type StoredEnd = { finishedAt: number } | EndEvent | 'held' | 'lost' | 'deleted';
 
 /** No repeats: the next checkpoint replaces a failed one, and the caller of `end` retries for longer than a request. */
 const CALLER_REPEATS = { repeats: false };
@@ -96,15 +97,15 @@ export function createRuns({
 }): Runs {
   const begin = createBegin({ prisma, sql, owner, observer, log });
   const checkpointAll = createBatch<Checkpoint & Holder, object>(sql, CHECKPOINT, CALLER_REPEATS);
-  const endAll = createBatch<EndEntry, object>(sql, END, {
+  const endAll = createBatch<EndEntry, { finishedAt: number }>(sql, END, {
     ...CALLER_REPEATS,
     onSend: (runs) => observer.batchSent('end', runs),
   });
 
   const end = async (run: BegunRun, entry: EndEntry): Promise<StoredEnd> => {
-    const ended = await endAll(run.id, entry);
+    const [ended] = await endAll(run.id, entry);
     notify(run);
-    return ended.length > 0 ? 'asRequested' : endOfRow(run);
+    return ended ? { finishedAt: ended.finishedAt } : endOfRow(run);
   };
 
   /** A separate query: the previous statement does not see an outcome that another transaction committed meanwhile. */

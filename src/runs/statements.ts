@@ -7,11 +7,17 @@ const RUN_COLUMNS = `key text, status text, "deploymentId" text, kind text, chan
   model text, metadata jsonb, "traceId" text, "onDisconnect" text, "keyId" text, attempt int, "accountId" text,
   traceparent text, "outputSchema" jsonb`;
 
+/** A time as milliseconds since 1970. */
+function milliseconds(time: string): string {
+  return `(extract(epoch FROM ${time}) * 1000)::float8`;
+}
+
 /**
  * Claims idempotency keys, acquires turns of sessions, inserts runs, and recalls the history and memory of the
  * sessions. A request that does not get its key acquires no turn; one that does not get its turn inserts no run, but
  * keeps its key. Locks the records, then the sessions. The recalled data is that of the statement's snapshot: if the
- * previous turn was released after the snapshot, `isCurrent` is false. A repeat after a lost response returns the same.
+ * previous turn was released after the snapshot, `isCurrent` is false. A repeat after a lost response returns the same,
+ * but for `answeredAt`, the database's time of the response.
  */
 export const BEGIN = statement(`
   WITH requested AS MATERIALIZED (
@@ -33,6 +39,7 @@ export const BEGIN = statement(`
       CASE status WHEN 'RUNNING' THEN now() END, status = 'QUEUED', "accountId", traceparent, "outputSchema"
     FROM admitted WHERE "leaseId" IS NULL OR "leaseId" IN (SELECT key FROM acquired)
     ON CONFLICT (id) DO NOTHING
+    RETURNING id, created_at
   )
   SELECT requested.key,
     CASE
@@ -46,9 +53,14 @@ export const BEGIN = statement(`
       WHERE sessions.id = acquired.id AND sessions.turns = acquired.turns
         AND COALESCE(lease_id = requested."leaseId", true)
     ) AS "isCurrent",
-    ${recalled('acquired.id', 'requested."limit"')}
+    ${recalled('acquired.id', 'requested."limit"')},
+    -- A repeat finds the run that the first statement has created.
+    ${milliseconds('COALESCE(begun.created_at, (SELECT created_at FROM runs WHERE runs.id = requested.key), now())')}
+      AS "createdAt",
+    ${milliseconds('clock_timestamp()')} AS "answeredAt"
   FROM requested
     LEFT JOIN admitted ON admitted.key = requested.key
+    LEFT JOIN begun ON begun.id = requested.key
     LEFT JOIN acquired ON acquired.key = requested."leaseId"`);
 
 /**
@@ -61,9 +73,10 @@ function isStill(status: string): string {
 }
 
 export const CHECKPOINT = statement(`
-  UPDATE runs SET response = requested.response, events = requested.events, spans = requested.spans
+  UPDATE runs SET response = requested.response, events = requested.events, event_times = "eventTimes",
+    spans = requested.spans
   FROM json_to_recordset($1) AS requested
-    (key text, "ownerId" text, attempt int, response text, events jsonb, spans jsonb)
+    (key text, "ownerId" text, attempt int, response text, events jsonb, "eventTimes" int[], spans jsonb)
   WHERE ${isStill("'RUNNING'")}`);
 
 /**
@@ -75,8 +88,8 @@ export const END = statement(`
     SELECT * FROM json_to_recordset($1) AS requested
       (key text, "ownerId" text, attempt int, status text, response text, output jsonb, "errorCode" text,
        "errorMessage" text, "latencyMs" int, "promptTokens" int, "completionTokens" int,
-       "tokensEstimated" boolean, "toolsCalled" json, spans jsonb, events jsonb, "sessionKey" text,
-       "leaseId" text, turn int, messages jsonb, together boolean, prompt jsonb)
+       "tokensEstimated" boolean, "toolsCalled" json, spans jsonb, events jsonb, "eventTimes" int[],
+       "sessionKey" text, "leaseId" text, turn int, messages jsonb, together boolean, prompt jsonb)
   ), held AS MATERIALIZED (
     SELECT requested.key, sessions.id, requested.turn, requested.messages IS NOT NULL AS grows
     FROM requested JOIN sessions ON sessions.id = "sessionKey" AND lease_id = "leaseId"
@@ -89,10 +102,10 @@ export const END = statement(`
       prompt_tokens = "promptTokens", completion_tokens = "completionTokens",
       tokens_estimated = "tokensEstimated",
       tools_called = ARRAY(SELECT json_array_elements_text("toolsCalled")),
-      spans = requested.spans, events = requested.events, finished_at = now()
+      spans = requested.spans, events = requested.events, event_times = "eventTimes", finished_at = now()
     FROM requested
     WHERE ${isStill("'RUNNING'")} AND (NOT together OR "sessionKey" IS NULL OR key IN (SELECT key FROM held))
-    RETURNING key
+    RETURNING key, finished_at
   ), released AS (
     UPDATE sessions
     SET lease_id = NULL, lease_owner = NULL,
@@ -108,6 +121,6 @@ export const END = statement(`
     SELECT key, prompt FROM requested JOIN ended USING (key) WHERE prompt IS NOT NULL
     ON CONFLICT (run_id) DO NOTHING
   )
-  SELECT key FROM ended
+  SELECT key, ${milliseconds('finished_at')} AS "finishedAt" FROM ended
   UNION ALL
-  SELECT key FROM requested, runs WHERE ${isStill('requested.status::"RunStatus"')}`);
+  SELECT key, ${milliseconds('finished_at')} FROM requested, runs WHERE ${isStill('requested.status::"RunStatus"')}`);

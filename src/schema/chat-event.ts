@@ -10,6 +10,17 @@ const CALL_ID =
 const LATENCY = 'Time from the request to the end of the run, in milliseconds.';
 const TOKENS = 'Sum of prompt and completion tokens.';
 
+const AT = {
+  type: 'DateTime',
+  nullable: true,
+  description:
+    "Time of the event, by the database's clock. Null for a run that finished before times were stored.",
+} as const;
+
+function timeOf({ at }: RunEvent): Date | null {
+  return at === null ? null : new Date(at);
+}
+
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
 const RunStarted = builder.objectRef<EventOf<'RunStarted'>>('RunStarted').implement({
@@ -17,6 +28,7 @@ const RunStarted = builder.objectRef<EventOf<'RunStarted'>>('RunStarted').implem
     'First event of a run. A background run emits it again for each new attempt; discard the text before it.',
   fields: (t) => ({
     seq: t.exposeInt('seq', { description: SEQ }),
+    at: t.field({ ...AT, resolve: timeOf }),
     runId: t.exposeID('runId', { description: RUN_ID }),
     sessionId: t.exposeString('sessionId', {
       nullable: true,
@@ -29,6 +41,7 @@ const TextDelta = builder.objectRef<EventOf<'TextDelta'>>('TextDelta').implement
   description: 'A fragment of the reply. The fragments in order form the reply.',
   fields: (t) => ({
     seq: t.exposeInt('seq', { description: SEQ }),
+    at: t.field({ ...AT, resolve: timeOf }),
     delta: t.exposeString('delta', { description: 'The fragment of text.' }),
   }),
 });
@@ -37,6 +50,7 @@ const ToolStarted = builder.objectRef<EventOf<'ToolStarted'>>('ToolStarted').imp
   description: 'A tool call started.',
   fields: (t) => ({
     seq: t.exposeInt('seq', { description: SEQ }),
+    at: t.field({ ...AT, resolve: timeOf }),
     name: t.exposeString('name', { description: TOOL }),
     callId: t.exposeString('callId', { description: CALL_ID }),
   }),
@@ -46,6 +60,7 @@ const ToolFinished = builder.objectRef<EventOf<'ToolFinished'>>('ToolFinished').
   description: 'A tool call finished or failed.',
   fields: (t) => ({
     seq: t.exposeInt('seq', { description: SEQ }),
+    at: t.field({ ...AT, resolve: timeOf }),
     name: t.exposeString('name', { description: TOOL }),
     callId: t.exposeString('callId', { description: CALL_ID }),
     failed: t.exposeBoolean('failed', {
@@ -59,6 +74,7 @@ const ChatDone = builder.objectRef<EventOf<'ChatDone'>>('ChatDone').implement({
   description: 'Last event of a completed run. The reply is stored.',
   fields: (t) => ({
     seq: t.exposeInt('seq', { description: SEQ }),
+    at: t.field({ ...AT, resolve: timeOf }),
     runId: t.exposeID('runId', { description: RUN_ID }),
     latencyMs: t.exposeInt('latencyMs', { description: LATENCY }),
     tokensUsed: t.exposeInt('tokensUsed', { description: TOKENS }),
@@ -73,6 +89,7 @@ const ChatFailed = builder.objectRef<EventOf<'ChatFailed'>>('ChatFailed').implem
   description: 'Last event of a failed run.',
   fields: (t) => ({
     seq: t.exposeInt('seq', { description: SEQ }),
+    at: t.field({ ...AT, resolve: timeOf }),
     runId: t.exposeID('runId', { description: RUN_ID }),
     latencyMs: t.exposeInt('latencyMs', { description: LATENCY }),
     code: t.expose('code', { type: ErrorCodeEnum, description: 'Error code.' }),
@@ -84,6 +101,7 @@ const ChatCancelled = builder.objectRef<EventOf<'ChatCancelled'>>('ChatCancelled
   description: 'Last event of a cancelled run. The run keeps the text generated so far.',
   fields: (t) => ({
     seq: t.exposeInt('seq', { description: SEQ }),
+    at: t.field({ ...AT, resolve: timeOf }),
     runId: t.exposeID('runId', { description: RUN_ID }),
     latencyMs: t.exposeInt('latencyMs', { description: LATENCY }),
     tokensUsed: t.exposeInt('tokensUsed', { description: TOKENS }),

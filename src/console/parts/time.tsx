@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'react';
 import { once } from '../once.ts';
 import { serverNow } from '../server/clock.ts';
+import { useNow } from './use-now.ts';
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 365 * 24 * 3_600],
@@ -17,6 +17,15 @@ const local = once(
   () => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' }),
 );
 const clock = once(() => new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' }));
+const preciseClock = once(
+  () =>
+    new Intl.DateTimeFormat('en-GB', {
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      fractionalSecondDigits: 3,
+    }),
+);
 const day = once(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' }));
 
 /** A time as its distance from now, such as `2h ago`; `now` within the last minute, or ahead by a clock's difference. */
@@ -30,11 +39,7 @@ export function relativeTime(moment: Date, now: number): string {
 
 /** A time as its distance from now. On hover it shows the exact time in UTC. */
 export function RelativeTime({ at }: { at: string }) {
-  const [now, setNow] = useState(serverNow);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(serverNow()), 30_000);
-    return () => clearInterval(timer);
-  }, []);
+  const now = useNow(serverNow, 30_000);
   return (
     <time dateTime={at} title={exactTime(at)}>
       {relativeTime(new Date(at), now)}
@@ -60,6 +65,16 @@ export function ShortTime({ at }: { at: string }) {
       {isToday
         ? clock().format(moment)
         : `${day().format(moment)}, ${clock().format(moment).slice(0, 5)}`}
+    </time>
+  );
+}
+
+/** A time of day to the millisecond, such as `14:02:11.345`. On hover it shows the exact time in UTC, with the day. */
+export function ClockTime({ at }: { at: string }) {
+  const moment = new Date(at);
+  return (
+    <time dateTime={at} title={`${moment.toISOString().replace('T', ' ').replace('Z', '')} UTC`}>
+      {preciseClock().format(moment)}
     </time>
   );
 }

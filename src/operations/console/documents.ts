@@ -270,20 +270,24 @@ fragment ChatEvent on ChatEvent {
   __typename
   ... on RunStarted {
     seq
+    at
     runId
     sessionId
   }
   ... on TextDelta {
     seq
+    at
     delta
   }
   ... on ToolStarted {
     seq
+    at
     name
     callId
   }
   ... on ToolFinished {
     seq
+    at
     name
     callId
     failed
@@ -291,12 +295,14 @@ fragment ChatEvent on ChatEvent {
   }
   ... on ChatDone {
     seq
+    at
     runId
     latencyMs
     tokensUsed
   }
   ... on ChatFailed {
     seq
+    at
     runId
     latencyMs
     code
@@ -304,6 +310,7 @@ fragment ChatEvent on ChatEvent {
   }
   ... on ChatCancelled {
     seq
+    at
     runId
     latencyMs
     tokensUsed
@@ -320,20 +327,24 @@ fragment ChatEvent on ChatEvent {
   __typename
   ... on RunStarted {
     seq
+    at
     runId
     sessionId
   }
   ... on TextDelta {
     seq
+    at
     delta
   }
   ... on ToolStarted {
     seq
+    at
     name
     callId
   }
   ... on ToolFinished {
     seq
+    at
     name
     callId
     failed
@@ -341,12 +352,14 @@ fragment ChatEvent on ChatEvent {
   }
   ... on ChatDone {
     seq
+    at
     runId
     latencyMs
     tokensUsed
   }
   ... on ChatFailed {
     seq
+    at
     runId
     latencyMs
     code
@@ -354,6 +367,7 @@ fragment ChatEvent on ChatEvent {
   }
   ... on ChatCancelled {
     seq
+    at
     runId
     latencyMs
     tokensUsed
@@ -435,6 +449,21 @@ fragment DeployOutcome on Deployment {
     __typename
     id
     version
+  }
+}`,
+  `query CheckDeploy($botId: ID!, $input: DeployInput!) {
+  check: checkDeploy(botId: $botId, input: $input) {
+    __typename
+    deployable
+    diagnostics {
+      __typename
+      severity
+      code
+      message
+      line
+      column
+    }
+    envNames
   }
 }`,
   `mutation Deploy($botId: ID!, $input: DeployInput!) {

@@ -539,13 +539,13 @@ export type ChatSubscriptionVariables = Exact<{
 
 
 export type ChatSubscription = { event:
-    | { __typename: 'ChatCancelled', seq: number, runId: string, latencyMs: number, tokensUsed: number }
-    | { __typename: 'ChatDone', seq: number, runId: string, latencyMs: number, tokensUsed: number }
-    | { __typename: 'ChatFailed', seq: number, runId: string, latencyMs: number, code: ErrorCode, message: string }
-    | { __typename: 'RunStarted', seq: number, runId: string, sessionId: string | null }
-    | { __typename: 'TextDelta', seq: number, delta: string }
-    | { __typename: 'ToolFinished', seq: number, name: string, callId: string, failed: boolean, durationMs: number }
-    | { __typename: 'ToolStarted', seq: number, name: string, callId: string }
+    | { __typename: 'ChatCancelled', seq: number, at: string | null, runId: string, latencyMs: number, tokensUsed: number }
+    | { __typename: 'ChatDone', seq: number, at: string | null, runId: string, latencyMs: number, tokensUsed: number }
+    | { __typename: 'ChatFailed', seq: number, at: string | null, runId: string, latencyMs: number, code: ErrorCode, message: string }
+    | { __typename: 'RunStarted', seq: number, at: string | null, runId: string, sessionId: string | null }
+    | { __typename: 'TextDelta', seq: number, at: string | null, delta: string }
+    | { __typename: 'ToolFinished', seq: number, at: string | null, name: string, callId: string, failed: boolean, durationMs: number }
+    | { __typename: 'ToolStarted', seq: number, at: string | null, name: string, callId: string }
    };
 
 export type FollowRunSubscriptionVariables = Exact<{
@@ -555,13 +555,13 @@ export type FollowRunSubscriptionVariables = Exact<{
 
 
 export type FollowRunSubscription = { event:
-    | { __typename: 'ChatCancelled', seq: number, runId: string, latencyMs: number, tokensUsed: number }
-    | { __typename: 'ChatDone', seq: number, runId: string, latencyMs: number, tokensUsed: number }
-    | { __typename: 'ChatFailed', seq: number, runId: string, latencyMs: number, code: ErrorCode, message: string }
-    | { __typename: 'RunStarted', seq: number, runId: string, sessionId: string | null }
-    | { __typename: 'TextDelta', seq: number, delta: string }
-    | { __typename: 'ToolFinished', seq: number, name: string, callId: string, failed: boolean, durationMs: number }
-    | { __typename: 'ToolStarted', seq: number, name: string, callId: string }
+    | { __typename: 'ChatCancelled', seq: number, at: string | null, runId: string, latencyMs: number, tokensUsed: number }
+    | { __typename: 'ChatDone', seq: number, at: string | null, runId: string, latencyMs: number, tokensUsed: number }
+    | { __typename: 'ChatFailed', seq: number, at: string | null, runId: string, latencyMs: number, code: ErrorCode, message: string }
+    | { __typename: 'RunStarted', seq: number, at: string | null, runId: string, sessionId: string | null }
+    | { __typename: 'TextDelta', seq: number, at: string | null, delta: string }
+    | { __typename: 'ToolFinished', seq: number, at: string | null, name: string, callId: string, failed: boolean, durationMs: number }
+    | { __typename: 'ToolStarted', seq: number, at: string | null, name: string, callId: string }
    };
 
 export type StopRunMutationVariables = Exact<{
@@ -571,19 +571,19 @@ export type StopRunMutationVariables = Exact<{
 
 export type StopRunMutation = { cancelRun: { __typename: 'Run', id: string, status: RunStatus } | null };
 
-type ChatEvent_ChatCancelled_Fragment = { __typename: 'ChatCancelled', seq: number, runId: string, latencyMs: number, tokensUsed: number };
+type ChatEvent_ChatCancelled_Fragment = { __typename: 'ChatCancelled', seq: number, at: string | null, runId: string, latencyMs: number, tokensUsed: number };
 
-type ChatEvent_ChatDone_Fragment = { __typename: 'ChatDone', seq: number, runId: string, latencyMs: number, tokensUsed: number };
+type ChatEvent_ChatDone_Fragment = { __typename: 'ChatDone', seq: number, at: string | null, runId: string, latencyMs: number, tokensUsed: number };
 
-type ChatEvent_ChatFailed_Fragment = { __typename: 'ChatFailed', seq: number, runId: string, latencyMs: number, code: ErrorCode, message: string };
+type ChatEvent_ChatFailed_Fragment = { __typename: 'ChatFailed', seq: number, at: string | null, runId: string, latencyMs: number, code: ErrorCode, message: string };
 
-type ChatEvent_RunStarted_Fragment = { __typename: 'RunStarted', seq: number, runId: string, sessionId: string | null };
+type ChatEvent_RunStarted_Fragment = { __typename: 'RunStarted', seq: number, at: string | null, runId: string, sessionId: string | null };
 
-type ChatEvent_TextDelta_Fragment = { __typename: 'TextDelta', seq: number, delta: string };
+type ChatEvent_TextDelta_Fragment = { __typename: 'TextDelta', seq: number, at: string | null, delta: string };
 
-type ChatEvent_ToolFinished_Fragment = { __typename: 'ToolFinished', seq: number, name: string, callId: string, failed: boolean, durationMs: number };
+type ChatEvent_ToolFinished_Fragment = { __typename: 'ToolFinished', seq: number, at: string | null, name: string, callId: string, failed: boolean, durationMs: number };
 
-type ChatEvent_ToolStarted_Fragment = { __typename: 'ToolStarted', seq: number, name: string, callId: string };
+type ChatEvent_ToolStarted_Fragment = { __typename: 'ToolStarted', seq: number, at: string | null, name: string, callId: string };
 
 export type ChatEventFragment =
   | ChatEvent_ChatCancelled_Fragment
@@ -626,6 +626,14 @@ export type DeploymentStateQuery = { node:
    | null };
 
 export type DeployOutcomeFragment = { id: string, status: DeploymentStatus, version: number | null, environment: Environment, channels: Array<Channel>, active: boolean, diagnostics: Array<{ __typename: 'Diagnostic', severity: Severity, code: string, message: string, line: number, column: number }>, previous: { __typename: 'Deployment', id: string, version: number | null } | null };
+
+export type CheckDeployQueryVariables = Exact<{
+  botId: string;
+  input: DeployInput;
+}>;
+
+
+export type CheckDeployQuery = { check: { __typename: 'DeployCheck', deployable: boolean, envNames: Array<string>, diagnostics: Array<{ __typename: 'Diagnostic', severity: Severity, code: string, message: string, line: number, column: number }> } };
 
 export type DeployMutationVariables = Exact<{
   botId: string;
@@ -1041,12 +1049,12 @@ export const ChangeWebChat = /* @__PURE__ */ persisted<ChangeWebChatMutation, Ch
 
 export const Chat = /* @__PURE__ */ persisted<ChatSubscription, ChatSubscriptionVariables>(
   OperationTypeNode.SUBSCRIPTION,
-  'sha256:399029afa156e425c409af4630c453f6c80ff0030dea99ced37d326cee5a62f2',
+  'sha256:d4ca41588b50eed4b261905db388a8da6a23a77d1f6a87c1b67272b6e1d6942d',
 );
 
 export const FollowRun = /* @__PURE__ */ persisted<FollowRunSubscription, FollowRunSubscriptionVariables>(
   OperationTypeNode.SUBSCRIPTION,
-  'sha256:7e4331ca1432179101f5fc90650352b192ce6b158ceba2927db2e413a214df50',
+  'sha256:3b84fd48cc058eeab7e05450b407fe6048ff6807d810b53949ceac1c5d5ffd77',
 );
 
 export const StopRun = /* @__PURE__ */ persisted<StopRunMutation, StopRunMutationVariables>(
@@ -1067,6 +1075,11 @@ export const Running = /* @__PURE__ */ persisted<RunningQuery, RunningQueryVaria
 export const DeploymentState = /* @__PURE__ */ persisted<DeploymentStateQuery, DeploymentStateQueryVariables>(
   OperationTypeNode.QUERY,
   'sha256:fe6c0e3c8192ada4793f96d9f8062a95d96e3f92a03406f191bb9cc90973170b',
+);
+
+export const CheckDeploy = /* @__PURE__ */ persisted<CheckDeployQuery, CheckDeployQueryVariables>(
+  OperationTypeNode.QUERY,
+  'sha256:9e4ceaa93100b2d807ef11a9b7564e2abbfd3e8bde91a7a34622587c5bc4a45b',
 );
 
 export const Deploy = /* @__PURE__ */ persisted<DeployMutation, DeployMutationVariables>(

@@ -4,15 +4,15 @@ import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { isActive } from '../../runs/words.ts';
 import { useMutate } from '../../server/operations.ts';
 import { isRecord } from '../../server/record.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { sampleOf } from '../playground/inspector/samples.ts';
 import { newSessionId } from '../playground/use-parameters.ts';
 import type { ShownRun } from './use-run.ts';
-import { isActive } from './words.ts';
 
-/** What can be done with a run: cancel it, ask the same again, copy it. */
+/** The actions on a run: cancel it, repeat its message, copy it. */
 export function RunActions({ run, onCancelled }: { run: ShownRun; onCancelled(): void }) {
   const [path, navigate] = useLocation();
   const [current] = useSearchParams();

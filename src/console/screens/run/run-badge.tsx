@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../../operations/console/operations.ts';
 import { Badge } from '../../parts/badge.tsx';
-import { STATUSES } from './words.ts';
+import { STATUSES } from '../../runs/words.ts';
 
 /** The status of a run. */
 export function RunBadge({ status }: { status: RunStatus }) {

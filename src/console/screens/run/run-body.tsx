@@ -4,6 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { RunPrompt } from './prompt/run-prompt.tsx';
 import './run.css';
+import { isActive } from '../../runs/words.ts';
 import { RunContext } from './run-context.tsx';
 import { RunEvents } from './run-events.tsx';
 import { RunFacts } from './run-facts.tsx';
@@ -11,9 +12,8 @@ import { RunFeedback } from './run-feedback.tsx';
 import { RunText } from './run-text.tsx';
 import { RunTrace } from './run-trace.tsx';
 import type { RunReading, ShownRun } from './use-run.ts';
-import { isActive } from './words.ts';
 
-/** What of a run the address selects. */
+/** The part of a run that the address selects. */
 export type RunPlace = { tab: 'trace' | 'prompt' | 'events'; span: string | undefined };
 
 const TABS = [
@@ -22,10 +22,10 @@ const TABS = [
   { name: 'events' as const, label: 'Events' },
 ];
 
-/** A run: why it failed, what was asked and answered, its trace or its events, and its facts. */
+/** A run: its error, its message and reply, its trace or its events, and its facts. */
 export function RunBody({
   run,
-  reading: { isDeleted, events, wasFollowed, problem, retry },
+  reading: { isDeleted, events, problem, retry },
   place,
   onPlace,
 }: {
@@ -77,7 +77,7 @@ export function RunBody({
           ) : place.tab === 'prompt' ? (
             <RunPrompt run={run} />
           ) : (
-            <RunEvents run={run} events={events} wasFollowed={wasFollowed} onRetry={retry} />
+            <RunEvents run={run} events={events} onRetry={retry} />
           )}
         </section>
       </div>

@@ -1,10 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef } from 'react';
+import { useRef } from 'react';
 import { scrollArea } from '../../parts/copy.tsx';
 import { Failed } from '../../parts/state.tsx';
-import { duration } from '../../parts/time.tsx';
+import { ClockTime, duration } from '../../parts/time.tsx';
 import type { ChatEvent } from '../../server/stream-chat.ts';
-import { eventTimes } from './event-times.ts';
 import type { ShownRun } from './use-run.ts';
 import type { RunEvents as Events } from './use-run-events.ts';
 
@@ -12,20 +11,21 @@ import type { RunEvents as Events } from './use-run-events.ts';
 const ROW = 26;
 const SHOWN = 18;
 
-/** Every event of a run with its number and time. Only those in sight are in the page. */
+/**
+ * Every event of a run with its number, its time and the time since the request. The events of a run that ended before
+ * times were stored have none. Only the visible events are in the page.
+ */
 export function RunEvents({
   run,
   events: { events, problem, isOver },
-  wasFollowed,
   onRetry,
 }: {
   run: ShownRun;
   events: Events;
-  wasFollowed: boolean;
   onRetry(): void;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const timeOf = useMemo(() => eventTimes(run, wasFollowed), [run, wasFollowed]);
+  const createdAt = Date.parse(run.createdAt);
   const virtualizer = useVirtualizer({
     count: events.length,
     getScrollElement: () => scroller.current,
@@ -52,11 +52,15 @@ export function RunEvents({
           const arrived = events[index];
           if (!arrived) return null;
           const { event } = arrived;
-          const ms = timeOf(arrived);
           return (
             <li key={event.seq} style={{ transform: `translateY(${start}px)` }}>
               <span className="number faint">{event.seq}</span>
-              <span className="number run-event-time">{ms === undefined ? '' : duration(ms)}</span>
+              <span className="number run-event-clock">
+                {event.at && <ClockTime at={event.at} />}
+              </span>
+              <span className="number run-event-time">
+                {event.at && `+${duration(Date.parse(event.at) - createdAt)}`}
+              </span>
               <span className={event.__typename === 'ChatFailed' ? 'run-failed' : undefined}>
                 {WORDS[event.__typename]}
               </span>

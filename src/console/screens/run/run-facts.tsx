@@ -3,12 +3,12 @@ import { Link } from 'wouter';
 import { versionName } from '../../deploy/version.ts';
 import { CodeBlock, Id } from '../../parts/copy.tsx';
 import { duration, LocalTime, RelativeTime } from '../../parts/time.tsx';
+import { CHANNELS, ENVIRONMENTS, KINDS } from '../../runs/words.ts';
 import { sessionsAddress } from '../sessions/place.ts';
 import type { ShownRun } from './use-run.ts';
-import { CHANNELS, ENVIRONMENTS, KINDS } from './words.ts';
 import '../../parts/pairs.css';
 
-/** What is known about a run besides its texts. */
+/** The properties of a run besides its texts. */
 export function RunFacts({ run }: { run: ShownRun }) {
   const { bot, user, environment, deployment, latencyMs, startedAt, finishedAt, createdAt } = run;
   const { trace, metadata, toolsCalled, model } = run;

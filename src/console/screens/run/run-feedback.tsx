@@ -7,8 +7,8 @@ import { TextArea } from '../../parts/field.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Refused } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
+import { RATINGS } from '../../runs/words.ts';
 import type { ShownRun } from './use-run.ts';
-import { RATINGS } from './words.ts';
 import './run-feedback.css';
 
 /** Characters of a note. */

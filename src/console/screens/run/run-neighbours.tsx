@@ -3,8 +3,9 @@ import { useLocation, useSearchParams } from 'wouter';
 import { RunNeighbours as Neighbours } from '../../../operations/console/operations.ts';
 import { IconButton } from '../../parts/button.tsx';
 import { useShortcuts } from '../../parts/use-shortcuts.ts';
+import { filterAt, readFilters, runAddress } from '../../runs/filter.ts';
+import { endOfMinute } from '../../server/clock.ts';
 import { useServerQuery } from '../../server/operations.ts';
-import { filterAt, lastMinute, readFilters, runAddress } from '../runs/filter.ts';
 import type { ShownRun } from './use-run.ts';
 
 const LOADING = 'The runs before and after this one are being read.';
@@ -15,7 +16,7 @@ export function RunNeighbours({ run: { bot, cursor } }: { run: ShownRun }) {
   const [, navigate] = useLocation();
   const filters = runAddress('', search);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the filters
-  const filter = useMemo(() => filterAt(readFilters(search), lastMinute()), [filters]);
+  const filter = useMemo(() => filterAt(readFilters(search), endOfMinute()), [filters]);
   const { data } = useServerQuery(Neighbours, { botId: bot.id, cursor, filter });
   const newer = data?.newer.edges[0]?.node.id;
   const older = data?.older.edges[0]?.node.id;

@@ -2,7 +2,7 @@ import type { RunPlace } from './run-body.tsx';
 
 const TABS = ['trace', 'prompt', 'events'] as const;
 
-/** Reads from the address what of a run is selected. */
+/** Reads the selected part of a run from the address. */
 export function placeIn(search: URLSearchParams): RunPlace {
   return {
     tab: TABS.find((name) => name === search.get('tab')) ?? 'trace',

@@ -1,4 +1,6 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
+import { useNow } from '../../parts/use-now.ts';
+import { isActive } from '../../runs/words.ts';
 import { serverNow } from '../../server/clock.ts';
 import { liveRows } from '../../trace/live-spans.ts';
 import { SpanList } from '../../trace/span-list.tsx';
@@ -6,7 +8,8 @@ import { rowsOf } from '../../trace/stored-spans.ts';
 import { SpanDetails } from './span-details.tsx';
 import type { ShownRun } from './use-run.ts';
 import type { RunEvents } from './use-run-events.ts';
-import { isActive } from './words.ts';
+
+const REDRAW_MS = 100;
 
 /** The trace of a run: drawn from its events while it is active, then as it is stored. */
 export function RunTrace({
@@ -24,7 +27,7 @@ export function RunTrace({
   const { spans } = run.trace;
   const stored = useMemo(() => rowsOf(spans), [spans]);
   const isOpen = isActive(run.status);
-  const now = useNow(isOpen);
+  const now = useNow(serverNow, REDRAW_MS, isOpen);
   const rows = stored.length > 0 ? stored : liveRows(events.turn);
   if (!isOpen && stored.length === 0)
     return <p className="faint run-note">No spans are stored for this run.</p>;
@@ -40,15 +43,4 @@ export function RunTrace({
       {selected && <SpanDetails row={selected} />}
     </>
   );
-}
-
-/** The server's time, ten times a second while it is needed. */
-function useNow(isNeeded: boolean): number {
-  const [now, setNow] = useState(serverNow);
-  useEffect(() => {
-    if (!isNeeded) return undefined;
-    const timer = setInterval(() => setNow(serverNow()), 100);
-    return () => clearInterval(timer);
-  }, [isNeeded]);
-  return now;
 }

@@ -13,7 +13,7 @@ export type ArrivedEvent = { event: ChatEvent; at: number };
 
 export type RunEvents = {
   events: ArrivedEvent[];
-  /** What the events amount to so far. */
+  /** The turn that the events received so far make. */
   turn: Turn;
   problem: Problem | undefined;
   /** Whether the last event has arrived. */
@@ -31,7 +31,7 @@ const NOTHING: RunEvents = {
  * Reads the events of a run from the first one, and follows it until it ends.
  *
  * @param createdAt the time of the request, in milliseconds since the epoch.
- * @param isWanted whether to read. What was read stays.
+ * @param isWanted whether to read. Events already read stay.
  */
 export function useRunEvents(runId: string, createdAt: number, isWanted: boolean): RunEvents {
   const [state, setState] = useState(NOTHING);

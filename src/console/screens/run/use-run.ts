@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 import { Run, type RunQuery } from '../../../operations/console/operations.ts';
+import { isActive } from '../../runs/words.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';
 import { type RunEvents, useRunEvents } from './use-run-events.ts';
-import { isActive } from './words.ts';
 
 export type ShownRun = NonNullable<RunQuery['run']>;
 
@@ -14,8 +14,6 @@ export type RunReading = {
   /** Why the run cannot be read, or not again. */
   problem: Problem | undefined;
   events: RunEvents;
-  /** Whether the run was active when it was opened, so that its events arrived as they happened. */
-  wasFollowed: boolean;
   retry(): void;
 };
 
@@ -48,5 +46,5 @@ export function useRun(id: string, needsEvents: boolean): RunReading {
   }, [retry]);
 
   const isDeleted = run !== undefined && problem?.code === 'RUN_NOT_FOUND';
-  return { run, isDeleted, problem, events, wasFollowed: wasOpen, retry };
+  return { run, isDeleted, problem, events, retry };
 }

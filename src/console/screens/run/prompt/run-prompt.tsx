@@ -2,14 +2,14 @@ import { RunPrompt as ReadPrompt } from '../../../../operations/console/operatio
 import { Button } from '../../../parts/button.tsx';
 import { useCopy } from '../../../parts/copy.tsx';
 import { Failed, Skeleton } from '../../../parts/state.tsx';
+import { isActive } from '../../../runs/words.ts';
 import { useServerQuery } from '../../../server/operations.ts';
 import type { ShownRun } from '../use-run.ts';
-import { isActive } from '../words.ts';
 import './prompt.css';
 import { PromptPart } from './prompt-part.tsx';
 import { type Prompt, promptText, stepsOf } from './steps.ts';
 
-/** What the run sent to the model at first, by the steps that added it. */
+/** The first request of the run to the model, by the steps that added its parts. */
 export function RunPrompt({ run: { id, status } }: { run: ShownRun }) {
   const isOpen = isActive(status);
   const { data, problem, retry } = useServerQuery(ReadPrompt, { id }, { pause: isOpen });

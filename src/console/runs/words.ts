@@ -5,8 +5,8 @@ import type {
   FeedbackRating,
   RunKind,
   RunStatus,
-} from '../../../operations/console/operations.ts';
-import type { Tone } from '../../parts/badge.tsx';
+} from '../../operations/console/operations.ts';
+import type { Tone } from '../parts/badge.tsx';
 
 export const STATUSES: Record<RunStatus, { word: string; tone: Tone }> = {
   QUEUED: { word: 'queued', tone: 'warn' },

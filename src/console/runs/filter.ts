@@ -1,0 +1,184 @@
+import type {
+  Channel,
+  Environment,
+  ErrorCode,
+  FeedbackRating,
+  RunFilter,
+  RunKind,
+  RunStatus,
+} from '../../operations/console/operations.ts';
+import { isSessionId } from '../chat/session-id.ts';
+import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from './words.ts';
+
+/** The conditions of the address by the names of their parameters, which are those of the REST API. */
+export const FILTER_NAMES = [
+  'text',
+  'status',
+  'range',
+  'date',
+  'from',
+  'to',
+  'user',
+  'environment',
+  'channel',
+  'kind',
+  'feedback',
+  'deployment_id',
+  'model',
+  'error_code',
+  'min_latency_ms',
+  'min_tokens',
+] as const;
+
+export type FilterName = (typeof FILTER_NAMES)[number];
+
+/** Periods that end now, in hours. */
+export const RANGES: Record<string, { label: string; hours: number }> = {
+  '1h': { label: 'last hour', hours: 1 },
+  '24h': { label: 'last 24 hours', hours: 24 },
+  '7d': { label: 'last 7 days', hours: 7 * 24 },
+  '30d': { label: 'last 30 days', hours: 30 * 24 },
+};
+
+/** The filters of an address. */
+export type Filters = {
+  /** The parameters as they stand in the address. */
+  values: Partial<Record<FilterName, string>>;
+  /** The problem of each invalid parameter, which then filters nothing. */
+  faults: Partial<Record<FilterName, string>>;
+  /** The filter of the request, without the period that ends now. */
+  filter: RunFilter;
+};
+
+type Reading = RunFilter | { fault: string };
+
+const READERS: Record<FilterName, (text: string) => Reading> = {
+  text: (text) => {
+    if (text.length > 256) return fault('The text is longer than 256 characters.');
+    if (!/[\p{L}\p{N}]/u.test(text)) return fault('The text needs a letter or a digit.');
+    return { text };
+  },
+  status: (text) => oneOf(text, STATUSES, (status: RunStatus) => ({ status: [status] })),
+  range: (text) =>
+    Object.hasOwn(RANGES, text) ? {} : fault(`The range is one of ${names(RANGES)}.`),
+  date: (text) =>
+    isDay(text) ? { date: text } : fault('The date is a UTC day such as 2026-11-21.'),
+  from: (text) => moment(text, (from) => ({ from })),
+  to: (text) => moment(text, (to) => ({ to })),
+  user: (text) =>
+    isSessionId(text)
+      ? { user: text }
+      : fault('The user is 1 to 256 visible characters without spaces.'),
+  environment: (text) => oneOf(text, ENVIRONMENTS, (environment: Environment) => ({ environment })),
+  channel: (text) => oneOf(text, CHANNELS, (channel: Channel) => ({ channel: [channel] })),
+  kind: (text) => oneOf(text, KINDS, (kind: RunKind) => ({ kind })),
+  feedback: (text) => oneOf(text, RATINGS, (feedback: FeedbackRating) => ({ feedback })),
+  deployment_id: (text) =>
+    text.startsWith('dep_')
+      ? { deploymentId: text }
+      : fault('The id of a deployment begins with dep_.'),
+  model: (text) => ({ model: text }),
+  error_code: (text) => {
+    const code = RUN_ERRORS.find((one) => one === text.toUpperCase()) satisfies
+      | ErrorCode
+      | undefined;
+    return code
+      ? { errorCode: [code] }
+      : fault(`The error is one of ${RUN_ERRORS.join(', ').toLowerCase()}.`);
+  },
+  min_latency_ms: (text) => count(text, (minLatencyMs) => ({ minLatencyMs })),
+  min_tokens: (text) => count(text, (minTokens) => ({ minTokens })),
+};
+
+export function readFilters(search: URLSearchParams): Filters {
+  const read: Filters = { values: {}, faults: {}, filter: {} };
+  for (const name of FILTER_NAMES) {
+    const value = search.get(name);
+    if (!value) continue;
+    read.values[name] = value;
+    const reading = READERS[name](value);
+    if ('fault' in reading) read.faults[name] = reading.fault;
+    else Object.assign(read.filter, reading);
+  }
+  const { from, to } = read.filter;
+  if (from && to && from >= to) {
+    read.faults.to = 'The end is not after the start.';
+    delete read.filter.to;
+  }
+  return read;
+}
+
+/** The address with other conditions, an empty one removed, and all its other parameters. */
+export function withFilters(
+  search: URLSearchParams,
+  change: Partial<Record<FilterName, string>>,
+): URLSearchParams {
+  const next = new URLSearchParams(search);
+  for (const [name, value] of Object.entries(change)) {
+    if (value) next.set(name, value);
+    else next.delete(name);
+  }
+  return next;
+}
+
+/** The address of a run's page, which leads on to the next runs with the same filters. */
+export function runAddress(id: string, search: URLSearchParams): string {
+  const kept = [...search].filter(([name]) => FILTER_NAMES.some((one) => one === name));
+  const filters = new URLSearchParams(kept).toString();
+  return `/runs/${id}${filters && `?${filters}`}`;
+}
+
+/** The filter with the start of the period that ends now. */
+export function filterAt({ filter, values, faults }: Filters, now: number): RunFilter {
+  const range = faults.range ? undefined : RANGES[values.range ?? ''];
+  if (!range || filter.from || filter.to || filter.date) return filter;
+  return { ...filter, from: new Date(now - range.hours * 3_600_000).toISOString() };
+}
+
+function fault(text: string): { fault: string } {
+  return { fault: text };
+}
+
+/** Reads the name of one of several values, in lower case as REST has it. */
+function oneOf<Name extends string>(
+  text: string,
+  all: Record<Name, unknown>,
+  toFilter: (name: Name) => RunFilter,
+): Reading {
+  const isName = (name: string): name is Name => Object.hasOwn(all, name);
+  const name = text.toUpperCase();
+  return isName(name) ? toFilter(name) : fault(`“${cut(text)}” is none of ${names(all)}.`);
+}
+
+function names(all: object): string {
+  return Object.keys(all).join(', ').toLowerCase();
+}
+
+function cut(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}
+
+function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && toIso(`${text}T00:00:00Z`)?.startsWith(text) === true;
+}
+
+const ZONED = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+
+function moment(text: string, toFilter: (iso: string) => RunFilter): Reading {
+  const iso = ZONED.test(text) ? toIso(text) : undefined;
+  return iso
+    ? toFilter(iso)
+    : fault('The time has a zone, such as 2026-11-21T10:00:00Z, or is a day.');
+}
+
+function toIso(text: string): string | undefined {
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+}
+
+function count(text: string, toFilter: (number: number) => RunFilter): Reading {
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  return number >= 1 && number <= 2_147_483_647
+    ? toFilter(number)
+    : fault('The minimum is a whole number from 1 on.');
+}
