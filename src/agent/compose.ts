@@ -7,9 +7,9 @@ import type { Observer } from '../observer.ts';
 import type { History } from '../sessions/history.ts';
 import type { Memory } from '../sessions/memory.ts';
 import { createAgent } from './agent.ts';
-import { createToolProbe } from './mcp/probe.ts';
 import { createMcpServers } from './mcp/servers.ts';
 import { createToolGroups } from './tools/groups.ts';
+import { createToolProbe } from './tools/probe.ts';
 
 type Parts = {
   history: History;

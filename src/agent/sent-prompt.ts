@@ -18,7 +18,7 @@ export type PromptPart = {
   isSource: boolean;
 };
 
-/** What a run sent to the model at first, in the order of the message. */
+/** The parts of a run's first request to the model, in their order. */
 export type SentPrompt = {
   parts: PromptPart[];
   /** Whether all parts are still stored. */
@@ -28,7 +28,7 @@ export type SentPrompt = {
 /** Reads what runs sent to the model. */
 export type SentPrompts = {
   /**
-   * Assembles the prompts of runs from what they refer to, without the values of the deployments' variables. The number of
+   * Assembles the prompts of runs from their references, without the values of the deployments' variables. The number of
    * statements does not depend on the number of runs.
    *
    * @returns a lookup by the run's id. It returns `null` if the run stored no prompt, or the prompt has been deleted.

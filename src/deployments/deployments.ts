@@ -11,8 +11,14 @@ import type { ProbeTools } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createInstall } from './install.ts';
 import { createPlan } from './plan.ts';
-import type { DeploymentRequest, DeployRequest, RedeployRequest } from './request.ts';
+import type {
+  DeployCheckRequest,
+  DeploymentRequest,
+  DeployRequest,
+  RedeployRequest,
+} from './request.ts';
 import { findDeployable, findStaging } from './target.ts';
+import { type Verdict, verdictOn } from './verdict.ts';
 
 /**
  * Deploys definitions. Each operation adds a deployment to the bot's list. All three throw GatewayError
@@ -25,6 +31,13 @@ export type Deployments = {
    * @param envNames see `Reading.diagnose`.
    */
   check(source: string, envNames?: readonly string[]): DefinitionReport;
+  /**
+   * Decides on a deploy as `deploy` does, and changes nothing. Contacts neither tool servers nor the services of channels,
+   * so that an unfinished request sends no variable: their warnings are absent, and errors about claimed bots too.
+   *
+   * @throws GatewayError `invalid_request` as `deploy`.
+   */
+  checkDeploy(request: DeployCheckRequest): Promise<DeployCheck>;
   /**
    * Activates a source from the next request on. A source with errors does not become active: its deployment is `FAILED`
    * and its diagnostics give the reasons. The same holds for a source that would send a carried-over variable to a new
@@ -47,6 +60,20 @@ export type Deployments = {
   promote(request: RedeployRequest): Promise<AnsweringDeployment>;
   /** @returns `null` if its bot was deleted. */
   find(id: string): Promise<Deployment | null>;
+};
+
+/** What a deploy would answer, and what it would do to each variable, by sorted names. */
+export type DeployCheck = Verdict & {
+  /** The source refers to them. */
+  envNames: string[];
+  /** The request has values for them. */
+  set: string[];
+  /** They keep the values of the active deployment. */
+  carriedOver: string[];
+  /** The active deployment has values for them, and the next one would not. */
+  removed: string[];
+  /** The source refers to them, and they would have no value. */
+  missing: string[];
 };
 
 /** Milliseconds that a deploy may wait for a connection, and that its transaction may take. */
@@ -154,6 +181,25 @@ export function createDeployments({
     check(source, envNames) {
       const { diagnose, ...reading } = read(source);
       return { ...reading, diagnostics: diagnose(envNames) };
+    },
+
+    async checkDeploy(request) {
+      const { before, variables, refusals } = await plan(prisma, request);
+      const reading = read(request.source);
+      const sent = new Set(Object.keys(request.envVars));
+      const isKept = (name: string) => Object.hasOwn(variables, name);
+      return {
+        ...verdictOn({ reading, variables, refusals }),
+        envNames: reading.envNames,
+        set: [...sent].filter(isKept).sort(),
+        carriedOver: Object.keys(variables)
+          .filter((name) => !sent.has(name))
+          .sort(),
+        removed: Object.keys(before)
+          .filter((name) => !isKept(name))
+          .sort(),
+        missing: reading.envNames.filter((name) => !isKept(name)),
+      };
     },
 
     async deploy(request) {

@@ -1,14 +1,9 @@
 import type { Deployment, Environment, Prisma } from '../generated/prisma/client.ts';
 import type { Reading } from '../language/read.ts';
 import { type ChannelConnections, type ChannelReport, unconfirmed } from './channels.ts';
-import {
-  channelWarning,
-  type DeploymentDiagnostic,
-  inOrder,
-  type ToolServerReport,
-  toolWarnings,
-} from './diagnostics.ts';
+import type { DeploymentDiagnostic, ToolServerReport } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
+import { type Verdict, verdictOn } from './verdict.ts';
 
 /** The data of a new deployment. */
 export type Installation = {
@@ -52,38 +47,27 @@ export function createInstall({
     const { variables, refusals = [], reading, reports, ...more } = installation;
     const { asked, keyId, channelReports: answered, ...request } = more;
     const { id, botId, environment } = request;
-    const { definition, places } = reading;
-    const diagnostics = reading.diagnose(Object.keys(variables));
+    const { definition } = reading;
     const attempt = { ...request, ...(await placeOf(tx, request)), keyId };
-    const fail = (errors: DeploymentDiagnostic[]) =>
+    const fail = ({ diagnostics }: Verdict) =>
       tx.deployment.create({
-        data: {
-          ...attempt,
-          deployedAt: new Date(),
-          status: 'FAILED',
-          diagnostics: inOrder([...diagnostics, ...errors]),
-        },
+        data: { ...attempt, deployedAt: new Date(), status: 'FAILED', diagnostics },
       });
-    if (definition === null) return fail([]);
-    if (refusals.length > 0) return fail(refusals);
     const isCurrent =
       answered.length === 0 || cipher.fingerprint(asked) === cipher.fingerprint(variables);
     const channelReports = isCurrent ? answered : unconfirmed(answered);
+    const judged = { reading, variables, reports, channelReports };
+    const verdict = verdictOn({ ...judged, refusals });
+    if (definition === null || !verdict.isDeployable) return fail(verdict);
     const claimed = await connections.claim(tx, request, channelReports, keyId);
-    if (claimed.length > 0) return fail(claimed);
+    if (claimed.length > 0) return fail(verdictOn({ ...judged, refusals: claimed }));
     const isPending = channelReports.some(({ problem }) => problem === undefined);
     const deployment = await tx.deployment.create({
       data: {
         ...attempt,
         deployedAt: isPending ? null : new Date(),
         status: isPending ? 'PENDING' : 'DEPLOYED',
-        diagnostics: inOrder([
-          ...diagnostics,
-          ...channelReports.flatMap(({ channel, problem }) =>
-            problem === undefined ? [] : channelWarning(channel, problem),
-          ),
-          ...toolWarnings(reports, places),
-        ]),
+        diagnostics: verdict.diagnostics,
         channels: definition.channels.some(({ type }) => type === 'web') ? ['WEB'] : [],
         envNames: Object.keys(variables).sort(),
         envVars: cipher.encrypt(id, variables),

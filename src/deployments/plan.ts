@@ -6,12 +6,14 @@ import {
   type EnvironmentCipher,
   type EnvironmentVariables,
 } from './environment.ts';
-import type { DeployRequest } from './request.ts';
+import type { DeployCheckRequest } from './request.ts';
 
 /** The variables of a deploy. A plan is valid while `replaced` is the active deployment. */
 export type Plan = {
   /** The id of the active deployment, if any. */
   replaced: string | undefined;
+  /** The variables of the active deployment. */
+  before: EnvironmentVariables;
   variables: EnvironmentVariables;
   /** Errors that prevent the activation. */
   refusals: DeploymentDiagnostic[];
@@ -62,7 +64,7 @@ export function createPlan({ cipher }: { cipher: EnvironmentCipher }) {
      */
     async plan(
       tx: Prisma.TransactionClient,
-      { botId, environment, source, envVars, unsetEnvVars }: DeployRequest,
+      { botId, environment, source, envVars, unsetEnvVars }: DeployCheckRequest,
       earlier?: Plan,
     ): Promise<Plan> {
       const replaced = await activeId(tx, botId, environment);
@@ -73,7 +75,7 @@ export function createPlan({ cipher }: { cipher: EnvironmentCipher }) {
       assertWithinLimits(variables);
       const sent = new Set(Object.keys(envVars));
       const refusals = newDestinations({ source, variables }, before, sent);
-      return { replaced, variables, refusals };
+      return { replaced, before: before.variables, variables, refusals };
     },
   };
 }

@@ -11,16 +11,19 @@ export type DeploymentRequest = {
   actor?: Actor | undefined;
 };
 
-export type DeployRequest = DeploymentRequest & {
+/** What decides on a deploy. */
+export type DeployCheckRequest = {
+  botId: string;
   environment: Environment;
   /** In agentlang 5. An invalid source makes a failed deployment. */
   source: string;
-  message?: string | null;
   /** Merged over the variables of the environment's active deployment. */
   envVars: EnvironmentVariables;
   /** Names of variables to remove. */
   unsetEnvVars: string[];
 };
+
+export type DeployRequest = DeploymentRequest & DeployCheckRequest & { message?: string | null };
 
 /** An earlier deployment to roll back to or to promote. */
 export type RedeployRequest = DeploymentRequest & {

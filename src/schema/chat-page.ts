@@ -27,7 +27,7 @@ builder.prismaObjectFields('Bot', (t) => ({
     type: ChatPageObject,
     nullable: true,
     description:
-      'What the chat page of the bot shows. Null unless the active production deployment has the channel WEB.',
+      'The content of the chat page of the bot. Null unless the active production deployment has the channel WEB.',
     resolve: ({ id }, _args, context, info) => loadPage(id, null, context, info),
   }),
   webUrl: t.string({

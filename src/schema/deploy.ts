@@ -1,4 +1,5 @@
 import { actorOf } from '../accounts/audit.ts';
+import type { DeployCheckRequest } from '../deployments/request.ts';
 import type { AnsweringDeployment } from '../idempotency/deployments.ts';
 import { namespaceOf } from '../idempotency/key.ts';
 import {
@@ -35,7 +36,7 @@ export const EnvVarInput = builder.inputType('EnvVarInput', {
 const IDEMPOTENCY_KEY =
   'Key that makes retries safe, 1 to 255 visible ASCII characters. For 24 hours, the same request with this key returns the first deployment; a different request fails with IDEMPOTENCY_CONFLICT.';
 
-const DeployInput = builder.inputType('DeployInput', {
+export const DeployInput = builder.inputType('DeployInput', {
   description: 'Parameters of a deployment.',
   fields: (t) => ({
     source: t.string({
@@ -68,9 +69,23 @@ const DeployInput = builder.inputType('DeployInput', {
   }),
 });
 
-function namesEachVariableOnce({ envVars, unsetEnvVars }: typeof DeployInput.$inferInput) {
+export function namesEachVariableOnce({ envVars, unsetEnvVars }: typeof DeployInput.$inferInput) {
   const names = [...(envVars ?? []).map(({ name }) => name), ...(unsetEnvVars ?? [])];
   return new Set(names).size === names.length;
+}
+
+/** The part of a deploy's arguments that decides on it. */
+export function deployRequest(
+  botId: string,
+  { environment, source, envVars, unsetEnvVars }: typeof DeployInput.$inferInput,
+): DeployCheckRequest {
+  return {
+    botId,
+    environment: environment ?? 'PRODUCTION',
+    source,
+    envVars: Object.fromEntries((envVars ?? []).map(({ name, value }) => [name, value])),
+    unsetEnvVars: unsetEnvVars ?? [],
+  };
 }
 
 builder.mutationField('deploy', (t) =>
@@ -92,12 +107,8 @@ builder.mutationField('deploy', (t) =>
     },
     resolve: async (_root, { botId, input }, context) => {
       const deployment = await context.deployments.deploy({
-        botId,
-        environment: input.environment ?? 'PRODUCTION',
-        source: input.source,
+        ...deployRequest(botId, input),
         message: input.message,
-        envVars: Object.fromEntries((input.envVars ?? []).map(({ name, value }) => [name, value])),
-        unsetEnvVars: input.unsetEnvVars ?? [],
         idempotency: idempotencyOf(input.idempotencyKey, botId, context),
         actor: actorOf(context.caller()),
       });

@@ -11,6 +11,7 @@ import './bot.ts';
 import './chat-page.ts';
 import './deployment.ts';
 import './deploy.ts';
+import './deploy-check.ts';
 import './deployment-list.ts';
 import './session.ts';
 import './session-changes.ts';

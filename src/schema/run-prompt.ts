@@ -33,7 +33,7 @@ const PromptRoleEnum = builder.enumType('PromptRole', {
 });
 
 const PromptPartObject = builder.objectRef<PromptPart>('PromptPart').implement({
-  description: 'A part of what a run sent to the model.',
+  description: 'A part of the first request of a run to the model.',
   fields: (t) => ({
     step: t.expose('step', { type: PromptStepEnum, description: 'The step that added the part.' }),
     role: t.expose('role', { type: PromptRoleEnum, description: 'Role of the part.' }),
@@ -48,8 +48,7 @@ const PromptPartObject = builder.objectRef<PromptPart>('PromptPart').implement({
 });
 
 const RunPrompt = builder.objectRef<SentPrompt>('RunPrompt').implement({
-  description:
-    'What a run sent to the model at first, in its parts and in the order of the request.',
+  description: 'The first request of a run to the model, in its parts and in their order.',
   fields: (t) => ({
     parts: t.expose('parts', { type: [PromptPartObject], description: 'The parts.' }),
     complete: t.exposeBoolean('complete', {
@@ -69,7 +68,7 @@ builder.prismaObjectField('Run', 'prompt', (t) =>
     type: RunPrompt,
     nullable: true,
     description:
-      'What the run sent to the model at first, without values of variables. Null if it is not stored, or no longer. Requires the scope RUNS, also in the response of the operation that started the run.',
+      'The first request of the run to the model, without values of variables. Null if it is not stored, or no longer. Requires the scope RUNS, also in the response of the operation that started the run.',
     authScopes: { scope: 'RUNS' },
     resolve: ({ id }, _args, context, info) => loadPrompts(id, {}, context, info),
   }),

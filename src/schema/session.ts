@@ -1,114 +1,19 @@
 import { queryFromInfo } from '@pothos/plugin-prisma';
-import { z } from 'zod';
 import { authorizeScope, isOwnSession } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { invalidInput } from '../errors.ts';
-import { type Environment, MessageRole, Prisma, type Session } from '../generated/prisma/client.ts';
+import type { Environment, Session } from '../generated/prisma/client.ts';
 import { sessionId } from '../input.ts';
-import { MESSAGES } from '../sessions/history.ts';
 import { findSessions, SESSIONS } from '../sessions/list.ts';
 import type { PageArguments } from '../storage/keyset.ts';
-import { readLists } from '../storage/lists.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 import type { Context } from './context.ts';
-import { longColumns, readWithin } from './long-columns.ts';
-import { budgetOf } from './read-budget.ts';
+import { FactObject, loadFacts } from './fact.ts';
+import { loadMessages, MessageObject } from './message.ts';
 import { EnvironmentEnum } from './shared.ts';
 import { visibleNode } from './visible-node.ts';
-
-const MESSAGE_TEXTS = longColumns(Prisma.sql`messages`, { text: 'text' });
-
-/** Loads the name of the tool call that each message answers, from the message of the model that made the call. */
-const loadToolName = batchLoader(async (ids, _question: null, { prisma }) => {
-  const rows = await prisma.$queryRaw<{ id: string; name: string }[]>`
-    SELECT DISTINCT ON (answer.id) answer.id, call->>'name' AS name
-    FROM messages AS answer
-      JOIN messages AS caller ON caller.session_key = answer.session_key AND caller.turn = answer.turn
-        AND caller.position < answer.position AND caller.role = 'ASSISTANT'
-      CROSS JOIN LATERAL jsonb_array_elements(caller.tool_calls) AS call
-    WHERE answer.id = ANY(${ids}) AND call->>'id' = answer.tool_call_id
-    ORDER BY answer.id, caller.position DESC`;
-  const names = new Map(rows.map(({ id, name }) => [id, name]));
-  return (id) => names.get(id) ?? null;
-});
-
-const MessageRoleEnum = builder.enumType('MessageRole', {
-  description: 'Author of a message.',
-  values: {
-    USER: { value: MessageRole.USER, description: 'The end user.' },
-    ASSISTANT: { value: MessageRole.ASSISTANT, description: 'The bot.' },
-    TOOL: { value: MessageRole.TOOL, description: 'A tool that the bot called.' },
-  },
-});
-
-const MessageObject = builder.prismaObject('Message', {
-  description: 'A message of a conversation.',
-  select: { id: true },
-  fields: (t) => ({
-    id: t.exposeID('id', { description: 'Unique identifier. Opaque; it never changes.' }),
-    role: t.expose('role', { type: MessageRoleEnum, description: 'Author of the message.' }),
-    text: t.string({
-      description: 'Text of the message.',
-      select: { id: true },
-      resolve: async (message, _args, context, info) =>
-        z.string().parse(await MESSAGE_TEXTS.read(message, 'text', context, info)),
-    }),
-    toolName: t.string({
-      nullable: true,
-      description:
-        'Name of the tool whose result the message is, as `<group>.<capability>`. Null unless the role is TOOL.',
-      select: { id: true, role: true },
-      resolve: ({ id, role }, _args, context, info) =>
-        role === 'TOOL' ? loadToolName(id, null, context, info) : null,
-    }),
-    run: t.relation('run', { description: 'The run that the message belongs to.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
-  }),
-});
-
-type Fact = { sessionKey: string; name: string; value: string; updatedAt: Date };
-
-const MemoryEntryObject = builder.objectRef<Fact>('MemoryEntry').implement({
-  description: 'A fact that a bot remembers about the user of a session.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name of the fact.' }),
-    value: t.exposeString('value', { description: 'Value of the fact.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'Time of the last change.' }),
-  }),
-});
-
-/** Loads the facts of a session, sorted by name. */
-const loadMemory = batchLoader(async (keys, _question: null, context, { timesOf, info }) => {
-  const times = keys.map(timesOf);
-  const rows = Prisma.sql`
-    SELECT session_key AS "sessionKey", name, value, updated_at AS "updatedAt",
-      (octet_length(name) + octet_length(value))::float8 * times AS bytes
-    FROM memory_entries JOIN unnest(${keys}::text[], ${times}::int[]) AS session(key, times)
-      ON session_key = session.key`;
-  const budget = budgetOf(info);
-  const facts = await budget.inTurn(() => readWithin<Fact>(context, budget, rows));
-  const bySession = Map.groupBy(facts.toSorted(byName), ({ sessionKey }) => sessionKey);
-  return (key) => bySession.get(key) ?? [];
-});
-
-function byName(one: Fact, other: Fact): number {
-  return one.name < other.name ? -1 : 1;
-}
-
-/** Session tokens see no tool messages: tool output is for the model only. */
-const SHOWN_TO_PAGES = [Prisma.sql`role <> 'TOOL'`];
-
-const loadMessages = connectionLoader({
-  type: 'Message',
-  order: MESSAGES,
-  select: { id: true },
-  texts: MESSAGE_TEXTS,
-  find: ({ prisma, session }, sessionKeys, page) =>
-    readLists(prisma, MESSAGES, sessionKeys, page, session() && SHOWN_TO_PAGES),
-  read: ({ prisma }, query) => prisma.message.findMany(query),
-});
 
 type SessionListArguments = PageArguments & { environment?: Environment | null | undefined };
 
@@ -186,11 +91,11 @@ export const SessionNode = builder.prismaNode('Session', {
       { name: 'MessageEdge' },
     ),
     memory: t.field({
-      type: [MemoryEntryObject],
+      type: [FactObject],
       description:
         'Facts that the bot remembers about the user, sorted by name. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
-      resolve: ({ id }, _args, context, info) => loadMemory(id, null, context, info),
+      resolve: ({ id }, _args, context, info) => loadFacts(id, null, context, info),
     }),
     turns: t.exposeInt('turns', {
       description: 'Number of stored turns: messages from the user with their replies.',

@@ -449,7 +449,7 @@ describe('a rollback', () => {
     expect(back.id).not.toBe(one.id);
     expect(await variablesOf(back.id)).toEqual({ A: '1' });
     expect(await promptOf(bot)).toBe('One.');
-    // The next deployment carries over what the rollback restored.
+    // The next deployment carries over the variables that the rollback restored.
     expect((await deploy(bot, { source: definitionWith('Three.') })).envNames).toEqual(['A']);
   });
 

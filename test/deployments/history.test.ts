@@ -58,7 +58,7 @@ describe('the history of a bot', () => {
     expect(all.map(({ version }) => version).sort()).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test('has what each deployment replaced in its environment', async () => {
+  test('has the deployment that each one replaced in its environment', async () => {
     const bot = await tenant.bot(null);
     const first = await deploy(bot);
     const staged = await deploy(bot, { environment: 'STAGING' });

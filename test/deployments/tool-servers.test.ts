@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createToolProbe } from '../../src/agent/mcp/probe.ts';
 import { createMcpServers } from '../../src/agent/mcp/servers.ts';
+import { createToolProbe } from '../../src/agent/tools/probe.ts';
 import { createEgress } from '../../src/egress/egress.ts';
 import type { McpGroup } from '../../src/language/definition.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';

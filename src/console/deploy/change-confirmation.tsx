@@ -7,7 +7,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Refused } from '../parts/state.tsx';
 import type { Problem } from '../server/problem.ts';
 
-/** Says what a change does to an environment, and asks for it. It stays open until the change is done. */
+/** Describes a change of an environment, and asks for confirmation. It stays open until the change is done. */
 export function ChangeConfirmation({
   title,
   children,
@@ -22,7 +22,7 @@ export function ChangeConfirmation({
   onCancel,
 }: {
   title: string;
-  /** What is replaced by what, in sentences. */
+  /** The replaced and the new deployment, in sentences. */
   children: ReactNode;
   definition: { before: string | undefined; after: string; beforeName: string; afterName: string };
   variables: VariableChanges;

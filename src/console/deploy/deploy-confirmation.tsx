@@ -7,7 +7,7 @@ import type { Finding } from './use-reading.ts';
 import type { RunningReading } from './use-running.ts';
 import { versionName } from './version.ts';
 
-/** Says what a deploy of a definition changes, and asks for it. */
+/** Describes the changes of a deploy, and asks for confirmation. */
 export function DeployConfirmation({
   botName,
   place,

@@ -25,7 +25,7 @@ const ENVIRONMENTS: { name: Environment; label: string }[] = [
 
 export type DeployPanelProps = {
   botId: string;
-  /** The definition as it is typed. The panel reads it at each change. */
+  /** The definition as it is typed. The server checks it at each pause. */
   source: string;
   environment: Environment;
   onEnvironment(environment: Environment): void;
@@ -37,7 +37,7 @@ export type DeployPanelProps = {
 
 /**
  * Deploys a definition: the difference to what runs now, problems, variables, a note, a confirmation, and the outcome.
- * What is typed stays until a deploy succeeds, whatever fails.
+ * The input stays until a deploy succeeds.
  */
 export function DeployPanel(props: DeployPanelProps) {
   const { botId, source, environment, onEnvironment, onGoTo } = props;
@@ -89,9 +89,9 @@ export function DeployPanel(props: DeployPanelProps) {
 
 type Form = ReturnType<typeof useDeployForm>;
 
-/** What the definition changes, and what is wrong with it. */
+/** The changes of the definition, and its problems. */
 function Changes({
-  form: { reading, shown, findings },
+  form: { reading, shown, findings, checkProblem },
   onGoTo,
 }: {
   form: Form;
@@ -112,28 +112,23 @@ function Changes({
       ) : (
         <p className="soft">The difference to what runs needs the scope deploy.</p>
       )}
+      <Refused problem={checkProblem} />
       <Findings findings={findings} onGoTo={onGoTo} />
     </>
   );
 }
 
-/** What is sent besides the definition, and the button that asks for the confirmation. */
+/** The inputs besides the definition, and the button that asks for confirmation. */
 function Request({ form, place, isEmpty }: { form: Form; place: string; isEmpty: boolean }) {
-  const { fields, draft, setDraft, message, setMessage, findings, result } = form;
+  const { fields, draft, setDraft, message, setMessage, findings, hasErrors } = form;
   const { isBusy, isConfirming, setConfirming, problem } = form;
   const mayDeploy = useScope('DEPLOY');
-  const hasErrors = findings.some(({ severity }) => severity === 'ERROR');
   return (
     <>
       {fields.length > 0 && (
         <fieldset className="variables">
           <legend>Variables</legend>
-          <VariableFields
-            fields={fields}
-            draft={draft}
-            refusals={result?.outcome.diagnostics ?? []}
-            onChange={setDraft}
-          />
+          <VariableFields fields={fields} draft={draft} refusals={findings} onChange={setDraft} />
         </fieldset>
       )}
       <TextField

@@ -17,7 +17,7 @@ export function Outcome({
 }: {
   botId: string;
   outcome: DeployOutcome;
-  /** Whether it replaced another deployment than the one that was shown. */
+  /** Whether it replaced another deployment than the shown one. */
   isSurprise: boolean;
   onGoTo?: ((finding: Finding) => void) | undefined;
 }) {

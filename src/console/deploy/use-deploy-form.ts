@@ -1,13 +1,16 @@
 import { useDeferredValue, useState } from 'react';
 import type { Environment } from '../../operations/console/operations.ts';
 import { toast } from '../parts/toast.tsx';
+import { useScope } from '../server/viewer.ts';
 import { type DeployOutcome, useDeploy } from './use-deploy.ts';
-import { useReading } from './use-reading.ts';
+import { useDeployCheck } from './use-deploy-check.ts';
 import { useRunning } from './use-running.ts';
-import { changesIn, NO_VARIABLES, namesAfter, variableFields } from './variable-draft.ts';
+import { changesIn, NO_VARIABLES, variableFields } from './variable-draft.ts';
 import { ENVIRONMENT_NAMES, versionName } from './version.ts';
 
-/** The state of a deploy: what runs, what is typed, what a deploy changes, and what became of the last one. */
+const NO_NAMES: readonly string[] = [];
+
+/** The state of a deploy: the active deployment, the input, the changes, and the outcome of the last deploy. */
 export function useDeployForm({
   botId,
   source,
@@ -29,18 +32,23 @@ export function useDeployForm({
   // Typing does not wait for the difference.
   const shown = useDeferredValue(source);
   const before = running?.envNames ?? [];
-  const { envNames, diagnose } = useReading(shown);
-  const fields = variableFields(envNames, before, draft);
+  // The answer of the server names the variables of the source, which the next request needs.
+  const [used, setUsed] = useState(NO_NAMES);
+  const fields = variableFields(used, before, draft);
   const changes = changesIn(fields);
+  const input = {
+    source,
+    environment,
+    envVars: changes.set.map((name) => ({ name, value: draft.values[name] ?? '' })),
+    unsetEnvVars: changes.unset,
+  };
+  const mayCheck = useScope('DEPLOY') && reading.bot !== undefined && source.trim() !== '';
+  const { check, ...checked } = useDeployCheck(botId, mayCheck ? input : undefined, running?.id);
+  const named = check?.envNames ?? NO_NAMES;
+  if (named !== used) setUsed(named);
 
   const submit = async () => {
-    const outcome = await deploy({
-      source,
-      environment,
-      message: message.trim() || null,
-      envVars: changes.set.map((name) => ({ name, value: draft.values[name] ?? '' })),
-      unsetEnvVars: changes.unset,
-    });
+    const outcome = await deploy({ ...input, message: message.trim() || null });
     if (!outcome) return;
     setConfirming(false);
     setResult({ outcome, isSurprise: outcome.previous?.id !== running?.id });
@@ -60,7 +68,9 @@ export function useDeployForm({
     message,
     setMessage,
     fields,
-    findings: diagnose(namesAfter(fields)),
+    findings: check?.diagnostics ?? [],
+    hasErrors: checked.isCurrent && check?.deployable === false,
+    checkProblem: checked.problem,
     before,
     changes,
     result,

@@ -19,7 +19,7 @@ export type RunningReading = {
   bot: Bot | undefined;
   running: RunningDeployment | undefined;
   problem: Problem | undefined;
-  /** Whether another deployment took the place of the one that was shown first. */
+  /** Whether another deployment replaced the deployment that was shown first. */
   isReplaced: boolean;
   /** Accepts a deployment as known, so that it does not count as a replacement. */
   know(deploymentId: string | undefined): void;

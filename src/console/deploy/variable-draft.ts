@@ -14,7 +14,7 @@ export type VariableField = {
 };
 
 /**
- * The variables to show beside a definition, and what a deploy does to each.
+ * The variables to show beside a definition, and the effect of a deploy on each.
  *
  * @param used names that the definition refers to.
  * @param running names of the variables of the deployment that runs.
@@ -43,7 +43,7 @@ function stateOf(
   return isUsed ? 'carried over' : 'unused';
 }
 
-/** What a deploy sends: the variables to set and those to remove, by name. */
+/** The variables that a deploy sets and removes, by name. */
 export function changesIn(fields: VariableField[]): { set: string[]; unset: string[] } {
   const namesOf = (...states: VariableField['state'][]) =>
     fields.filter(({ state }) => states.includes(state)).map(({ name }) => name);

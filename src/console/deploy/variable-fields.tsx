@@ -17,7 +17,7 @@ const STATES: Record<VariableField['state'], { tone: Tone; word: string; hint: s
   removed: { tone: 'bad', word: 'removed', hint: 'Its value is gone after the deploy.' },
 };
 
-/** One write-only field for each variable, with what a deploy does to it. */
+/** One write-only field for each variable, with the effect of a deploy on it. */
 export function VariableFields({
   fields,
   draft,
@@ -26,7 +26,7 @@ export function VariableFields({
 }: {
   fields: VariableField[];
   draft: VariableDraft;
-  /** The problems of the last attempt. One that names a variable stands at its field. */
+  /** The problems of the deploy. One that names a variable stands at its field. */
   refusals?: readonly Finding[];
   onChange(draft: VariableDraft): void;
 }) {

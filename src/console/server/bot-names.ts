@@ -1,12 +1,10 @@
-import { useEffect, useState } from 'react';
 import { BotNames } from '../../operations/console/operations.ts';
 import { useServerQuery } from './operations.ts';
 import type { Problem } from './problem.ts';
+import { useSettled } from './use-settled.ts';
 
 /** Bots that one request reads: the largest page of the schema. */
 const PAGE = 100;
-
-const PAUSE_MS = 200;
 
 export type NamedBot = { id: string; name: string };
 
@@ -36,16 +34,6 @@ export function useBotNames(search: string): {
     hasMore,
     problem: newest.problem ?? found.problem,
   };
-}
-
-/** The text at the last pause in typing. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }
 
 /** Whether the name or the id of a bot contains a text, as the server's search has it. */

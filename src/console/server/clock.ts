@@ -14,3 +14,8 @@ export function noteServerTime(date: string | null): void {
 export function serverNow(): number {
   return Date.now() + ahead;
 }
+
+/** The end of this minute, so that a view opened twice within it sends the same query. */
+export function endOfMinute(): number {
+  return Math.ceil(serverNow() / 60_000) * 60_000;
+}

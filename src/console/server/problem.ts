@@ -45,6 +45,11 @@ export function isSessionEnd({ code }: Problem): boolean {
   return code === 'MISSING_API_KEY' || code === 'INVALID_API_KEY';
 }
 
+/** Whether the bot does not exist, or is outside the account or the key. Another try has the same result. */
+export function isMissingBot({ code }: Problem): boolean {
+  return code === 'BOT_NOT_FOUND' || code === 'BOT_ACCESS_DENIED';
+}
+
 /** Converts the error of a GraphQL request. */
 export function problemOf({ graphQLErrors, response }: CombinedError): Problem {
   const [first] = graphQLErrors;

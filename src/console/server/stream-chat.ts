@@ -30,7 +30,7 @@ const LAST: ChatEvent['__typename'][] = ['ChatDone', 'ChatFailed', 'ChatCancelle
 /** Where the reading of a run stands. `seq` is the number of the last event. */
 export type Position = { runId: string; seq: number };
 
-/** What a reading needs besides its parameters. */
+/** The options of a stream besides its parameters. */
 export type Reading = {
   signal: AbortSignal;
   recording: Recording;
@@ -129,7 +129,7 @@ async function* readEvents(
   }
 }
 
-/** Converts what a stream of events throws. */
+/** Converts an error of a stream of events. */
 export async function chatProblem(error: unknown): Promise<ChatProblem> {
   if (error instanceof ChatProblem) return noted(error);
   if (hasResponse(error)) return noted(new ChatProblem(await problemFrom(error.response)));

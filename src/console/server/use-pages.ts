@@ -101,7 +101,7 @@ export function usePages<Data, Variables extends object, Row extends { id: strin
   };
 }
 
-/** Adds a page at the end; or puts the first page at the start of the list, if it reaches what the list has. */
+/** Adds a page at the end; or puts the first page at the start of the list, if it overlaps the list. */
 function withPage<Row extends { id: string }, Head>(
   { rows: known, cursor, isFirst }: State<Row, Head>,
   { rows, head, pageInfo }: Page<Row, Head>,
@@ -112,7 +112,7 @@ function withPage<Row extends { id: string }, Head>(
   if (after !== null) return { ...state, rows: joined(known, rows), cursor: next };
   const whole = joined(rows, known);
   const reaches = !isFirst && next !== null && whole.length < rows.length + known.length;
-  // The list goes on where its last page ended.
+  // The list continues after its last page.
   return reaches && whole.length > rows.length
     ? { ...state, rows: whole, cursor }
     : { ...state, rows, cursor: next };

@@ -35,6 +35,7 @@ export const POINTS: Readonly<Record<string, number>> = {
   'Mutation.promote': 5,
   'Mutation.rollback': 5,
   'Query.checkDefinition': 20,
+  'Query.checkDeploy': 20,
   'Query.node': 1,
   'Query.nodes': 2,
   'Query.run': 1,

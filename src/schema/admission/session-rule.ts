@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts';
 
 /**
  * Fields that a session token may select: chatting, the events and cancellation of its runs, the messages and the
- * deletion of its session, and what the chat page shows. The fields of a run do not lead to its bot or deployment.
+ * deletion of its session, and the content of the chat page. The fields of a run do not lead to its bot or deployment.
  */
 const OPEN = new Set([
   'Query.__schema',

@@ -67,7 +67,7 @@ export function assertReadable(
   if (points > MOST_POINTS) {
     throw new GatewayError(
       'invalid_request',
-      `The operation takes ${points} points of work; at most ${MOST_POINTS} are allowed. Each occurrence takes ${LIST_POINTS} for a list, ${POINTS['Bot.stats']} for stats or checkDefinition, and 1 to 10 for other fields that read data. Split the operation.`,
+      `The operation takes ${points} points of work; at most ${MOST_POINTS} are allowed. Each occurrence takes ${LIST_POINTS} for a list, ${POINTS['Bot.stats']} for stats, checkDefinition or checkDeploy, and 1 to 10 for other fields that read data. Split the operation.`,
     );
   }
   if (introspected > MOST_INTROSPECTED) {

@@ -2,10 +2,10 @@ import type { ProbeTools, ToolServerReport } from '../../deployments/diagnostics
 import type { EnvironmentVariables } from '../../deployments/environment.ts';
 import { createRedactor, type Redactor } from '../../deployments/redact.ts';
 import type { McpGroup } from '../../language/definition.ts';
-import { isPersonal, targetOf } from '../tools/mcp.ts';
-import { ToolError } from '../tools/tool.ts';
-import { McpFailure, type McpFailureCode } from './failure.ts';
-import type { McpServers } from './servers.ts';
+import { McpFailure, type McpFailureCode } from '../mcp/failure.ts';
+import type { McpServers } from '../mcp/servers.ts';
+import { isPersonal, targetOf } from './mcp.ts';
+import { ToolError } from './tool.ts';
 
 /** Milliseconds for all servers together: they are probed concurrently. */
 const PROBE_MS = 5_000;

@@ -1,0 +1,26 @@
+import type { KeyScope, Plan } from '../../operations/console/operations.ts';
+
+/** The plans, smallest first, with what each allows. */
+export const PLANS: { plan: Plan; name: string; allows: string }[] = [
+  { plan: 'FREE', name: 'Free', allows: '10 requests a minute, 1,000 a day' },
+  { plan: 'PRO', name: 'Pro', allows: '60 requests a minute, 20,000 a day' },
+  { plan: 'BUSINESS', name: 'Business', allows: '300 requests a minute, 200,000 a day' },
+  { plan: 'ENTERPRISE', name: 'Enterprise', allows: 'limits of its own' },
+];
+
+export function planName(plan: Plan): string {
+  return PLANS.find((one) => one.plan === plan)?.name ?? plan;
+}
+
+/** The scopes of keys, with what each allows. */
+export const SCOPES: { scope: KeyScope; allows: string }[] = [
+  { scope: 'CHAT', allows: 'Send messages and prompts to bots' },
+  { scope: 'DEPLOY', allows: 'Deploy definitions and read their source' },
+  { scope: 'RUNS', allows: 'Read runs, conversations and statistics' },
+  { scope: 'ADMIN', allows: 'Manage bots and keys, read the audit log' },
+  { scope: 'OPERATOR', allows: 'Manage all accounts of this server' },
+];
+
+export function scopeName(scope: KeyScope): string {
+  return scope.toLowerCase();
+}

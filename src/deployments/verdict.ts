@@ -1,0 +1,47 @@
+import type { Reading } from '../language/read.ts';
+import type { ChannelReport } from './channels.ts';
+import {
+  channelWarning,
+  type DeploymentDiagnostic,
+  inOrder,
+  type ToolServerReport,
+  toolWarnings,
+} from './diagnostics.ts';
+import type { EnvironmentVariables } from './environment.ts';
+
+/** Whether a deploy may activate its source, and its diagnostics in source order. */
+export type Verdict = { isDeployable: boolean; diagnostics: DeploymentDiagnostic[] };
+
+/**
+ * Decides on a deploy, for the deploy itself and for its check.
+ *
+ * @param refusals errors that prevent the activation of a valid source.
+ * @param reports reports of the source's tool servers, if they were probed.
+ * @param channelReports reports of the services of the source's channels, if they were asked.
+ */
+export function verdictOn({
+  reading,
+  variables,
+  refusals,
+  reports = [],
+  channelReports = [],
+}: {
+  reading: Reading;
+  variables: EnvironmentVariables;
+  refusals: DeploymentDiagnostic[];
+  reports?: ToolServerReport[];
+  channelReports?: ChannelReport[];
+}): Verdict {
+  const { definition, places } = reading;
+  const diagnostics: DeploymentDiagnostic[] = reading.diagnose(Object.keys(variables));
+  if (definition === null) return { isDeployable: false, diagnostics: inOrder(diagnostics) };
+  if (refusals.length > 0)
+    return { isDeployable: false, diagnostics: inOrder([...diagnostics, ...refusals]) };
+  const warnings = channelReports.flatMap(({ channel, problem }) =>
+    problem === undefined ? [] : channelWarning(channel, problem),
+  );
+  return {
+    isDeployable: true,
+    diagnostics: inOrder([...diagnostics, ...warnings, ...toolWarnings(reports, places)]),
+  };
+}

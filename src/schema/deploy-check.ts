@@ -1,0 +1,57 @@
+import type { DeployCheck } from '../deployments/deployments.ts';
+import { builder } from './builder.ts';
+import { DeployInput, deployRequest, namesEachVariableOnce } from './deploy.ts';
+import { DiagnosticObject } from './shared.ts';
+
+const DeployCheckObject = builder.objectRef<DeployCheck>('DeployCheck').implement({
+  description: 'Result that a deploy with the same input would have now.',
+  fields: (t) => ({
+    deployable: t.exposeBoolean('isDeployable', {
+      description: 'Whether the deployment would become active. Otherwise it would be FAILED.',
+    }),
+    diagnostics: t.field({
+      type: [DiagnosticObject],
+      description:
+        'Errors and warnings, in source order. A check contacts no other service, so problems that tool servers and the services of channels would report are missing.',
+      resolve: ({ diagnostics }) => diagnostics,
+    }),
+    envNames: t.exposeStringList('envNames', {
+      description: 'Environment variables that the definition refers to, in alphabetical order.',
+    }),
+    setEnvNames: t.exposeStringList('set', {
+      description: 'Names of the variables whose values are in the input.',
+    }),
+    carriedOverEnvNames: t.exposeStringList('carriedOver', {
+      description: 'Names of the variables that would keep the values of the active deployment.',
+    }),
+    removedEnvNames: t.exposeStringList('removed', {
+      description:
+        'Names of the variables of the active deployment that the deployment would not have.',
+    }),
+    missingEnvNames: t.exposeStringList('missing', {
+      description: 'Names of the variables that the definition refers to and that have no value.',
+    }),
+  }),
+});
+
+builder.queryField('checkDeploy', (t) =>
+  t.field({
+    type: DeployCheckObject,
+    description:
+      'Checks a deploy without deploying. The message and the idempotency key of the input have no effect. Each occurrence in a document costs 20 of the 100 points that an operation may cost. Requires the scope DEPLOY.',
+    authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
+    args: {
+      botId: t.arg.id({ required: true, description: 'ID of the bot.' }),
+      input: t.arg({
+        type: DeployInput,
+        required: true,
+        description: 'Parameters of the deployment.',
+        validate: {
+          refine: [namesEachVariableOnce, { message: 'must name each variable once' }],
+        },
+      }),
+    },
+    resolve: (_root, { botId, input }, { deployments }) =>
+      deployments.checkDeploy(deployRequest(botId, input)),
+  }),
+);
