@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { ALONE, BOTH, LONG, TEST_FILES, UNIT } from './test/projects.ts';
+import { ALONE, BOTH, INTEGRATION, LONG, SYSTEM, UNIT } from './test/projects.ts';
 
 const { CI, TEST_DATABASE_URL, TEST_REDIS_URL, TEST_LONG } = process.env;
 for (const [service, name] of [
@@ -13,9 +13,6 @@ for (const [service, name] of [
 
 type Services = { databaseUrl: string; redisUrl: string };
 const EMBEDDED: Services = { databaseUrl: '', redisUrl: '' };
-
-const without = (files: string[], others: string[]) =>
-  files.filter((file) => !others.includes(file));
 
 const project = (name: string, files: string[], services?: Services, isolate = false) => ({
   test: {
@@ -36,27 +33,20 @@ const project = (name: string, files: string[], services?: Services, isolate = f
   },
 });
 
-/** All files that need a database. */
-const wholeSuite = (name: string, services: Services) => [
-  project(name, without(TEST_FILES, [...UNIT, ...ALONE]), services),
-  project(`${name}, alone`, ALONE, services, true),
-];
+const services = TEST_DATABASE_URL
+  ? { databaseUrl: TEST_DATABASE_URL, redisUrl: TEST_REDIS_URL ?? '' }
+  : EMBEDDED;
 
 export default defineConfig({
   test: {
-    // One worker for each core. Two of them gained nothing: with the browser and the databases, the cores are busy.
+    // One worker for each core: a system test starts processes of its own.
     maxWorkers: '100%',
     projects: [
       project('unit', UNIT),
-      ...(TEST_DATABASE_URL
-        ? [
-            ...wholeSuite('services', {
-              databaseUrl: TEST_DATABASE_URL,
-              redisUrl: TEST_REDIS_URL ?? '',
-            }),
-            project('embedded', BOTH, EMBEDDED),
-          ]
-        : wholeSuite('embedded', EMBEDDED)),
+      project('integration', INTEGRATION, services),
+      project('system', SYSTEM, services),
+      project('system, alone', ALONE, services, true),
+      ...(TEST_DATABASE_URL ? [project('system, embedded', BOTH, EMBEDDED)] : []),
     ],
   },
 });

@@ -9,6 +9,9 @@
  * `npm run bench -- --web`: measures how fast and how heavy the console is, in Chromium, in about
  * 20 minutes; with `--quick` in about 2.
  *
+ * `npm run bench -- --memory`: measures the memory of one process during 50,000 chats over 5,000 sessions, on
+ * PostgreSQL, in about 5 minutes; with `--quick` during 2,000 chats.
+ *
  * `npm run bench -- --command`: measures how fast the command starts, in a few seconds.
  */
 import { resolve } from 'node:path';
@@ -18,6 +21,7 @@ import { benchCommand } from './command.ts';
 import { definitionLine } from './definition.ts';
 import { type Footprint, installedBytes, measureStarts } from './footprint.ts';
 import { type Case, measure, memoryAfter, type Plan, warmUp } from './measure.ts';
+import { benchMemory, type MemoryPlan } from './memory.ts';
 import { type CaseResults, caseTable, markdownTable } from './report.ts';
 import { benchRuns } from './runs.ts';
 import { prepareServers, startTarget, type Target } from './targets.ts';
@@ -42,6 +46,8 @@ const QUICK: Plan = {
 };
 const FULL_WEB: WebPlan = { loads: 5, replies: 500, runs: 1_000_000, liveSeconds: 600 };
 const QUICK_WEB: WebPlan = { loads: 3, replies: 50, runs: 100_000, liveSeconds: 10 };
+const FULL_MEMORY: MemoryPlan = [5_000, 12_500, 25_000, 50_000];
+const QUICK_MEMORY: MemoryPlan = [500, 1_000, 2_000];
 const CASES: Case[] = MODES.flatMap((mode) =>
   [1, 32, 128].map((connections) => ({ connections, mode })),
 );
@@ -103,6 +109,13 @@ async function benchConsole(plan: WebPlan, signal: AbortSignal): Promise<boolean
   return true;
 }
 
+async function benchLoad(plan: MemoryPlan, signal: AbortSignal): Promise<boolean> {
+  if (!postgresUrl) throw new Error('Memory is measured on PostgreSQL: set BENCH_DATABASE_URL.');
+  await using stack = new AsyncDisposableStack();
+  await benchMemory(plan, { postgresUrl, redisUrl, signal, stack });
+  return true;
+}
+
 async function benchStarts(rounds: number, signal: AbortSignal): Promise<boolean> {
   await benchCommand({ rounds }, signal);
   return true;
@@ -121,6 +134,7 @@ function reportFailures({ name, output }: Target, all: CaseResults[]): boolean {
 
 function chosen(signal: AbortSignal): Promise<boolean> {
   if (values.command) return benchStarts(values.quick ? 5 : 21, signal);
+  if (values.memory) return benchLoad(values.quick ? QUICK_MEMORY : FULL_MEMORY, signal);
   if (values.web) return benchConsole(values.quick ? QUICK_WEB : FULL_WEB, signal);
   if (values.runs) return benchLists(signal);
   const against = values.against && pathToFileURL(`${resolve(values.against)}/`);
@@ -131,6 +145,7 @@ const { values } = parseArgs({
   options: {
     against: { type: 'string' },
     command: { type: 'boolean', default: false },
+    memory: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     runs: { type: 'boolean', default: false },
     web: { type: 'boolean', default: false },

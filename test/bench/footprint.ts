@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { percentile } from './load.ts';
 import type { Server } from './targets.ts';
 
-/** What a server needs besides CPU. */
+/** The resources of a server besides CPU. */
 export type Footprint = {
   target: string;
   /** The median time from its launch until it listens, in milliseconds. */
@@ -31,25 +31,30 @@ export async function measureStarts(servers: readonly Server[], rounds: number):
   return times.map((all) => percentile(all, 0.5));
 }
 
-/** The bytes of Parley's own files and of the packages that it needs in production. */
+/** The bytes of Parley's own files and of the packages that it needs in production. A file with two links counts once. */
 export async function installedBytes(signal: AbortSignal): Promise<number> {
   const words = ['ls', '--all', '--omit=dev', '--parseable'];
   const { stdout } = await promisify(execFile)('npm', words, { cwd: ROOT, signal });
   const packages = stdout.split('\n').filter((path) => path.includes('node_modules'));
   const nested = (path: string) => packages.some((other) => path.startsWith(`${other}/`));
   const own = ['src', 'prisma'].map((folder) => join(ROOT, folder));
-  let bytes = 0;
+  const sizes = new Map<number, number>();
   for (const path of [...own, ...packages.filter((path) => !nested(path))])
-    bytes += await bytesIn(path, signal);
-  return bytes;
+    await measureFiles(path, sizes, signal);
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
-async function bytesIn(folder: string, signal: AbortSignal): Promise<number> {
+/** Adds the size of each file of a folder by the number of its inode. */
+async function measureFiles(
+  folder: string,
+  sizes: Map<number, number>,
+  signal: AbortSignal,
+): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  let bytes = 0;
   for (const entry of entries) {
     signal.throwIfAborted();
-    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
+    if (!entry.isFile()) continue;
+    const { ino, size } = await stat(join(entry.parentPath, entry.name));
+    sizes.set(ino, size);
   }
-  return bytes;
 }

@@ -2,6 +2,9 @@ import pg from 'pg';
 import { BOT_ID } from './targets.ts';
 
 export const DAYS = 365;
+/** A bot that has as many runs in the last days of the year as the benchmark's bot has in the year. */
+export const BUSY_BOT_ID = 'busy';
+export const BUSY_DAYS = 30;
 const USERS = 20_000;
 /** Different replies, of 60 words each. */
 const TEXTS = 20_000;
@@ -28,13 +31,14 @@ export async function storeRuns(databaseUrl: string, count: number): Promise<num
     databaseUrl,
     // An index is built much faster at once than row by row.
     ...indexes.map(({ name }) => `DROP INDEX "${name}"`),
-    runsOf(BOT_ID, count, USUAL, RARE),
+    runsOf(BOT_ID, count, USUAL, RARE, { prefix: '0', days: DAYS }),
     // The runs of a deployment belong to the same bot.
     runsOf(
       'opposite',
       count / 5,
       { ...RARE, deployment: 'opposite_7' },
       { ...USUAL, deployment: 'opposite_0' },
+      { prefix: 'x', days: DAYS },
     ),
     `SET maintenance_work_mem = '512MB'`,
     ...indexes.map(({ definition }) => definition),
@@ -45,6 +49,25 @@ export async function storeRuns(databaseUrl: string, count: number): Promise<num
     'VACUUM ANALYZE feedback',
   );
   return (performance.now() - start) / 1_000;
+}
+
+/** Stores the runs of the busy bot, with short replies, because the index of the search takes minutes for long ones. */
+export async function storeBusyRuns(databaseUrl: string, count: number): Promise<void> {
+  const busy = { ...USUAL, deployment: 'busy_0' };
+  await query(
+    databaseUrl,
+    `INSERT INTO bots (id, account_id, name) SELECT '${BUSY_BOT_ID}', id, 'busy' FROM accounts LIMIT 1`,
+    `INSERT INTO deployments (id, bot_id, environment, status, source, channels, env_names)
+      VALUES ('busy_0', '${BUSY_BOT_ID}', 'PRODUCTION', 'DEPLOYED', '', '{}', '{}')`,
+    runsOf(
+      BUSY_BOT_ID,
+      count,
+      busy,
+      { ...RARE, deployment: 'busy_0' },
+      { prefix: 'y', days: BUSY_DAYS, response: `'Yes.'` },
+    ),
+    'VACUUM ANALYZE runs',
+  );
 }
 
 /** Runs statements on one connection. */
@@ -105,8 +128,23 @@ const REPLIES = `
     SELECT id, string_agg('word' || floor(20000 * power(random(), 4)), ' ') AS text
     FROM generate_series(0, ${TEXTS - 1}) AS id, generate_series(1, 60) GROUP BY id`;
 
-/** Runs over a year, a few of which have rare values, chosen separately for each column. */
-function runsOf(bot: string, count: number, usual: Sort, rare: Sort): string {
+/** The last days of 2025. */
+type Period = {
+  days: number;
+  /** A character that the ids of no other bot's runs begin with. */
+  prefix: string;
+  /** The SQL expression of the replies. */
+  response?: string;
+};
+
+/** Runs of a period, a few of which have rare values, chosen separately for each column. */
+function runsOf(
+  bot: string,
+  count: number,
+  usual: Sort,
+  rare: Sort,
+  { prefix, days, response = 'bench_texts.text' }: Period,
+): string {
   const mostly = (part: number, column: keyof Sort) =>
     `CASE WHEN n % ${part} = 0 THEN '${rare[column]}' ELSE '${usual[column]}' END`;
   return `
@@ -114,7 +152,7 @@ function runsOf(bot: string, count: number, usual: Sort, rare: Sort): string {
       response, created_at, started_at, finished_at, latency_ms, prompt_tokens, completion_tokens, tools_called, model,
       error_code)
     SELECT
-      'run_' || lpad(to_hex(n), 26, '${bot === BOT_ID ? '0' : 'x'}'),
+      'run_' || lpad(to_hex(n), 26, '${prefix}'),
       '${bot}',
       ${mostly(20_011, 'deployment')},
       (${mostly(499, 'environment')})::"Environment",
@@ -123,12 +161,12 @@ function runsOf(bot: string, count: number, usual: Sort, rare: Sort): string {
       (${mostly(9_973, 'channel')})::"Channel",
       CASE WHEN n % 20 = 0 THEN '${usual.user}' ELSE 'user-' || n % ${USERS} END,
       'Where is my order ' || n || CASE WHEN n % 50021 = 0 THEN ', a rare word?' ELSE '?' END,
-      bench_texts.text,
+      ${response},
       moment, moment, moment + interval '1 second',
       CASE WHEN n % 40009 = 0 THEN 30000 + n % 7 ELSE 500 + n % 2000 END,
-      CASE WHEN n % 60013 = 0 THEN 5000 ELSE 40 END, 60, '{}', ${mostly(30_011, 'model')},
+      CASE WHEN n % 60013 = 0 THEN 5000 WHEN n % 2000 < 1000 THEN 80 ELSE 40 END, 60, '{}', ${mostly(30_011, 'model')},
       CASE WHEN n % 100003 <> 0 AND n % 37 = 0 THEN
         CASE WHEN n % 7919 = 0 THEN 'model_timeout' ELSE 'model_error' END END
     FROM generate_series(1, ${count}) AS n JOIN bench_texts ON bench_texts.id = n % ${TEXTS},
-      LATERAL (SELECT timestamptz '2025-01-01T00:00:00Z' + n * interval '${DAYS} days' / ${count} AS moment) AS at`;
+      LATERAL (SELECT timestamptz '2026-01-01T00:00:00Z' - (${count} - n) * interval '${days} days' / ${count} AS moment) AS at`;
 }

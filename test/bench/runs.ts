@@ -3,7 +3,7 @@ import pg from 'pg';
 import { percentile } from './load.ts';
 import { freshDatabase } from './postgres.ts';
 import { align } from './report.ts';
-import { DAYS, query, storeRuns } from './run-store.ts';
+import { BUSY_BOT_ID, BUSY_DAYS, DAYS, query, storeBusyRuns, storeRuns } from './run-store.ts';
 import { BOT_ID, startParley, type TargetOptions } from './targets.ts';
 
 /** The number of runs of the bot whose runs are listed. */
@@ -32,6 +32,12 @@ const FIELDS: Record<string, Record<string, Filter>> = {
   date: { a: { date: '2025-02-03' } },
   'from, to': { a: { from: '2025-03-01T00:00:00Z', to: '2025-06-01T00:00:00Z' } },
 };
+
+/** Minimums that half of the runs reach, each another half: a page tests every entry of an index. */
+const NO_COMMON_RUN: [string, Filter] = [
+  'minLatencyMs, minTokens of almost no common run',
+  { minLatencyMs: 1_500, minTokens: 140 },
+];
 
 const LIST = `query ($botId: ID!, $filter: RunFilter, $after: String) {
   runs(botId: $botId, filter: $filter, first: ${PAGE}, after: $after) {
@@ -139,24 +145,33 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
   console.log(`The newest ${PAGE} with their traces: p50 ${traces.p50} ms, p95 ${traces.p95} ms.`);
   console.log(`Sizes in MB: ${await sizesOf(databaseUrl)}.`);
   const to = new Date('2025-12-31T00:00:00Z');
-  const lastDays = (days: number) => ({
-    id: BOT_ID,
+  const lastDays = (id: string, days: number) => ({
+    id,
     from: new Date(to.getTime() - days * DAY_MS),
     to,
   });
-  const first = await run(STATS, lastDays(DAYS));
-  console.log(`The first statistics of ${DAYS} days: ${first.ms.toFixed(0)} ms.`);
-  await untilStored(databaseUrl, new Date(to.getTime() - HOUR_MS), options.signal);
-  for (const [name, query, days] of [
-    ['Statistics', STATS, 1],
-    ['Statistics', STATS, 30],
-    ['Statistics', STATS, DAYS],
-    ['Dashboard', DASHBOARD, 30],
+  await storeBusyRuns(databaseUrl, RUNS);
+  for (const [id, days] of [
+    [BOT_ID, DAYS],
+    [BUSY_BOT_ID, BUSY_DAYS],
+  ] as const) {
+    const { data, ms } = await run(STATS, lastDays(id, days));
+    const { runs } = data.bot.stats;
+    console.log(`The first statistics of ${runs} runs in ${days} days: ${ms.toFixed(0)} ms.`);
+    await untilStored(databaseUrl, id, new Date(to.getTime() - HOUR_MS), options.signal);
+  }
+  for (const [name, query, id, days] of [
+    ['Statistics', STATS, BOT_ID, 1],
+    ['Statistics', STATS, BOT_ID, 30],
+    ['Statistics', STATS, BOT_ID, DAYS],
+    ['Statistics', STATS, BUSY_BOT_ID, BUSY_DAYS],
+    ['Dashboard', DASHBOARD, BOT_ID, 30],
+    ['Dashboard', DASHBOARD, BUSY_BOT_ID, BUSY_DAYS],
   ] as const) {
     const times: number[] = [];
     let runs = 0;
     for (let sample = 0; sample < SAMPLES; sample += 1) {
-      const { data, ms } = await run(query, lastDays(days));
+      const { data, ms } = await run(query, lastDays(id, days));
       times.push(ms);
       runs = data.bot.stats.runs;
     }
@@ -166,12 +181,17 @@ export async function benchRuns(options: TargetOptions & { postgresUrl: string }
 }
 
 /** Waits until the server has stored the totals of an hour of the bot. */
-async function untilStored(databaseUrl: string, hour: Date, signal: AbortSignal): Promise<void> {
+async function untilStored(
+  databaseUrl: string,
+  botId: string,
+  hour: Date,
+  signal: AbortSignal,
+): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     const isStored = 'SELECT 1 FROM run_hours WHERE bot_id = $1 AND hour = $2';
-    while ((await client.query(isStored, [BOT_ID, hour])).rowCount === 0)
+    while ((await client.query(isStored, [botId, hour])).rowCount === 0)
       await setTimeout(200, undefined, { signal });
     await client.query('VACUUM ANALYZE run_hours');
   } finally {
@@ -204,7 +224,7 @@ function combinations(): [string, Filter][] {
         ),
       ),
   );
-  return [['none', {}], ...single.flat(), ...pairs];
+  return [['none', {}], ...single.flat(), ...pairs, NO_COMMON_RUN];
 }
 
 /** The sizes of the table of runs and of its indexes. */

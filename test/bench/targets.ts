@@ -47,7 +47,7 @@ const ROOT = new URL('../../', import.meta.url);
  * Starts the model server, and prepares all servers to measure.
  *
  * @param against the root of another checkout of Parley to measure in place of Parley on PGlite.
- * @returns the servers, and the name of the one that the others are compared with.
+ * @returns the servers, and the name of the reference server.
  */
 export async function prepareServers(
   options: TargetOptions,

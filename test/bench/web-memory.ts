@@ -2,14 +2,15 @@ import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import type { Figure, WebPlan } from './web.ts';
 import { MESSAGE } from './workload.ts';
 
-/** Replies before the first look, so that the engine has compiled what runs often. */
-const WARM_UP = 100;
+/** Garbage collections before a look at the memory. */
+const COLLECTIONS = 3;
 
 type Memory = { heap: number; nodes: number; listeners: number };
 
 /**
- * Streams replies into a conversation, leaves it, and compares the memory with that before. A look at the memory comes
- * after a garbage collection on the list of bots, so it counts only what a finished conversation leaves behind.
+ * Streams replies into a conversation, begins a new one, and looks at the memory; then does the same again and compares.
+ * Both looks see an empty conversation after as many replies and a garbage collection, so a difference is what the second
+ * half of the replies left behind.
  */
 export async function measureMemory(
   open: () => Promise<BrowserContext>,
@@ -23,12 +24,11 @@ export async function measureMemory(
     const session = await context.newCDPSession(page);
     await session.send('Performance.enable');
     await page.goto(path);
-    await converse(page, WARM_UP);
-    const before = await memoryAfterLeaving(page, session);
-    await page.goBack();
+    await converse(page, replies);
+    const before = await memoryOfNewSession(page, session);
     await converse(page, replies);
     const open = await memoryNow(session);
-    const after = await memoryAfterLeaving(page, session);
+    const after = await memoryOfNewSession(page, session);
     const compare = (name: string, figure: (memory: Memory) => number, unit = ''): Figure => ({
       name,
       value: `${figure(before)}${unit} → ${figure(after)}${unit} (${(figure(after) / figure(before)).toFixed(2)}x)`,
@@ -71,15 +71,18 @@ async function sendAll({ message, replies }: { message: string; replies: number 
   }
 }
 
-/** Follows a link of the navigation, which does not load the page anew. */
-async function memoryAfterLeaving(page: Page, session: CDPSession): Promise<Memory> {
-  await page.getByRole('link', { name: 'Bots', exact: true }).click();
-  await page.getByRole('row').nth(1).waitFor();
+/** The memory of a session without messages, in the same page. */
+async function memoryOfNewSession(page: Page, session: CDPSession): Promise<Memory> {
+  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByRole('heading', { name: 'Say hello' }).waitFor();
+  await page.getByLabel('Message').focus();
   return memoryNow(session);
 }
 
 async function memoryNow(session: CDPSession): Promise<Memory> {
-  await session.send('HeapProfiler.collectGarbage');
+  // A finalizer that the first collection calls frees objects that only the next one can collect.
+  for (let count = 0; count < COLLECTIONS; count += 1)
+    await session.send('HeapProfiler.collectGarbage');
   const { metrics } = await session.send('Performance.getMetrics');
   const metric = (name: string) => metrics.find((found) => found.name === name)?.value ?? 0;
   return {

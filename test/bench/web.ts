@@ -15,7 +15,7 @@ export type Figure = { name: string; value: string; bound?: string };
 export type WebPlan = {
   /** How many cold loads of each screen the medians are of. */
   loads: number;
-  /** How many replies are streamed between the two looks at the memory. */
+  /** How many replies are streamed before each of the two looks at the memory. */
   replies: number;
   /** How many runs the list of runs has. */
   runs: number;
@@ -48,7 +48,7 @@ export async function benchWeb(plan: WebPlan, options: TargetOptions): Promise<v
     );
   }
   print('Scripts, brotli', await weigh());
-  const chat = `/bots/${BOT_ID}/start`;
+  const chat = `/bots/${BOT_ID}/playground`;
   print(`Memory, ${plan.replies} streamed replies`, await measureMemory(open, chat, plan));
   print('Studio, a definition of 64 KiB', await measureKeys(open, parley));
   const { postgresUrl } = options;

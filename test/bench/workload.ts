@@ -17,7 +17,7 @@ export const USAGE = { prompt_tokens: 400, completion_tokens: 20, total_tokens: 
 /** The number of a session's latest messages that are sent to the model, if messages are stored. */
 export const HISTORY = 20;
 /** A session's last turn. The next message begins another session. */
-const TURNS = 10;
+export const TURNS = 10;
 /** A message has one to so many sentences. */
 const MAX_SENTENCES = 4;
 

@@ -1,6 +1,7 @@
 /**
  * `npm run test:clients`: generates clients from a running Parley, type-checks programs that use these and other public
- * clients, and runs each program. Prints one line for each, and fails if one of them fails.
+ * clients, and runs each program. It also checks the package of the TypeScript client, and the OpenAPI document. Prints one
+ * line for each, and fails if one of them fails.
  *
  * Parley is started with an embedded database and the offline model. One of its agents calls the reference server of MCP,
  * and it sends its traces to a collector. All traffic stays on loopback. The packages of this folder are installed first
@@ -22,6 +23,12 @@ const generators = (url: string) => ({
   '@graphql-codegen/cli': 'graphql-codegen --config codegen.config.js',
 });
 
+/** Each checker of the TypeScript client's package, with its command. */
+const CHECKERS = {
+  publint: 'publint ../../src/client --strict',
+  '@arethetypeswrong/cli': 'attw --pack ../../src/client --profile esm-only',
+};
+
 /** Each package that a client needs, and the program that uses it. */
 const PROGRAMS = {
   'openapi-fetch': 'openapi-fetch',
@@ -33,6 +40,7 @@ const PROGRAMS = {
   'relay-runtime': 'relay',
   '@graphql-codegen/client-preset': 'graphql-codegen',
   '@modelcontextprotocol/server-everything': 'mcp',
+  '@redocly/openapi-core': 'redocly',
 };
 
 const CREATE_BOT = `mutation ($id: ID!, $source: String!) {
@@ -45,7 +53,7 @@ const SOURCE =
 let passed = 0;
 let failed = 0;
 
-/** Runs a check, and prints what it did or why it failed. @returns whether it passed. */
+/** Runs a check, and prints its result or the reason of its failure. @returns whether it passed. */
 async function check(name: string, work: () => Promise<string>): Promise<boolean> {
   try {
     const done = await work();
@@ -74,6 +82,21 @@ async function titleOf(name: string): Promise<string> {
   return `${name} ${JSON.parse(text).version}`;
 }
 
+/** A check for each package, which runs its command. @param result the text of the line if the command succeeds. */
+function commandChecks(
+  commands: Record<string, string>,
+  result: string,
+  options: Parameters<typeof run>[2],
+): (() => Promise<boolean>)[] {
+  return Object.entries(commands).map(([name, line]) => async () => {
+    const [command = '', ...args] = line.split(' ');
+    return check(await titleOf(name), async () => {
+      await run(command, args, options);
+      return result;
+    });
+  });
+}
+
 /** @param env the server's address and key. */
 async function generate(
   env: { PARLEY_URL: string; PARLEY_API_KEY: string },
@@ -83,15 +106,7 @@ async function generate(
     await rm(join(DIRECTORY, directory), { recursive: true, force: true });
   // relay-compiler does not create its directory.
   await mkdir(join(DIRECTORY, 'generated/relay'), { recursive: true });
-  const all = Object.entries(generators(env.PARLEY_URL));
-  const jobs = all.map(([name, line]) => async () => {
-    await check(await titleOf(name), async () => {
-      const [command = '', ...args] = line.split(' ');
-      await run(command, args, { env, signal });
-      return 'generated';
-    });
-  });
-  await inParallel(jobs);
+  await inParallel(commandChecks(generators(env.PARLEY_URL), 'generated', { env, signal }));
 }
 
 /** @throws Error if the packages cannot be installed or a server does not start. */
@@ -118,6 +133,7 @@ async function test(signal: AbortSignal): Promise<void> {
     });
   });
   await inParallel(jobs);
+  await inParallel(commandChecks(CHECKERS, 'found no problem', { signal }));
   await check('OTLP collector', servers.stopAndReadTraces);
 }
 

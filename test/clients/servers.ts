@@ -18,7 +18,7 @@ export type Servers = {
   /**
    * Stops Parley, which then sends its last traces.
    *
-   * @returns what the collector received.
+   * @returns the requests that the collector received.
    * @throws Error unless that includes a tool call to the MCP server.
    */
   stopAndReadTraces(): Promise<string>;

@@ -2,6 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { test } from 'vitest';
 import { atTheEnd } from './at-the-end.ts';
 import { executablePath, openBrowser } from './chromium.ts';
+import { assertQuiet, recordPages } from './page-log.ts';
 
 if (!executablePath && process.env.CI)
   throw new Error('CI runs the tests in a browser too: install Chromium.');
@@ -12,10 +13,20 @@ export const browserTest = test.skipIf(!executablePath);
 
 let browser: Promise<Browser> | undefined;
 
-/** Opens an empty page in this worker's browser, until the end of the test. It shares no data with other pages. */
+/**
+ * Opens an empty page in this worker's browser, until the end of the test. It shares no data with other pages. The test
+ * fails if the page logged a problem (see `expectProblems`), contacted another host than that of `baseURL`, or leaked a key.
+ */
 export async function openBlankPage(options: BrowserContextOptions = {}): Promise<Page> {
   browser ??= openBrowser();
   const context = await (await browser).newContext(options);
-  atTheEnd(() => context.close());
+  recordPages(context, options.baseURL && new URL(options.baseURL).host);
+  atTheEnd(async () => {
+    try {
+      await assertQuiet(context);
+    } finally {
+      await context.close();
+    }
+  });
   return context.newPage();
 }

@@ -27,7 +27,7 @@ const openApi = z.object({
   }),
 });
 
-/** Headers that the OpenAPI document must describe: non-standard ones, and those that require an action. */
+/** Headers that the OpenAPI document must describe: non-standard headers, and headers that require an action. */
 const OWN_HEADERS = /^(x-(?!accel-)|idempotency-|retry-)/;
 
 export type DescribedOperation = z.infer<typeof operation> & { method: string; path: string };

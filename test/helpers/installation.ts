@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { migratedUrl } from './database.ts';
-import { dataDirectoryInUse, type StartOptions, temporaryDirectory } from './server.ts';
+import { dataDirectoryInUse, temporaryDirectory } from './directories.ts';
+import type { StartOptions } from './server.ts';
 
 /**
  * The settings of servers that share a migrated database without rows.

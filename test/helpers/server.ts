@@ -1,9 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { copyDataDirectory } from './embedded-template.ts';
+import { dataDirectoryInUse, temporaryDirectory } from './directories.ts';
 
 /** `npm start` in a separate process. */
 export type ServerProcess = {
@@ -17,23 +14,6 @@ export type ServerProcess = {
 export type StartOptions = { env?: Record<string, string>; dataDirectory?: string };
 
 const ENTRY = new URL('../../src/server.ts', import.meta.url).pathname;
-
-/** The parent of all temporary directories of one test run, from the process id of the workers' parent. */
-export const temporaryRoot = (pid: number) => join(tmpdir(), `parley-test-${pid}`);
-
-/** Creates a directory that is deleted after the test run. */
-export async function temporaryDirectory(): Promise<string> {
-  const root = temporaryRoot(process.ppid);
-  await mkdir(root, { recursive: true });
-  return mkdtemp(join(root, 'data-'));
-}
-
-/** A data directory with an empty database, copied because creating one takes seconds. */
-export async function dataDirectoryInUse(): Promise<string> {
-  const directory = await temporaryDirectory();
-  await copyDataDirectory(directory);
-  return directory;
-}
 
 /** Starts the server on a free port and waits until it listens. */
 export async function startServer(options: StartOptions = {}): Promise<ServerProcess> {

@@ -12,7 +12,7 @@ export type TelegramCall = {
   body: any;
 };
 
-/** What the server answers in place of its own answer. */
+/** The answer that replaces the server's own answer. */
 export type Refusal = { code: number; description?: string; retryAfter?: number };
 
 /** A message in a chat, as its user sees it. */

@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { url } from './target.js';
+
+const config = await createConfig({ extends: ['recommended-strict'] });
+const source = await (await fetch(`${url}/v1/openapi.json`)).text();
+const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
+const lines = problems.map(({ message, location }) => `${location[0]?.pointer}: ${message}`);
+assert.deepEqual(lines, []);
+
+console.log('the OpenAPI document holds to the strictest rules');
