@@ -41,7 +41,7 @@ export type Config = {
   metrics: { token: string | undefined; port: number | undefined } | undefined;
   /** Days that runs are kept; none: forever. */
   retentionDays: number | undefined;
-  /** Days that runs keep what they sent to the model; 0: not at all; none: the default. */
+  /** Days that the prompts of runs are stored; 0: not at all; none: the default. */
   promptDays: number | undefined;
   logLevel: LogLevel;
 };

@@ -1,5 +1,5 @@
 /**
- * Checks what a server with these settings needs, and prints the results as JSON. `parley doctor` runs it. It changes
+ * Checks the requirements of a server with these settings, and prints the results as JSON. `parley doctor` runs it. It changes
  * nothing: it opens no embedded database and applies no migration. No result contains a password or a key.
  */
 import { constants } from 'node:fs';

@@ -61,7 +61,7 @@ export type DomainOptions = {
   resourceAttributes?: ResourceAttributes | undefined;
   /** Days that runs are kept; forever by default. */
   retentionDays?: number | undefined;
-  /** Days that runs keep what they sent to the model; 0: not at all. 30 by default. */
+  /** Days that the prompts of runs are stored; 0: not at all. 30 by default. */
   promptDays?: number | undefined;
   /** Receives the events that the metrics count; absent by default. */
   observer?: Observer | undefined;

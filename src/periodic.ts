@@ -28,18 +28,17 @@ type NeverFails = { log?: undefined };
  * Runs a task at intervals. Its runs never overlap: it skips an interval that ends during a run. A failed run is logged,
  * and the next one follows as usual. The interval does not keep the process alive.
  *
- * @param run receives a signal that aborts when the task is stopped.
+ * @param run receives a signal that aborts when the task is stopped during this run.
  */
 export function startPeriodic(
   run: (signal: AbortSignal) => unknown,
   { everyMs, isImmediate = false, ...reporting }: Options,
 ): PeriodicTask {
-  const stopped = new AbortController();
-  let running: Promise<void> | undefined;
+  let running: { stopped: AbortController; done: Promise<void> } | undefined;
 
-  const attempt = async () => {
+  const attempt = async (stopped: AbortSignal) => {
     try {
-      await run(stopped.signal);
+      await run(stopped);
     } catch (err) {
       if (!reporting.log) throw err;
       const { log, what, fields } = reporting;
@@ -47,9 +46,12 @@ export function startPeriodic(
     }
   };
   const tick = () => {
-    running ??= attempt().finally(() => {
+    if (running) return;
+    const stopped = new AbortController();
+    const done = attempt(stopped.signal).finally(() => {
       running = undefined;
     });
+    running = { stopped, done };
   };
 
   const timer = setInterval(tick, everyMs).unref();
@@ -58,8 +60,9 @@ export function startPeriodic(
     restart: () => void timer.refresh(),
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
-      stopped.abort();
-      await running;
+      // Most tasks of a chat end before their first run. An abort without one would only create an error.
+      running?.stopped.abort();
+      await running?.done;
     },
   };
 }

@@ -10,7 +10,7 @@ import {
 import type { Environment } from './environment.ts';
 import { Refusal, systemCode } from './errors.ts';
 
-/** What a failure means and what to do, in one line for each problem. */
+/** The explanation of a failure and its remedy, in one line for each problem. */
 export function describeError(error: unknown, environment: Environment): string {
   if (error instanceof Refusal) return error.message;
   if (error instanceof ParleyError) return describeAnswer(error, environment);

@@ -7,7 +7,7 @@ import { lazyPart } from './parts/lazy-part.tsx';
 import { Failed } from './parts/state.tsx';
 import { Bots } from './screens/bots/bots.tsx';
 import { NotFound } from './screens/not-found.tsx';
-import { SignIn } from './screens/sign-in/sign-in.tsx';
+import { SignIn } from './screens/sign-in.tsx';
 import { screens } from './screens.ts';
 import { takeCode } from './server/code.ts';
 import { useServerQuery } from './server/operations.ts';
@@ -60,7 +60,7 @@ function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
   // The last caller stays when the session ends, so that the open screen does.
   const [viewer, setViewer] = useState(data?.viewer);
   if (data && data.viewer !== viewer) setViewer(data.viewer);
-  // Without a session the guide has other actions, which must not take the place of those that the reader sees.
+  // Without a session the guide has other actions, which must not replace the shown ones.
   if (!viewer && isPublic && !problem) return null;
   if (!viewer && !isPublic) {
     if (problem && !isSessionEnd(problem))

@@ -1,7 +1,7 @@
 import type { Deployment, Prisma } from '../generated/prisma/client.ts';
 import { assertSame, KEPT_FOR, keyOf, type Repeatable } from './key.ts';
 
-/** The deployment that a request gets: a new one, or the one that the same request created before. */
+/** The deployment that a request gets: a new one, or the deployment that the same request created before. */
 export type AnsweringDeployment = Deployment & { isReplayed: boolean };
 
 /** The deployment that an earlier request with the same key created, if any. @throws GatewayError `idempotency_conflict` */

@@ -22,7 +22,7 @@ const SCHEME = /^https?:\/\//i;
 
 /**
  * Lists the servers that receive variables of a source, in URLs, headers and model keys, in source order. It omits
- * Telegram's token, because the operator chooses that server. For an invalid source it lists what can be parsed.
+ * Telegram's token, because the operator chooses that server. For an invalid source it lists the destinations in the blocks that parse.
  */
 export function envDestinations(input: string): EnvDestination[] {
   if (isTooLarge(input)) return [];

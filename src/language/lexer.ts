@@ -24,7 +24,7 @@ const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m)$/;
 
 /**
  * Splits a source into tokens. It reports only mistakes in strings and comments. An invalid run of characters becomes a
- * token of kind `other`, so that the parser can report what it expected instead.
+ * token of kind `other`, so that the parser can report the expected token.
  */
 export function tokenize({ text }: Source, report: Report): Tokens {
   const tokens: Token[] = [];

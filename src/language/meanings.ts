@@ -1,6 +1,6 @@
 import type { BlockName } from './grammar.ts';
 
-/** What a keyword of another system probably means: a keyword of the block, or advice. */
+/** The probable meaning of a keyword of another system: a keyword of the block, or advice. */
 export type Meaning = { readonly word: string } | { readonly advice: string };
 
 type Meanings = { readonly [word: string]: string };

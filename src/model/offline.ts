@@ -28,7 +28,7 @@ export function createOfflineModel({ pace }: { pace: number }): Model {
 
 function answer(body: string, pace: number, signal?: AbortSignal): Response {
   const request: Request = JSON.parse(body);
-  const call = wishFor(request);
+  const call = toolCallFor(request);
   const schema = request.response_format?.json_schema.schema;
   const text = schema ? JSON.stringify(exampleOf(schema)) : reply(request.messages);
   const words = call ? [] : text.split(/(?<= )/);
@@ -60,7 +60,7 @@ function answer(body: string, pace: number, signal?: AbortSignal): Response {
 }
 
 /** Calls the tool that the message names, such as `time.now`, with the JSON object in the message, if any. */
-function wishFor({ messages, tools = [] }: Request) {
+function toolCallFor({ messages, tools = [] }: Request) {
   const last = messages.at(-1);
   if (last?.role !== 'user') return undefined;
   const named = tools.find(({ function: { name } }) =>
@@ -72,7 +72,7 @@ function wishFor({ messages, tools = [] }: Request) {
   return { index: 0, id, function: { name: named.function.name, arguments: input } };
 }
 
-/** Shows what the model received: the message, the previous turns, the saved facts, and the caller's context. */
+/** Shows the request to the model: the message, the previous turns, the saved facts, and the caller's context. */
 function reply(messages: Message[]): string {
   const answers = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
   const answered = answers.find(({ role }) => role === 'tool')?.content;

@@ -93,7 +93,8 @@ export function createSessions({
       ), unprompted AS (
         DELETE FROM run_prompts WHERE run_id IN (SELECT id FROM batch)
       ), forgotten AS (
-        UPDATE runs SET input = '', response = NULL, output = NULL, events = NULL, context = NULL, metadata = NULL
+        UPDATE runs SET input = '', response = NULL, output = NULL, events = NULL, event_times = NULL,
+          context = NULL, metadata = NULL
         WHERE id IN (SELECT id FROM batch)
       )
       SELECT max(id) AS last FROM batch`;

@@ -45,7 +45,7 @@ export async function openEmbedded(dataDirectory: string): Promise<Database> {
   }
 }
 
-/** A file beside the database says that it is being created, so that the next start replaces one that is incomplete. */
+/** A file beside the database marks its creation, so that the next start replaces an incomplete database. */
 async function openOrCreate(dataDirectory: string): Promise<Database> {
   const dataDir = join(dataDirectory, 'database');
   const unfinished = join(dataDirectory, 'unfinished');

@@ -3,7 +3,7 @@ import type { Caller } from '../accounts/caller.ts';
 import { GatewayError } from '../errors.ts';
 import type { Authenticate } from './authenticate.ts';
 import { type MayVisit, visitRefused } from './chat/origin.ts';
-import { credentialOf } from './console/own-page.ts';
+import { credentialOf } from './own-page.ts';
 
 /**
  * Authenticates a GraphQL request. A visitor's token counts only for pages of allowed origins.

@@ -5,7 +5,7 @@ import type { Keys } from '../accounts/keys.ts';
 import { type Limits, networkOf } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
 import { GatewayError } from '../errors.ts';
-import { SessionCookie } from './console/cookie.ts';
+import { SessionCookie } from './console-cookie.ts';
 
 /**
  * Authenticates a request.

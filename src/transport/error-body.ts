@@ -1,12 +1,21 @@
-import type { z } from 'zod';
-import type { ErrorDetail, GatewayError } from '../errors.ts';
-import type { errorReply } from './rest/replies.ts';
+import type { ErrorCode, ErrorDetail, GatewayError } from '../errors.ts';
+
+export type ErrorBody = {
+  error: {
+    code: ErrorCode;
+    message: string;
+    /** Seconds. */
+    retry_after?: number | undefined;
+    details?: ErrorDetail[] | undefined;
+    request_id: string;
+  };
+};
 
 /** The body of every error of the REST interface. Source: the API document, "Errors". */
 export function errorBody(
   { code, message, retryAfter, details }: GatewayError,
   requestId: string,
-): z.infer<typeof errorReply> {
+): ErrorBody {
   return {
     error: {
       code,

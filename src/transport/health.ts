@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { shareCall } from '../share-call.ts';
 import { VERSION } from '../version.ts';
 
 type Options = {
@@ -11,18 +12,11 @@ type Options = {
 /** `/healthz` reports that the process is alive, and its version. `/readyz` reports readiness, or which checks failed. */
 export async function serveHealth(app: FastifyInstance, { dependencies, isClosing }: Options) {
   const names = Object.keys(dependencies);
-  const probe = async () => {
+  /** Concurrent requests share one probe, so a flood costs the database one query at a time. */
+  const findMissing = shareCall(async () => {
     const answers = await Promise.allSettled(Object.values(dependencies).map((ping) => ping()));
     return names.filter((_name, index) => answers[index]?.status === 'rejected');
-  };
-  let underWay: Promise<string[]> | undefined;
-  /** Concurrent requests share one probe, so a flood costs the database one query at a time. */
-  const findMissing = () => {
-    underWay ??= probe().finally(() => {
-      underWay = undefined;
-    });
-    return underWay;
-  };
+  });
 
   app.get('/healthz', { logLevel: 'warn' }, async () => ({
     status: 'ok',

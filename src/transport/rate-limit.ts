@@ -9,7 +9,7 @@ import { type Observer, UNOBSERVED } from '../observer.ts';
 import type { BotVersion } from '../schema/context.ts';
 import { ACCOUNT_BODY_BYTES, ADDRESS_BODY_BYTES, createReserveBody } from './arriving-bodies.ts';
 import type { Authenticate } from './authenticate.ts';
-import { credentialOf } from './console/own-page.ts';
+import { credentialOf } from './own-page.ts';
 
 /** The caller of a counted request, and the remaining quota. */
 export type Admission = {

@@ -8,7 +8,7 @@ import type { TakenUpdate } from './inbox.ts';
 import { MAX_LENGTH, wrap } from './split.ts';
 import type { Command } from './update.ts';
 
-/** What the bot says itself, when the agent has no part in it. */
+/** Texts that the channel sends without a run of the agent. */
 export const SENTENCES = {
   hello: 'Hello! Send me a message.',
   textOnly: 'I understand only text. Please write your message.',
@@ -74,7 +74,7 @@ export function createCommands({
   };
 }
 
-/** The greeting of the channel, and what it omits from that of the web. */
+/** The greeting of the channel, without the parts that only the web shows. */
 export function greetingOf({ channels }: Pick<Definition, 'channels'>): Greeting {
   const own = channels.find(({ type }) => type === 'telegram');
   const web = channels.find(({ type }) => type === 'web');

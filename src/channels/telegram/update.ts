@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { channelSessionId } from '../../sessions/channel-ids.ts';
 import { toStorable } from '../../text.ts';
 
-/** What a message asks of the bot. */
+/** The request of a message to the bot. */
 export type Request =
   | { kind: 'text'; text: string }
   /** A photo, a voice message, or another message that is not text. */

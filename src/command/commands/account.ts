@@ -162,7 +162,7 @@ export const ACCOUNT: readonly Command[] = [
         value: 'SCOPE',
         choices: SCOPES,
         multiple: true,
-        description: 'What the key may do. Defaults to chat.',
+        description: 'Scopes of the key. Defaults to chat.',
       },
       bot: {
         value: 'ID',

@@ -105,7 +105,7 @@ export const DEPLOYMENTS: readonly Command[] = [
     arguments: {
       id: {
         placeholder: 'ID',
-        description: 'A deployment to staging. By default, the one that runs there.',
+        description: 'A deployment to staging. Defaults to the active one there.',
       },
     },
     options: { bot: BOT, message: MESSAGE, yes: YES },

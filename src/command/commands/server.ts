@@ -56,7 +56,7 @@ export const SERVER: readonly Command[] = [
   command({
     name: 'doctor',
     group: 'Server',
-    summary: 'Check what a server in this directory needs.',
+    summary: 'Check the requirements of a server in this directory.',
     details: [
       'It checks Node.js, the settings, the database, Redis, the model server, the port, the clock and the permissions of the data directory, and says what to do.',
     ],

@@ -20,7 +20,7 @@ export function assertCanConfirm(name: string, yes: boolean, { terminal }: Conte
     );
 }
 
-/** Shows what a change does to the running definition, and asks unless `yes`. @throws Refusal if the user declines. */
+/** Shows the changes to the running definition, and asks for confirmation unless `yes`. @throws Refusal if the user declines. */
 export async function confirmChange(
   { before, after, variables = [], question }: Change,
   yes: boolean,
@@ -29,7 +29,7 @@ export async function confirmChange(
   const { errorStyle, note, progress } = terminal;
   const diff = before === undefined ? undefined : sourceDiff(before, after, errorStyle);
   if (diff === undefined) progress('Nothing runs yet in this environment.');
-  else if (diff === '') progress('The definition is the one that runs.');
+  else if (diff === '') progress('The definition already runs.');
   else progress(diff);
   if (variables.length > 0) progress(`Variables that are set: ${variables.join(', ')}`);
   if (yes) return;

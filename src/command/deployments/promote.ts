@@ -10,7 +10,7 @@ import { readTarget } from './rollback.ts';
 
 type PromoteOptions = { bot: string | undefined; message: string | undefined; yes: boolean };
 
-/** Deploys a staging deployment to production. Without an ID, the one that runs in staging. */
+/** Deploys a staging deployment to production. Without an ID, the active one of staging. */
 export async function promote(
   given: string | undefined,
   { bot, message, yes }: PromoteOptions,

@@ -19,7 +19,7 @@ type Entry = {
   candidates: string[];
 };
 
-/** What may follow each command, and each group of commands. */
+/** The possible next words after each command, and after each group of commands. */
 function entries(commands: readonly Command[]): Entry[] {
   const first = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? name))];
   const global = Object.keys(GLOBAL_OPTIONS).map((name) => `--${name}`);

@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { type Command, GLOBAL_OPTIONS, type Input, type Option } from './definition.ts';
 import { didYouMean } from './nearest.ts';
 
-/** What a command line asks for. */
+/** The request of a command line. */
 export type ParsedLine =
   | { asks: 'version' }
   /** @property command none: the help of all commands. */

@@ -16,7 +16,7 @@ type Check = {
 
 const LIMIT_MS = 60_000;
 
-/** Checks what a server in this directory needs, in a process with the settings of the server. */
+/** Checks the requirements of a server in this directory, in a process with the settings of the server. */
 export async function doctor(context: Context): Promise<void> {
   const { terminal, print } = context;
   const checks = [nodeCheck(), ...(await checkInChild(findInstallation(), context))];

@@ -16,7 +16,7 @@ export type Installation = {
   run(program: string): string[];
 };
 
-/** @throws Refusal that says how to get what is missing. */
+/** @throws Refusal with the command that installs the missing part. */
 export function findInstallation(): Installation {
   const root = findRoot(import.meta.dirname);
   if (root === undefined || !existsSync(join(root, 'src/start.mjs')))

@@ -6,7 +6,7 @@ import type { PageSource } from '../screens/guide/pages.ts';
 import { addressOf } from './links.ts';
 
 /**
- * Turns a page's Markdown into what the guide shows: headings with anchors, and links to files that are pages of the
+ * Converts a page's Markdown into the nodes of the guide: headings with anchors, and links to files that are pages of the
  * guide as links to those pages. Links to other files become plain text, because the guide has no repository beside it.
  *
  * @throws Error if the page has no title, or an element that the guide does not show.

@@ -14,7 +14,7 @@ export function ConversationScroll({
 }: {
   label: string;
   isBusy?: boolean | undefined;
-  /** What the region shows. A new last item leads to the end, and items that are added above leave the others in place. */
+  /** The items of the region. A new last item scrolls to the end, and items that are added above leave the others in place. */
   items: readonly { id: string }[];
   /** The last element grows with the stream. */
   children: ReactNode;

@@ -12,7 +12,7 @@ import { Tools } from './tools.tsx';
 import { grouped, isOpen, type PieceGroup, type Turn, textOf } from './turn.ts';
 import { TurnProblem } from './turn-problem.tsx';
 
-/** What can be done with a turn. The functions stay the same while the conversation grows. */
+/** The actions on a turn. The functions stay the same while the conversation grows. */
 export type TurnActions = {
   repeat(turn: Turn): void;
   edit(turn: Turn): void;
@@ -42,7 +42,10 @@ export const TurnView = memo(function TurnView({
       )}
       {message && (
         <p className="turn-message" dir="auto">
-          <span className="unseen">{user}: </span>
+          {/* With a direction of its own, it has no say in that of the message. */}
+          <span className="unseen" dir="ltr">
+            {user}:{' '}
+          </span>
           {message}
         </p>
       )}

@@ -14,14 +14,14 @@ export type Piece =
       from: number;
       /** How long the call took, once it is over and known. */
       ms?: number | undefined;
-      /** What the tool answered. Only stored calls have it. */
+      /** The answer of the tool. Only stored calls have it. */
       result?: string;
     };
 
 /** A message and its reply. */
 export type Turn = {
   id: string;
-  /** What was sent. Absent for a turn of an earlier visit. */
+  /** The request. Absent for a turn of an earlier visit. */
   call?: Call;
   /** The requests behind the reply. Absent for a turn of an earlier visit, and for one long past. */
   recording?: Recording | undefined;

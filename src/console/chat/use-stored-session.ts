@@ -19,7 +19,7 @@ export type SessionName = { botId: string; environment: Environment; sessionId: 
 
 type Found = NonNullable<NonNullable<ConversationQuery['bot']>['session']>;
 
-/** What is stored of a session. */
+/** The stored part of a session. */
 export type StoredSession = {
   /** As it was read last; `null` if it does not exist; absent before it is read. */
   session: Pick<Found, 'id' | 'turns' | 'lastSeenAt'> | null | undefined;
@@ -67,7 +67,7 @@ export function useStoredSession(name: SessionName, isNew = false): StoredSessio
     isReading: false,
   });
   const isCurrent = useRef(true);
-  // What is sent from then on stands in the view of the playground already.
+  // The view of the playground already shows messages that are sent after that.
   const hasRead = useRef(false);
 
   // One reading at a time, because each continues where the one before it ended.

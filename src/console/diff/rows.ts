@@ -18,7 +18,7 @@ export type DiffRow = {
   after?: DiffLine | undefined;
 };
 
-/** What a diff shows: rows, and places where rows are folded away. */
+/** The content of a diff: rows, and places with folded rows. */
 export type DiffItem =
   | { type: 'row'; at: number; row: DiffRow }
   | {

@@ -12,7 +12,7 @@ const LAYOUTS: { name: DiffLayout; label: string }[] = [
 ];
 
 type TextDiffProps = {
-  /** What the texts are, such as `Definition`. */
+  /** The kind of the texts, such as `Definition`. */
   label: string;
   /** The text before. Absent: there was none, so every line is new. */
   before: string | undefined;

@@ -73,7 +73,7 @@ function withoutEnds(before: string[], after: string[]): Change[] {
   ].filter(({ value }) => value.length > 0);
 }
 
-/** Joins what was removed and what was added in the same place. */
+/** Joins the removed and the added text of the same place. */
 function blocksOf(changes: Change[]): DiffBlock[] {
   const blocks: DiffBlock[] = [];
   let [firstBefore, firstAfter] = [1, 1];

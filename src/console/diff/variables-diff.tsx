@@ -4,7 +4,7 @@ import type { VariableChanges } from './variables.ts';
 /**
  * What happens to the variables, by name. Values never reach the browser.
  *
- * @param kept what the variables do that neither change nor go, such as `carried over`.
+ * @param kept the label of unchanged variables, such as `carried over`.
  */
 export function VariablesDiff({
   changes,

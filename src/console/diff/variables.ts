@@ -1,4 +1,4 @@
-/** What a deploy does to the variables of an environment, by their names. */
+/** The effect of a deploy on the variables of an environment, by their names. */
 export type VariableChanges = {
   /** They get a value for the first time. */
   added: string[];

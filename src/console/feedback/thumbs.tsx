@@ -2,7 +2,7 @@ import { IconButton } from '../parts/button.tsx';
 import './feedback.css';
 import type { Rating } from './use-rating.ts';
 
-/** Two buttons that rate a reply. The one that is pressed takes its rating back. */
+/** Two buttons that rate a reply. The pressed button removes its rating. */
 export function Thumbs({ own, give }: Pick<Rating, 'own' | 'give'>) {
   const toggle = (rating: 'UP' | 'DOWN') =>
     void give(own?.rating === rating ? undefined : { rating, note: own?.note ?? null });

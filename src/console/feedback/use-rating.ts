@@ -38,7 +38,7 @@ export function useMayRate(): boolean {
 export function useRating(runId: string, stored: readonly Given[]): Rating {
   const keyId = useViewer().apiKey.id;
   const storedOwn = stored.find((given) => given.keyId === keyId);
-  // What was given since the ratings were read. The next reading replaces it.
+  // The rating given since the ratings were read. The next read replaces it.
   const [given, setGiven] = useState<{ opinion: Opinion | undefined }>();
   const [wanted, setWanted] = useState<{ opinion: Opinion | undefined }>();
   const [problem, setProblem] = useState<Problem>();

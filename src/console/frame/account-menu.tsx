@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Icon } from '../parts/icon.tsx';
 import { Menu, MenuChoice, MenuItem } from '../parts/menu.tsx';
-import { planName } from '../screens/settings/plans.ts';
+import { planName } from '../server/plans.ts';
 import { session } from '../server/session.ts';
 import { useStore } from '../server/store.ts';
 import { useOptionalViewer, type Viewer } from '../server/viewer.ts';

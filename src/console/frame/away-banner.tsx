@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { Button } from '../parts/button.tsx';
 import { toast } from '../parts/toast.tsx';
+import { useNow } from '../parts/use-now.ts';
 import { connection, returns, tryNow } from '../server/connection.ts';
 import { useStore } from '../server/store.ts';
 
@@ -8,22 +9,20 @@ import { useStore } from '../server/store.ts';
 export function AwayBanner() {
   const state = useStore(connection);
   const returned = useStore(returns);
-  const [now, setNow] = useState(Date.now);
   useEffect(() => {
     if (returned > 0) toast('Parley is back.');
   }, [returned]);
-  useEffect(() => {
-    if (!state.isAway) return undefined;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [state]);
   if (!state.isAway) return null;
-  const seconds = Math.max(0, Math.ceil((state.nextTry - now) / 1_000));
   return (
     <div className="banner" role="alert">
-      Parley does not answer. {seconds > 0 ? `Trying again in ${seconds} s.` : 'Trying again…'}
+      Parley does not answer. <Countdown key={state.nextTry} until={state.nextTry} />
       <Button onClick={() => void tryNow()}>Try now</Button>
     </div>
   );
+}
+
+/** @param props.until the time of the next request, in milliseconds since the epoch */
+function Countdown({ until }: { until: number }) {
+  const seconds = Math.max(0, Math.ceil((until - useNow(Date.now, 1_000)) / 1_000));
+  return seconds > 0 ? `Trying again in ${seconds} s.` : 'Trying again…';
 }

@@ -1,7 +1,7 @@
 import { Viewer } from '../../operations/console/operations.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { SignInForm } from '../screens/sign-in/sign-in-form.tsx';
 import { ask } from '../server/operations.ts';
+import { SignInForm } from './sign-in-form.tsx';
 
 /** Asks for a key over the open screen, so that nothing typed is lost. Another account's key begins from the start. */
 export function SignInAgain({ accountId }: { accountId: string }) {

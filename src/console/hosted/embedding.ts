@@ -13,7 +13,7 @@ export type Embedding = {
   theme: 'light' | 'dark' | undefined;
   /** Whether the page around the widget gives the token of a known user. */
   hasTokens: boolean;
-  /** What the widget keeps for this page. */
+  /** The values that the widget stores for this page. */
   kept: string | undefined;
   send(message: ToWidget): void;
   /** Asks the page around the widget for a token. @throws Error if it gives none within 30 seconds. */

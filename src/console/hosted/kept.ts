@@ -1,7 +1,7 @@
 import { keep, recall } from '../frame/storage.ts';
 import type { Embedding } from './embedding.ts';
 
-/** What is kept of a visitor's conversation with a bot. */
+/** The stored part of a visitor's conversation with a bot. */
 export type Kept = {
   /** Continues the session. */
   resume?: string | undefined;

@@ -76,7 +76,10 @@ const TurnMessages = memo(function TurnMessages({
     <>
       {message && (
         <p className="message-own" dir="auto">
-          <span className="unseen">You: </span>
+          {/* With a direction of its own, it has no say in that of the message. */}
+          <span className="unseen" dir="ltr">
+            You:{' '}
+          </span>
           {message}
         </p>
       )}

@@ -1,4 +1,4 @@
-/** What the server wrote into the page. */
+/** The data that the server wrote into the page. */
 export type Page = {
   /** The id of the bot. */
   bot: string;

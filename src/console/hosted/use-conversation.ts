@@ -36,7 +36,7 @@ export type Conversation = {
   reload(): Promise<void>;
   /** Begins another session. */
   startOver(): void;
-  /** Deletes the session with what the bot remembers. */
+  /** Deletes the session with its memory. */
   forget(): Promise<void>;
 };
 

@@ -11,7 +11,7 @@ export function Choices({ label, children }: { label: string; children: ReactNod
   );
 }
 
-/** One choice with what it means. A choice that is not available says why. */
+/** One choice with its explanation. An unavailable choice shows the reason. */
 export function Choice({
   type = 'checkbox',
   name,

@@ -1,4 +1,4 @@
-import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ComponentProps, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import './dialog.css';
 
@@ -12,7 +12,8 @@ type ModalProps = Pick<ComponentProps<'dialog'>, 'aria-label' | 'aria-labelledby
 /** A modal dialog without a look. While it is open the page below it is inert. Escape and a click beside it close it. */
 export function Modal({ onClose, children, ...rest }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // A dialog returns the focus only if it closes before it leaves the page, which a layout effect does.
+  useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
     // Opening moves the focus to the first control, which is the button that closes.

@@ -4,7 +4,7 @@ import './field.css';
 type FieldProps = {
   label: string;
   hint?: ReactNode;
-  /** What is wrong with the value. It takes the place of the hint. */
+  /** The problem of the value. It replaces the hint. */
   error?: string | undefined;
 };
 

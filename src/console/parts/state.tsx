@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import type { Problem } from '../server/problem.ts';
-import { Button } from './button.tsx';
+import { isMissingBot, type Problem } from '../server/problem.ts';
+import { Button, ButtonLink } from './button.tsx';
 import { Id } from './copy.tsx';
 import { Icon } from './icon.tsx';
 import './state.css';
@@ -15,9 +15,22 @@ export function Empty({ title, children }: { title: string; children: ReactNode 
   );
 }
 
+/** Stands in place of a screen whose bot is missing, and leads to the bots that exist. */
+export function NoBot() {
+  return (
+    <Empty title="There is no such bot">
+      <p role="alert">
+        It was deleted, it belongs to another account, or your key is limited to other bots.
+      </p>
+      <ButtonLink href="/bots">Go to your bots</ButtonLink>
+    </Empty>
+  );
+}
+
 /** Stands where data would stand if reading it failed. It counts down to the time at which trying again may help. */
 export function Failed({ problem, onRetry }: { problem: Problem; onRetry(): void }) {
   const seconds = useSecondsLeft(problem);
+  if (isMissingBot(problem)) return <NoBot />;
   return (
     <div className="state">
       <span className="state-icon">

@@ -1,6 +1,7 @@
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
+import type { Problem } from '../server/problem.ts';
 import { Button } from './button.tsx';
-import { Skeleton } from './state.tsx';
+import { Failed, Skeleton } from './state.tsx';
 import './table.css';
 
 const ROWS = ['a', 'b', 'c'];
@@ -16,12 +17,33 @@ export function WholeRow({ columns, children }: { columns: number; children: Rea
   );
 }
 
-/** The last row of a list that goes on. */
-export function MoreRow({ columns, onMore }: { columns: number; onMore(): void }) {
+/** Shows the page after a cursor. Absent unless the page is the last shown one. */
+export type OnMore = ((cursor: string) => void) | undefined;
+
+/** The first page of a list, and each further page that was requested. @param props.page makes the body of a page */
+export function Pages({ page }: { page(after: string | null, onMore: OnMore): ReactNode }) {
+  const [cursors, setCursors] = useState<(string | null)[]>([null]);
+  const onMore = (cursor: string) => setCursors([...cursors, cursor]);
+  return cursors.map((after, at) => (
+    <Fragment key={after}>{page(after, at === cursors.length - 1 ? onMore : undefined)}</Fragment>
+  ));
+}
+
+/** The last row of a list that has a further page. */
+export function MoreRow({
+  columns,
+  pageInfo: { hasNextPage, endCursor },
+  onMore,
+}: {
+  columns: number;
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  onMore: OnMore;
+}) {
+  if (!onMore || !hasNextPage || endCursor === null) return null;
   return (
     <tr className="table-more">
       <td colSpan={columns}>
-        <Button onClick={onMore}>Show more</Button>
+        <Button onClick={() => onMore(endCursor)}>Show more</Button>
       </td>
     </tr>
   );
@@ -47,5 +69,26 @@ export function SkeletonRows({ columns, className }: { columns: number; classNam
         </tr>
       ))}
     </tbody>
+  );
+}
+
+/** The body of a table without its data: placeholders while it loads, or the problem. */
+export function MissingRows({
+  columns,
+  className,
+  problem,
+  onRetry,
+}: {
+  columns: number;
+  className?: string;
+  problem: Problem | undefined;
+  onRetry(): void;
+}) {
+  if (!problem)
+    return <SkeletonRows columns={columns} {...(className !== undefined && { className })} />;
+  return (
+    <WholeRow columns={columns}>
+      <Failed problem={problem} onRetry={onRetry} />
+    </WholeRow>
   );
 }

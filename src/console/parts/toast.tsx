@@ -10,7 +10,7 @@ const SHOWN_MS = 6_000;
 const UNDO_MS = 12_000;
 let last = 0;
 
-/** Says briefly what was done. @param undo reverses it; absent if that is not possible. */
+/** Confirms an action in one line. @param undo reverses it; absent if that is not possible. */
 export function toast(text: string, undo?: () => unknown): void {
   last += 1;
   toasts.set([...toasts.get(), { id: last, text, undo }]);

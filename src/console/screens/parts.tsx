@@ -161,7 +161,11 @@ export default function Parts() {
                   1,204
                 </td>
               </tr>
-              <MoreRow columns={3} onMore={() => toast('More.')} />
+              <MoreRow
+                columns={3}
+                pageInfo={{ hasNextPage: true, endCursor: '' }}
+                onMore={() => {}}
+              />
             </tbody>
             <SkeletonRows columns={3} />
           </table>

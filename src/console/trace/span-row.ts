@@ -2,7 +2,7 @@
 export type SpanRow = {
   id: string;
   label: string;
-  /** What the span is about, such as the name of a tool. */
+  /** The subject of the span, such as the name of a tool. */
   detail?: string | undefined;
   /** The number of spans around this one. */
   depth: number;

@@ -13,7 +13,7 @@ const STEPS: Record<string, string> = {
 };
 
 /**
- * The rows of a stored trace: each span below the one that it belongs to. A span whose parent is missing, or is below
+ * The rows of a stored trace: each span below its parent. A span whose parent is missing, or is below
  * the span itself, stands at the top level.
  */
 export function rowsOf(spans: readonly StoredSpan[]): SpanRow[] {

@@ -18,7 +18,7 @@ declare global {
   }
 }
 
-/** Time that the chat page has, once its frame has loaded, to say that it is ready. */
+/** Time limit for the chat page to report that it is ready after its frame has loaded. */
 const READY_LIMIT_MS = 3_000;
 
 const UNAVAILABLE = 'The chat is not available here.';
@@ -34,7 +34,7 @@ function createWidget({ src, dataset }: HTMLScriptElement): Parley {
   if (theme) fragment.set('theme', theme);
   if (tokenUrl !== undefined) fragment.set('tokens', '1');
 
-  /** What the chat page keeps if the browser blocks the storage of its frame. */
+  /** The values of the chat page if the browser blocks the storage of its frame. */
   const name = `parley:chat:${bot}`;
   const listeners = new Set<Listener>();
   let isReady = false;
@@ -89,7 +89,7 @@ function createWidget({ src, dataset }: HTMLScriptElement): Parley {
     button.focus();
   };
 
-  // A frame loads even if the page is missing or may not be framed here. Only the chat page says that it is ready.
+  // A frame loads even if the page is missing or may not be framed here. Only the chat page reports that it is ready.
   frame.addEventListener('load', () =>
     setTimeout(() => {
       if (!isReady) show('unavailable');

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../../errors.ts';
 import type { Bot } from '../../generated/prisma/client.ts';
-import { hasOwnOrigin } from '../console/own-page.ts';
+import { hasOwnOrigin } from '../own-page.ts';
 
 /**
  * Whether a visitor's request comes from a page of an allowed origin: that of the request's own host, that of the

@@ -58,7 +58,7 @@ function headersFor(webOrigins: string[]) {
   return pageHeaders({ 'img-src': "'self'", 'frame-ancestors': ancestors || "'none'" });
 }
 
-/** Writes what the page shows into its template. */
+/** Writes the content of the page into its template. */
 function fill(template: string, bot: string, { name, welcome, suggestions }: ChatPage): string {
   const values: Record<string, string> = {
     bot,

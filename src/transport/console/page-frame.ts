@@ -5,7 +5,7 @@ import { readConsoleFile } from './files.ts';
 export type FramedPage = {
   /** The heading in the bar. */
   title: string;
-  /** What the page needs in its head. */
+  /** The elements of the page's head. */
   head: Html;
   /** What stands in the bar beside the title. */
   actions: Html;

@@ -6,9 +6,9 @@ import { networkOf, rateLimitExceeded } from '../../accounts/limits.ts';
 import type { SignInCodes } from '../../accounts/sign-in-codes.ts';
 import { GatewayError, invalidInput, problemsOf, toGatewayError } from '../../errors.ts';
 import { expected } from '../../input.ts';
+import { cookieWith, cookieWithout, readCookie } from '../console-cookie.ts';
+import { assertFromConsole } from '../own-page.ts';
 import { type Limiter, quotaHeaders } from '../rate-limit.ts';
-import { cookieWith, cookieWithout, readCookie } from './cookie.ts';
-import { assertFromConsole } from './own-page.ts';
 
 const secret = z.string(expected('a string')).max(256, 'must not be longer than 256 characters');
 const signIn = z.union([z.strictObject({ key: secret }), z.strictObject({ code: secret })], {

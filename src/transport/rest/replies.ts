@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ERROR_STATUS, readErrorCode } from '../../errors.ts';
+import type { ErrorBody } from '../error-body.ts';
 import { exampleId } from './wire.ts';
 
 const errorCode = z
@@ -39,7 +40,7 @@ export const errorReply = z
       })
       .meta({ description: 'Why the request failed.' }),
   })
-  .meta({ id: 'Error' });
+  .meta({ id: 'Error' }) satisfies z.ZodType<ErrorBody>;
 
 export function nextCursor() {
   return z

@@ -13,7 +13,7 @@ import { PAGES } from './pages.ts';
 
 const RUN_ID = /^run_[0-9a-z]{26}$/;
 
-/** The commands for a text, and a note on what is missing among them. */
+/** The commands for a text, and a note on the missing ones. */
 export function useCommands(text: string): { commands: Command[]; note: string | undefined } {
   const [location, navigate] = useLocation();
   const ofRun = useStore(shownBot);

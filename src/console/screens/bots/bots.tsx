@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { Bots as BotsQuery } from '../../../operations/console/operations.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
-import { Empty, Failed } from '../../parts/state.tsx';
-import { MoreRow, SkeletonRows, WholeRow } from '../../parts/table.tsx';
+import { Empty } from '../../parts/state.tsx';
+import { MissingRows, MoreRow, type OnMore, Pages, WholeRow } from '../../parts/table.tsx';
 import { useServerQuery } from '../../server/operations.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { BotRow, type ListedBot } from './bot-row.tsx';
@@ -19,7 +19,6 @@ const COLUMNS = 8;
 
 /** The list of the account's bots: what runs where, and how the last day went. */
 export function Bots() {
-  const [cursors, setCursors] = useState<(string | null)[]>([null]);
   const mayCreate = useScope('ADMIN');
   return (
     <Screen
@@ -36,18 +35,12 @@ export function Bots() {
         )
       }
     >
-      <BotPages cursors={cursors} onMore={(cursor) => setCursors([...cursors, cursor])} />
+      <BotTable />
     </Screen>
   );
 }
 
-function BotPages({
-  cursors,
-  onMore,
-}: {
-  cursors: (string | null)[];
-  onMore(cursor: string): void;
-}) {
+function BotTable() {
   const [renamed, setRenamed] = useState<ListedBot>();
   const [chatting, setChatting] = useState<ListedBot>();
   const [leaving, setLeaving] = useState<ListedBot>();
@@ -68,17 +61,17 @@ function BotPages({
             </th>
           </tr>
         </thead>
-        {cursors.map((after, at) => (
-          <BotPage
-            key={after}
-            after={after}
-            isLast={at === cursors.length - 1}
-            onMore={onMore}
-            onRename={setRenamed}
-            onWebChat={setChatting}
-            onDelete={setLeaving}
-          />
-        ))}
+        <Pages
+          page={(after, onMore) => (
+            <BotPage
+              after={after}
+              onMore={onMore}
+              onRename={setRenamed}
+              onWebChat={setChatting}
+              onDelete={setLeaving}
+            />
+          )}
+        />
       </table>
       {renamed && <RenameBotDialog bot={renamed} onClose={() => setRenamed(undefined)} />}
       {chatting && <WebChatDialog bot={chatting} onClose={() => setChatting(undefined)} />}
@@ -89,29 +82,21 @@ function BotPages({
 
 function BotPage({
   after,
-  isLast,
   onMore,
   onRename,
   onWebChat,
   onDelete,
 }: {
   after: string | null;
-  isLast: boolean;
-  onMore(cursor: string): void;
+  onMore: OnMore;
   onRename(bot: ListedBot): void;
   onWebChat(bot: ListedBot): void;
   onDelete(bot: ListedBot): void;
 }) {
   const { data, problem, retry } = useServerQuery(BotsQuery, { first: PAGE, after });
   const stats = useStats({ first: PAGE, after });
-  if (!data) {
-    if (!problem) return <SkeletonRows columns={COLUMNS} className="bot" />;
-    return (
-      <WholeRow columns={COLUMNS}>
-        <Failed problem={problem} onRetry={retry} />
-      </WholeRow>
-    );
-  }
+  if (!data)
+    return <MissingRows columns={COLUMNS} className="bot" problem={problem} onRetry={retry} />;
   const { edges, pageInfo } = data.bots;
   if (edges.length === 0 && after === null)
     return (
@@ -131,9 +116,7 @@ function BotPage({
           onDelete={() => onDelete(node)}
         />
       ))}
-      {isLast && pageInfo.hasNextPage && pageInfo.endCursor && (
-        <MoreRow columns={COLUMNS} onMore={() => onMore(pageInfo.endCursor ?? '')} />
-      )}
+      <MoreRow columns={COLUMNS} pageInfo={pageInfo} onMore={onMore} />
     </tbody>
   );
 }

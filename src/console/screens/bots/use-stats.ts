@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { BotStats, type BotStatsQuery } from '../../../operations/console/operations.ts';
-import { serverNow } from '../../server/clock.ts';
+import { endOfMinute } from '../../server/clock.ts';
 import { useServerQuery } from '../../server/operations.ts';
 import type { Problem } from '../../server/problem.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
@@ -9,7 +9,7 @@ const HOUR_MS = 60 * 60 * 1_000;
 
 type Numbers = BotStatsQuery['bots']['edges'][number]['node']['stats'];
 
-/** What is known about a bot's last day. */
+/** The statistics of a bot's last day, or the reason why they are missing. */
 export type Stats =
   | { state: 'known'; numbers: Numbers }
   | { state: 'reading' }
@@ -18,10 +18,10 @@ export type Stats =
 /** The last 24 hours of the bots of one page, read anew when the tab is shown again. */
 export function useStats(page: { first: number; after: string | null }): { of(id: string): Stats } {
   const mayRead = useScope('RUNS');
-  const [now, setNow] = useState(lastMinute);
+  const [now, setNow] = useState(endOfMinute);
   useEffect(() => {
     const look = () => {
-      if (document.visibilityState === 'visible') setNow(lastMinute());
+      if (document.visibilityState === 'visible') setNow(endOfMinute());
     };
     document.addEventListener('visibilitychange', look);
     return () => document.removeEventListener('visibilitychange', look);
@@ -45,11 +45,6 @@ export function useStats(page: { first: number; after: string | null }): { of(id
     [known, mayRead, problem],
   );
   return { of };
-}
-
-/** The end of this minute, so that a view opened twice within it asks once. */
-function lastMinute(): number {
-  return Math.ceil(serverNow() / 60_000) * 60_000;
 }
 
 function reasonOf({ message, requestId }: Problem): string {

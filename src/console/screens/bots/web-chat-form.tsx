@@ -11,7 +11,7 @@ import { toast } from '../../parts/toast.tsx';
 import { useMutate } from '../../server/operations.ts';
 import { detailFor, type Problem } from '../../server/problem.ts';
 
-/** A bot with what the dialog shows of it. */
+/** A bot with the fields that the dialog shows. */
 export type WebChatBot = NonNullable<WebChatQuery['bot']>;
 
 /** The settings of a chat page. */

@@ -2,9 +2,9 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { RatingCounts } from '../../feedback/rating-counts.tsx';
 import { duration, LocalTime } from '../../parts/time.tsx';
+import { CHANNELS, ENVIRONMENTS, KINDS } from '../../runs/words.ts';
 import { RunBadge } from '../run/run-badge.tsx';
 import type { ShownRun } from '../run/use-run.ts';
-import { CHANNELS, ENVIRONMENTS, KINDS } from '../run/words.ts';
 
 const NONE = <span className="faint">none</span>;
 const count = (value: number) => value.toLocaleString('en');

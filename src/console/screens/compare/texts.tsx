@@ -5,7 +5,7 @@ import type { ShownRun } from '../run/use-run.ts';
 
 const NAMES = { beforeName: 'first run', afterName: 'second run' };
 
-/** What was asked and answered: once where both are the same, else their difference. */
+/** The message and the reply of both runs: once if they are equal, else their difference. */
 export function Texts({ one, two }: { one: ShownRun; two: ShownRun }) {
   return (
     <>

@@ -20,7 +20,7 @@ import '../../parts/pairs.css';
 
 type Shown = 'previous' | 'running' | 'source';
 
-/** What a deployment changed, how it differs from what runs now, its source, and what can be done with it. */
+/** The changes of a deployment, its difference to the active one, its source and its actions. */
 export function Details({ deployment }: { deployment: ShownDeployment }) {
   const { bot, environment, previous, diagnostics } = deployment;
   const [search, setSearch] = useSearchParams();

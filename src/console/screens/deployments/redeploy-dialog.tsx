@@ -13,7 +13,7 @@ import { TextField } from '../../parts/field.tsx';
 import { toast } from '../../parts/toast.tsx';
 import type { ShownDeployment } from './use-deployment.ts';
 
-/** Shows what a rollback or a promotion changes, and does it. Then it opens the new deployment. */
+/** Shows the changes of a rollback or a promotion, and performs it. Then it opens the new deployment. */
 export function RedeployDialog({
   deployment,
   kind,
@@ -81,7 +81,7 @@ export function RedeployDialog({
   );
 }
 
-/** What the change does, in words. */
+/** The change, in words. */
 function sentence({
   kind,
   name,

@@ -1,7 +1,7 @@
 import { parse } from '@humanwhocodes/momoa';
 import { isRecord } from '../../server/record.ts';
 
-/** What a text says as the `context` of a message: nothing, an object, or what is wrong with it. */
+/** A text read as the `context` of a message: nothing, an object, or its problem. */
 export type ContextReading = {
   value?: Record<string, unknown> | undefined;
   fault?: ContextFault | undefined;

@@ -8,6 +8,6 @@ export type Half = {
   label: string;
   isDeployed: boolean;
   chat: Chat;
-  /** What is stored from before this view. */
+  /** The turns that were stored before this view opened. */
   earlier: StoredSession;
 };

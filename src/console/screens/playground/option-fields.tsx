@@ -62,7 +62,7 @@ export function OptionFields({
   );
 }
 
-/** What is wrong with an idempotency key. Source: the API document, "Idempotency". */
+/** The problem of an idempotency key. Source: the API document, "Idempotency". */
 export function keyFault(key: string): string | undefined {
   return /^[\x21-\x7e]*$/.test(key) ? undefined : 'A key has only visible ASCII characters.';
 }

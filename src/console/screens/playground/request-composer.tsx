@@ -1,4 +1,4 @@
-import { type RefObject, useState } from 'react';
+import { type RefObject, useMemo, useState } from 'react';
 import { Composer } from '../../chat/composer.tsx';
 import { loadMarkdown } from '../../chat/reply-text.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -100,9 +100,9 @@ function PanelButton({
 
 function ContextSummary({ draft: { reading } }: { draft: Draft }) {
   const { value, fault } = reading;
+  const text = useMemo(() => value && JSON.stringify(value), [value]);
   if (fault) return <span>has an error</span>;
-  if (!value) return null;
-  const text = JSON.stringify(value);
+  if (!text) return null;
   return <span className="mono cut">{text.length > 32 ? `${text.slice(0, 31)}…` : text}</span>;
 }
 

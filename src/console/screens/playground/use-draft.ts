@@ -2,7 +2,7 @@ import { useDeferredValue, useMemo, useState } from 'react';
 import { isRecord } from '../../server/record.ts';
 import { type ContextReading, readContext } from './context-json.ts';
 
-/** What is typed and not yet sent. It outlives a change of the session, but not the tab. */
+/** The input that is not sent yet. It outlives a change of the session, but not the tab. */
 export type Draft = {
   message: string;
   context: string;

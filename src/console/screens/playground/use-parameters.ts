@@ -5,7 +5,7 @@ export type TabName = (typeof TABS)[number];
 
 export type EnvironmentName = 'PRODUCTION' | 'STAGING';
 
-/** What the playground's address says, so that it survives a reload and can be shared. */
+/** The parameters of the playground's address, so that its state survives a reload and can be shared. */
 export type Parameters = {
   sessionId: string | undefined;
   environment: EnvironmentName;

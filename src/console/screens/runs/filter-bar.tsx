@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
-import { FILTER_NAMES, type FilterName, type Filters } from './filter.ts';
+import { FILTER_NAMES, type FilterName, type Filters } from '../../runs/filter.ts';
 import { FilterChip } from './filter-chip.tsx';
 import { CHIP_NAMES, CHIPS, type ChipName } from './filter-words.ts';
 import './filter-bar.css';
@@ -12,7 +12,7 @@ const PAUSE_MS = 120;
 
 export type FilterChange = Partial<Record<FilterName, string>>;
 
-/** The conditions on the runs, each with what is wrong with it. */
+/** The conditions on the runs, each with its problem. */
 export function FilterBar({
   filters,
   onChange,

@@ -1,5 +1,5 @@
-import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from '../run/words.ts';
-import { FILTER_NAMES, type FilterName } from './filter.ts';
+import { FILTER_NAMES, type FilterName } from '../../runs/filter.ts';
+import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from '../../runs/words.ts';
 
 /** A condition that a chip shows and changes. */
 export type ChipName = Exclude<FilterName, 'text' | 'range' | 'from' | 'to' | 'date'>;

@@ -1,13 +1,13 @@
 import { Link, useSearchParams } from 'wouter';
 import { IconButton } from '../../parts/button.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
+import { runAddress } from '../../runs/filter.ts';
 import { RunActions } from '../run/run-actions.tsx';
 import { RunBadge } from '../run/run-badge.tsx';
 import { RunBody } from '../run/run-body.tsx';
 import { RunLoading } from '../run/run-loading.tsx';
 import { placeIn, withPlace } from '../run/run-place.ts';
 import { useRun } from '../run/use-run.ts';
-import { runAddress } from './filter.ts';
 import './run-panel.css';
 
 /** A run beside the list. */

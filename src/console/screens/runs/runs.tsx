@@ -5,12 +5,14 @@ import { Screen } from '../../frame/screen.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, ButtonLink, IconButton } from '../../parts/button.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
-import { Empty, Failed } from '../../parts/state.tsx';
+import { Empty, Failed, NoBot } from '../../parts/state.tsx';
+import { type Filters, filterAt, readFilters, withFilters } from '../../runs/filter.ts';
+import { endOfMinute } from '../../server/clock.ts';
+import { isMissingBot } from '../../server/problem.ts';
 import { useScope } from '../../server/viewer.ts';
 import { placeIn, withPlace } from '../run/run-place.ts';
 import { ColumnMenu } from './column-menu.tsx';
 import { CompareBar } from './compare-bar.tsx';
-import { type Filters, filterAt, lastMinute, readFilters, withFilters } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { RunPanel } from './run-panel.tsx';
 import { RunTable } from './run-table.tsx';
@@ -42,7 +44,7 @@ function ReadRuns({ botId }: { botId: string }) {
   const filters = useFilters(search);
   // A period that ends now begins where it began when it was chosen.
   const [filter, now] = useMemo(() => {
-    const minute = lastMinute();
+    const minute = endOfMinute();
     return [filterAt(filters, minute), minute] as const;
   }, [filters]);
   const pages = useRuns(botId, filter);
@@ -62,6 +64,12 @@ function ReadRuns({ botId }: { botId: string }) {
     );
     return true;
   };
+  if (pages.problem && isMissingBot(pages.problem))
+    return (
+      <Screen title="Runs">
+        <NoBot />
+      </Screen>
+    );
   return (
     <Screen
       title="Runs"
@@ -150,7 +158,7 @@ function ReadRuns({ botId }: { botId: string }) {
 function useFilters(search: URLSearchParams): Filters {
   const read = readFilters(search);
   const text = JSON.stringify(read);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for what was read
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text stands for the filters
   return useMemo(() => read, [text]);
 }
 

@@ -4,7 +4,7 @@ import { Choice, Choices } from '../../parts/choices.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Popover } from '../../parts/popover.tsx';
-import { type FilterName, type Filters, RANGES } from './filter.ts';
+import { type FilterName, type Filters, RANGES } from '../../runs/filter.ts';
 
 type TimeChange = Partial<Record<FilterName, string>>;
 

@@ -1,13 +1,13 @@
 import type { Environment } from '../../../operations/console/operations.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
-import { ENVIRONMENTS } from '../run/words.ts';
+import { ENVIRONMENTS } from '../../runs/words.ts';
 
-/** What of a bot's sessions the address selects. */
+/** The part of a bot's sessions that the address selects. */
 export type Place = {
   environment: Environment;
   /** The id of the open session. */
   user: string | undefined;
-  /** What shows of the open session where its conversation and its memory have no room beside each other. */
+  /** The shown part of the open session if the window is too narrow for its conversation beside its memory. */
   tab: 'conversation' | 'memory';
 };
 

@@ -13,7 +13,7 @@ import { ForgetDialog } from './forget-dialog.tsx';
 import { runsAddress, sessionsAddress } from './place.ts';
 import { turnsText } from './session-list.tsx';
 
-/** The id of a session, its figures, and what can be done with it. */
+/** The id of a session, its figures, and its actions. */
 export function SessionHead({
   name,
   session,

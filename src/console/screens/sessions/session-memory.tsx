@@ -13,7 +13,7 @@ import { FactDialog } from './fact-dialog.tsx';
 /** Characters of a value from which it scrolls by itself. */
 const LONG = 400;
 
-/** What a bot remembers about the user of a session: facts that can be added, changed and deleted. */
+/** The memory of a session: facts that can be added, changed and deleted. */
 export function SessionMemory({
   name,
   facts,

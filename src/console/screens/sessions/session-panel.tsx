@@ -10,7 +10,7 @@ import {
 import { ButtonLink } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
-import { ENVIRONMENTS } from '../run/words.ts';
+import { ENVIRONMENTS } from '../../runs/words.ts';
 import { type Place, runsAddress, sessionsAddress } from './place.ts';
 import { SessionHead } from './session-head.tsx';
 import { SessionMemory } from './session-memory.tsx';

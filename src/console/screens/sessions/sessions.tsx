@@ -4,6 +4,8 @@ import { LackingScope } from '../../frame/lacking-scope.tsx';
 import { Screen } from '../../frame/screen.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { Segments } from '../../parts/segments.tsx';
+import { NoBot } from '../../parts/state.tsx';
+import { isMissingBot } from '../../server/problem.ts';
 import { useScope } from '../../server/viewer.ts';
 import { type Place, placeIn, searchOf } from './place.ts';
 import { SessionList } from './session-list.tsx';
@@ -13,7 +15,7 @@ import './session-list.css';
 import './sessions.css';
 import { useSessions } from './use-sessions.ts';
 
-/** The sessions of a bot, and the one that is open beside them. The address holds both. */
+/** The sessions of a bot, and the open one beside them. The address holds both. */
 export default function Sessions({ botId }: { botId: string }) {
   const mayRead = useScope('RUNS');
   if (!mayRead)
@@ -64,6 +66,12 @@ function SessionsOf({
 }) {
   const { environment, user } = place;
   const pages = useSessions(botId, environment);
+  if (pages.problem && isMissingBot(pages.problem))
+    return (
+      <Screen title="Sessions">
+        <NoBot />
+      </Screen>
+    );
   return (
     <Screen
       title="Sessions"

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 import { SessionRuns } from '../../../operations/console/operations.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
+import { isActive } from '../../runs/words.ts';
 import { followAlways } from '../../server/follow.ts';
 import { session } from '../../server/session.ts';
 import { useStore } from '../../server/store.ts';
 import { useVisible } from '../../server/visible.ts';
-import { isActive } from '../run/words.ts';
 
 /**
  * Follows the runs of a session. A hidden tab does not.

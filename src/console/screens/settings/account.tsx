@@ -2,8 +2,8 @@ import { Link } from 'wouter';
 import { Id } from '../../parts/copy.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
+import { planName, scopeName } from '../../server/plans.ts';
 import { useViewer } from '../../server/viewer.ts';
-import { planName, scopeName } from './plans.ts';
 import { Section } from './section.tsx';
 
 /** The signed-in account with its limits, and the key of this session. */

@@ -4,7 +4,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Refused } from '../../parts/state.tsx';
 import type { Problem } from '../../server/problem.ts';
 
-/** A new secret with the name of what it belongs to. */
+/** A new secret with the name of its key or account. */
 export type Issued = {
   title: string;
   secret: string;

@@ -12,7 +12,7 @@ import { useServerQuery } from '../../server/operations.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
 import { Section } from './section.tsx';
 
-/** The version of the server, and for operators what it depends on and whom it lets in. */
+/** The version of the server, and for operators its dependencies and access settings. */
 export function ServerSettings() {
   const isOperator = useScope('OPERATOR');
   const { data, problem, isLoading, retry } = useServerQuery(Server, { isOperator });

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { BotExists } from '../../../operations/console/operations.ts';
 import { ask } from '../../server/operations.ts';
 
-/** What is known about an id while it is typed. */
+/** The state of an id while it is typed. */
 export type IdCheck = { state: 'unknown' } | { state: 'free' } | { state: 'wrong'; reason: string };
 
 const PAUSE_MS = 300;
@@ -19,7 +19,7 @@ export function idFrom(name: string): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-/** What is wrong with an id before the server is asked. */
+/** The problem of an id, checked without a request. */
 export function idFault(id: string): string | undefined {
   if (id.length > 64) return 'An id has at most 64 characters.';
   if (!/^[\w-]*$/.test(id)) return 'An id has only letters, digits, "_" and "-".';

@@ -6,7 +6,7 @@ import { useChat } from '../../chat/use-chat.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
 
-/** A short conversation with the bot. It goes on in the playground. */
+/** A short conversation with the bot. It continues in the playground. */
 export function TalkStep({ botId }: { botId: string }) {
   const chat = useChat();
   const mayChat = useScope('CHAT');

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import { DeployPanel } from '../../deploy/deploy-panel.tsx';
 import { ENVIRONMENT_NAMES } from '../../deploy/version.ts';
 import { Screen } from '../../frame/screen.tsx';
@@ -54,6 +54,7 @@ export function Workspace({
   const [read, setRead] = useState<Findings>();
   const [renaming, setRenaming] = useState<Renaming>();
   const [target, setTarget] = useState(environment);
+  const body = useRef<HTMLDivElement>(null);
   const work = useWork({ place, running, start, editor });
   const findings = read?.findings ?? NONE;
   const deployed = running?.envNames;
@@ -82,6 +83,13 @@ export function Workspace({
     if (found) setRenaming(found);
     else toast('Put the cursor on a fact, an input, a capability or a group to rename it.');
   };
+  const openDeploy = () => {
+    onPanel('deploy');
+    // From its tab, the next Tab key reaches the panel.
+    requestAnimationFrame(() =>
+      body.current?.querySelector<HTMLElement>('[data-name="deploy"]')?.focus(),
+    );
+  };
   const endRenaming = () => {
     setRenaming(undefined);
     // A closing dialog does not find the editor's text field, which is in a shadow root.
@@ -104,13 +112,13 @@ export function Workspace({
           <span className="studio-format">
             <Button onClick={format}>Format</Button>
           </span>
-          <Button look="primary" onClick={() => onPanel('deploy')}>
+          <Button look="primary" onClick={openDeploy}>
             Deploy…
           </Button>
         </>
       }
     >
-      <div className="studio" data-panel={panel}>
+      <div className="studio" ref={body} data-panel={panel}>
         <div className="studio-main">
           {editor && work.isStale && work.isChanged && (
             <StaleBar
@@ -166,7 +174,7 @@ export function Workspace({
               <div className="studio-deploy">
                 <DeployPanel
                   botId={botId}
-                  source={read.syntax.source.text}
+                  source={editor?.text() ?? read.syntax.source.text}
                   environment={target}
                   onEnvironment={setTarget}
                   onGoTo={jumpToFinding}

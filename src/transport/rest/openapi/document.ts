@@ -34,7 +34,7 @@ export function describeApi(publicUrl?: string): OpenApiDocument {
       summary: 'A gateway that hosts conversational agents.',
       description:
         'Send an API key with every request, as `Authorization: Bearer <API_KEY>`. Keep keys on your servers, never in ' +
-        'web pages. Bodies are JSON of at most 1 MiB. The URL and the headers hold at most 16 KiB together. Rate limits apply per account; the headers of each response report what is left. ' +
+        'web pages. Bodies are JSON of at most 1 MiB. The URL and the headers hold at most 16 KiB together. Rate limits apply per account; the headers of each response report the remaining requests. ' +
         'Unknown query parameters are rejected. Bodies may have unknown fields, but none that nearly names a known ' +
         'field; deploys and rollbacks reject all of them. Responses may gain fields.',
       contact: { name: 'The operator of this server', ...(publicUrl && { url: publicUrl }) },

@@ -1,7 +1,7 @@
-import { useState } from 'react';
-import { CodeBlock } from '../../../parts/copy.tsx';
+import { useDeferredValue, useMemo, useState } from 'react';
 import { Segments } from '../../../parts/segments.tsx';
 import type { Call } from '../../../server/call.ts';
+import { LongCode } from './long-code.tsx';
 import { LANGUAGES, type Language, sampleOf } from './samples.ts';
 
 const NOTES: Record<Language, string> = {
@@ -16,6 +16,9 @@ const NOTES: Record<Language, string> = {
 export function CodeTab({ call }: { call: Call }) {
   const [language, setLanguage] = useState<Language>('curl');
   const label = LANGUAGES.find(({ name }) => name === language)?.label ?? language;
+  // A long context becomes code after the key press that changed the call has shown.
+  const shownCall = useDeferredValue(call);
+  const code = useMemo(() => sampleOf(language, shownCall, location.origin), [language, shownCall]);
   return (
     <div className="inspector-body">
       <Segments<Language>
@@ -24,7 +27,7 @@ export function CodeTab({ call }: { call: Call }) {
         current={language}
         onChange={setLanguage}
       />
-      <CodeBlock label={label}>{sampleOf(language, call, location.origin)}</CodeBlock>
+      <LongCode label={label}>{code}</LongCode>
       <p className="faint">
         {NOTES[language]} Set <code>PARLEY_API_KEY</code> to an API key with the scope chat.
       </p>

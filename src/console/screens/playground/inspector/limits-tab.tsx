@@ -4,13 +4,14 @@ import { isOpen, type Turn } from '../../../chat/turn.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Meter } from '../../../parts/meter.tsx';
 import { Failed, Skeleton } from '../../../parts/state.tsx';
+import { useNow } from '../../../parts/use-now.ts';
 import { serverNow } from '../../../server/clock.ts';
 import { ask } from '../../../server/operations.ts';
 import type { Problem } from '../../../server/problem.ts';
 
 type RateLimit = LimitsQuery['viewer']['rateLimit'];
 
-/** What is left of the account's request limits, read again after each reply. */
+/** The remaining requests of the account, read again after each reply. */
 export function LimitsTab({ turn }: { turn: Turn | undefined }) {
   const { limits, problem, read } = useLimits(turn);
   if (problem) return <Failed problem={problem} onRetry={read} />;
@@ -41,11 +42,7 @@ export function LimitsTab({ turn }: { turn: Turn | undefined }) {
 
 /** When the window with fewer requests left ends. */
 function Reset({ at }: { at: string }) {
-  const [now, setNow] = useState(serverNow);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(serverNow()), 1_000);
-    return () => clearInterval(timer);
-  }, []);
+  const now = useNow(serverNow, 1_000);
   const seconds = Math.max(0, Math.ceil((Date.parse(at) - now) / 1_000));
   return (
     <p className="number">

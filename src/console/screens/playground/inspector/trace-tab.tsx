@@ -1,14 +1,18 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import { RunTrace, type RunTraceQuery } from '../../../../operations/console/operations.ts';
 import { isOpen, type Turn } from '../../../chat/turn.ts';
 import { Id } from '../../../parts/copy.tsx';
 import { Failed, Skeleton } from '../../../parts/state.tsx';
+import { useNow } from '../../../parts/use-now.ts';
 import { useServerQuery } from '../../../server/operations.ts';
 import { lacks, useScope } from '../../../server/viewer.ts';
 import { liveRows } from '../../../trace/live-spans.ts';
 import { rowsOf } from '../../../trace/stored-spans.ts';
 import { Waterfall } from '../../../trace/waterfall.tsx';
 import '../../../parts/pairs.css';
+
+const REDRAW_MS = 100;
+const sinceLoad = () => performance.now();
 
 /** The trace of a reply: drawn from its events while it runs, then as it is stored. */
 export function TraceTab({ turn }: { turn: Turn }) {
@@ -30,7 +34,7 @@ export function TraceTab({ turn }: { turn: Turn }) {
 }
 
 function LiveTrace({ turn, runId, children }: { turn: Turn; runId: string; children?: ReactNode }) {
-  const now = useNow(isOpen(turn));
+  const now = useNow(sinceLoad, REDRAW_MS, isOpen(turn));
   return (
     <div className="inspector-body">
       <RunFacts runId={runId} />
@@ -102,15 +106,4 @@ function StoredFacts({ run }: { run: NonNullable<RunTraceQuery['run']> }) {
       </div>
     </>
   );
-}
-
-/** The time of `performance.now()`, ten times a second while it is needed. */
-function useNow(isNeeded: boolean): number {
-  const [now, setNow] = useState(() => performance.now());
-  useEffect(() => {
-    if (!isNeeded) return undefined;
-    const timer = setInterval(() => setNow(performance.now()), 100);
-    return () => clearInterval(timer);
-  }, [isNeeded]);
-  return now;
 }

@@ -3,8 +3,8 @@ import type { ExportFormat, RunFilter } from '../../../../operations/console/ope
 import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Segments } from '../../../parts/segments.tsx';
+import { FILTER_NAMES, type FilterName, type Filters, RANGES } from '../../../runs/filter.ts';
 import { serverNow } from '../../../server/clock.ts';
-import { FILTER_NAMES, type FilterName, type Filters, RANGES } from '../filter.ts';
 import { CHIPS, type ChipName } from '../filter-words.ts';
 import { type ExportEnd, exportRuns, type Progress } from './export-runs.ts';
 import './export.css';

@@ -10,7 +10,7 @@ import { FileProblem, type FileTarget } from './file-target.ts';
 
 export type ExportRequest = { botId: string; filter: RunFilter; format: ExportFormat };
 
-/** What a file holds so far. */
+/** The content of a file so far. */
 export type Progress = { rows: number; bytes: number };
 
 export type ExportEnd =
@@ -20,7 +20,7 @@ export type ExportEnd =
   | { kind: 'failed'; file: string | undefined; message: string; problem?: Problem };
 
 /**
- * Writes the runs that match to a file, part by part. An error in the middle keeps what is written; the signal leaves no
+ * Writes the runs that match to a file, part by part. An error in the middle keeps the written part; the signal leaves no
  * file behind.
  */
 export async function exportRuns(

@@ -4,7 +4,7 @@ export type FileTarget = {
   write(text: string): Promise<void>;
   /** Completes the file. @returns its name. */
   close(): Promise<string>;
-  /** Keeps what is written. @returns the name of the file, which says that it is partial where the browser can rename it. */
+  /** Keeps the written part. @returns the name of the file, which contains `partial` if the browser can rename it. */
   keepPartial(): Promise<string>;
   /** Leaves no file behind, where the browser can delete it. */
   discard(): Promise<void>;

@@ -2,8 +2,8 @@ import { useState } from 'react';
 import type { Plan } from '../../../../operations/console/operations.ts';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { SelectField, TextField } from '../../../parts/field.tsx';
+import { PLANS } from '../../../server/plans.ts';
 import { detailFor, type Problem } from '../../../server/problem.ts';
-import { PLANS } from '../plans.ts';
 
 /** The fields of an account. Only the plan ENTERPRISE has limits of its own. */
 export type AccountDraft = {

@@ -3,8 +3,8 @@ import { Id } from '../../../parts/copy.tsx';
 import { Icon } from '../../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../../parts/menu.tsx';
 import { RelativeTime } from '../../../parts/time.tsx';
+import { planName } from '../../../server/plans.ts';
 import { useViewer } from '../../../server/viewer.ts';
-import { planName } from '../plans.ts';
 import type { ListedAccount } from './account-dialogs.tsx';
 
 export type AccountAction = 'change' | 'suspend' | 'resume' | 'delete';

@@ -2,8 +2,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { Accounts as AccountsOf } from '../../../../operations/console/operations.ts';
 import { ButtonLink } from '../../../parts/button.tsx';
-import { Failed } from '../../../parts/state.tsx';
-import { MoreRow, SkeletonRows, WholeRow } from '../../../parts/table.tsx';
+import { MissingRows, MoreRow, type OnMore, Pages } from '../../../parts/table.tsx';
 import { useServerQuery } from '../../../server/operations.ts';
 import { type Issued, SecretDialog } from '../secret.tsx';
 import { Section } from '../section.tsx';
@@ -39,7 +38,6 @@ export function Accounts({ isCreating = false }: { isCreating?: boolean }) {
 type Open = { action: AccountAction; account: ListedAccount };
 
 function AccountList({ isCreating }: { isCreating: boolean }) {
-  const [cursors, setCursors] = useState<(string | null)[]>([null]);
   const [open, setOpen] = useState<Open>();
   const [issued, setIssued] = useState<Issued>();
   const [, navigate] = useLocation();
@@ -65,16 +63,9 @@ function AccountList({ isCreating }: { isCreating: boolean }) {
             </th>
           </tr>
         </thead>
-        {cursors.map((after, at) => (
-          <AccountPage
-            key={after}
-            after={after}
-            onAction={act}
-            onMore={
-              at === cursors.length - 1 ? (cursor) => setCursors([...cursors, cursor]) : undefined
-            }
-          />
-        ))}
+        <Pages
+          page={(after, onMore) => <AccountPage after={after} onAction={act} onMore={onMore} />}
+        />
       </table>
       {isCreating && (
         <CreateAccountDialog
@@ -102,28 +93,17 @@ function AccountPage({
 }: {
   after: string | null;
   onAction(action: AccountAction, account: ListedAccount): void;
-  /** Absent unless this is the last page so far. */
-  onMore: ((cursor: string) => void) | undefined;
+  onMore: OnMore;
 }) {
   const { data, problem, retry } = useServerQuery(AccountsOf, { first: PAGE, after });
-  if (!data) {
-    if (!problem) return <SkeletonRows columns={COLUMNS} />;
-    return (
-      <WholeRow columns={COLUMNS}>
-        <Failed problem={problem} onRetry={retry} />
-      </WholeRow>
-    );
-  }
+  if (!data) return <MissingRows columns={COLUMNS} problem={problem} onRetry={retry} />;
   const { edges, pageInfo } = data.accounts;
-  const { hasNextPage, endCursor } = pageInfo;
   return (
     <tbody>
       {edges.map(({ node }) => (
         <AccountRow key={node.id} account={node} onAction={(action) => onAction(action, node)} />
       ))}
-      {onMore && hasNextPage && endCursor && (
-        <MoreRow columns={COLUMNS} onMore={() => onMore(endCursor)} />
-      )}
+      <MoreRow columns={COLUMNS} pageInfo={pageInfo} onMore={onMore} />
     </tbody>
   );
 }

@@ -1,9 +1,8 @@
-import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { AuditLog, type AuditLogQuery, Keys } from '../../../../operations/console/operations.ts';
 import { Id } from '../../../parts/copy.tsx';
-import { Empty, Failed } from '../../../parts/state.tsx';
-import { MoreRow, SkeletonRows, WholeRow } from '../../../parts/table.tsx';
+import { Empty } from '../../../parts/state.tsx';
+import { MissingRows, MoreRow, type OnMore, Pages, WholeRow } from '../../../parts/table.tsx';
 import { LocalTime } from '../../../parts/time.tsx';
 import { useServerQuery } from '../../../server/operations.ts';
 import { Section } from '../section.tsx';
@@ -48,7 +47,6 @@ function Log({
   address: AuditAddress;
   nameOf(keyId: string): string | undefined;
 }) {
-  const [cursors, setCursors] = useState<(string | null)[]>([null]);
   return (
     <table className="table table-cards">
       <thead>
@@ -60,17 +58,11 @@ function Log({
           <th>Bot</th>
         </tr>
       </thead>
-      {cursors.map((after, at) => (
-        <LogPage
-          key={after}
-          address={address}
-          after={after}
-          nameOf={nameOf}
-          onMore={
-            at === cursors.length - 1 ? (cursor) => setCursors([...cursors, cursor]) : undefined
-          }
-        />
-      ))}
+      <Pages
+        page={(after, onMore) => (
+          <LogPage address={address} after={after} nameOf={nameOf} onMore={onMore} />
+        )}
+      />
     </table>
   );
 }
@@ -84,21 +76,12 @@ function LogPage({
   address: AuditAddress;
   after: string | null;
   nameOf(keyId: string): string | undefined;
-  /** Absent unless this is the last page so far. */
-  onMore: ((cursor: string) => void) | undefined;
+  onMore: OnMore;
 }) {
   const filter = filterOf(address);
   const { data, problem, retry } = useServerQuery(AuditLog, { first: PAGE, after, filter });
-  if (!data) {
-    if (!problem) return <SkeletonRows columns={COLUMNS} />;
-    return (
-      <WholeRow columns={COLUMNS}>
-        <Failed problem={problem} onRetry={retry} />
-      </WholeRow>
-    );
-  }
+  if (!data) return <MissingRows columns={COLUMNS} problem={problem} onRetry={retry} />;
   const { edges, pageInfo } = data.viewer.account.auditLog;
-  const { hasNextPage, endCursor } = pageInfo;
   if (edges.length === 0 && after === null)
     return (
       <WholeRow columns={COLUMNS}>
@@ -110,9 +93,7 @@ function LogPage({
       {edges.map(({ node }) => (
         <Entry key={node.id} entry={node} nameOf={nameOf} />
       ))}
-      {onMore && hasNextPage && endCursor && (
-        <MoreRow columns={COLUMNS} onMore={() => onMore(endCursor)} />
-      )}
+      <MoreRow columns={COLUMNS} pageInfo={pageInfo} onMore={onMore} />
     </tbody>
   );
 }

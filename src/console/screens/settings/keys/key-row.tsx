@@ -3,8 +3,8 @@ import { Badge } from '../../../parts/badge.tsx';
 import { Icon } from '../../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../../parts/menu.tsx';
 import { RelativeTime } from '../../../parts/time.tsx';
+import { scopeName } from '../../../server/plans.ts';
 import { useViewer } from '../../../server/viewer.ts';
-import { scopeName } from '../plans.ts';
 import { hasEnded, type ListedKey } from './key.ts';
 
 /** Bots that a row names; the others are counted. */

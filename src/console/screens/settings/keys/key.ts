@@ -15,7 +15,7 @@ export function createdBy({ id }: ListedKey, keys: ListedKey[]): ListedKey[] {
     .flatMap((key) => [...(hasEnded(key) ? [] : [key]), ...createdBy(key, keys)]);
 }
 
-/** What a form makes of a key. */
+/** The values of a key in a form. */
 export type KeyDraft = {
   name: string;
   scopes: KeyScope[];

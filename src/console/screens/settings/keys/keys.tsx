@@ -2,8 +2,7 @@ import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { Keys as KeysOf } from '../../../../operations/console/operations.ts';
 import { Button, ButtonLink } from '../../../parts/button.tsx';
-import { Failed } from '../../../parts/state.tsx';
-import { SkeletonRows, WholeRow } from '../../../parts/table.tsx';
+import { MissingRows } from '../../../parts/table.tsx';
 import { useServerQuery } from '../../../server/operations.ts';
 import { type Issued, SecretDialog } from '../secret.tsx';
 import { Section } from '../section.tsx';
@@ -62,12 +61,10 @@ function KeyList({ isCreating }: { isCreating: boolean }) {
             </th>
           </tr>
         </thead>
-        {keys && <Rows keys={keys} onAction={(action, key) => setOpen({ action, key })} />}
-        {!keys && !problem && <SkeletonRows columns={COLUMNS} />}
-        {!keys && problem && (
-          <WholeRow columns={COLUMNS}>
-            <Failed problem={problem} onRetry={retry} />
-          </WholeRow>
+        {keys ? (
+          <Rows keys={keys} onAction={(action, key) => setOpen({ action, key })} />
+        ) : (
+          <MissingRows columns={COLUMNS} problem={problem} onRetry={retry} />
         )}
       </table>
       {isCreating && <CreateKeyDialog onIssued={show} onClose={backToList} />}

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { GatewayError } from '../../errors.ts';
-import { readCookie, type SessionCookie } from './cookie.ts';
+import { GatewayError } from '../errors.ts';
+import { readCookie, type SessionCookie } from './console-cookie.ts';
 
 /**
  * The credential of a GraphQL request: its `Authorization` header, else the cookie of a console session. The cookie

@@ -1,6 +1,6 @@
-import { Wordmark } from '../../parts/wordmark.tsx';
-import type { Problem } from '../../server/problem.ts';
-import { SignInForm } from './sign-in-form.tsx';
+import { SignInForm } from '../frame/sign-in-form.tsx';
+import { Wordmark } from '../parts/wordmark.tsx';
+import type { Problem } from '../server/problem.ts';
 import './sign-in.css';
 
 /** The page of a browser without a session. */

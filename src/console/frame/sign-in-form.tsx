@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { TextField } from '../../parts/field.tsx';
-import { Refused } from '../../parts/state.tsx';
-import { COOKIES_BLOCKED, type Problem } from '../../server/problem.ts';
-import { session, signIn } from '../../server/session.ts';
+import { Button } from '../parts/button.tsx';
+import { TextField } from '../parts/field.tsx';
+import { Refused } from '../parts/state.tsx';
+import { COOKIES_BLOCKED, type Problem } from '../server/problem.ts';
+import { session, signIn } from '../server/session.ts';
 
 /** Exchanges a pasted key for a session. */
 export function SignInForm({

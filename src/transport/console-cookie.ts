@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { MAX_SESSION_SECONDS } from '../../accounts/console-sessions.ts';
+import { MAX_SESSION_SECONDS } from '../accounts/console-sessions.ts';
 
 /** The token of a console session, from a cookie. A class, so that no header's text can pass for it. */
 export class SessionCookie {
