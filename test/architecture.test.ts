@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -35,6 +35,7 @@ const FOUNDATIONS = [
   'observer.ts',
   'outage.ts',
   'periodic.ts',
+  'share-call.ts',
   'text.ts',
   'version.ts',
   'generated',
@@ -90,6 +91,26 @@ function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
   };
   for (const name of graph.keys()) visit(name, []);
   return cycles;
+}
+
+/** The folders that contain a file, from `src/` (the empty path) to its own. */
+function foldersAbove(file: string): string[] {
+  const parts = file.split('/');
+  return parts.map((_, depth) => parts.slice(0, depth).join('/'));
+}
+
+/** The imports among the entries of a folder: its files, and its subfolders with all that they contain. */
+function importsWithin(parent: string): Map<string, string[]> {
+  const prefix = parent && `${parent}/`;
+  const entryOf = (file: string) =>
+    file.startsWith(prefix) ? prefix + moduleOf(file.slice(prefix.length)) : undefined;
+  const graph = new Map<string, string[]>();
+  for (const { from, to } of edges) {
+    const [importer, imported] = [entryOf(from), entryOf(to)];
+    if (!importer || !imported || importer === imported) continue;
+    graph.set(importer, [...(graph.get(importer) ?? []), imported]);
+  }
+  return graph;
 }
 
 describe('the architecture', () => {
@@ -208,13 +229,9 @@ describe('the architecture', () => {
     expect(cyclesIn(imports)).toEqual([]);
   });
 
-  test('has no cycles of modules', () => {
-    const imports = Map.groupBy(edges, ({ from }) => moduleOf(from));
-    const rooms = [...imports].map(([room, all]): [string, string[]] => [
-      room,
-      all.map(({ to }) => moduleOf(to)).filter((to) => to !== room),
-    ]);
-    expect(cyclesIn(new Map(rooms))).toEqual([]);
+  test('has no cycles of folders', () => {
+    const parents = new Set(files.flatMap((file) => foldersAbove(file)));
+    expect([...parents].flatMap((parent) => cyclesIn(importsWithin(parent)))).toEqual([]);
   });
 
   test('has no nested folder with a single file', () => {
@@ -233,5 +250,34 @@ describe('the architecture', () => {
     const ofServer = files.filter((file) => !file.startsWith('console/'));
     const readers = ofServer.filter((file) => source(file).includes('process.env'));
     expect(readers).toEqual(['command/environment.ts', 'config.ts']);
+  });
+});
+
+describe('the walks of docs/architecture.md', () => {
+  const document = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+  const namesIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+  const hops = [...document.matchAll(/^\| [\d–]+ \| (.+?) \| (.+?) \|/gm)].map(
+    ([, file = '', functions = '']) => ({ hop: namesIn(file), functions: namesIn(functions) }),
+  );
+
+  test('name only files that exist', () => {
+    const named = hops.flatMap(({ hop }) => hop);
+    expect(named.length).toBeGreaterThan(40);
+    expect(named.filter((file) => !files.includes(file))).toEqual([]);
+    const paths = [...document.matchAll(/`([a-z-]+\/[\w/-]+\.tsx?)`/g)].map(
+      ([, path = '']) => path,
+    );
+    const known = (path: string) => files.includes(path) || existsSync(join(ROOT, path));
+    expect(paths.filter((path) => !known(path))).toEqual([]);
+  });
+
+  test('name only functions that their files contain', () => {
+    const missing = hops.flatMap(({ hop: [file = ''], functions }) =>
+      functions.flatMap((name) => {
+        const word = new RegExp(`\\b${name.split('.').at(-1)}\\b`);
+        return word.test(source(file)) ? [] : [`${name} in ${file}`];
+      }),
+    );
+    expect(missing).toEqual([]);
   });
 });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { printedReference } from '../src/command/print-reference.ts';
-import { type ServerProcess, startServer, temporaryDirectory } from './helpers/server.ts';
+import { temporaryDirectory } from './helpers/directories.ts';
+import { type ServerProcess, startServer } from './helpers/server.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 const run = promisify(execFile);

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { databasePrefix, preparePostgres } from './helpers/database.ts';
+import { temporaryRoot } from './helpers/directories.ts';
 import { prepareEmbedded } from './helpers/embedded-template.ts';
-import { temporaryRoot } from './helpers/server.ts';
 
 /** Migrates the databases that the workers copy, once. @returns a function that deletes what this test run leaves. */
 export default async ({ config: { provide } }: TestProject) => {

@@ -5,12 +5,8 @@ import { createClient as createEventStreamClient } from 'graphql-sse';
 import { createClient as createWebSocketClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freshDatabase } from './helpers/database.ts';
-import {
-  type ServerProcess,
-  type StartOptions,
-  startServer,
-  temporaryDirectory,
-} from './helpers/server.ts';
+import { temporaryDirectory } from './helpers/directories.ts';
+import { type ServerProcess, type StartOptions, startServer } from './helpers/server.ts';
 
 const run = promisify(execFile);
 

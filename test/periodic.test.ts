@@ -87,6 +87,16 @@ describe('a periodic task', () => {
     expect(run).toHaveBeenCalledOnce();
   });
 
+  test('that is disposed of between its runs aborts nothing', async () => {
+    const signals: AbortSignal[] = [];
+    const run = (signal: AbortSignal) => signals.push(signal);
+    const task = startPeriodic(run, { everyMs: 1_000, isImmediate: true });
+    await setImmediate();
+    await pass(1_000);
+    await task[Symbol.asyncDispose]();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+  });
+
   test('that is restarted waits a whole interval again', async () => {
     const run = vi.fn();
     await using task = startPeriodic(run, { everyMs: 1_000 });

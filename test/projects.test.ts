@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ALONE, BOTH, reaches, TEST_FILES, UNIT } from './projects.ts';
+import { ALONE, BOTH, INTEGRATION, reaches, SYSTEM, TEST_FILES, UNIT } from './projects.ts';
 
 describe('a unit test', () => {
   test('imports no database, directly or through other files', () => {
@@ -13,6 +13,20 @@ describe('a unit test', () => {
   test('has no dynamic imports, which the check cannot follow', () => {
     const dynamic = UNIT.filter((file) => /\bimport\(/.test(readFileSync(file, 'utf8')));
     expect(dynamic).toEqual([]);
+  });
+});
+
+describe('a test file', () => {
+  test('is a unit, an integration or a system test', () => {
+    const all = [...UNIT, ...INTEGRATION, ...SYSTEM, ...ALONE];
+    expect(all.toSorted()).toEqual(TEST_FILES);
+  });
+
+  test('is a system test if it starts a server or a browser', () => {
+    expect(SYSTEM).toContain('test/start.test.ts');
+    expect(SYSTEM).toContain('test/server.test.ts');
+    expect(SYSTEM).toContain('test/console/walk.test.ts');
+    expect(INTEGRATION).toContain('test/agent/loop.test.ts');
   });
 });
 

@@ -2,8 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * Which test files run where. Files that need no database run once, as unit tests. All others run on PostgreSQL and
- * Redis where these are given, else on PGlite.
+ * Which test files run where. Unit tests need no database. Integration tests call the app in the process of their worker.
+ * System tests start other processes or a browser, count the objects of their process, or repeat integration tests on
+ * PGlite. Integration and system tests run on PostgreSQL and Redis where these are given, else on PGlite.
  */
 export const TEST_FILES = globSync('test/**/*.test.ts', {
   // Other projects' packages, which may hold tests.
@@ -12,6 +13,9 @@ export const TEST_FILES = globSync('test/**/*.test.ts', {
 
 /** A file that reaches this one can open a database. */
 const DATABASE = 'src/storage/database.ts';
+
+/** A file that reaches one of these starts a process or a browser. */
+const PROCESSES = ['test/helpers/server.ts', 'test/helpers/chromium.ts'];
 
 /** A file that imports this one repeats its checks with random input. */
 const ROUNDS = 'test/helpers/rounds.ts';
@@ -40,7 +44,7 @@ const ON_BOTH = [
   'test/idempotency/**',
   'test/sessions/**',
   'test/coordination/worker-lease.test.ts',
-  'test/runs/{batches,begin,begin-turn,cancel,excerpts,export,fairness,feedback,killed,levels,list,lost-answers,queue,retention,run-hours,statements,stats,text-search,usage}.test.ts',
+  'test/runs/{batches,begin,begin-turn,cancel,event-times,excerpts,export,fairness,feedback,killed,levels,list,lost-answers,queue,retention,run-hours,statements,stats,text-search,usage}.test.ts',
   'test/schema/{read-budget,server}.test.ts',
   'test/command/journey.test.ts',
   'test/{canary,journey}.test.ts',
@@ -68,7 +72,19 @@ export function reaches(file: string, target: string, seen = new Set<string>()):
   return importsOf(file).some((next) => reaches(next, target, seen));
 }
 
+/** Whether a file starts a process or a browser, itself or by a helper. */
+const startsProcess = (file: string) =>
+  PROCESSES.some((target) => reaches(file, target)) ||
+  /from 'node:child_process'/.test(readFileSync(file, 'utf8'));
+
 export const UNIT = TEST_FILES.filter((file) => !reaches(file, DATABASE));
+
+/** All files that need a database, but `ALONE`. */
+const SHARED = TEST_FILES.filter((file) => !UNIT.includes(file) && !ALONE.includes(file));
+
+export const SYSTEM = SHARED.filter(startsProcess);
+
+export const INTEGRATION = SHARED.filter((file) => !SYSTEM.includes(file));
 
 export const BOTH = globSync(ON_BOTH).filter(
   (file) => file.endsWith('.test.ts') && !UNIT.includes(file),

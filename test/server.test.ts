@@ -4,13 +4,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeApiKey } from '../src/accounts/key-format.ts';
 import { signInByLink } from './helpers/console.ts';
+import { temporaryDirectory } from './helpers/directories.ts';
 import { installation } from './helpers/installation.ts';
-import {
-  type ServerProcess,
-  startAndFail,
-  startServer,
-  temporaryDirectory,
-} from './helpers/server.ts';
+import { type ServerProcess, startAndFail, startServer } from './helpers/server.ts';
 
 const lines = (output: string) => output.trim().split('\n');
 const TWO_ADDRESSES = new URL('./fixtures/two-addresses.mjs', import.meta.url).href;

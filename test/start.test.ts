@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
-import { dataDirectoryInUse, temporaryDirectory } from './helpers/server.ts';
+import { dataDirectoryInUse, temporaryDirectory } from './helpers/directories.ts';
 
 const run = promisify(execFile);
 const START = new URL('../src/start.mjs', import.meta.url).pathname;

@@ -154,9 +154,12 @@ describe('a tool call', () => {
     expect(events[1]).toMatchObject({ __typename: 'ToolStarted', name: shown });
     const { messages } = app.upstream.requests.at(-1)?.body ?? { messages: [] };
     expect(messages.at(-1)?.content).toBe(`Error: There is no tool "${shown}".`);
-    const session = await app.prisma.message.findMany({ where: { session: { botId: bot } } });
-    expect(JSON.stringify(session)).not.toContain(SECRET);
-    expect(session[1]?.toolCalls).toMatchObject([{ name: shown }]);
+    const stored = await app.prisma.message.findMany({
+      where: { session: { botId: bot } },
+      orderBy: { position: 'asc' },
+    });
+    expect(JSON.stringify(stored)).not.toContain(SECRET);
+    expect(stored[1]?.toolCalls).toMatchObject([{ name: shown }]);
   });
 
   test('has its id and arguments redacted, and its id truncated in events', async () => {

@@ -32,7 +32,7 @@ const chat = async (bot: string, body: object) => {
 const sent = () => app.upstream.requests.at(-1)?.body.messages ?? [];
 
 describe('the prompt of a run', () => {
-  test('is what the model received, in its parts with the steps that added them', async () => {
+  test('equals the request to the model, in its parts with the steps that added them', async () => {
     const bot = await tenant.bot('prompt "You help {{ session.id }} at {{ now }}."');
     await tenant.graphql(
       `mutation { setMemory(botId: "${bot}", sessionId: "ada", name: "name", value: "Ada") { id } }`,

@@ -80,7 +80,7 @@ describe('bots', () => {
     expect(errors?.[0]?.extensions?.code).toBe('INVALID_REQUEST');
   });
 
-  test('are listed newest first, in pages, and only those that the key may access', async () => {
+  test('are listed newest first, in pages, and only if the key may access them', async () => {
     const owner = await app.tenant();
     const ids = [await owner.bot(), await owner.bot(), await owner.bot()];
     const page = async (after: string | null) => {

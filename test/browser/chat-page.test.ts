@@ -1,11 +1,11 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect } from 'vitest';
 import { updateBot } from '../channels/web/visitors.ts';
-import { assertAccessible, type ConsolePage, openPage } from '../console/page.ts';
+import { assertAccessible } from '../console/page.ts';
 import { startProxy } from '../console/proxy.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
-import { browserTest } from '../helpers/browser.ts';
+import { browserTest, openBlankPage } from '../helpers/browser.ts';
 
 const DESK = `
   tools time
@@ -35,7 +35,8 @@ beforeEach(async () => {
   });
 });
 
-type Chat = ConsolePage & {
+type Chat = {
+  page: Page;
   /** The replies that are complete. */
   replies(): Promise<string[]>;
   /** Writes a message and sends it with the keyboard. */
@@ -45,9 +46,8 @@ type Chat = ConsolePage & {
 
 const REPLY = '.message-reply[aria-busy="false"]';
 
-const chatIn = ({ page, assertQuiet }: ConsolePage): Chat => ({
+const chatIn = (page: Page): Chat => ({
   page,
-  assertQuiet,
   replies: () => page.locator(REPLY).allInnerTexts(),
   async say(message) {
     await page.getByLabel('Message').fill(message);
@@ -60,10 +60,10 @@ const chatIn = ({ page, assertQuiet }: ConsolePage): Chat => ({
 });
 
 const openChat = async (options: BrowserContextOptions = {}, url = app.url): Promise<Chat> => {
-  const opened = await openPage(url, options);
-  await opened.page.goto(`/chat/${bot}`);
-  await opened.page.getByText('I am the order desk').waitFor();
-  return chatIn(opened);
+  const page = await openBlankPage({ baseURL: url, ...options });
+  await page.goto(`/chat/${bot}`);
+  await page.getByText('I am the order desk').waitFor();
+  return chatIn(page);
 };
 
 const runsOf = () =>
@@ -71,14 +71,13 @@ const runsOf = () =>
 
 describe('the chat page', () => {
   browserTest('shows the welcome, and sends a suggestion', async () => {
-    const { page, replies, assertQuiet } = await openChat();
+    const { page, replies } = await openChat();
     expect(await page.title()).toBe('Test');
     await page.getByRole('button', { name: 'Where is my order?' }).click();
     await expect.poll(replies).toEqual(['Your order is on its way.']);
     expect(await page.getByRole('button', { name: 'I want to return something' }).count()).toBe(0);
     const [run] = await runsOf();
     expect([run?.input, run?.channel]).toEqual(['Where is my order?', 'WEB']);
-    await assertQuiet();
   });
 
   browserTest('asks for a session with the first message only', async () => {
@@ -96,7 +95,7 @@ describe('the chat page', () => {
   });
 
   browserTest('remembers the conversation over a reload, and starts over', async () => {
-    const { page, say, replies, choose, assertQuiet } = await openChat();
+    const { page, say, replies, choose } = await openChat();
     await say('Hello');
     await expect.poll(replies).toHaveLength(1);
     await page.reload();
@@ -110,7 +109,6 @@ describe('the chat page', () => {
     await expect.poll(replies).toHaveLength(1);
     const [first, second] = await runsOf();
     expect(second?.sessionId).not.toBe(first?.sessionId);
-    await assertQuiet();
   });
 
   browserTest('forgets the conversation on the server too', async () => {
@@ -171,7 +169,7 @@ describe('the chat page', () => {
       );
       end();
     });
-    const { page, say, replies, assertQuiet } = await openChat();
+    const { page, say, replies } = await openChat();
     await say('Hello');
     await expect.poll(replies).toHaveLength(1);
     expect(await page.locator('.message-reply img').count()).toBe(0);
@@ -186,7 +184,6 @@ describe('the chat page', () => {
     ]);
     const arabic = page.getByText('مرحبا بالعالم', { exact: true });
     expect(await arabic.evaluate((element) => getComputedStyle(element).direction)).toBe('rtl');
-    await assertQuiet();
   });
 });
 
@@ -203,7 +200,7 @@ describe('a reply whose network is cut', () => {
     return gate.resolve;
   };
 
-  browserTest('goes on where it was when the network is back', async () => {
+  browserTest('continues the reply when the network is back', async () => {
     const release = inTwoParts();
     const proxy = await startProxy(app.url);
     atTheEnd(() => proxy.close());
@@ -218,7 +215,7 @@ describe('a reply whose network is cut', () => {
     expect(await runsOf()).toHaveLength(1);
   });
 
-  browserTest('goes on after a reload', async () => {
+  browserTest('continues after a reload', async () => {
     const release = inTwoParts();
     const { page, say, replies } = await openChat();
     await say('Hello');
@@ -235,7 +232,7 @@ describe('a reply whose network is cut', () => {
 describe('a visitor', () => {
   browserTest('with two tabs has one conversation in both', async () => {
     const first = await openChat();
-    const other = chatIn({ ...first, page: await first.page.context().newPage() });
+    const other = chatIn(await first.page.context().newPage());
     await other.page.goto(`/chat/${bot}`);
     await first.say('One');
     await expect.poll(first.replies).toHaveLength(1);

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest, openBlankPage } from '../helpers/browser.ts';
+import { expectProblems } from '../helpers/page-log.ts';
 
 /** Another site, which serves one empty page. */
 async function startSite(): Promise<{ server: Server; origin: string }> {
@@ -76,12 +77,13 @@ async function chatFromPage({ url, webSocketUrl, token, query }: Call) {
 }
 
 describe('a page of another origin', () => {
-  const chatAt = async (origin: string) => {
+  const chatAt = async (origin: string, problems: RegExp[] = []) => {
     const botId = await tenant.bot();
     const { data } = await tenant.graphql(
       `mutation { createSessionToken(input: { botId: "${botId}", sessionId: "user-1" }) { token } }`,
     );
     const page = await openBlankPage();
+    for (const pattern of problems) expectProblems(page, pattern);
     await page.goto(origin);
     return await page.evaluate(chatFromPage, {
       url: app.url,
@@ -99,7 +101,8 @@ describe('a page of another origin', () => {
   });
 
   browserTest('that is not listed is refused by every transport', async () => {
-    expect(await chatAt(unlisted)).toEqual({
+    const problems = [/blocked by CORS policy/, /^WebSocket connection to .* failed/];
+    expect(await chatAt(unlisted, problems)).toEqual({
       http: 'refused',
       events: 'refused',
       socket: 'refused',

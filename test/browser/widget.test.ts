@@ -5,6 +5,7 @@ import { assertAccessible } from '../console/page.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest, openBlankPage } from '../helpers/browser.ts';
+import { expectProblems } from '../helpers/page-log.ts';
 import { type Site, startSite } from '../helpers/site.ts';
 
 /** Rules that break everything that they reach. */
@@ -125,6 +126,8 @@ describe('the widget', () => {
 
   browserTest.for([320, 768, 1_280])('is accessible at %i pixels', async (width) => {
     const opened = await openShop({}, { viewport: { width, height: 700 }, isChecked: true });
+    // The accessibility check asks the frame of the other site for its result.
+    expectProblems(opened.page, /^Failed to execute 'postMessage'/);
     await opened.page.getByRole('button', { name: 'Ask us' }).waitFor();
     await assertAccessible(opened.page);
     await open(opened);
@@ -208,6 +211,7 @@ describe('the widget', () => {
   ] as const)('shows a plain state for %s', async ([, attributes]) => {
     await updateBot(tenant, bot, { webOrigins: ['https://other.example'] });
     const opened = await openShop(attributes);
+    expectProblems(opened.page, /^Framing .* violates .* "frame-ancestors/);
     await open(opened);
     await opened.page.getByText('The chat is not available here.').waitFor();
     await opened.page.getByRole('button', { name: 'Close' }).click();

@@ -4,7 +4,7 @@ import { deploy, startTelegramApp, type TelegramApp } from './telegram/setup.ts'
 import { askAsVisitor, visit } from './web/visitors.ts';
 
 let at: TelegramApp;
-/** What the model was asked. */
+/** The requests to the model. */
 let prompts: unknown[];
 beforeAll(async () => {
   at = await startTelegramApp();

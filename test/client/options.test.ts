@@ -79,7 +79,7 @@ describe('the key', () => {
         );
       }
     }
-    // Each client failed, and its error is among what was seen.
+    // Each client failed, and its error is among the observed ones.
     expect(seen.filter((one) => one instanceof Error).length).toBe(4 * answers.length);
     for (const one of seen) {
       const texts = [
@@ -120,7 +120,7 @@ describe('an error', () => {
     expect(unhandled).not.toHaveBeenCalled();
   });
 
-  test('names what a server that is not there needs', async () => {
+  test('names the remedy if no server answers', async () => {
     const parley = new Parley({ apiKey: CANARY, baseUrl: 'http://127.0.0.1:1', maxRetries: 0 });
     const error = await parley
       .runs('demo')

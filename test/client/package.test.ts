@@ -2,11 +2,9 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { publint } from 'publint';
-import { formatMessage } from 'publint/utils';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
-import { temporaryDirectory } from '../helpers/server.ts';
+import { temporaryDirectory } from '../helpers/directories.ts';
 import { bundledBytes } from './bundle.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -51,16 +49,6 @@ describe('the package', () => {
     const texts = [join(ROOT, 'LICENSE'), join(CLIENT, 'LICENSE')];
     const [own, other] = await Promise.all(texts.map((path) => readFile(path, 'utf8')));
     expect(own).toBe(other);
-  });
-
-  test('is clean by publint, at its strictest', async () => {
-    const { messages, pkg } = await publint({ pkgDir: folder, strict: true });
-    expect(messages.map((message) => formatMessage(message, pkg ?? {}))).toEqual([]);
-  });
-
-  test('has types for every way to import an ES module, by Are the Types Wrong', async () => {
-    const { stdout } = await run(inRoot('attw'), [tarball, '--profile', 'esm-only', '--no-color']);
-    expect(stdout).toMatch(/node16 \(from ESM\).*🟢 \(ESM\)/);
   });
 
   test('type-checks with its declaration files in a strict project', async () => {

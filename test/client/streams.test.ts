@@ -65,7 +65,7 @@ const CHAT = { path: '/v1/bots/demo/chat', lastEventId: null };
 const EVENTS = { path: '/v1/bots/demo/runs/run_1/events', lastEventId: null };
 
 describe('a stream', () => {
-  test('is read whatever its pieces, line ends and comments are', async () => {
+  test('is read with any chunks, line ends and comments', async () => {
     const bytes = new TextEncoder().encode(
       `: ping\n\n${text('Grüße ')}: ping\r\n\r\ndata:{"delta":\r\ndata: "👋"}\r\nretry: 1\r\n\r\n${done()}`,
     );

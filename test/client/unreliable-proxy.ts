@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 
-/** What the proxy does with one request. */
+/** The behaviour of the proxy for one request. */
 export type Fault = {
   /** Answers with this status in place of the server. */
   status?: 429 | 500 | 502 | 503 | 504;
@@ -72,7 +72,7 @@ export async function startUnreliableProxy(
         left -= piece.length;
         if (left <= 0) {
           faults += 1;
-          // `end` on the socket sends what is buffered, in contrast to `destroy`.
+          // `end` on the socket sends the buffered data, in contrast to `destroy`.
           outgoing.socket?.end();
           return;
         }

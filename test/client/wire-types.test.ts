@@ -54,7 +54,7 @@ function eventOf(name: string): Schema {
   };
 }
 
-/** Each type of the client with what the document describes, and the members that the client names otherwise. */
+/** Each type of the client with its schema in the document, and the members that the client names otherwise. */
 const PAIRS: { client: string; wire: Schema; names?: Record<string, string> }[] = [
   {
     client: 'ChatInput',

@@ -192,7 +192,7 @@ describe('the server and the key', () => {
     }
   });
 
-  test('of another version are named, with what to do', async () => {
+  test('of another version are named with the remedy', async () => {
     const site = await startSite();
     atTheEnd(site.close);
     site.handle(({ url, body }, response) => {

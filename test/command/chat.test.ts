@@ -112,7 +112,7 @@ describe('a conversation in a terminal', () => {
     expect(await chat.code()).toBe(0);
   });
 
-  test('stops the reply at Ctrl-C, goes on, and leaves at two', async () => {
+  test('stops the reply at Ctrl-C, continues, and leaves at two', async () => {
     beginReply();
     const chat = user.terminal(['chat', bot, '--session', 'talk']);
     await chat.shows('> ');

@@ -5,7 +5,8 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { readDefinition } from '../../src/language/read.ts';
 import { freshDatabase } from '../helpers/database.ts';
-import { type ServerProcess, startServer, temporaryDirectory } from '../helpers/server.ts';
+import { temporaryDirectory } from '../helpers/directories.ts';
+import { type ServerProcess, startServer } from '../helpers/server.ts';
 import { CTRL_C, createUser, type User } from './terminal.ts';
 
 const EXAMPLES = globSync(new URL('../../prisma/examples/*.agent', import.meta.url).pathname);

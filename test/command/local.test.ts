@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { agent } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
-import { dataDirectoryInUse } from '../helpers/server.ts';
+import { dataDirectoryInUse } from '../helpers/directories.ts';
 import { startSite } from '../helpers/site.ts';
 import { COMMAND, createUser, type User } from './terminal.ts';
 
@@ -89,7 +89,7 @@ describe('parley dev', () => {
 });
 
 describe('parley doctor', () => {
-  test('checks everything that a server needs, and says what to do', async () => {
+  test('checks every requirement of a server, and names the remedies', async () => {
     const user = await createUser();
     const good = await user.parley(['doctor', '--json'], { env: await settings() });
     expect(good.code).toBe(0);

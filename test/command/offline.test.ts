@@ -62,7 +62,7 @@ describe('parley check', () => {
     ]);
   });
 
-  test('names every file that cannot be read, each in one line that says what to do', async () => {
+  test('names every file that cannot be read, each with its remedy in one line', async () => {
     const { code, stdout, stderr } = await user.parley([
       'check',
       'god.agent',

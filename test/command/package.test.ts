@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { agent } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
-import { dataDirectoryInUse, temporaryDirectory } from '../helpers/server.ts';
+import { dataDirectoryInUse, temporaryDirectory } from '../helpers/directories.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 const run = promisify(execFile);

@@ -17,13 +17,17 @@ describe('the list of bots', () => {
     const bot = await tenant.bot();
     const recent = { createdAt: new Date(Date.now() - 60_000), latencyMs: 1_500 };
     await makeRuns(app, bot, [recent, recent, { ...recent, status: 'FAILED' }]);
-    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    const page = await signedIn(tenant.apiKey);
     const row = page.getByRole('row').filter({ has: page.getByTitle(`Copy ${bot}`) });
     await row.getByRole('img', { name: '3 runs in the last 24 hours, 1 failed' }).waitFor();
     expect(await row.textContent()).toMatch(/deployed.*not deployed.*31.*1\.5 s/);
+    for (const width of [360, 767, 768, 1023, 1024]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const text of [/^v1/, 'not deployed', '1.5 s'])
+        expect(await row.getByText(text).first().isVisible()).toBe(true);
+    }
     await assertAccessible(page);
     await assertFits(page);
-    await assertQuiet();
   });
 
   browserTest(
@@ -31,7 +35,7 @@ describe('the list of bots', () => {
     async () => {
       const tenant = await app.tenant();
       const bot = await tenant.bot(null);
-      const { page, assertQuiet } = await signedIn(tenant.apiKey);
+      const page = await signedIn(tenant.apiKey);
       await page.getByRole('button', { name: 'Actions for Bot' }).click();
       await page.getByRole('menuitem', { name: 'Delete…' }).click();
       const dialog = page.getByRole('dialog', { name: 'Delete Bot?' });
@@ -44,14 +48,13 @@ describe('the list of bots', () => {
       await page.keyboard.press('Enter');
       await page.getByText('Deleted Bot.').waitFor();
       await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
-      await assertQuiet();
     },
   );
 
   browserTest('renames a bot, and reports that another tab has deleted it', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
-    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    const page = await signedIn(tenant.apiKey);
     await page.getByRole('button', { name: 'Actions for Bot' }).click();
     await page.getByRole('menuitem', { name: 'Rename…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Rename Bot' });
@@ -67,23 +70,21 @@ describe('the list of bots', () => {
     await page.getByRole('dialog').getByLabel('Name').fill('Gone');
     await page.keyboard.press('Enter');
     await page.getByText(`There is no bot "${bot}".`).waitFor();
-    await assertQuiet();
   });
 
   browserTest('names the missing scopes of a key', async () => {
     const tenant = await app.tenant();
     await tenant.bot(null);
-    const { page, assertQuiet } = await signedIn(await tenant.key({ scopes: ['CHAT'] }));
+    const page = await signedIn(await tenant.key({ scopes: ['CHAT'] }));
     const button = page.getByRole('button', { name: 'New bot' });
     expect(await button.getAttribute('title')).toBe('Your key lacks the scope admin.');
     await page.getByText('Your key lacks the scope runs.').waitFor();
-    await assertQuiet();
   });
 
   browserTest('shows a failed request with its id, and repeats it', async () => {
     const tenant = await app.tenant();
     await tenant.bot(null);
-    const { page } = await signedIn(tenant.apiKey, '/bots/new');
+    const page = await signedIn(tenant.apiKey, '/bots/new');
     await page.route('**/graphql', (route) =>
       route.fulfill({
         headers: { 'x-request-id': 'req_1' },
@@ -101,7 +102,7 @@ describe('the list of bots', () => {
   browserTest('can be used with only the keyboard', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
-    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    const page = await signedIn(tenant.apiKey);
     await page
       .getByRole('row')
       .filter({ has: page.getByTitle(`Copy ${bot}`) })
@@ -127,6 +128,5 @@ describe('the list of bots', () => {
     await expect.poll(focused).toBe('Open');
     await page.keyboard.press('Enter');
     await page.getByLabel('Definition').waitFor();
-    await assertQuiet();
   });
 });

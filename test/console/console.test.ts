@@ -23,35 +23,32 @@ describe('signing in to the console', () => {
     const tenant = await app.tenant();
     const code = await codeOf(tenant);
     const first = await open();
-    await first.page.goto(`/?code=${code}`);
-    await first.page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
-    expect(first.page.url()).toBe(`${app.url}/bots`);
-    await assertAccessible(first.page);
-    await first.assertQuiet();
+    await first.goto(`/?code=${code}`);
+    await first.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+    expect(first.url()).toBe(`${app.url}/bots`);
+    await assertAccessible(first);
 
     const second = await open();
-    await second.page.goto(`/?code=${code}`);
-    await second.page.getByText('This sign-in link has expired or was already used.').waitFor();
-    await assertAccessible(second.page);
-    await assertFits(second.page);
-    await second.page.getByLabel('API key').fill(tenant.apiKey);
-    await second.page.getByRole('button', { name: 'Sign in' }).click();
-    await second.page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
-    await second.assertQuiet();
+    await second.goto(`/?code=${code}`);
+    await second.getByText('This sign-in link has expired or was already used.').waitFor();
+    await assertAccessible(second);
+    await assertFits(second);
+    await second.getByLabel('API key').fill(tenant.apiKey);
+    await second.getByRole('button', { name: 'Sign in' }).click();
+    await second.getByRole('heading', { name: 'Make your first bot' }).waitFor();
   });
 
   browserTest('reports a key of another server as invalid', async () => {
-    const { page, assertQuiet } = await open();
+    const page = await open();
     await page.goto('/bots');
     await page.getByLabel('API key').fill(`parley_sk_${'0'.repeat(49)}`);
     await page.keyboard.press('Enter');
     await page.getByText('This API key is not valid.').waitFor();
-    await assertQuiet();
   });
 
   browserTest('ends in every tab with the sign-out', async () => {
     const tenant = await app.tenant();
-    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    const page = await signedIn(tenant.apiKey);
     await page.getByRole('button', { name: /^Account Tenant/ }).click();
     await assertAccessible(page);
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -60,12 +57,11 @@ describe('signing in to the console', () => {
     expect(
       await app.prisma.consoleSession.count({ where: { key: { accountId: tenant.accountId } } }),
     ).toBe(0);
-    await assertQuiet();
   });
 
   browserTest('again keeps the entered text', async () => {
     const tenant = await app.tenant();
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/bots/new');
+    const page = await signedIn(tenant.apiKey, '/bots/new');
     await page.getByLabel('Name').fill('Night desk');
     await page.getByText('night-desk is free').waitFor();
     await endSessions(tenant);
@@ -80,7 +76,6 @@ describe('signing in to the console', () => {
     expect(await page.getByLabel('Name').inputValue()).toBe('Night desk');
     await page.getByRole('button', { name: 'Create bot' }).click();
     await page.getByLabel('Definition').waitFor();
-    await assertQuiet();
   });
 });
 
@@ -89,7 +84,7 @@ describe('a new account', () => {
     const tenant = await app.tenant();
     const taken = await tenant.bot(null);
     await app.prisma.bot.update({ where: { id: taken }, data: { name: '<b>Taken</b>' } });
-    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    const page = await signedIn(tenant.apiKey);
     await page.getByText('<b>Taken</b>').waitFor();
     await page.getByRole('link', { name: 'New bot' }).click();
 
@@ -129,13 +124,12 @@ describe('a new account', () => {
     await page.getByLabel('Message').waitFor();
     await page.getByRole('link', { name: 'Bots', exact: true }).click();
     await page.getByRole('img', { name: '1 runs in the last 24 hours, 0 failed' }).waitFor();
-    await assertQuiet();
   });
 
   browserTest('stops a reply, and keeps its text', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/bots/${bot}/start`);
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/start`);
     app.upstream.script(async ({ say, end, closed }) => {
       say('Once upon a time');
       await closed;
@@ -147,7 +141,6 @@ describe('a new account', () => {
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText(/stopped · first text/).waitFor();
     await page.getByText('Once upon a time').waitFor();
-    await assertQuiet();
   });
 
   browserTest('continues a reply after a network failure', async () => {
@@ -155,7 +148,7 @@ describe('a new account', () => {
     const bot = await tenant.bot();
     const network = await startProxy(app.url);
     atTheEnd(network.close);
-    const { page } = await signedIn(tenant.apiKey, `/bots/${bot}/start`, network.url);
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/start`, network.url);
     const cut = Promise.withResolvers<void>();
     app.upstream.script(async ({ say, end }) => {
       say('Before, ');
@@ -182,7 +175,7 @@ describe('a screen whose code cannot be loaded', () => {
     const bot = await tenant.bot(null);
     const network = await startProxy(app.url);
     atTheEnd(network.close);
-    const { page } = await signedIn(tenant.apiKey, `/bots/${bot}/playground`, network.url);
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/playground`, network.url);
     await page.getByLabel('Message').waitFor();
     await page.evaluate(() => {
       document.documentElement.dataset.page = 'first';
@@ -199,7 +192,7 @@ describe('a screen whose code cannot be loaded', () => {
 
 browserTest('the cookie of the console gives a script no access to the REST API', async () => {
   const tenant = await app.tenant();
-  const { page } = await signedIn(tenant.apiKey);
+  const page = await signedIn(tenant.apiKey);
   const answer = await page.evaluate(async () => (await fetch('/v1/bots/demo/runs')).status);
   expect(answer).toBe(401);
 });

@@ -27,7 +27,7 @@ describe('the variables of a deploy', () => {
     expect(namesAfter(fieldsWith())).toEqual(['OLD', 'TOKEN', 'URL']);
   });
 
-  test('are added, changed or removed by what is typed', () => {
+  test('are added, changed or removed by the typed values', () => {
     const draft = { values: { NEW: '1', TOKEN: '2' }, removed: ['OLD'] };
     expect(statesOf(draft)).toEqual({
       NEW: 'added',

@@ -29,7 +29,7 @@ describe('the deployments of a bot', () => {
         source: saying('Be very brief.'),
         envVars: [{ name: 'TOKEN', value: 'never-shown-4711' }],
       });
-      const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot));
+      const page = await signedIn(tenant.apiKey, addressOf(bot));
       await entry(page, 'v3').waitFor();
       expect(await entry(page, 'v1').textContent()).toContain('First <b>release</b>');
       expect(await entry(page, 'v2').textContent()).toContain('failed');
@@ -50,7 +50,6 @@ describe('the deployments of a bot', () => {
       await page.goBack();
       await page.getByRole('group', { name: 'Source of v3' }).waitFor();
       expect(await page.content()).not.toContain('never-shown-4711');
-      await assertQuiet();
     },
   );
 
@@ -69,7 +68,7 @@ describe('the deployments of a bot', () => {
         createdAt: new Date(at + index * 1_000),
       })),
     });
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot));
+    const page = await signedIn(tenant.apiKey, addressOf(bot));
     const list = page.getByRole('list', { name: 'Deployments' });
     await expect.poll(() => list.getByRole('listitem').count()).toBe(30);
     await page.getByRole('button', { name: 'Show more' }).click();
@@ -82,15 +81,14 @@ describe('the deployments of a bot', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Clear the filters' }).click();
     await entry(page, 'v41').waitFor();
-    await assertQuiet();
   });
 
-  browserTest('show what is deployed elsewhere, and say so beside an open difference', async () => {
+  browserTest('show a deploy from elsewhere, also beside an open difference', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     const first = await deploy(tenant, bot, { source: saying('One.') });
     const second = await deploy(tenant, bot, { source: saying('Two.') });
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot, `/${second}`));
+    const page = await signedIn(tenant.apiKey, addressOf(bot, `/${second}`));
     await difference(page).getByText('Two.').waitFor();
     await expect.poll(() => entry(page, 'v2').textContent()).toContain('runs now');
     await tenant.graphql(`mutation { rollback(botId: "${bot}", deploymentId: "${first}") { id } }`);
@@ -101,7 +99,6 @@ describe('the deployments of a bot', () => {
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Got it' }).click();
     await page.getByText('was deployed to production elsewhere').waitFor({ state: 'detached' });
-    await assertQuiet();
   });
 
   browserTest('show in every open screen that a pending one has failed', async () => {
@@ -112,14 +109,14 @@ describe('the deployments of a bot', () => {
       where: { id: pending },
       data: { status: 'PENDING', deployedAt: null },
     });
-    const visits = await Promise.all([
+    const pages = await Promise.all([
       signedIn(tenant.apiKey, addressOf(bot)),
       signedIn(tenant.apiKey, addressOf(bot, `/${pending}`)),
     ]);
-    for (const { page } of visits)
+    for (const page of pages)
       await expect.poll(() => entry(page, 'v2').textContent()).toContain('pending');
-    const [, opened] = visits;
-    const rollback = opened.page.getByRole('button', { name: 'Roll back to this…' });
+    const [, opened] = pages;
+    const rollback = opened.getByRole('button', { name: 'Roll back to this…' });
     expect(await rollback.getAttribute('title')).toBe('It is pending.');
     const problem = { severity: 'ERROR', code: 'channel-unavailable', message: 'telegram refused' };
     await app.prisma.deployment.update({
@@ -127,27 +124,25 @@ describe('the deployments of a bot', () => {
       data: { status: 'FAILED', diagnostics: [{ ...problem, line: 1, column: 1 }] },
     });
     await deploy(tenant, bot, { environment: 'STAGING' });
-    for (const { page } of visits)
+    for (const page of pages)
       await expect.poll(() => entry(page, 'v2').textContent()).toContain('failed');
-    await opened.page.getByText('Error: telegram refused').waitFor();
-    for (const { assertQuiet } of visits) await assertQuiet();
+    await opened.getByText('Error: telegram refused').waitFor();
   });
 
   browserTest('are empty at first, and lead to the first one', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot));
+    const page = await signedIn(tenant.apiKey, addressOf(bot));
     await page.getByRole('heading', { name: 'Nothing was deployed yet' }).waitFor();
     await assertAccessible(page);
     await page.getByRole('link', { name: 'Deploy…' }).last().click();
     await page.getByRole('textbox', { name: 'Definition' }).waitFor();
-    await assertQuiet();
   });
 
   browserTest('show a failed request with its id, and repeat it', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
-    const { page } = await signedIn(tenant.apiKey, '/bots/new');
+    const page = await signedIn(tenant.apiKey, '/bots/new');
     await page.route('**/graphql', (route) =>
       route.fulfill({
         headers: { 'x-request-id': 'req_1' },
@@ -170,13 +165,9 @@ describe('the deployments of a bot', () => {
       const { id } = await app.prisma.deployment.findFirstOrThrow({ where: { botId: bot } });
       const stranger = await app.tenant();
       const own = await stranger.bot();
-      const visit = await signedIn(stranger.apiKey, addressOf(own, `/${id}`));
-      await visit.page.getByRole('heading', { name: 'This bot has no such deployment' }).waitFor();
-      await visit.assertQuiet();
-      const { page, assertQuiet } = await signedIn(
-        await tenant.key({ scopes: ['RUNS'] }),
-        addressOf(bot, `/${id}`),
-      );
+      const elsewhere = await signedIn(stranger.apiKey, addressOf(own, `/${id}`));
+      await elsewhere.getByRole('heading', { name: 'This bot has no such deployment' }).waitFor();
+      const page = await signedIn(await tenant.key({ scopes: ['RUNS'] }), addressOf(bot, `/${id}`));
       await page.getByText('Your key lacks the scope deploy.').waitFor();
       for (const name of ['Roll back to this…', 'Deploy…'])
         expect(await page.getByRole('button', { name }).getAttribute('title')).toBe(
@@ -184,7 +175,6 @@ describe('the deployments of a bot', () => {
         );
       expect(await page.content()).not.toContain('You are a test.');
       await assertAccessible(page);
-      await assertQuiet();
     },
   );
 
@@ -194,7 +184,7 @@ describe('the deployments of a bot', () => {
     await tenant.chat(bot, { message: 'Hi' });
     await deploy(tenant, bot, { source: saying('Two.') });
     const { id } = await app.prisma.run.findFirstOrThrow({ where: { botId: bot } });
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/runs/${id}`);
+    const page = await signedIn(tenant.apiKey, `/runs/${id}`);
     await page.getByRole('link', { name: 'difference to what runs now' }).click();
     await difference(page).getByRole('columnheader', { name: 'v2, runs now' }).waitFor();
     await page.goto('/bots');
@@ -204,12 +194,11 @@ describe('the deployments of a bot', () => {
     await page.getByRole('combobox', { name: /^Go to/ }).fill('deployments');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url()).toBe(`${app.url}${addressOf(bot)}`);
-    await assertQuiet();
   });
 });
 
 describe('a rollback', () => {
-  browserTest('says what changes, and is done by keyboard alone', async () => {
+  browserTest('shows the changes, and works by keyboard alone', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     const first = await deploy(tenant, bot, {
@@ -221,7 +210,7 @@ describe('a rollback', () => {
       envVars: [{ name: 'NEW', value: 'new-value-4711' }],
       unsetEnvVars: ['OLD'],
     });
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot, `/${first}`));
+    const page = await signedIn(tenant.apiKey, addressOf(bot, `/${first}`));
     await page.getByRole('button', { name: 'Roll back to this…' }).focus();
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Roll back to v1?' });
@@ -243,12 +232,11 @@ describe('a rollback', () => {
       where: { botId: bot, version: 3 },
     });
     expect(restored).toMatchObject({ rolledBackToId: first, envNames: ['OLD'] });
-    await assertQuiet();
   });
 });
 
 describe('a promotion', () => {
-  browserTest('keeps the variables of production, and warns of those that it lacks', async () => {
+  browserTest('keeps the variables of production, and warns of missing ones', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     await deploy(tenant, bot, { envVars: [{ name: 'URL', value: 'https://one.example' }] });
@@ -257,7 +245,7 @@ describe('a promotion', () => {
       environment: 'STAGING',
       envVars: [{ name: 'PLAN', value: 'pro' }],
     });
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, addressOf(bot, `/${staged}`));
+    const page = await signedIn(tenant.apiKey, addressOf(bot, `/${staged}`));
     await page.getByRole('button', { name: 'Promote to production…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Promote v2 to production?' });
     await dialog.getByText('env.PLAN has no value in this deployment').waitFor();
@@ -268,6 +256,5 @@ describe('a promotion', () => {
       where: { botId: bot, version: 3 },
     });
     expect(promoted).toMatchObject({ environment: 'PRODUCTION', envNames: ['URL'] });
-    await assertQuiet();
   });
 });

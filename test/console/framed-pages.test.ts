@@ -2,26 +2,27 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { assertAccessible, assertFits, openPage } from './page.ts';
+import { assertAccessible, assertFits } from './page.ts';
+import { createVisits } from './visits.ts';
 
 let app: TestApp;
+const visits = createVisits(() => app);
 beforeAll(async () => {
   app = await startApp();
 });
 
 const open = async (path: string) => {
-  const opened = await openPage(app.url);
-  opened.page.setDefaultTimeout(60_000);
-  await opened.page.goto(path);
-  return opened;
+  const page = await visits.open();
+  await page.goto(path);
+  return page;
 };
 
 const signedIn = async (key: string) => {
-  const opened = await open('/bots');
-  await opened.page.getByLabel('API key').fill(key);
-  await opened.page.keyboard.press('Enter');
-  await opened.page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
-  return opened;
+  const page = await open('/bots');
+  await page.getByLabel('API key').fill(key);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
+  return page;
 };
 
 const background = (page: Page, selector: string) =>
@@ -41,7 +42,7 @@ describe('GraphiQL in the console', () => {
     async () => {
       const tenant = await app.tenant();
       const bot = await tenant.bot();
-      const { page, assertQuiet } = await signedIn(tenant.apiKey);
+      const page = await signedIn(tenant.apiKey);
       const query = `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename ... on ChatDone { tokensUsed } } }`;
       await page.goto(`/graphql?query=${encodeURIComponent(query)}`);
       await page.getByText(/^Operations run with your key/).waitFor();
@@ -54,22 +55,20 @@ describe('GraphiQL in the console', () => {
       await page.getByLabel('Show Documentation Explorer').click();
       await page.locator('.graphiql-doc-explorer-content a').first().waitFor();
       await assertFits(page);
-      await assertQuiet();
     },
   );
 
   browserTest('asks for a key without a session', async () => {
-    const { page, assertQuiet } = await open('/graphql');
+    const page = await open('/graphql');
     await page.getByText('Not signed in: put an API key into the headers.').waitFor();
     await page.getByText('Bearer <API_KEY>').waitFor();
     await page.locator('.graphiql-execute-button').waitFor();
     await assertAccessible(page, '.graphiql-container');
     await assertFits(page);
-    await assertQuiet();
   });
 
   browserTest('follows the theme of the console, and keeps the entered text', async () => {
-    const { page, assertQuiet } = await open('/graphql?query={__typename}');
+    const page = await open('/graphql?query={__typename}');
     await page.emulateMedia({ colorScheme: 'light' });
     const editor = page.locator('.graphiql-query-editor .view-lines');
     await editor.getByText('__typename').waitFor();
@@ -86,14 +85,13 @@ describe('GraphiQL in the console', () => {
     await chooseTheme(page, 'Light');
     await page.goto('/guide');
     expect(await background(page, 'body')).toBe('rgb(253, 253, 252)');
-    await assertQuiet();
   });
 });
 
 describe('the reference in the console', () => {
   browserTest('has the navigation, the account and its own contents', async () => {
     const tenant = await app.tenant();
-    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    const page = await signedIn(tenant.apiKey);
     await page.getByRole('link', { name: 'REST API', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'REST API' }).waitFor();
     await page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
@@ -113,12 +111,11 @@ describe('the reference in the console', () => {
     await page.locator('.graphiql-execute-button').waitFor();
     await page.getByRole('link', { name: 'Bots', exact: true }).click();
     await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
-    await assertQuiet();
   });
 
   browserTest('signs out from any page', async () => {
     const tenant = await app.tenant();
-    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    const page = await signedIn(tenant.apiKey);
     await page.goto('/docs');
     await page.getByRole('button', { name: /^Account Tenant/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -127,6 +124,5 @@ describe('the reference in the console', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('menuitem', { name: 'Sign in…' }).click();
     await page.getByRole('heading', { name: /Sign in/ }).waitFor();
-    await assertQuiet();
   });
 });

@@ -2,20 +2,19 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { assertAccessible, assertFits, openPage } from './page.ts';
+import { assertAccessible, assertFits } from './page.ts';
 import { createVisits } from './visits.ts';
 
 let app: TestApp;
-const { signedIn } = createVisits(() => app);
+const { signedIn, open: openBlank } = createVisits(() => app);
 beforeAll(async () => {
   app = await startApp();
 });
 
 const open = async (path: string, options = {}) => {
-  const opened = await openPage(app.url, options);
-  opened.page.setDefaultTimeout(60_000);
-  await opened.page.goto(path);
-  return opened;
+  const page = await openBlank(app.url, options);
+  await page.goto(path);
+  return page;
 };
 
 /** Pages that together have every element of the guide. */
@@ -35,7 +34,7 @@ const scrollOf = (page: Page) =>
 
 describe('the guide', () => {
   browserTest('is readable without a session, from page to page', async () => {
-    const { page, assertQuiet } = await open('/guide');
+    const page = await open('/guide');
     await title(page, 'First steps');
     await page.getByText('Parley is a gateway that hosts conversational agents.').waitFor();
     await page.getByRole('button', { name: /Sign in/ }).waitFor();
@@ -56,11 +55,10 @@ describe('the guide', () => {
     await title(page, 'Operating Parley');
     await page.getByRole('heading', { name: 'Settings' }).waitFor();
     await expect.poll(() => topOf(page, 'settings')).toBeLessThan(100);
-    await assertQuiet();
   });
 
   browserTest('shows every page, at every width', async () => {
-    const { page, assertQuiet } = await open('/guide');
+    const page = await open('/guide');
     await title(page, 'First steps');
     const links = contents(page).locator('a[href^="/guide/"]');
     const names = await links.allTextContents();
@@ -72,11 +70,10 @@ describe('the guide', () => {
       await assertFits(page);
       if (VARIED.includes(name)) await assertAccessible(page);
     }
-    await assertQuiet();
   });
 
   browserTest('opens at the heading in its address, and marks it in the contents', async () => {
-    const { page, assertQuiet } = await open('/guide/rest#idempotency');
+    const page = await open('/guide/rest#idempotency');
     await expect.poll(() => topOf(page, 'idempotency')).toBeLessThan(100);
     const mark = contents(page).locator('[aria-current="location"]');
     await expect.poll(() => mark.textContent()).toBe('Idempotency');
@@ -85,11 +82,10 @@ describe('the guide', () => {
     expect(new URL(page.url()).hash).toBe('#errors');
     await page.reload();
     await expect.poll(() => topOf(page, 'errors')).toBeLessThan(100);
-    await assertQuiet();
   });
 
   browserTest('finds headings with only the keyboard, even if letters are missing', async () => {
-    const { page, assertQuiet } = await open('/guide');
+    const page = await open('/guide');
     await title(page, 'First steps');
     await page.keyboard.press('/');
     await page.keyboard.type('rsume');
@@ -110,11 +106,10 @@ describe('the guide', () => {
     await options.first().waitFor({ state: 'hidden' });
     await page.keyboard.type('qqqq');
     await page.getByText('No heading matches “qqqq”.').waitFor();
-    await assertQuiet();
   });
 
   browserTest("copies code with this server's address", async () => {
-    const { page, assertQuiet } = await open('/guide/rest', {
+    const page = await open('/guide/rest', {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     await title(page, 'The REST API');
@@ -123,21 +118,19 @@ describe('the guide', () => {
     await block.getByText('Copied').waitFor();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     expect(copied).toContain(`curl ${app.url}/v1/bots/demo/chat`);
-    await assertQuiet();
   });
 
   browserTest('reports an unknown address', async () => {
-    const { page, assertQuiet } = await open('/guide/nothing');
+    const page = await open('/guide/nothing');
     await page.getByText('The guide has no page at this address.').waitFor();
     await assertAccessible(page);
     await page.getByRole('link', { name: 'Go to the guide' }).click();
     await title(page, 'First steps');
-    await assertQuiet();
   });
 
   browserTest('is in the navigation of a signed-in account', async () => {
     const tenant = await app.tenant();
-    const { page, assertQuiet } = await open('/bots');
+    const page = await open('/bots');
     await page.getByLabel('API key').fill(tenant.apiKey);
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Guide' }).click();
@@ -145,14 +138,13 @@ describe('the guide', () => {
     await page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
     await page.getByRole('link', { name: 'Bots', exact: true }).click();
     await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
-    await assertQuiet();
   });
 
   browserTest(
     'does not move what it shows when the answer to the first request is late',
     async () => {
       const { apiKey } = await app.tenant();
-      const { page, assertQuiet } = await signedIn(apiKey);
+      const page = await signedIn(apiKey);
       await page.addInitScript(() => {
         Object.assign(window, { shifts: [] });
         new PerformanceObserver((list) => {
@@ -171,7 +163,6 @@ describe('the guide', () => {
       await page.getByText('Parley is a gateway that hosts conversational agents.').waitFor();
       await page.evaluate(paint);
       expect(await page.evaluate(() => Object(window).shifts)).toEqual([]);
-      await assertQuiet();
     },
   );
 });

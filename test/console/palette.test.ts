@@ -16,7 +16,7 @@ describe('the command palette', () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     await app.prisma.bot.update({ where: { id: bot }, data: { name: 'Order desk' } });
-    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    const page = await signedIn(tenant.apiKey);
     const text = page.getByRole('combobox', { name: /^Go to/ });
     const active = async () => {
       const id = await text.getAttribute('aria-activedescendant');
@@ -55,14 +55,13 @@ describe('the command palette', () => {
     await assertAccessible(page);
     await page.keyboard.press('Control+k');
     await text.waitFor({ state: 'detached' });
-    await assertQuiet();
   });
 
   browserTest('finds a run and its bot by the id of the run', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     const [run] = await makeRuns(app, bot, [{}]);
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings');
+    const page = await signedIn(tenant.apiKey, '/settings');
     await page.getByRole('button', { name: 'Go to…' }).click();
     const text = page.getByRole('combobox', { name: /^Go to/ });
     await text.fill('run_00000000000000000000000000');
@@ -74,7 +73,6 @@ describe('the command palette', () => {
     await text.fill(run?.id ?? '');
     await page.getByRole('option', { name: 'A run of Bot' }).click();
     await expect.poll(() => page.url()).toBe(`${app.url}/runs/${run?.id}`);
-    await assertQuiet();
   });
 
   browserTest(
@@ -89,7 +87,7 @@ describe('the command palette', () => {
         accountId: tenant.accountId,
       }));
       await app.prisma.bot.createMany({ data: newer });
-      const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings/keys/new');
+      const page = await signedIn(tenant.apiKey, '/settings/keys/new');
       const dialog = page.getByRole('dialog', { name: 'New API key' });
       await dialog.getByLabel('Only some bots').check();
       await dialog.getByLabel('Shop 99', { exact: false }).waitFor();
@@ -102,13 +100,12 @@ describe('the command palette', () => {
       await page.getByRole('combobox', { name: /^Go to/ }).fill('oldest');
       await page.getByRole('option', { name: 'Oldest desk' }).click();
       await expect.poll(() => page.url()).toContain(`/bots/${oldest}/`);
-      await assertQuiet();
     },
   );
 
   browserTest('changes the theme, and signs out', async () => {
     const tenant = await app.tenant();
-    const { page, assertQuiet } = await signedIn(tenant.apiKey);
+    const page = await signedIn(tenant.apiKey);
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('dark');
     await page.keyboard.press('Enter');
@@ -120,14 +117,13 @@ describe('the command palette', () => {
     await page.keyboard.press('Enter');
     await page.getByLabel('API key').waitFor();
     expect(await page.context().cookies()).toEqual([]);
-    await assertQuiet();
   });
 
   browserTest(
     'offers only the commands that the key allows, and does not open over a dialog',
     async () => {
       const tenant = await app.tenant();
-      const { page } = await signedIn(await tenant.key({ scopes: ['CHAT'] }));
+      const page = await signedIn(await tenant.key({ scopes: ['CHAT'] }));
       await page.keyboard.press('Control+k');
       await page.getByRole('option', { name: 'Usage' }).waitFor();
       for (const name of ['New bot', 'API keys', 'Audit log', 'Accounts'])
@@ -136,9 +132,9 @@ describe('the command palette', () => {
       await page.getByText('Your key lacks the scope runs.').waitFor();
 
       const admin = await signedIn(tenant.apiKey, '/settings/keys/new');
-      await admin.page.getByLabel('Name').waitFor();
-      await admin.page.keyboard.press('Control+k');
-      expect(await admin.page.getByRole('dialog').count()).toBe(1);
+      await admin.getByLabel('Name').waitFor();
+      await admin.keyboard.press('Control+k');
+      expect(await admin.getByRole('dialog').count()).toBe(1);
     },
   );
 });

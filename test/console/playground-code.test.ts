@@ -38,7 +38,7 @@ describe('the code of a message', () => {
   browserTest('runs unchanged after it is copied', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot('prompt "Plan: {{ context.plan }}."');
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot, '?tab=code'));
+    const page = await signedIn(tenant.apiKey, pathOf(bot, '?tab=code'));
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: /^context/ }).click();
     await page.getByLabel('Context', { exact: true }).fill('{"plan": "it\'s $HOME"}');
@@ -61,7 +61,6 @@ describe('the code of a message', () => {
       expect(asked[0]?.at(-1)?.content).toBe(message);
       expect(asked[0]?.[0]?.content).toContain("Plan: it's $HOME.");
     }
-    await assertQuiet();
   });
 
   const calls: [string, Partial<Call>][] = [

@@ -15,7 +15,7 @@ describe('the parameters of a message', () => {
   browserTest('reach the model, after the errors in the typed context are corrected', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot('prompt "Plan: {{ context.plan }}. City: {{ context.city }}."');
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
+    const page = await signedIn(tenant.apiKey, pathOf(bot));
     await page.getByRole('button', { name: 'context' }).click();
     const context = page.getByLabel('Context', { exact: true });
     await context.fill('{\n  "plan": "pro",\n  oops\n}');
@@ -35,13 +35,12 @@ describe('the parameters of a message', () => {
     await page.getByText(/first text after/).waitFor();
     expect(lastAsked(app)[0]?.content).toContain('Plan: pro. City: Łódź.');
     await assertFits(page);
-    await assertQuiet();
   });
 
   browserTest('are in the address, which also restores the stored messages', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot('tools time');
-    const { page, assertQuiet } = await signedIn(
+    const page = await signedIn(
       tenant.apiKey,
       pathOf(bot, '?session_id=user-42&tab=code&on_busy=reject'),
     );
@@ -68,13 +67,12 @@ describe('the parameters of a message', () => {
     expect(new URL(page.url()).searchParams.get('session_id')).toBe('user-43-👋');
     await page.getByRole('button', { name: 'New session' }).click();
     await expect.poll(() => page.getByLabel('Session id').inputValue()).toMatch(/^console-\w{8}$/);
-    await assertQuiet();
   });
 
   browserTest('make a request idempotent, and its reply unstreamed', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot, '?stream=false'));
+    const page = await signedIn(tenant.apiKey, pathOf(bot, '?stream=false'));
     await page.getByRole('button', { name: 'whole' }).click();
     await page.getByLabel('Idempotency key').fill('ключ');
     await page.getByText('A key has only visible ASCII characters.').waitFor();
@@ -88,7 +86,6 @@ describe('the parameters of a message', () => {
     await ask(page, 'Something else');
     await page.getByText('idempotency_conflict').waitFor();
     await assertAccessible(page);
-    await assertQuiet();
   });
 });
 
@@ -100,7 +97,7 @@ browserTest('production and staging reply to the same message side by side', asy
     'mutation ($id: ID!, $source: String!) { deploy(botId: $id, input: { source: $source, environment: STAGING }) { id } }',
     { id: bot, source },
   );
-  const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
+  const page = await signedIn(tenant.apiKey, pathOf(bot));
   await page.getByRole('button', { name: 'Compare' }).click();
   app.upstream.script(({ request, say, end }) => {
     say(
@@ -124,5 +121,4 @@ browserTest('production and staging reply to the same message side by side', asy
   await expect.poll(() => page.getByText('From production.').count()).toBe(2);
   await expect.poll(() => page.getByText('From staging.').count()).toBe(2);
   expect(await page.locator('.turn').count()).toBe(4);
-  await assertQuiet();
 });

@@ -43,7 +43,7 @@ describe('a reply in the playground', () => {
   browserTest('is rendered as Markdown, and its HTML as text', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
+    const page = await signedIn(tenant.apiKey, pathOf(bot));
     answerWith(app, MARKDOWN);
     await ask(page, 'Hi');
     await page.getByRole('heading', { name: 'Orders' }).waitFor();
@@ -64,13 +64,12 @@ describe('a reply in the playground', () => {
       .toBe('curl https://shop.example');
     await assertAccessible(page);
     await assertFits(page);
-    await assertQuiet();
   });
 
   browserTest('stays readable with 64 tool calls, 100 kB and text from right to left', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot('tools time\n  limits { tool_calls 64 }');
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot, '?tab=response'));
+    const page = await signedIn(tenant.apiKey, pathOf(bot, '?tab=response'));
     let rounds = 0;
     app.upstream.script(({ say, call, end }) => {
       rounds += 1;
@@ -92,17 +91,15 @@ describe('a reply in the playground', () => {
     await page.getByRole('tab', { name: 'Trace' }).click();
     await page.getByText('execute_tool').last().waitFor();
     expect(await page.locator('.span-tool').count()).toBe(64);
-    await assertQuiet();
   });
 
   browserTest('that is an object is shown as JSON, with unchanged numbers', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot('output { city string "A city" }');
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
+    const page = await signedIn(tenant.apiKey, pathOf(bot));
     answerWith(app, '{"city":"*Oslo* _and_ more"}');
     await ask(page, 'Where?');
     await page.locator('.turn-reply pre').getByText('"city": "*Oslo* _and_ more"').waitFor();
-    await assertQuiet();
   });
 
   browserTest('follows 1,000 earlier messages, which load on demand', async () => {
@@ -130,7 +127,7 @@ describe('a reply in the playground', () => {
         })),
       ),
     });
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot, '?session_id=user-1'));
+    const page = await signedIn(tenant.apiKey, pathOf(bot, '?session_id=user-1'));
     await page.getByText('Answer 500').waitFor();
     expect(await page.locator('.turn').count()).toBe(25);
     const more = page.getByRole('button', { name: 'Show earlier messages' });
@@ -147,13 +144,12 @@ describe('a reply in the playground', () => {
     expect(
       await page.locator('.turn-message', { hasText: 'Question 501' }).evaluate(isInSight),
     ).toBe(true);
-    await assertQuiet();
   });
 
   browserTest('can be stopped, sent again, and edited and sent again', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
+    const page = await signedIn(tenant.apiKey, pathOf(bot));
     app.upstream.script(async ({ say, end, closed }) => {
       say('Once upon a time');
       await closed;
@@ -173,13 +169,12 @@ describe('a reply in the playground', () => {
     await page.keyboard.press('Enter');
     await page.getByText('A short one.').waitFor();
     expect(lastAsked(app).at(-1)?.content).toBe('Tell me a story of cats');
-    await assertQuiet();
   });
 
   browserTest('that fails shows the error, with the ids for the log', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
+    const page = await signedIn(tenant.apiKey, pathOf(bot));
     app.upstream.script(({ response }) => {
       response.writeHead(400, { 'content-type': 'application/json' });
       response.end('{"error":{"message":"no"}}');
@@ -191,14 +186,13 @@ describe('a reply in the playground', () => {
     answerWith(app, 'Now it works.');
     await problem.getByRole('button', { name: 'Send again' }).click();
     await page.getByText('Now it works.').waitFor();
-    await assertQuiet();
   });
 });
 
 browserTest('the playground can be used with only the keyboard', async () => {
   const tenant = await app.tenant();
   const bot = await tenant.bot();
-  const { page, assertQuiet } = await signedIn(tenant.apiKey, pathOf(bot));
+  const page = await signedIn(tenant.apiKey, pathOf(bot));
   await page.getByRole('heading', { name: 'Say hello' }).waitFor();
   const focused = () =>
     page.evaluate(
@@ -224,14 +218,13 @@ browserTest('the playground can be used with only the keyboard', async () => {
   expect(await focused()).toBe('Trace');
   await page.keyboard.press('ArrowLeft');
   await reach('Frames');
-  await assertQuiet();
 });
 
 browserTest('a key with only the scope CHAT sees a trace made from the events', async () => {
   const tenant = await app.tenant();
   const bot = await tenant.bot('tools time');
   const key = await tenant.key({ scopes: ['CHAT'] });
-  const { page, assertQuiet } = await signedIn(key, pathOf(bot, '?tab=trace'));
+  const page = await signedIn(key, pathOf(bot, '?tab=trace'));
   let rounds = 0;
   app.upstream.script(({ say, call, end }) => {
     rounds += 1;
@@ -246,5 +239,4 @@ browserTest('a key with only the scope CHAT sees a trace made from the events', 
   await page.getByRole('button', { name: 'REST' }).click();
   const create = page.getByRole('button', { name: 'Create a key for 1 hour' });
   expect(await create.getAttribute('title')).toBe('Your key lacks the scope admin.');
-  await assertQuiet();
 });

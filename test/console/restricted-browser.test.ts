@@ -16,7 +16,7 @@ const BLOCKED = 'This browser did not keep the cookie of the session.';
 describe('a browser that blocks cookies', () => {
   browserTest('gets an explanation after a sign-in by key, until it stores them', async () => {
     const tenant = await app.tenant();
-    const { page } = await open();
+    const page = await open();
     // The sign-in succeeds, but its cookie does not reach the browser.
     await page.route('**/session', async (route) => {
       const { status } = await fetch(`${app.url}/session`, {
@@ -45,7 +45,7 @@ describe('a browser that blocks cookies', () => {
 
   browserTest('gets an explanation when an ended session is signed in again', async () => {
     const tenant = await app.tenant();
-    const { page } = await signedIn(tenant.apiKey, '/settings');
+    const page = await signedIn(tenant.apiKey, '/settings');
     await page.context().clearCookies();
     await page.route('**/session', (route) => route.fulfill({ status: 204 }));
     await page.getByRole('link', { name: 'Server' }).click();
@@ -65,7 +65,7 @@ browserTest(
   'a browser that blocks local storage keeps the theme until the tab closes',
   async () => {
     const tenant = await app.tenant();
-    const { page, assertQuiet } = await open();
+    const page = await open();
     await page.addInitScript(() => {
       const blocked = () => {
         throw new DOMException('Blocked.', 'SecurityError');
@@ -85,18 +85,16 @@ browserTest(
     await page.reload();
     await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
     expect(await theme()).toBeUndefined();
-    await assertQuiet();
   },
 );
 
 browserTest('a browser without JavaScript shows that it is required', async () => {
-  const { page, assertQuiet } = await open(app.url, { javaScriptEnabled: false });
+  const page = await open(app.url, { javaScriptEnabled: false });
   await page.goto('/bots');
   const note = page.locator('noscript');
   await note.waitFor();
   expect(await note.innerText()).toMatch(/^The Parley console needs JavaScript\./);
   await assertFits(page);
-  await assertQuiet();
 });
 
 describe('a clock', () => {
@@ -105,7 +103,7 @@ describe('a clock', () => {
       const tenant = await app.tenant();
       const bot = await tenant.bot();
       await makeRuns(app, bot, [{ createdAt: new Date(Date.now() - 30_000) }]);
-      const { page, assertQuiet } = await open();
+      const page = await open();
       await page.clock.install({ time: Date.now() + minutes * 60_000 });
       await page.goto('/bots');
       await page.getByLabel('API key').fill(tenant.apiKey);
@@ -121,7 +119,6 @@ describe('a clock', () => {
       const { expiresAt } = await app.prisma.apiKey.findFirstOrThrow({ where });
       const off = Number(expiresAt) - (Date.now() + 30 * 86_400_000);
       expect(Math.abs(off)).toBeLessThan(5 * 60_000);
-      await assertQuiet();
     });
   }
 });
@@ -141,7 +138,7 @@ describe('a limit that is reached while a screen loads', () => {
 
   browserTest('counts down, and then tries again', async () => {
     const tenant = await app.tenant();
-    const { page } = await signedIn(tenant.apiKey, '/settings');
+    const page = await signedIn(tenant.apiKey, '/settings');
     await page.clock.install();
     let refused = 0;
     await page.route('**/graphql', (route) => {
@@ -163,7 +160,7 @@ describe('a limit that is reached while a screen loads', () => {
 
   browserTest('replaces the whole page if the first request is refused', async () => {
     const tenant = await app.tenant();
-    const { page } = await signedIn(tenant.apiKey);
+    const page = await signedIn(tenant.apiKey);
     await page.route('**/graphql', (route) => route.fulfill(refuse(7)));
     await page.reload();
     await page.getByText(/Try again in \d+ s/).waitFor();
@@ -177,7 +174,7 @@ describe('a limit that is reached while a screen loads', () => {
     const still = await startApp({ clock: () => now });
     // The sign-in, the caller, and one screen.
     const tenant = await still.tenant({ requestsPerMinute: 3 });
-    const { page } = await signedIn(tenant.apiKey, '/settings/server', still.url);
+    const page = await signedIn(tenant.apiKey, '/settings/server', still.url);
     await page.getByText('This process').waitFor();
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByText(/Try again in \d+ s/).waitFor();

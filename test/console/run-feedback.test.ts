@@ -40,7 +40,7 @@ describe('the feedback on a run', () => {
     const id = run?.id ?? '';
     const other = await tenant.key({ scopes: ['CHAT'] });
     await rate(other, id, 'DOWN', 'Too short.');
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/runs/${id}`);
+    const page = await signedIn(tenant.apiKey, `/runs/${id}`);
     const feedback = page.getByRole('region', { name: 'Feedback' });
     await feedback.getByText('Too short. by the key').waitFor();
     const good = feedback.getByRole('button', { name: 'Good reply' });
@@ -67,14 +67,13 @@ describe('the feedback on a run', () => {
     await feedback.getByRole('button', { name: 'Bad reply' }).click();
     await expect.poll(() => stored(id)).toHaveLength(1);
     await feedback.getByRole('button', { name: 'Edit the note' }).waitFor({ state: 'detached' });
-    await assertQuiet();
   });
 
   browserTest('is taken back if the server refuses it, and a note stays in its field', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
     const [run] = await makeRuns(app, bot, [{ input: 'Hi', response: 'Hello' }]);
-    const { page } = await signedIn(tenant.apiKey, `/runs/${run?.id}`);
+    const page = await signedIn(tenant.apiKey, `/runs/${run?.id}`);
     const feedback = page.getByRole('region', { name: 'Feedback' });
     const [good, bad] = ['Good reply', 'Bad reply'].map((name) =>
       feedback.getByRole('button', { name }),
@@ -108,7 +107,7 @@ describe('the feedback on a run', () => {
     await rate(tenant.apiKey, loved, 'UP');
     await rate(tenant.apiKey, hated, 'DOWN');
     await rate(await tenant.key({ scopes: ['CHAT'] }), loved, 'UP');
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/bots/${bot}/runs`);
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/runs`);
     const row = (name: string) => page.getByRole('row').filter({ hasText: name });
     await row('Loved').getByText('2 good').waitFor();
     await row('Hated').getByText('1 bad').waitFor();
@@ -123,16 +122,12 @@ describe('the feedback on a run', () => {
     await page.goto(`/bots/${bot}/runs?feedback=sideways`);
     await page.getByText('“sideways” is none of up, down. It is left out.').waitFor();
     await expect.poll(() => page.locator('.run-link').count()).toBe(3);
-    await assertQuiet();
   });
 
   browserTest('is given below a reply in the playground, and shown again later', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
-    const { page, assertQuiet } = await signedIn(
-      tenant.apiKey,
-      `/bots/${bot}/playground?session_id=ada`,
-    );
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/playground?session_id=ada`);
     answerWith(app, 'On its way.');
     await page.getByLabel('Message').fill('Where is it?');
     await page.getByLabel('Message').press('Enter');
@@ -147,6 +142,5 @@ describe('the feedback on a run', () => {
     await good.click();
     await page.getByText('The rating is not stored. Broken.').waitFor();
     await expect.poll(() => good.getAttribute('aria-pressed')).toBe('true');
-    await assertQuiet();
   });
 });

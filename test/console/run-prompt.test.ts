@@ -32,9 +32,9 @@ async function conversation() {
 }
 
 describe('the prompt of a run', () => {
-  browserTest('shows what each step added, unfolds by keyboard, and is copied', async () => {
+  browserTest('shows the additions of each step, unfolds by keyboard, and is copied', async () => {
     const { tenant, second } = await conversation();
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, `/runs/${second}`);
+    const page = await signedIn(tenant.apiKey, `/runs/${second}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Prompt', exact: true }).click();
     expect(page.url()).toContain('?tab=prompt');
@@ -56,14 +56,13 @@ describe('the prompt of a run', () => {
     await page.getByRole('button', { name: 'Copy the prompt' }).click();
     await expect.poll(clipboard).toMatch(/^\[system\]\nYou help ada\..*\n\n\[user\]\nSecond/s);
     await assertAccessible(page);
-    await assertQuiet();
   });
 
-  browserTest('says what is not stored, not complete, and not shown to the key', async () => {
+  browserTest('names parts that are not stored, not complete, or hidden from the key', async () => {
     const { tenant, bot, first, second } = await conversation();
     const reader = await tenant.key({ scopes: ['RUNS'] });
     await app.prisma.run.delete({ where: { id: first } });
-    const { page, assertQuiet } = await signedIn(reader, `/runs/${second}?tab=prompt`);
+    const page = await signedIn(reader, `/runs/${second}?tab=prompt`);
     await page.getByText('Not complete: a part is no longer stored.').waitFor();
     await page.getByText('Your key lacks the scope deploy.').waitFor();
     expect(await page.content()).not.toContain('You help');
@@ -73,12 +72,11 @@ describe('the prompt of a run', () => {
     await page.getByText('The prompt of this run is not stored, or no longer.').waitFor();
     await assertAccessible(page);
     await assertFits(page);
-    await assertQuiet();
   });
 
   browserTest('shows a failure with the id of the request, and tries again', async () => {
     const { tenant, second } = await conversation();
-    const { page } = await signedIn(tenant.apiKey, `/runs/${second}`);
+    const page = await signedIn(tenant.apiKey, `/runs/${second}`);
     await page.getByRole('button', { name: /Load history/ }).waitFor();
     await page.route('**/graphql', (route) =>
       route.fulfill({

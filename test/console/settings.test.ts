@@ -16,7 +16,7 @@ beforeAll(async () => {
 describe('the settings', () => {
   browserTest('show the account, its plan, its limits and the key of the session', async () => {
     const tenant = await app.tenant({ plan: 'PRO' });
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings');
+    const page = await signedIn(tenant.apiKey, '/settings');
     await page.getByRole('definition').filter({ hasText: 'Pro' }).waitFor();
     await page.getByText('60 requests a minute, 20,000 a day').waitFor();
     await page.getByText('chat, deploy, runs, admin').last().waitFor();
@@ -25,7 +25,6 @@ describe('the settings', () => {
     await page.getByRole('link', { name: 'see what is used' }).click();
     await page.getByRole('meter', { name: 'Today' }).waitFor();
     expect(page.url()).toBe(`${app.url}/settings/usage`);
-    await assertQuiet();
   });
 
   browserTest('count requests, and tokens by bot and by key', async () => {
@@ -36,7 +35,7 @@ describe('the settings', () => {
     });
     const tokens = { promptTokens: 1_200, completionTokens: 34, keyId };
     await makeRuns(app, bot, [tokens, tokens]);
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings/usage');
+    const page = await signedIn(tenant.apiKey, '/settings/usage');
     await page.getByRole('row', { name: 'Bot 2 2,468', exact: true }).waitFor();
     await page.getByRole('row', { name: 'Key 2 2,468', exact: true }).waitFor();
     await page.getByRole('row', { name: 'Together 2,468' }).waitFor();
@@ -51,13 +50,12 @@ describe('the settings', () => {
       .toBeGreaterThan(used);
     await assertAccessible(page);
     await assertFits(page);
-    await assertQuiet();
   });
 
   browserTest('show the server to an operator', async () => {
     const tenant = await app.tenant();
     const key = await tenant.key({ scopes: ['OPERATOR'] });
-    const { page, assertQuiet } = await signedIn(key, '/settings/server');
+    const page = await signedIn(key, '/settings/server');
     await page.getByText(VERSION, { exact: true }).waitFor();
     await page.getByText(/^(PostgreSQL|embedded database), answers in/).waitFor();
     await page.getByText('https://shop.example').waitFor();
@@ -65,13 +63,12 @@ describe('the settings', () => {
     await assertAccessible(page);
     await assertFits(page);
     await page.getByRole('button', { name: 'Check again' }).click();
-    await assertQuiet();
   });
 
   browserTest('name the missing scopes of a key', async () => {
     const tenant = await app.tenant();
     const key = await tenant.key({ scopes: ['CHAT'] });
-    const { page, assertQuiet } = await signedIn(key, '/settings/keys');
+    const page = await signedIn(key, '/settings/keys');
     for (const [path, reason] of [
       ['keys', 'Your key lacks the scope admin.'],
       ['audit', 'Your key lacks the scope admin.'],
@@ -87,12 +84,11 @@ describe('the settings', () => {
     await assertAccessible(page);
     await page.goto('/settings/nothing');
     await page.getByText('There is no page at this address.').waitFor();
-    await assertQuiet();
   });
 
   browserTest('show a failed request with its id, and repeat it', async () => {
     const tenant = await app.tenant();
-    const { page } = await signedIn(tenant.apiKey, '/settings');
+    const page = await signedIn(tenant.apiKey, '/settings');
     for (const path of ['usage', 'keys', 'audit', 'server']) {
       await page.route('**/graphql', (route) =>
         route.fulfill({
@@ -148,7 +144,7 @@ describe('the audit log', () => {
         },
       ],
     });
-    const { page, assertQuiet } = await signedIn(tenant.apiKey, '/settings/audit');
+    const page = await signedIn(tenant.apiKey, '/settings/audit');
     const rows = page.locator('tbody tr:not(.table-more)');
     await page.getByText('an operator').waitFor();
     expect(await rows.count()).toBe(50);
@@ -175,6 +171,5 @@ describe('the audit log', () => {
     await expect.poll(() => rows.count()).toBe(1);
     await page.goto('/settings/audit?action=nonsense&from=2026-13-45&key=key_unknown');
     await page.getByText('No entry matches these filters').waitFor();
-    await assertQuiet();
   });
 });

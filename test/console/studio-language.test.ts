@@ -93,14 +93,14 @@ describe('highlighting', () => {
     );
   });
 
-  test('marks what no grammar knows, without an agent too', () => {
+  test('marks unknown words, without an agent too', () => {
     expect(rolesOf('60sec "x')).toEqual([
       ['60sec', 'invalid'],
       ['"x', 'string'],
     ]);
   });
 
-  test('marks only what is in sight', () => {
+  test('marks only the visible lines', () => {
     const from = SOURCE.indexOf('  memory');
     const marks = marksIn(readSyntax(SOURCE), from, from + 10);
     expect(marks.map(({ role }) => role)).toEqual(['keyword']);

@@ -23,6 +23,15 @@ export async function write(page: Page, text: string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 
+/** Pastes a text in place of the selection. */
+export async function paste(page: Page, text: string): Promise<void> {
+  await editorOf(page).evaluate((editor, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', text);
+    editor.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
+  }, text);
+}
+
 /** Moves the cursor behind the first occurrence of a text in a line. */
 export async function putCursor(page: Page, line: number, text: string): Promise<void> {
   await editorOf(page).focus();

@@ -5,7 +5,7 @@ import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { assertAccessible, assertFits } from './page.ts';
 import { answerWith, ask, lastAsked } from './playground-page.ts';
-import { editorOf, studioOf, textOf, write } from './studio-page.ts';
+import { editorOf, paste, studioOf, textOf, write } from './studio-page.ts';
 import { createVisits } from './visits.ts';
 
 let app: TestApp;
@@ -21,14 +21,14 @@ const KEPT = 'Your changes are kept in this browser.';
 async function open(search = '', members: string | null = '') {
   const tenant = await app.tenant();
   const bot = await tenant.bot(members);
-  const opened = await signedIn(tenant.apiKey, studioOf(bot, search));
-  await editorOf(opened.page).waitFor();
+  const page = await signedIn(tenant.apiKey, studioOf(bot, search));
+  await editorOf(page).waitFor();
   const deploy = (source: string, environment = 'PRODUCTION') =>
     tenant.graphql(
       'mutation ($botId: ID!, $input: DeployInput!) { deploy(botId: $botId, input: $input) { id } }',
       { botId: bot, input: { source, environment } },
     );
-  return { ...opened, tenant, bot, deploy };
+  return { page, tenant, bot, deploy };
 }
 
 /** The text that the browser keeps once it is there. */
@@ -39,7 +39,7 @@ const untilKept = (page: Page, text: string) =>
 
 describe('changes that are not deployed', () => {
   browserTest('survive a reload and another screen, and end with the way back', async () => {
-    const { page, assertQuiet } = await open();
+    const { page } = await open();
     const deployed = await textOf(page);
     await write(page, MINE);
     await page.getByText(KEPT).waitFor();
@@ -62,13 +62,12 @@ describe('changes that are not deployed', () => {
         page.evaluate(() => Object.keys(localStorage).filter((name) => /^studio/.test(name))),
       )
       .toEqual([]);
-    await assertQuiet();
   });
 
   browserTest('stay in the tab if the browser blocks storage, which the screen says', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
-    const { page } = await openPage();
+    const page = await openPage();
     await page.addInitScript(() => {
       const blocked = () => {
         throw new DOMException('Blocked.', 'SecurityError');
@@ -111,7 +110,7 @@ describe('a deploy from elsewhere', () => {
   browserTest(
     'leaves changes as they are, shows the difference, and gives way to either',
     async () => {
-      const { page, deploy, assertQuiet } = await open();
+      const { page, deploy } = await open();
       await write(page, MINE);
       await page.getByText(KEPT).waitFor();
       await deploy(THEIRS);
@@ -136,17 +135,16 @@ describe('a deploy from elsewhere', () => {
       await editorOf(page).focus();
       await page.keyboard.press('Control+z');
       await expect.poll(() => textOf(page)).toBe(MINE);
-      await assertQuiet();
     },
   );
 });
 
 describe('a deploy that fails half way', () => {
   browserTest('leaves two open Studios as they are, and shows the next one in both', async () => {
-    const { page, tenant, bot, deploy, assertQuiet } = await open();
+    const { page, tenant, bot, deploy } = await open();
     const other = await signedIn(tenant.apiKey, studioOf(bot));
-    await editorOf(other.page).waitFor();
-    const deployed = await textOf(other.page);
+    await editorOf(other).waitFor();
+    const deployed = await textOf(other);
     await write(page, MINE);
     await page.getByText(KEPT).waitFor();
     const diagnostic = { severity: 'ERROR', code: 'channel-unavailable', message: 'Refused.' };
@@ -165,25 +163,23 @@ describe('a deploy that fails half way', () => {
       where: { id: failing.id },
       data: { status: 'FAILED', diagnostics: [{ ...diagnostic, line: 1, column: 1 }] },
     });
-    const reads = [page, other.page].map((one) => one.waitForResponse('**/graphql'));
+    const reads = [page, other].map((one) => one.waitForResponse('**/graphql'));
     await deploy(agent('history last 8 messages'), 'STAGING');
     await Promise.all(reads);
     expect(await textOf(page)).toBe(MINE);
-    expect(await textOf(other.page)).toBe(deployed);
-    for (const one of [page, other.page])
+    expect(await textOf(other)).toBe(deployed);
+    for (const one of [page, other])
       expect(await one.getByRole('button', { name: 'Show the difference' }).count()).toBe(0);
     await deploy(THEIRS);
     await page.getByRole('button', { name: 'Show the difference' }).waitFor();
-    await expect.poll(() => textOf(other.page)).toBe(THEIRS);
+    await expect.poll(() => textOf(other)).toBe(THEIRS);
     expect(await textOf(page)).toBe(MINE);
-    await assertQuiet();
-    await other.assertQuiet();
   });
 });
 
 describe('the test chat', () => {
-  browserTest('runs what is in the editor as a draft, in a session of its own', async () => {
-    const { page, bot, assertQuiet } = await open();
+  browserTest('runs the text of the editor as a draft, in a session of its own', async () => {
+    const { page, bot } = await open();
     answerWith(app, 'Ahoy!');
     await write(page, agent('prompt "You are a pirate."'));
     await page.getByText(KEPT).waitFor();
@@ -199,7 +195,6 @@ describe('the test chat', () => {
     await page.getByRole('tab', { name: 'Test chat' }).click();
     await page.getByRole('link', { name: 'run', exact: true }).click();
     await page.waitForURL(`**/runs/${runs[0]?.id}`);
-    await assertQuiet();
   });
 
   browserTest('streams, stops, and begins anew', async () => {
@@ -218,7 +213,7 @@ describe('the test chat', () => {
   });
 
   browserTest('waits for errors to be corrected, and takes values for variables', async () => {
-    const { page, assertQuiet } = await open();
+    const { page } = await open();
     await write(page, agent('histry none'));
     await page.locator('[title="Correct the errors first."]').first().waitFor();
     await write(page, agent('model "m" { api_key env.MODEL_KEY }'));
@@ -226,10 +221,9 @@ describe('the test chat', () => {
     await page.getByLabel('MODEL_KEY').fill('secret-of-the-test');
     await page.getByText('Variables', { exact: true }).waitFor();
     await assertAccessible(page);
-    await assertQuiet();
   });
 
-  browserTest('shows in the editor what only the server finds wrong', async () => {
+  browserTest('shows in the editor problems that only the server finds', async () => {
     const { page, tenant, bot } = await open();
     const source = (host: string) =>
       agent(
@@ -249,8 +243,8 @@ describe('the test chat', () => {
   });
 });
 
-browserTest('a deploy from the Studio makes its text the one that runs', async () => {
-  const { page, bot, assertQuiet } = await open();
+browserTest('a deploy from the Studio makes its text the running definition', async () => {
+  const { page, bot } = await open();
   await write(page, MINE);
   await page.getByText(KEPT).waitFor();
   await page.getByRole('button', { name: 'Deploy…', exact: true }).click();
@@ -272,5 +266,53 @@ browserTest('a deploy from the Studio makes its text the one that runs', async (
   await page.reload();
   await editorOf(page).waitFor();
   expect(await textOf(page)).toBe(MINE);
-  await assertQuiet();
+});
+
+describe('the deploy panel of the Studio', () => {
+  const openPanel = async (page: Page) => {
+    await page.getByRole('button', { name: 'Deploy…', exact: true }).focus();
+    await page.keyboard.press('Enter');
+  };
+
+  browserTest('says before a deploy what only the server finds wrong', async () => {
+    const { page, tenant, bot } = await open();
+    const source = (host: string) =>
+      agent(
+        `tools web { capability find "Find" { get "https://${host}.example/" { header "A" "{{ env.KEY }}" } } }`,
+      );
+    await tenant.graphql(
+      'mutation ($botId: ID!, $input: DeployInput!) { deploy(botId: $botId, input: $input) { id } }',
+      { botId: bot, input: { source: source('one'), envVars: [{ name: 'KEY', value: 'value' }] } },
+    );
+    await expect.poll(() => textOf(page), { timeout: 20_000 }).toContain('https://one.example/');
+    await write(page, source('two'));
+    await openPanel(page);
+    const panel = page.getByRole('region', { name: 'Deploy', exact: true });
+    await panel.getByText('Error: env.KEY was not sent to').waitFor();
+    expect(await panel.getByLabel('env.KEY').getAttribute('aria-invalid')).toBe('true');
+    expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(2);
+  });
+
+  browserTest('has the focus on its tab once its button was pressed', async () => {
+    const { page } = await open();
+    await openPanel(page);
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute('data-name')))
+      .toBe('deploy');
+  });
+
+  browserTest('refuses a pasted definition over 256 KiB, and takes a shorter one', async () => {
+    const { page } = await open('?panel=deploy');
+    await editorOf(page).focus();
+    await page.keyboard.press('Control+a');
+    await paste(page, '#'.repeat(256 * 1024 + 1));
+    const panel = page.getByRole('region', { name: 'Deploy', exact: true });
+    await panel.getByText('Error: the source is over 262144 bytes').waitFor();
+    const button = panel.getByRole('button', { name: 'Deploy to production…' });
+    expect(await button.getAttribute('title')).toBe('Correct the errors first.');
+    await editorOf(page).focus();
+    await page.keyboard.press('Control+a');
+    await paste(page, MINE);
+    await expect.poll(() => button.getAttribute('title')).toBe(null);
+  });
 });

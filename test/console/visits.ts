@@ -1,14 +1,14 @@
-import type { BrowserContextOptions } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { Tenant, TestApp } from '../helpers/app.ts';
+import { openBlankPage } from '../helpers/browser.ts';
 import { signIn } from '../helpers/console.ts';
-import { type ConsolePage, openPage } from './page.ts';
 
-/** Visits to the console of an app, each in a separate browser context. */
+/** Visits to the console of an app, each in a separate browser context that is checked at the end of the test. */
 export type Visits = {
   /** Opens an empty page. @param url another address of the app, such as that of a proxy. */
-  open(url?: string, options?: BrowserContextOptions): Promise<ConsolePage>;
+  open(url?: string, options?: BrowserContextOptions): Promise<Page>;
   /** Opens a view with a session of a key. */
-  signedIn(key: string, path?: string, url?: string): Promise<ConsolePage>;
+  signedIn(key: string, path?: string, url?: string): Promise<Page>;
   /** Ends every session of an account, as a sign-out in another browser does. */
   endSessions(tenant: Tenant): Promise<unknown>;
 };
@@ -16,22 +16,21 @@ export type Visits = {
 /** Visits to the app of a test file. */
 export function createVisits(app: () => TestApp): Visits {
   const open: Visits['open'] = async (url = app().url, options = {}) => {
-    const opened = await openPage(url, options);
-    opened.page.setDefaultTimeout(60_000);
-    return opened;
+    const page = await openBlankPage({ baseURL: url, ...options });
+    page.setDefaultTimeout(60_000);
+    return page;
   };
 
   return {
     open,
     // Without the form, whose requests without a key the server limits to a few in a minute.
     async signedIn(key, path = '/bots', url = app().url) {
-      const opened = await open(url);
-      const { page } = opened;
+      const page = await open(url);
       const [name = '', value = ''] = (await signIn({ url }, key)).split('=');
       await page.context().addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }]);
       await page.goto(path);
       await page.getByRole('navigation', { name: 'Main' }).waitFor();
-      return opened;
+      return page;
     },
     endSessions: ({ accountId }) =>
       app().prisma.consoleSession.deleteMany({ where: { key: { accountId } } }),

@@ -22,6 +22,7 @@ const OUTCOME: RunOutcome = {
   toolsCalled: [],
   spans: [],
   events: [],
+  eventTimes: [],
 };
 const DONE = { type: 'ChatDone', runId: 'run_1', latencyMs: 7, tokensUsed: 3, toolsCalled: [] };
 const session = { key: 'ses_1', turns: 0, leaseId: 'trn_1' };
@@ -31,7 +32,7 @@ function endRun(runs: Partial<Pick<Runs, 'end' | 'abandon'>>) {
   const stop = new AbortController();
   const stall = vi.fn();
   const log = { warn: () => {}, error: () => {} };
-  const end = async (): Promise<StoredEnd> => 'asRequested';
+  const end = async (): Promise<StoredEnd> => ({ finishedAt: 5_000 });
   const storeEnd = createStoreEnd({
     runs: { end, abandon: end, ...runs },
     observer: UNOBSERVED,
@@ -59,7 +60,7 @@ describe('the end of a run', () => {
       end: async () => {
         attempts += 1;
         if (isDown) throw cutError();
-        return 'asRequested';
+        return { finishedAt: 5_000 };
       },
     });
     await vi.advanceTimersByTimeAsync(6_999);
@@ -70,7 +71,7 @@ describe('the end of a run', () => {
     expect(attempts).toBeGreaterThan(3_600);
     isDown = false;
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(await event).toEqual(DONE);
+    expect(await event).toEqual({ ...DONE, at: 5_000 });
   });
 
   test('is left to recovery 3 seconds after the shutdown limit', async () => {
@@ -87,7 +88,7 @@ describe('the end of a run', () => {
   test('is a failure without messages if the database refuses it or the turn was lost', async () => {
     const refusal = Object.assign(new Error('duplicate key value'), { code: '23505' });
     for (const end of [async () => Promise.reject(refusal), async () => 'held' as const]) {
-      const abandon = vi.fn(async (): Promise<StoredEnd> => 'asRequested');
+      const abandon = vi.fn(async (): Promise<StoredEnd> => ({ finishedAt: 5_000 }));
       const { event } = endRun({ end, abandon });
       await vi.advanceTimersByTimeAsync(1_000);
       expect(await event).toMatchObject({ type: 'ChatFailed', code: 'internal_error' });
@@ -107,7 +108,10 @@ describe('the end of a run', () => {
       tokensUsed: 1,
     } as const;
     const ends: [StoredEnd, object][] = [
-      [{ ...cancelled, seq: 9 }, cancelled],
+      [
+        { ...cancelled, seq: 9, at: 5_000 },
+        { ...cancelled, at: 5_000 },
+      ],
       ['lost', { type: 'ChatFailed', code: 'interrupted' }],
       ['deleted', { type: 'ChatFailed', code: 'internal_error' }],
     ];
@@ -119,7 +123,7 @@ describe('the end of a run', () => {
 
 describe('a run whose end cannot be stored yet', () => {
   test('continues for streams, while a whole reply fails because its end is unknown', async () => {
-    const log = createEventLog(() => {});
+    const log = createEventLog(Date.now, () => {});
     const { signal } = new AbortController();
     const stream = Array.fromAsync(log.read(signal), ({ type }) => type);
     const start = async () => ({

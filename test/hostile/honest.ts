@@ -4,7 +4,7 @@ import { createClient, type Sample } from '../bench/client.ts';
 import type { Target } from '../bench/targets.ts';
 import { MESSAGE } from '../bench/workload.ts';
 
-/** What the honest tenant and the operator observed during the attacks. Times are in milliseconds. */
+/** The observations of the honest tenant and the operator during the attacks. Times are in milliseconds. */
 export type Observation = {
   chats: number[];
   /** The failures of chats and of `/healthz`. */

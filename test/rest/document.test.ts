@@ -260,7 +260,8 @@ describe('Endpoints', () => {
     const own = await tenant.bot();
     const { run_id } = await chat({ of: own, ...as('ada') });
     await chat({ of: own, ...as('bob') });
-    const day = new Date().toISOString().slice(0, 10);
+    const [ofAda] = (await read(await ask(`${own}/runs?user=ada`))).runs;
+    const day = ofAda.created_at.slice(0, 10);
     const query = `user=ada&status=completed&date=${day}&channel=api`;
     const { runs } = await read(await ask(`${own}/runs?${query}`));
     expect(runs.map((run: { run_id: string }) => run.run_id)).toEqual([run_id]);

@@ -26,7 +26,7 @@ beforeAll(async () => {
   undeployed = await tenant.bot(null);
 });
 
-/** Sends all, a few at a time. An error contains what was sent. */
+/** Sends all, a few at a time. An error contains its request. */
 async function all<T>(sent: T[], send: (one: T) => Promise<void>): Promise<void> {
   const waiting = sent.values();
   await Promise.all(

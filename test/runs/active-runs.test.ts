@@ -23,7 +23,7 @@ describe('a run after its last local reader left', () => {
     const readerPoll = vi.fn();
     pubsub.subscribe(runChannel('run'), readerPoll);
     const slot = createActiveRuns({ pubsub }).acquireSlot();
-    const run = slot.start({ id: 'run', botId: 'bot' }, async (_log, signal) => {
+    const run = slot.start({ id: 'run', botId: 'bot', now: Date.now }, async (_log, signal) => {
       await once(signal, 'abort');
     });
     const read = () => {

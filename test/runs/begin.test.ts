@@ -31,7 +31,7 @@ beforeAll(async () => {
   await prisma.bot.create({ data: { id: botId, accountId, name: 'Bot' } });
 });
 
-/** A replica. `statements` is the number of statements that it sent; `errors` are those that failed. */
+/** A replica. `statements` is the number of statements that it sent; `errors` has the failed ones. */
 async function replica(through: Sql = sql) {
   const sent = { statements: 0, errors: [] as unknown[] };
   const counting: Sql = async (...statement) => {

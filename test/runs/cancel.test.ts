@@ -23,9 +23,11 @@ test('a run is cancelled within a second if the notification is lost', async () 
   atTheEnd(() => vi.useRealTimers());
   const pubsub = createPubSub();
   const activeRuns = createActiveRuns({ pubsub });
-  const { ended } = activeRuns.acquireSlot().start({ id, botId }, async (_log, signal) => {
-    await once(signal, 'abort');
-  });
+  const { ended } = activeRuns
+    .acquireSlot()
+    .start({ id, botId, now: Date.now }, async (_log, signal) => {
+      await once(signal, 'abort');
+    });
   const cancel = createCancel({
     prisma,
     owner: { id: () => ownerId },

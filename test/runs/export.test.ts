@@ -1,7 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { PGlite } from '@electric-sql/pglite';
+import pg from 'pg';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { createRunExport, type ExportPart } from '../../src/runs/export.ts';
 import { createRunList } from '../../src/runs/list.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { atTheEnd } from '../helpers/at-the-end.ts';
 import { makeRuns, newestFirst } from '../helpers/runs.ts';
 
 let app: TestApp;
@@ -149,6 +152,42 @@ describe('an export of runs', () => {
       { done: true },
     ]);
     expect((await Array.fromAsync(start(new AbortController().signal))).at(-1)?.rows).toBe(450);
+  });
+
+  test('pauses while a client does not read, and ends when the client disconnects', async () => {
+    const bot = await tenant.bot(null);
+    const count = 750;
+    await makeRuns(app, bot, Array(count).fill({}));
+    await app.prisma.$executeRaw`UPDATE runs SET input = repeat('x', 40000) WHERE bot_id = ${bot}`;
+    const spies = [vi.spyOn(PGlite.prototype, 'query'), vi.spyOn(pg.Client.prototype, 'query')];
+    atTheEnd(vi.restoreAllMocks);
+    /** The statements so far that find the next runs of the bot. */
+    const finds = () =>
+      spies
+        .flatMap(({ mock }) =>
+          mock.calls.map((call: unknown[]) => JSON.stringify(call.slice(0, 2))),
+        )
+        .filter((call) => call.includes('octet_length(input)') && call.includes(bot)).length;
+
+    expect((await partsOf(await request(bot, 'JSON_LINES'))).at(-1)?.rows).toBe(count);
+    const whole = finds();
+    expect(whole).toBeGreaterThan(90);
+
+    const leaving = new AbortController();
+    const unread = await request(bot, 'JSON_LINES', {}, leaving.signal);
+    expect((await partsOf(await request(bot, 'JSON_LINES'))).at(-1)?.rows).toBe(count);
+    // What the unread response holds are the buffers of its connection.
+    expect(finds() - 2 * whole).toBeLessThan((2 * whole) / 3);
+
+    expect(unread.bodyUsed).toBe(false);
+    leaving.abort();
+    await expect.poll(() => app.openResponses()).toBe(0);
+    const left = finds();
+    // The account may have two exports at a time.
+    const none = () => request(bot, 'JSON_LINES', { user: 'nobody' });
+    for (const response of await Promise.all([none(), none()]))
+      expect((await partsOf(response)).at(-1)).toMatchObject({ rows: 0, done: true });
+    expect(finds()).toBe(left + 2);
   });
 
   test('requires the scope RUNS and access to the bot', async () => {

@@ -159,7 +159,7 @@ describe('the events of a run', () => {
     }
   });
 
-  test('end an EventSource that had received more than what was stored, by 204 after the interruption', async () => {
+  test('end an EventSource that had received more than the stored events, by 204 after the interruption', async () => {
     const { runId, finish, response } = await begin();
     finish();
     await response.text();

@@ -4,7 +4,7 @@ import { levelOf, levelsFrom } from '../../src/runs/levels.ts';
 import { testDatabase } from '../helpers/database.ts';
 
 describe('the levels of numbers', () => {
-  test('are those that the database computes', async () => {
+  test('equal the levels that the database computes', async () => {
     const { prisma } = await testDatabase();
     const random = fc.sample(fc.integer({ min: 0, max: 2 ** 32 - 2 }), 300);
     const numbers = [0, 1, 9, 10, 14, 15, 99, 100, 149, 150, 999, 2_147_483_647, ...random];

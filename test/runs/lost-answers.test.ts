@@ -53,7 +53,7 @@ function held(): { script: Script; sent: Promise<void>; finish: () => void } {
   return { script, sent: sent.promise, finish: finished.resolve };
 }
 
-/** Chats whose stored ends lost their responses, half of them streamed. Each client must receive what the row contains. */
+/** Chats whose stored ends lost their responses, half of them streamed. Each client must receive the content of the row. */
 async function expectStoredEnds(app: TestApp, other: TestApp) {
   const { chat, stream, events, runs } = await clientOf(app, other);
   for (let index = 0; index < CHATS; index += IN_PARALLEL) {

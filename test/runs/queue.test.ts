@@ -243,7 +243,7 @@ describe('the queue of runs', () => {
     const id = await queue.add(await newRun());
     const taken = await queue.take();
     if (!taken) throw new Error('There was nothing to take.');
-    const record = { response: '', events: [] };
+    const record = { response: '', events: [], eventTimes: [] };
     const otherOwner = { ...taken.begun, ownerId: makeId('own') };
     expect(await queue.requeue(otherOwner, record)).toBe(false);
     expect(await queue.requeue(taken.begun, record)).toBe(true);

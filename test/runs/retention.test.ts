@@ -109,7 +109,7 @@ describe('the retention sweep', () => {
     expect(await bot.sessions()).toEqual([youngSession, user].sort());
   });
 
-  test('deletes what runs sent to the model after its own limit', async () => {
+  test('deletes the prompts of runs after their own limit', async () => {
     const bot = await newBot();
     const prompted = async (age: number) => {
       const id = firstIdAt('run', daysAgo(age).getTime()).slice(0, -6) + makeId('run').slice(-6);

@@ -80,7 +80,7 @@ describe('the statements of every chat', () => {
     });
 
     test.each([
-      ['begins a run', BEGIN, []],
+      ['begins a run', BEGIN, ['runs_pkey']],
       ['stores a checkpoint', CHECKPOINT, ['runs_pkey']],
       ['ends a run', END, ['runs_pkey']],
     ])('find a run by its id: the one that %s', async (_what, { text }, indexes) => {

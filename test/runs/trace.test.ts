@@ -140,7 +140,7 @@ describe('the trace of a run', () => {
     expect(begun).toEqual(begun.toSorted((one, other) => one - other));
   });
 
-  test('records what each step added to the model’s input', async () => {
+  test('records the addition of each step to the model’s input', async () => {
     const bot = await tenant.bot('prompt "For {{ context.plan }}"\n  memory { name "Name" }');
     scripts(({ call }) => call(['memory_save', { name: 'name', value: 'Ada' }]), finish);
     await chat(bot, {}, { 'x-session-id': 's' });

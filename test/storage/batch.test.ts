@@ -26,7 +26,7 @@ function database() {
 }
 
 describe('a batch', () => {
-  test('contains simultaneous entries, and the next batch those that arrive meanwhile', async () => {
+  test('contains simultaneous entries, and the next batch the entries that arrive meanwhile', async () => {
     const { statements, batch } = database();
     const first = Promise.all([batch('a', {}), batch('b', {})]);
     await expect.poll(() => statements.map(({ keys }) => keys)).toEqual([['a', 'b']]);

@@ -9,13 +9,9 @@ import { createQueue } from '../../src/runs/queue.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openEmbedded } from '../../src/storage/embedded.ts';
 import { signInByLink } from '../helpers/console.ts';
+import { dataDirectoryInUse, temporaryDirectory } from '../helpers/directories.ts';
 import { idOf } from '../helpers/runs.ts';
-import {
-  dataDirectoryInUse,
-  startAndFail,
-  startServer,
-  temporaryDirectory,
-} from '../helpers/server.ts';
+import { startAndFail, startServer } from '../helpers/server.ts';
 
 const lines = (output: string) => output.trim().split('\n');
 

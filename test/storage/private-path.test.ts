@@ -4,7 +4,8 @@ import { describe, expect, inject, test } from 'vitest';
 import { openEmbedded } from '../../src/storage/embedded.ts';
 import { makePrivate } from '../../src/storage/private-path.ts';
 import { generatedSecretKey } from '../../src/storage/secret-key.ts';
-import { dataDirectoryInUse, startServer, temporaryDirectory } from '../helpers/server.ts';
+import { dataDirectoryInUse, temporaryDirectory } from '../helpers/directories.ts';
+import { startServer } from '../helpers/server.ts';
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 const isRoot = process.getuid?.() === 0;

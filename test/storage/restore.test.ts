@@ -6,12 +6,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { freshDatabase, migratedUrl } from '../helpers/database.ts';
-import {
-  dataDirectoryInUse,
-  type ServerProcess,
-  startServer,
-  temporaryDirectory,
-} from '../helpers/server.ts';
+import { dataDirectoryInUse, temporaryDirectory } from '../helpers/directories.ts';
+import { type ServerProcess, startServer } from '../helpers/server.ts';
 import { startUpstream, type Upstream } from '../helpers/upstream.ts';
 
 const run = promisify(execFile);

@@ -21,8 +21,8 @@ import {
 } from '../../src/storage/secret-key.ts';
 import { statement } from '../../src/storage/sql.ts';
 import { freshDatabase, migratedDatabase, testDatabase } from '../helpers/database.ts';
+import { temporaryDirectory } from '../helpers/directories.ts';
 import { embeddedTemplate } from '../helpers/embedded-template.ts';
-import { temporaryDirectory } from '../helpers/server.ts';
 
 const databaseUrl = inject('databaseUrl');
 

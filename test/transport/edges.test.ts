@@ -30,6 +30,8 @@ const ARGUMENTS: Record<string, [string, string]> = {
   'Query.bot.id': ['"Bot"', '"Bot"'],
   'Query.run.id': ['"Run"', '"Run"'],
   'Query.runs.botId': ['"Bot"', '"Bot"'],
+  'Query.checkDeploy.botId': ['"Bot"', '"Bot"'],
+  'Query.checkDeploy.input': ['{ source: "" }', '{ source: "#" }'],
   'Bot.session.id': ['"user-0"', '"user-none"'],
   'Bot.stats.from': ['"2026-03-01T00:00:00Z"', '"2026-03-02T00:00:00Z"'],
   'Bot.stats.to': ['"2026-03-06T00:00:00Z"', '"2026-03-05T00:00:00Z"'],

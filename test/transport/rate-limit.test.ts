@@ -435,7 +435,7 @@ describe('a GraphQL operation', () => {
     expect(await remaining(tenant)).toBe(1);
   });
 
-  test('over the whole limit gets an error that says so', async () => {
+  test('over the whole limit gets an error with the limit', async () => {
     const tenant = await app.tenant({ plan: 'FREE' });
     const fields = Array.from(
       { length: 11 },

@@ -81,7 +81,7 @@ describe('the tools of an MCP server', () => {
     expect(mcp.count('tools/list')).toBe(3);
   });
 
-  test('are those that "only" lists, in its order, with a note about missing ones', async () => {
+  test('are the tools of "only", in its order, with a note about missing ones', async () => {
     const { tools, notes } = await find({ only: ['delete', 'serach', 'search'] });
     expect(tools.map(({ name }) => name)).toEqual(['github.delete', 'github.search']);
     expect(notes).toEqual(['github has no tool "serach".']);

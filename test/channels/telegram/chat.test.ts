@@ -204,7 +204,7 @@ describe('a command in Telegram', () => {
     ]);
   });
 
-  test('/stop cancels the running reply, of which the chat keeps what was said', async () => {
+  test('/stop cancels the running reply, and the chat keeps its text so far', async () => {
     const { botId, bot } = await connectedBot(at);
     at.app.upstream.script(async ({ say, closed }) => {
       say('Once upon a time');

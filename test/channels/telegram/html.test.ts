@@ -35,7 +35,7 @@ describe('a reply in Telegram', () => {
     expect(toTelegramHtml(markdown)).toBe(html);
   });
 
-  test('has only tags that Telegram knows, each closed, whatever the source', () => {
+  test('has only tags that Telegram knows, each closed, for every source', () => {
     const pieces = fc.constantFrom(
       ...['**', '_', '`', '```', '\n', '\n\n', '> ', '- ', '1. ', '[', '](', 'https://a.b', ')'],
       ...['<b>', '</b>', '<a href="', '|', '|---|', '# ', '~~', '&', '\\', ' ', 'word', '![', '"'],

@@ -3,7 +3,7 @@ import type { Html } from '../../../src/channels/telegram/api.ts';
 import { TelegramError } from '../../../src/channels/telegram/error.ts';
 import { startReplyWriter } from '../../../src/channels/telegram/reply-writer.ts';
 
-/** A bot that records its calls, and a clock that advances only when the test says so. */
+/** A bot that records its calls, and a clock that only the test advances. */
 function setUp(sentIds: number[] = []) {
   const calls: { at: number; call: string; text: string }[] = [];
   const errors: TelegramError[] = [];
@@ -137,7 +137,7 @@ describe('the writer of a reply', () => {
     await finished;
   });
 
-  test('continues the messages of an earlier attempt, and removes those that it does not need', async () => {
+  test('continues the messages of an earlier attempt, and removes the unneeded ones', async () => {
     const { writer, calls, advance } = setUp([7, 8]);
     writer.show('short');
     const finished = writer.finish();
@@ -146,7 +146,7 @@ describe('the writer of a reply', () => {
     expect(calls.map(({ call }) => call)).toEqual(['edit 7', 'remove 8']);
   });
 
-  test('goes on without a message that its user has deleted', async () => {
+  test('continues without a message that its user has deleted', async () => {
     const { writer, calls, refuse } = setUp([7]);
     refuse(['message-gone']);
     writer.show('text');

@@ -58,7 +58,7 @@ describe('a visit of a chat page', () => {
     expect(codeOf(await askAsVisitor(app, token, memory))).toBe('INSUFFICIENT_SCOPE');
   });
 
-  test('reads what the page shows', async () => {
+  test('reads the content of the page', async () => {
     const { token } = await visit(app, bot);
     const { data } = await askAsVisitor(
       app,

@@ -51,7 +51,7 @@ describe('the rows of a diff', () => {
     expect(folds(foldRows(rowsIn(before, before.with(6, 'changed')), new Set()))).toEqual([]);
   });
 
-  test('show what a fold opened, and keep the other folds', () => {
+  test('show the rows of an opened fold, and keep the other folds', () => {
     const before = numbered(40);
     const rows = rowsIn(before, before.with(19, 'changed'));
     const items = foldRows(rows, openFold(new Set(), 0, 16));

@@ -78,7 +78,7 @@ const OPEN: Record<string, string> = {
 /** Types whose fields are all read together, as parts of their object. */
 export const PARTS = [
   ...['BotStats', 'DayStats', 'HourStats', 'DefinitionReport', 'Diagnostic', 'PageInfo'],
-  ...['Dependency', 'RunError', 'RunExportPart', 'Span', 'Trace'],
+  ...['DeployCheck', 'Dependency', 'RunError', 'RunExportPart', 'Span', 'Trace'],
   ...['ChannelState', 'Feedback', 'RunPrompt', 'PromptPart'],
   ...['RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
   ...['ChatDone', 'ChatFailed', 'ChatCancelled'],

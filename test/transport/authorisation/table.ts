@@ -156,6 +156,11 @@ export const TABLE: Record<string, Row> = {
     other: 'NOT_FOUND',
     restricted: 'NOT_FOUND',
   },
+  'Query.checkDeploy': {
+    operation: ({ bot }) => `checkDeploy(botId: "${bot}", input: { source: "" }) { deployable }`,
+    scopes: ['DEPLOY'],
+    ...DENIED,
+  },
   'Mutation.deploy': {
     operation: ({ bot }) => `deploy(botId: "${bot}", input: { source: "" }) { id }`,
     scopes: ['DEPLOY'],
