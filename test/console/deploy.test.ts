@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp, testCipher } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { addressOf, deploy, saying, sendingTo } from './deployments-page.ts';
+import { addressOf, askToDeploy, deploy, saying, sendingTo } from './deployments-page.ts';
 import { assertAccessible, assertFits } from './page.ts';
 import { createVisits } from './visits.ts';
 
@@ -17,7 +17,6 @@ const NEW = '/new';
 const definition = (page: Page) => page.getByRole('textbox', { name: 'Definition' });
 const difference = (page: Page) => page.getByRole('region', { name: 'Definition: difference' });
 const outcome = (page: Page) => page.getByRole('region', { name: 'Outcome' });
-const ask = (page: Page) => page.getByRole('button', { name: 'Deploy to production…' }).click();
 const confirm = (page: Page) =>
   page.getByRole('dialog').getByRole('button', { name: 'Deploy to production' }).click();
 
@@ -69,7 +68,7 @@ describe('a deploy', () => {
       await page.getByLabel('Message').fill('Send the plan');
       await assertAccessible(page);
       await assertFits(page);
-      await ask(page);
+      await askToDeploy(page);
       const dialog = page.getByRole('dialog', { name: 'Deploy to production?' });
       await dialog.getByText('This replaces v1 in production of Bot.').waitFor();
       const variables = dialog.getByRole('region', { name: 'Variables' });
@@ -121,7 +120,7 @@ describe('a deploy', () => {
     const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
     await definition(page).fill(saying('Mine.'));
     await difference(page).getByText('Mine.').waitFor();
-    await ask(page);
+    await askToDeploy(page);
     await deploy(tenant, bot, { source: saying('Theirs.') });
     const dialog = page.getByRole('dialog', { name: 'Deploy to production?' });
     await dialog.getByText('v2 was deployed to production elsewhere').waitFor();
@@ -146,7 +145,7 @@ describe('a deploy', () => {
     await definition(page).fill(sendingTo('one.example', 'TOKEN'));
     await page.getByLabel('env.TOKEN').fill('token-4711');
     await page.getByLabel('Message').fill('A long thought');
-    await ask(page);
+    await askToDeploy(page);
     await endSessions(tenant);
     // The page follows the deployments, so that it learns of the end by itself.
     const again = page.getByRole('dialog', { name: 'Your session has ended' });
@@ -164,7 +163,7 @@ describe('a deploy', () => {
     const bot = await tenant.bot();
     const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
     await definition(page).fill(saying('Once.'));
-    await ask(page);
+    await askToDeploy(page);
     let isLost = false;
     await page.route('**/graphql', async (route) => {
       if (isLost || !deploys('Once.', route.request().postData())) return route.continue();
@@ -196,7 +195,7 @@ describe('a deploy', () => {
     await assertAccessible(page);
     await field.fill('token-4711');
     await expect.poll(() => button.getAttribute('title')).toBe(null);
-    await ask(page);
+    await askToDeploy(page);
     await confirm(page);
     await outcome(page).getByText('v2 was deployed to production').waitFor();
     expect(await deploymentsOf(bot)).toHaveLength(2);
@@ -217,7 +216,7 @@ describe('a deploy', () => {
     });
     await definition(page).fill(sendingTo('two.example', 'TOKEN'));
     await page.getByRole('alert').waitFor();
-    await ask(page);
+    await askToDeploy(page);
     await confirm(page);
     await outcome(page).getByText('v2 failed, and production runs on as before').waitFor();
     await outcome(page).getByText('env.TOKEN was not sent to').waitFor();

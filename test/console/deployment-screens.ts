@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { askToDeploy } from './deployments-page.ts';
 
 const rules = (count: number) =>
   Array.from(
@@ -101,7 +102,7 @@ export const DEPLOYMENT_SCREENS: Record<string, (page: Page) => Promise<unknown>
     await page.getByLabel('Message').fill('Kinder replies');
   },
   'deploy-confirm': async (page) => {
-    await page.getByRole('button', { name: 'Deploy to production…' }).click();
+    await askToDeploy(page);
     await page.getByRole('dialog').waitFor();
   },
   'deploy-outcome': async (page) => {

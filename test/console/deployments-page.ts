@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { agent, type Tenant } from '../helpers/app.ts';
 
@@ -25,4 +26,11 @@ export async function deploy(tenant: Tenant, botId: string, input: object): Prom
   );
   expect(errors).toBeUndefined();
   return data.deploy.id;
+}
+
+/** Asks for the confirmation of a deploy to production, once the check of the definition is shown. */
+export async function askToDeploy(page: Page): Promise<void> {
+  // The problems of a definition stand above the button, and move it when they appear.
+  await page.locator('section.deploy[aria-busy=false]').waitFor();
+  await page.getByRole('button', { name: 'Deploy to production…' }).click();
 }

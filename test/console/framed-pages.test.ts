@@ -119,6 +119,7 @@ describe('the reference in the console', () => {
     await page.goto('/docs');
     await page.getByRole('button', { name: /^Account Tenant/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL((url) => url.pathname === '/');
     await page.getByLabel('API key').waitFor();
     await page.goto('/docs');
     await page.getByRole('button', { name: 'Sign in' }).click();

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect } from 'vitest';
 import { makeId } from '../../src/ids.ts';
 import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
+import { askToDeploy } from './deployments-page.ts';
 import { assertAccessible, assertFits } from './page.ts';
 import { answerWith, ask, lastAsked } from './playground-page.ts';
 import { editorOf, paste, studioOf, textOf, write } from './studio-page.ts';
@@ -251,7 +252,7 @@ browserTest('a deploy from the Studio makes its text the running definition', as
   await page.getByLabel('Message', { exact: true }).last().fill('Shorter history');
   await assertAccessible(page);
   await assertFits(page);
-  await page.getByRole('button', { name: 'Deploy to production…' }).click();
+  await askToDeploy(page);
   const dialog = page.getByRole('dialog', { name: 'Deploy to production?' });
   await dialog.getByText('history last 5 messages').first().waitFor();
   await dialog.getByRole('button', { name: 'Deploy to production' }).click();

@@ -46,7 +46,7 @@ export function DeployPanel(props: DeployPanelProps) {
   const { bot, problem, retry } = reading;
   const place = ENVIRONMENT_NAMES[environment];
   return (
-    <section className="deploy" aria-label="Deploy">
+    <section className="deploy" aria-label="Deploy" aria-busy={form.isChecking}>
       <div className="deploy-head">
         <Segments
           label="Environment"

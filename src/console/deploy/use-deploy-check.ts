@@ -19,6 +19,8 @@ export type DeployCheck = {
   check: Check | undefined;
   /** Whether the answer is about the input of now. */
   isCurrent: boolean;
+  /** Whether the answer about the input of now is awaited. */
+  isAwaited: boolean;
   /** Why the input of now could not be checked. */
   problem: Problem | undefined;
 };
@@ -51,11 +53,12 @@ export function useDeployCheck(
     });
     return () => controller.abort();
   }, [asked, isOpen, runningId, returned]);
-  const isCurrent = answered?.asked === now;
-  const problem = isCurrent ? answered.answer.problem : undefined;
+  const isAnswered = answered?.asked === now;
+  const problem = isAnswered ? answered.answer.problem : undefined;
   return {
     check: input && check,
-    isCurrent: isCurrent && !problem,
+    isCurrent: isAnswered && !problem,
+    isAwaited: now !== '' && !isAnswered,
     problem,
   };
 }

@@ -70,6 +70,7 @@ export function useDeployForm({
     fields,
     findings: check?.diagnostics ?? [],
     hasErrors: checked.isCurrent && check?.deployable === false,
+    isChecking: checked.isAwaited,
     checkProblem: checked.problem,
     before,
     changes,
