@@ -79,7 +79,7 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
         return search(botIds, text, page, {
           few,
           conditions: conditionsOf(withoutText),
-          rows: isWhole(filter) ? undefined : (page) => rowsBy(withoutText, page),
+          firstRuns: isWhole(filter) ? undefined : (page) => rowsBy(withoutText, page),
         });
       }
       const { errorCode, minLatencyMs, minTokens, feedback, ...fields } = filter;

@@ -47,7 +47,13 @@ export function createRunHours({ prisma, log }: { prisma: PrismaClient; log: Log
       if (!lock?.isFree) return false;
       const rows = await tx.$queryRaw<Row[]>`
         SELECT ${botId} AS "botId", missing.hour, counted.*
-        FROM generate_series(${moment(from)}, ${moment(to)}, interval '1 hour') AS missing(hour)
+        FROM (
+          SELECT hour FROM generate_series(${moment(from)}, ${moment(to)}, interval '1 hour') AS hours(hour)
+          WHERE hours.hour < LEAST(${moment(to)}, ${PAST_UNTIL})
+            AND NOT EXISTS (SELECT 1 FROM run_hours WHERE bot_id = ${botId} AND run_hours.hour = hours.hour)
+          -- The hours are found before runs are read.
+          OFFSET 0
+        ) AS missing
         CROSS JOIN LATERAL (
           SELECT kind, environment, channel, status, latency_ms AS latency, count(*)::int AS runs,
             sum(prompt_tokens::bigint + completion_tokens)::bigint AS tokens
@@ -55,8 +61,6 @@ export function createRunHours({ prisma, log }: { prisma: PrismaClient; log: Log
           WHERE bot_id = ${botId} AND created_at >= missing.hour AND created_at < missing.hour + interval '1 hour'
           GROUP BY 1, 2, 3, 4, 5
         ) AS counted
-        WHERE missing.hour < LEAST(${moment(to)}, ${PAST_UNTIL})
-          AND NOT EXISTS (SELECT 1 FROM run_hours WHERE bot_id = ${botId} AND run_hours.hour = missing.hour)
         ORDER BY 2, latency`;
       await tx.runHour.createMany({ data: totalsOf(rows) });
       return true;

@@ -8,8 +8,8 @@ type Rest = {
   conditions: Prisma.Sql[];
   /** The ids of the runs that match them, if these are few. */
   few?: string[] | undefined;
-  /** A query for the first runs that match them. Absent without other fields. */
-  rows?: ((page: PageQuery) => Prisma.Sql) | undefined;
+  /** A query for the first runs of a page that match them. Absent without other fields. */
+  firstRuns?: ((page: PageQuery) => Prisma.Sql) | undefined;
 };
 
 /**
@@ -60,7 +60,7 @@ export function createTextSearch({
   prisma: PrismaClient;
   lists: Lists;
 }): TextSearch {
-  return async (botIds, text, page, { conditions, few, rows }) => {
+  return async (botIds, text, page, { conditions, few, firstRuns }) => {
     const [botId, ...others] = botIds;
     if (botId === undefined) return [];
     if (others.length > 0)
@@ -111,8 +111,8 @@ export function createTextSearch({
     if (start === undefined || atHand.length >= take) return atHand;
     const first = await find(start[0], near?.[0] ?? endOf(page));
     if (near === undefined || first.length >= take) return first;
-    if (rows && (await isCommon(start[0], near[0]))) {
-      const found = await readThrough(rows({ ...page, take: MOST_READ }));
+    if (firstRuns && (await isCommon(start[0], near[0]))) {
+      const found = await readThrough(firstRuns({ ...page, take: MOST_READ }));
       if (found.length >= take) return found;
     }
     if (first.length > RARE) {
