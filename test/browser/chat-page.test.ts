@@ -234,6 +234,7 @@ describe('a visitor', () => {
     const first = await openChat();
     const other = chatIn(await first.page.context().newPage());
     await other.page.goto(`/chat/${bot}`);
+    await other.page.getByText('I am the order desk').waitFor();
     await first.say('One');
     await expect.poll(first.replies).toHaveLength(1);
     await expect.poll(other.replies).toHaveLength(1);
@@ -243,6 +244,32 @@ describe('a visitor', () => {
     expect(new Set((await runsOf()).map(({ sessionId }) => sessionId)).size).toBe(1);
     await other.choose('Start over');
     await first.page.getByRole('button', { name: 'Where is my order?' }).waitFor();
+  });
+
+  browserTest('who writes before the earlier messages are read sees both', async () => {
+    const { page, say, replies } = await openChat();
+    await say('One');
+    await expect.poll(replies).toHaveLength(1);
+    const hold = async (pattern: string) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      await page.route(pattern, async (route) => {
+        await promise;
+        await route.continue();
+      });
+      return resolve;
+    };
+    const readHistory = await hold('**/graphql');
+    const sendMessage = await hold('**/graphql/stream');
+    await page.reload();
+    await say('Two');
+    const own = page.locator('.message-own');
+    await own.getByText('Two').waitFor();
+    readHistory();
+    await own.getByText('One').waitFor();
+    expect(await own.allInnerTexts()).toEqual(['You:\nOne', 'You:\nTwo']);
+    sendMessage();
+    await expect.poll(replies).toHaveLength(2);
+    expect(await own.count()).toBe(2);
   });
 
   browserTest('whose token is refused gets another one silently', async () => {

@@ -107,10 +107,12 @@ export function useConversation(bot: string, visit: Visit): Conversation {
     (position?: string) =>
       attempt(async () => {
         const history = await readHistory(visit, bot, position);
-        setTurns((all) => (position ? [...history.turns, ...all] : history.turns));
+        // A turn that began meanwhile is not in the history yet.
+        const begun = position ? [] : latest.current.filter(isOpen);
+        setTurns((all) => [...history.turns, ...(position ? all : begun)]);
         setBefore(history.before);
         const { open } = visit.kept.get();
-        if (position || !open) return;
+        if (position || !open || begun.length > 0) return;
         const stored = history.turns.at(-1);
         if (stored?.message === open.message && stored.pieces.length > 0)
           return visit.kept.set({ open: undefined });
