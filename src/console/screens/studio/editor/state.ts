@@ -14,6 +14,8 @@ export const deployedNames = Facet.define<
   readonly string[] | undefined
 >({
   combine: ([names]) => names,
+  // A change of the facet closes an open hint.
+  compare: (one, other) => one?.join() === other?.join(),
 });
 
 /** A problem of a definition, of this browser or of the server. */
