@@ -73,6 +73,8 @@ const open = ({ page }: Shop) => page.getByRole('button', { name: 'Ask us' }).cl
 
 const sayIn = async ({ chat, page }: Shop, message: string) => {
   await chat.getByLabel('Message').fill(message);
+  // A message that is sent while a reply is open waits in the field.
+  await chat.getByRole('button', { name: 'Send', exact: true }).waitFor();
   await page.keyboard.press('Enter');
 };
 

@@ -30,7 +30,9 @@ export async function deploy(tenant: Tenant, botId: string, input: object): Prom
 
 /** Asks for the confirmation of a deploy to production, once the check of the definition is shown. */
 export async function askToDeploy(page: Page): Promise<void> {
+  const button = page.getByRole('button', { name: 'Deploy to production…' });
+  await button.waitFor();
   // The problems of a definition stand above the button, and move it when they appear.
   await page.locator('section.deploy[aria-busy=false]').waitFor();
-  await page.getByRole('button', { name: 'Deploy to production…' }).click();
+  await button.click();
 }

@@ -37,7 +37,7 @@ describe('the prompt of a run', () => {
     const page = await signedIn(tenant.apiKey, `/runs/${second}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Prompt', exact: true }).click();
-    expect(page.url()).toContain('?tab=prompt');
+    await expect.poll(() => page.url()).toContain('?tab=prompt');
     await page.reload();
     const step = (name: string) => page.getByRole('region', { name, exact: true });
     await step('Load history').getByText('First question').waitFor();
@@ -52,7 +52,7 @@ describe('the prompt of a run', () => {
     await page.keyboard.press('Enter');
     await message.getByRole('button', { name: /^Copy part/ }).click();
     const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
-    expect(await clipboard()).toMatch(/^Second question (long ){300}$/);
+    await expect.poll(clipboard).toMatch(/^Second question (long ){300}$/);
     await page.getByRole('button', { name: 'Copy the prompt' }).click();
     await expect.poll(clipboard).toMatch(/^\[system\]\nYou help ada\..*\n\n\[user\]\nSecond/s);
     await assertAccessible(page);

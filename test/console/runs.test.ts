@@ -173,7 +173,7 @@ describe('the list of runs', () => {
     });
     const answer = tenant.chat(bot, { message: 'Old question' });
     const running = () => app.prisma.run.findFirst({ where: { botId: bot, status: 'RUNNING' } });
-    await expect.poll(running, { timeout: 30_000 }).not.toBeNull();
+    await expect.poll(running).not.toBeNull();
     const page = await signedIn(tenant.apiKey);
     await page.getByTitle(`Copy ${bot}`).waitFor();
     const following = page.waitForRequest('**/graphql/stream');

@@ -57,7 +57,9 @@ describe('the list of sessions', () => {
     await page.getByRole('menuitem', { name: 'Sessions' }).click();
     const links = page.getByRole('list', { name: 'Sessions' }).getByRole('link');
     await expect.poll(() => links.count()).toBe(30);
-    expect(await links.first().textContent()).toMatch(/^user-0No message is stored.0 turnsnow$/);
+    expect(await links.first().textContent()).toMatch(
+      /^user-0No message is stored.0 turns(now|.+ ago)$/,
+    );
     await assertAccessible(page);
     await assertFits(page);
     await page.getByRole('button', { name: 'Show more' }).click();
@@ -285,6 +287,7 @@ describe('a session', () => {
     const page = await signedIn(tenant.apiKey, `/bots/${bot}/sessions?user=ada`);
     await page.setViewportSize({ width: 1440, height: 900 });
     const memory = page.getByRole('complementary', { name: 'Memory' });
+    const fact = (text: string) => memory.getByRole('listitem').getByText(text);
     const facts = async () => {
       const stored = await app.prisma.memoryEntry.findMany({
         where: { session: { botId: bot } },
@@ -293,23 +296,23 @@ describe('a session', () => {
       return Object.fromEntries(stored.map(({ name, value }) => [name, value]));
     };
     const undo = page.getByRole('button', { name: 'Undo' });
-    await memory.getByText('Oslo').waitFor();
+    await fact('Oslo').waitFor();
     await assertAccessible(page);
 
     await memory.getByRole('button', { name: 'Edit city' }).click();
     await page.getByLabel('Value').fill('Bergen');
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Save' }).click();
-    await memory.getByText('Bergen').waitFor();
+    await fact('Bergen').waitFor();
     await undo.click();
-    await memory.getByText('Oslo').waitFor();
+    await fact('Oslo').waitFor();
     expect(await facts()).toEqual({ name: 'Ada', city: 'Oslo' });
 
     await memory.getByRole('button', { name: 'Delete city' }).click();
-    await memory.getByText('Oslo').waitFor({ state: 'detached' });
+    await fact('Oslo').waitFor({ state: 'detached' });
     expect(await facts()).toEqual({ name: 'Ada' });
     await undo.click();
-    await memory.getByText('Oslo').waitFor();
+    await fact('Oslo').waitFor();
 
     await memory.getByRole('button', { name: 'Add a fact' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('2 words');
@@ -319,9 +322,9 @@ describe('a session', () => {
     await page.getByText('must be a name of at most 64 letters').waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('colour');
     await page.getByRole('button', { name: 'Save' }).click();
-    await memory.getByText('blue').waitFor();
+    await fact('blue').waitFor();
     await undo.click();
-    await memory.getByText('blue').waitFor({ state: 'detached' });
+    await fact('blue').waitFor({ state: 'detached' });
     expect(await facts()).toEqual({ name: 'Ada', city: 'Oslo' });
   });
 

@@ -161,6 +161,7 @@ describe('the audit log', () => {
     await page.reload();
     await page.getByTitle('Copy key_gone').waitFor();
     await page.getByLabel('Bot', { exact: true }).fill(bot);
+    await page.getByLabel('Bot', { exact: true }).press('Enter');
     await page.getByText('No entry matches these filters').waitFor();
     await assertAccessible(page);
     await page.goBack();

@@ -104,7 +104,7 @@ describe('a deploy from elsewhere', () => {
   browserTest('replaces a text without changes', async () => {
     const { page, deploy } = await open();
     await deploy(THEIRS);
-    await expect.poll(() => textOf(page), { timeout: 20_000 }).toBe(THEIRS);
+    await expect.poll(() => textOf(page)).toBe(THEIRS);
     await page.getByText('deployed', { exact: true }).waitFor();
   });
 
@@ -234,7 +234,7 @@ describe('the test chat', () => {
       'mutation ($botId: ID!, $input: DeployInput!) { deploy(botId: $botId, input: $input) { id } }',
       { botId: bot, input: { source: source('one'), envVars: [{ name: 'KEY', value: 'value' }] } },
     );
-    await expect.poll(() => textOf(page), { timeout: 20_000 }).toContain('https://one.example/');
+    await expect.poll(() => textOf(page)).toContain('https://one.example/');
     await write(page, source('two'));
     await page.getByText(KEPT).waitFor();
     await ask(page, 'Hello');
@@ -249,7 +249,10 @@ browserTest('a deploy from the Studio makes its text the running definition', as
   await write(page, MINE);
   await page.getByText(KEPT).waitFor();
   await page.getByRole('button', { name: 'Deploy…', exact: true }).click();
-  await page.getByLabel('Message', { exact: true }).last().fill('Shorter history');
+  await page
+    .getByRole('region', { name: 'Deploy', exact: true })
+    .getByLabel('Message', { exact: true })
+    .fill('Shorter history');
   await assertAccessible(page);
   await assertFits(page);
   await askToDeploy(page);
@@ -285,7 +288,7 @@ describe('the deploy panel of the Studio', () => {
       'mutation ($botId: ID!, $input: DeployInput!) { deploy(botId: $botId, input: $input) { id } }',
       { botId: bot, input: { source: source('one'), envVars: [{ name: 'KEY', value: 'value' }] } },
     );
-    await expect.poll(() => textOf(page), { timeout: 20_000 }).toContain('https://one.example/');
+    await expect.poll(() => textOf(page)).toContain('https://one.example/');
     await write(page, source('two'));
     await openPanel(page);
     const panel = page.getByRole('region', { name: 'Deploy', exact: true });

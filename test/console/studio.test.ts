@@ -141,6 +141,7 @@ describe('the editor', () => {
     await page.keyboard.press('Enter');
     await expect.poll(() => textOf(page)).toContain('memory { town }');
     expect(await textOf(page)).toContain('{{ memory.town }} and {{ memory.town }}');
+    await page.locator('.cm-focused').waitFor();
     await page.keyboard.press('Control+z');
     await expect.poll(() => textOf(page)).toContain('memory { city }');
     await page.keyboard.press('Control+Home');
@@ -171,11 +172,16 @@ describe('the editor', () => {
     await putCursor(page, 4, 'prompt');
     await page.keyboard.press('Tab');
     expect(await textOf(page)).toContain('\n    prompt');
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('Tab');
     const isOutside = () =>
       page.evaluate(() => !document.activeElement?.classList.contains('studio-editor'));
-    await expect.poll(isOutside).toBe(true);
+    // The editor lets Tab leave it for two seconds.
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('Escape');
+        await page.keyboard.press('Tab');
+        return isOutside();
+      })
+      .toBe(true);
   });
 });
 

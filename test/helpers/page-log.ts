@@ -28,6 +28,8 @@ export function recordPages(context: BrowserContext, host: string | undefined): 
     log.texts.push(text);
     // Chromium logs every response with an error status.
     if (text.startsWith('Failed to load resource')) return;
+    // A font that a slow machine uses late.
+    if (text.includes('was preloaded using link preload but not used')) return;
     if (['error', 'warning'].includes(message.type())) log.problems.push(text);
   });
   context.on('weberror', (error) => log.problems.push(error.error().message));
