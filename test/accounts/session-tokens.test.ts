@@ -323,7 +323,8 @@ describe('session tokens', () => {
   const session = { botId: 'shop', sessionId: 'user-1', environment: 'STAGING' } as const;
   const issuerOf = async (): Promise<Caller> => {
     const key = await app.prisma.apiKey.findFirstOrThrow({
-      where: { accountId: tenant.accountId, restricted: false },
+      where: { accountId: tenant.accountId },
+      orderBy: { createdAt: 'asc' },
     });
     const account = await app.prisma.account.findUniqueOrThrow({ where: { id: tenant.accountId } });
     return { account, key: { ...key, expiresAt: null } };
