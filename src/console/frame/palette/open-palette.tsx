@@ -1,4 +1,4 @@
-import { useContext, useEffect, useState } from 'react';
+import { useContext, useEffect, useLayoutEffect, useState } from 'react';
 import { Icon } from '../../parts/icon.tsx';
 import { lazyPart } from '../../parts/lazy-part.tsx';
 import { ViewerContext } from '../../server/viewer.ts';
@@ -16,7 +16,7 @@ export function OpenPalette() {
   const [isOpen, setOpen] = useState(false);
   // Keys that are typed right after the shortcut must find the palette open.
   useEffect(() => whenIdle(() => void load().catch(() => {})), []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const toggle = (event: KeyboardEvent) => {
       const isShortcut = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
       if (!isShortcut || event.shiftKey || event.altKey) return;

@@ -1,6 +1,6 @@
 import { pages } from 'virtual:guide';
 import { matchSorter } from 'match-sorter';
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 import { goTo } from './go-to.ts';
 import './search.css';
 
@@ -104,7 +104,7 @@ function search(text: string): Target[] {
 
 /** Moves the focus to a field when `/` is pressed outside fields. */
 function useSlash(input: React.RefObject<HTMLInputElement | null>): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event: globalThis.KeyboardEvent) => {
       const isTyping = (event.target as Element).matches(
         'input, textarea, select, [contenteditable]',

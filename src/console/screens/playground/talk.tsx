@@ -67,24 +67,26 @@ export function Talk({
   const [chosen, setChosen] = useState<{ environment: EnvironmentName; id: string }>();
   const unavailable = useUnavailable(shown, draft);
 
-  const callOf = (message: string): Omit<Call, 'environment'> => ({
+  const callOf = (message: string, { value } = draft.reading): Omit<Call, 'environment'> => ({
     ...session,
     message,
     protocol: draft.protocol,
     isStreamed,
-    context: draft.reading.value,
+    context: value,
     onBusy: onBusy === 'REJECT' ? onBusy : undefined,
     idempotencyKey: draft.idempotencyKey || undefined,
   });
   const sendAll = async (message: string, to: Half[]) => {
     setChosen(undefined);
+    const call = callOf(message, draft.readNow());
     const refusals = await Promise.all(
-      to.map((half) => half.chat.send({ ...callOf(message), environment: half.environment })),
+      to.map((half) => half.chat.send({ ...call, environment: half.environment })),
     );
     return refusals.some(Boolean);
   };
   const send = async () => {
     const { message } = draft;
+    if (draft.readNow().fault) return;
     draft.change({ message: '' });
     // The session had ended before the message was sent, so it stays in the field.
     if (await sendAll(message, shown)) draft.change({ message });

@@ -6,7 +6,10 @@ import { type ContextReading, readContext } from './context-json.ts';
 export type Draft = {
   message: string;
   context: string;
+  /** The context as it is shown, which may be that of the key press before. */
   reading: ContextReading;
+  /** Reads the context as it was typed last. */
+  readNow(): ContextReading;
   idempotencyKey: string;
   protocol: 'graphql' | 'rest';
   change(changes: Partial<Typed>): void;
@@ -23,7 +26,12 @@ export function useDraft(): Draft {
   // A long context is read after the key press that changed it has shown.
   const context = useDeferredValue(typed.context);
   const reading = useMemo(() => readContext(context), [context]);
-  return { ...typed, reading, change: (changes) => setTyped((now) => ({ ...now, ...changes })) };
+  return {
+    ...typed,
+    reading,
+    readNow: () => (context === typed.context ? reading : readContext(typed.context)),
+    change: (changes) => setTyped((now) => ({ ...now, ...changes })),
+  };
 }
 
 /** The message and the context that another screen gives to this one with the entry of the history. */
