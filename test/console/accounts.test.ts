@@ -72,6 +72,8 @@ describe('an operator', () => {
     await dialog.getByLabel('Plan').selectOption('Pro');
     await dialog.getByText('60 requests a minute, 20,000 a day').waitFor();
     await dialog.getByRole('button', { name: 'Save' }).click();
+    // A toast with the focus stays.
+    await page.getByRole('button', { name: 'Undo' }).focus();
     await page.getByRole('row', { name: new RegExp(`${name} .*Pro 60 20,000`) }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText(`Changed ${name} back.`).waitFor();
@@ -93,6 +95,8 @@ describe('an operator', () => {
     await act('Suspend…');
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Suspend account' }).click();
+    // A toast with the focus stays.
+    await page.getByRole('button', { name: 'Undo' }).focus();
     const row = page.getByRole('row', { name: new RegExp(name) });
     await row.getByText('suspended').waitFor();
     expect(await viewerBy(app, other.headers)).toBe('INVALID_API_KEY');

@@ -98,6 +98,7 @@ describe('a new account', () => {
     await assertAccessible(page);
     await assertFits(page);
     await page.getByLabel('Id').fill(id);
+    await page.getByText(`${id} is free.`).waitFor();
     await page.getByRole('button', { name: 'Create bot' }).click();
 
     await page.getByLabel('Definition').waitFor();
@@ -164,8 +165,8 @@ describe('a new account', () => {
     await assertAccessible(page);
     cut.resolve();
     network.restore();
-    await page.getByText('Before, and after.').waitFor();
     await page.getByText('Parley is back.').waitFor();
+    await page.getByText('Before, and after.').waitFor();
   });
 });
 

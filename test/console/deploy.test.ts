@@ -64,6 +64,7 @@ describe('a deploy', () => {
       expect(await state('OLD').textContent()).toBe('unused');
       await page.getByText('Warning: env.PLAN has no value').waitFor();
       await page.getByLabel('env.PLAN').fill('plan-4711');
+      await page.getByText('Warning: env.PLAN has no value').waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Remove OLD' }).click();
       await page.getByLabel('Message').fill('Send the plan');
       await assertAccessible(page);
@@ -237,8 +238,8 @@ describe('a deploy', () => {
       await page.getByRole('button', { name: /^Show [\d,]+ more lines$/ }).click();
       expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TR');
       await page.getByRole('button', { name: 'Unified' }).click();
-      expect(new URL(page.url()).searchParams.get('diff')).toBe('unified');
       await page.locator('.diff-unified').waitFor();
+      expect(new URL(page.url()).searchParams.get('diff')).toBe('unified');
       await page.getByRole('button', { name: 'Side by side' }).click();
       await page.locator('.diff-split').waitFor();
       await page.setViewportSize({ width: 800, height: 700 });

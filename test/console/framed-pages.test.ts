@@ -47,6 +47,9 @@ describe('GraphiQL in the console', () => {
       await page.goto(`/graphql?query=${encodeURIComponent(query)}`);
       await page.getByText(/^Operations run with your key/).waitFor();
       await page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
+      // A click before both editors are there does nothing.
+      await page.locator('.graphiql-query-editor .view-lines').getByText('subscription').waitFor();
+      await page.locator('.result-window .view-lines').waitFor({ state: 'attached' });
       await page.locator('.graphiql-execute-button').click();
       const result = page.locator('.result-window');
       await result.getByText('ChatDone').waitFor();

@@ -115,9 +115,9 @@ describe('the guide', () => {
     await title(page, 'The REST API');
     const block = page.locator('.code-block').filter({ hasText: 'X-Session-ID: user-1' }).first();
     await block.getByRole('button', { name: 'Copy' }).click();
-    await block.getByText('Copied').waitFor();
-    const copied = await page.evaluate(() => navigator.clipboard.readText());
-    expect(copied).toContain(`curl ${app.url}/v1/bots/demo/chat`);
+    await expect
+      .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+      .toContain(`curl ${app.url}/v1/bots/demo/chat`);
   });
 
   browserTest('reports an unknown address', async () => {

@@ -28,6 +28,7 @@ describe('the keys', () => {
     await assertFits(page);
     await page.getByRole('link', { name: 'New key' }).click();
     const dialog = page.getByRole('dialog', { name: 'New API key' });
+    await dialog.waitFor();
     expect(page.url()).toBe(`${app.url}/settings/keys/new`);
     await dialog.getByLabel('Name').fill('Web shop');
     await dialog.getByLabel('chat').uncheck();
@@ -94,6 +95,8 @@ describe('the keys', () => {
     await dialog.getByLabel('deploy').check();
     await assertAccessible(page);
     await dialog.getByRole('button', { name: 'Save' }).click();
+    // A toast with the focus stays.
+    await page.getByRole('button', { name: 'Undo' }).focus();
     await page.getByRole('row', { name: /Renamed .* chat, deploy/ }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Changed Key back.').waitFor();
@@ -138,6 +141,7 @@ describe('the keys', () => {
     await page.getByLabel('Name').fill('Child');
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('row', { name: /^Child/ }).waitFor();
     const own = page.getByRole('row', { name: /this session/ });
     await own.getByRole('button', { name: 'Actions for Key' }).click();
     await page.getByRole('menuitem', { name: 'Revoke…' }).click();

@@ -50,9 +50,11 @@ describe('the code of a message', () => {
       await page.getByRole('button', { name: label, exact: true }).click();
       const block = page.locator('.inspector').getByLabel(label, { exact: true });
       await block.waitFor();
+      const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+      await page.evaluate(() => navigator.clipboard.writeText(''));
       await page.locator('.inspector').getByRole('button', { name: 'Copy', exact: true }).click();
-      await page.locator('.inspector').getByText('Copied').waitFor();
-      const code = await page.evaluate(() => navigator.clipboard.readText());
+      await expect.poll(clipboard).not.toBe('');
+      const code = await clipboard();
       const before = app.upstream.requests.length;
       const printed = await execute(name, code, tenant.apiKey);
       expect(printed).toContain('reply.');

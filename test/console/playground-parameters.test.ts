@@ -114,6 +114,7 @@ browserTest('production and staging reply to the same message side by side', asy
   await assertFits(page);
   await page.reload();
   await page.getByRole('region', { name: 'Staging' }).getByText('From staging.').waitFor();
+  await page.getByRole('region', { name: 'Production' }).getByText('From production.').waitFor();
   const environment = page.getByRole('group', { name: 'Environment', exact: true });
   for (const name of ['Production', 'Staging', 'Compare'])
     await environment.getByRole('button', { name }).click();

@@ -162,6 +162,7 @@ describe('a reply in the playground', () => {
     answerWith(app, 'The end.');
     await page.getByRole('button', { name: 'Send again', exact: true }).click();
     await page.getByText('The end.').waitFor();
+    await page.getByText(/^first text after .* tokens/).waitFor();
     await page.getByRole('button', { name: 'Edit and send again' }).last().click();
     expect(await page.getByLabel('Message').inputValue()).toBe('Tell me a story');
     answerWith(app, 'A short one.');

@@ -17,7 +17,7 @@ export type Visits = {
 export function createVisits(app: () => TestApp): Visits {
   const open: Visits['open'] = async (url = app().url, options = {}) => {
     const page = await openBlankPage({ baseURL: url, ...options });
-    page.setDefaultTimeout(60_000);
+    page.context().setDefaultTimeout(60_000);
     return page;
   };
 
