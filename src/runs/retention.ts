@@ -15,7 +15,9 @@ export const PROMPT_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** How long chats with drafts are kept at least, as a PostgreSQL interval. */
 const DRAFTS_FOR = '24 hours';
-const FINISHED = Prisma.sql`status IN ('COMPLETED', 'FAILED', 'CANCELLED')`;
+/** Selects finished runs whose events need not be replayed any more. */
+const NO_LONGER_REPLAYED = Prisma.sql`status IN ('COMPLETED', 'FAILED', 'CANCELLED')
+  AND (finished_at IS NULL OR finished_at < now() - ${REPLAYED_FOR}::interval)`;
 const BATCH = 500;
 /** The pause between two batches, so that requests have priority. */
 const REST_MS = 50;
@@ -75,7 +77,7 @@ export function startRetention({
     await sweepTable(
       Prisma.sql`runs`,
       Prisma.sql`id`,
-      Prisma.sql`kind = 'DRAFT' AND created_at < now() - ${DRAFTS_FOR}::interval AND ${FINISHED}`,
+      Prisma.sql`kind = 'DRAFT' AND created_at < now() - ${DRAFTS_FOR}::interval AND ${NO_LONGER_REPLAYED}`,
     );
     await sweepTable(
       Prisma.sql`sessions`,
@@ -93,8 +95,7 @@ export function startRetention({
     await sweepTable(
       Prisma.sql`runs`,
       Prisma.sql`id`,
-      Prisma.sql`created_at < ${before} AND ${FINISHED}
-        AND (finished_at IS NULL OR finished_at < now() - ${REPLAYED_FOR}::interval)`,
+      Prisma.sql`created_at < ${before} AND ${NO_LONGER_REPLAYED}`,
     );
     await sweepTable(
       Prisma.sql`sessions`,

@@ -58,7 +58,12 @@ export async function makeRuns(
   }));
   // A live owner keeps recovery from ending the runs with the status RUNNING.
   const { id: ownerId } = await prisma.owner.findFirstOrThrow();
-  await prisma.run.createMany({ data: made.map((run) => ({ ...run, ownerId })) });
+  // The app's retention sweep deletes old drafts, but no run that ended today.
+  const finishedAt = (status: RunStatus) =>
+    status === 'QUEUED' || status === 'RUNNING' ? null : new Date();
+  await prisma.run.createMany({
+    data: made.map((run) => ({ ...run, ownerId, finishedAt: finishedAt(run.status) })),
+  });
   return made;
 }
 
@@ -68,7 +73,7 @@ export function newestFirst(a: MadeRun, b: MadeRun): number {
 }
 
 /** The id of a run that was added to a queue. */
-export function idOf(added: Awaited<ReturnType<Queue['add']>>): string {
+export function idOf(added: Awaited<ReturnType<Queue['enqueue']>>): string {
   if (added.kind !== 'enqueued') throw new Error('Another request has the key.');
   return added.id;
 }

@@ -92,7 +92,11 @@ describe('the retention sweep', () => {
   test('deletes drafts and their sessions after a day, even if runs are kept without limit', async () => {
     const bot = await newBot();
     const old = await bot.run(1.01, { kind: 'DRAFT' });
-    const [young, chat] = [await bot.run(0.99, { kind: 'DRAFT' }), await bot.run(3)];
+    const [young, justEnded, chat] = [
+      await bot.run(0.99, { kind: 'DRAFT' }),
+      await bot.run(3, { kind: 'DRAFT', finishedAt: daysAgo(0.99) }),
+      await bot.run(3),
+    ];
     const [oldSession, youngSession, user] = [
       await bot.session(1.01),
       await bot.session(0.99),
@@ -105,7 +109,7 @@ describe('the retention sweep', () => {
       const left = [...(await bot.runs()), ...(await bot.sessions())];
       return !left.includes(old) && !left.includes(oldSession);
     });
-    expect(await bot.runs()).toEqual([young, chat].sort());
+    expect(await bot.runs()).toEqual([young, justEnded, chat].sort());
     expect(await bot.sessions()).toEqual([youngSession, user].sort());
   });
 
