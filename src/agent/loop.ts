@@ -73,7 +73,7 @@ export function createLoop(options: LoopOptions): Loop {
   const budget = createAnswerBudget();
 
   /** Streams one model call, redacting secrets. Returns its text and tool calls. Text of a structured reply is held back. */
-  const listen = async (
+  const streamCall = async (
     request: ModelRequest,
     deltas: ReturnType<typeof createDeltaCoalescer>,
     signal: AbortSignal,
@@ -141,7 +141,7 @@ export function createLoop(options: LoopOptions): Loop {
         budget,
         outputSchema,
       };
-      const { text, calls } = await listen(request, deltas, signal);
+      const { text, calls } = await streamCall(request, deltas, signal);
       if (signal.aborted) return;
       if (outputSchema && calls.length === 0) {
         if (acceptOutput(outputSchema, text)) return;

@@ -9,18 +9,25 @@ export type ReadOutput = { output: JsonObject; text: string } | { problem: strin
 const outputText = jsonText.pipe(jsonObjectUpTo(64));
 
 /** Models without `response_format` often put JSON into a fenced block of Markdown. */
-const FENCED = /^```(?:json)?\s*\n([\s\S]*)\n```$/;
+const FENCE = /^```(?:json)?\s*\n/;
+const FENCE_END = '\n```';
 
 /** Reads a model's answer as an object that fits a JSON Schema. `text` is its JSON as the model wrote it. */
 export function readOutput(schema: JsonObject, answer: string): ReadOutput {
-  const trimmed = answer.trim();
-  const text = FENCED.exec(trimmed)?.[1] ?? trimmed;
+  const text = withoutFence(answer.trim());
   const parsed = outputText.safeParse(text);
   const problems = parsed.success
     ? problemsOf(schema, parsed.data)
     : parsed.error.issues.map(({ message }) => message);
   if (parsed.success && problems.length === 0) return { output: parsed.data, text };
   return { problem: limitError(problems.join('; ')) };
+}
+
+/** The end is no part of the pattern, which would search for it after each line break of a long answer. */
+function withoutFence(text: string): string {
+  const [fence] = FENCE.exec(text) ?? [];
+  if (fence === undefined || !text.endsWith(FENCE_END)) return text;
+  return text.slice(fence.length, -FENCE_END.length);
 }
 
 /** The part of the system prompt that requests a structured reply, also from models without `response_format`. */

@@ -25,7 +25,13 @@ export type RedactingStream = {
 };
 
 /** A range of the text that contains a value. */
-type Span = { start: number; end: number; pattern: number };
+type Span = {
+  start: number;
+  end: number;
+  /** The longest value in the range, and its start. */
+  pattern: number;
+  patternStart: number;
+};
 
 export function createRedactor(variables: EnvironmentVariables): Redactor {
   const patterns = createPatterns(variables);
@@ -56,18 +62,15 @@ export function createRedactor(variables: EnvironmentVariables): Redactor {
 }
 
 function createStream(patterns: Patterns): RedactingStream {
-  /** Values found but not yet replaced. */
-  let spans: Span[] = [];
+  /** Values found but not yet replaced: in order, without overlaps. */
+  const spans: Span[] = [];
   /** The withheld text, and its offset in the whole text. */
   let held = '';
   let heldAt = 0;
 
-  const scanner = createScanner(patterns, (start, end, pattern) => {
-    const last = spans.at(-1);
-    const continues = last?.pattern === pattern && last.start <= start && start < last.end;
-    if (last && continues && last.end <= end) last.end = end;
-    else spans.push({ start, end, pattern });
-  });
+  const scanner = createScanner(patterns, (start, end, pattern) =>
+    addSpan(spans, { start, end, pattern, patternStart: start }, patterns.lengths),
+  );
 
   /** Removes and returns the withheld text up to an offset. */
   const take = (end: number) => {
@@ -81,15 +84,16 @@ function createStream(patterns: Patterns): RedactingStream {
   /** Releases the withheld text up to an offset, with values replaced. */
   const release = (safe: number) => {
     let text = '';
-    spans = merge(spans, patterns.lengths);
-    for (let span = spans[0]; span && span.start < safe; span = spans[0]) {
+    let released = 0;
+    for (let span = spans[0]; span && span.start < safe; span = spans[released]) {
       text += take(span.start);
       // Drop the value's text now, even if its span may still grow.
       take(span.end);
-      if (span.end > safe) return text;
+      if (span.end > safe) break;
       text += `[env.${patterns.names[span.pattern]}]`;
-      spans.shift();
+      released += 1;
     }
+    if (released > 0) spans.splice(0, released);
     return text + take(safe);
   };
 
@@ -106,18 +110,26 @@ function createStream(patterns: Patterns): RedactingStream {
   };
 }
 
-/** Merges overlapping spans under the longest value's name, in order. */
-function merge(spans: Span[], lengths: readonly number[]): Span[] {
-  if (spans.length < 2) return spans;
-  const merged: Span[] = [];
-  for (const span of spans.toSorted((one, other) => one.start - other.start)) {
-    const last = merged.at(-1);
-    if (!last || last.end <= span.start) {
-      merged.push(span);
-      continue;
-    }
-    last.end = Math.max(last.end, span.end);
-    if ((lengths[span.pattern] ?? 0) > (lengths[last.pattern] ?? 0)) last.pattern = span.pattern;
+/**
+ * Inserts a span by its start. Merges it with each span that it overlaps: the merged span has the name of the longest
+ * value. Reads the list only from its end, because the scanner reports values nearly in the order of their ends.
+ */
+function addSpan(spans: Span[], found: Span, lengths: readonly number[]): void {
+  const later: Span[] = [];
+  let span = found;
+  for (let last = spans.at(-1); last && last.end > span.start; last = spans.at(-1)) {
+    spans.pop();
+    if (last.start >= span.end) later.push(last);
+    else span = merged(last, span, lengths);
   }
-  return merged;
+  spans.push(span, ...later.reverse());
+}
+
+function merged(one: Span, other: Span, lengths: readonly number[]): Span {
+  const longer =
+    (lengths[other.pattern] ?? 0) - (lengths[one.pattern] ?? 0) ||
+    one.patternStart - other.patternStart;
+  const { pattern, patternStart } = longer > 0 ? other : one;
+  const start = Math.min(one.start, other.start);
+  return { start, end: Math.max(one.end, other.end), pattern, patternStart };
 }

@@ -31,6 +31,8 @@ export function tokenize({ text }: Source, report: Report): Tokens {
   const comments: Comment[] = [];
   let offset = 0;
   let startsLine = true;
+  /** Whether each text in three quotes so far is closed. */
+  let areTextsClosed = true;
 
   function push(kind: TokenKind, end: number, broken = false) {
     const index = tokens.length;
@@ -65,7 +67,10 @@ export function tokenize({ text }: Source, report: Report): Tokens {
 
   function pushString() {
     const triple = text.startsWith('"""', offset);
-    const { end, closed } = (triple ? scanTriple : scanString)(text, offset, report);
+    const { end, closed } = triple
+      ? scanTriple(text, offset, report, areTextsClosed)
+      : scanString(text, offset, report);
+    if (triple && !closed) areTextsClosed = false;
     push(triple ? 'triple' : 'string', end, !closed);
   }
 

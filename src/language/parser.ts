@@ -10,7 +10,7 @@ import type { Document, Member } from './syntax.ts';
 import { describe, shorten, type Token } from './token.ts';
 
 /** The supported version of the language. */
-export const LANGUAGE_VERSION = 5;
+const LANGUAGE_VERSION = 5;
 
 export type Parsed = Tokens & {
   /** Without invalid characters. */

@@ -20,7 +20,7 @@ import { type ToolPlace, toolPlaces } from './places.ts';
 import { createSource, isTooLarge, MAX_SOURCE_BYTES, type SourceRange } from './source.ts';
 
 /** A parsed and checked source. */
-export type Reading = {
+export type ParsedSource = {
   /** `null` if there is an error. */
   definition: Definition | null;
   /** The environment variables that the source names, sorted, without repeats. */
@@ -42,7 +42,7 @@ export type Reading = {
   diagnose(envNames?: readonly string[]): Diagnostic[];
 };
 
-export type DefinitionReport = Omit<Reading, 'diagnose'> & { diagnostics: Diagnostic[] };
+export type DefinitionReport = Omit<ParsedSource, 'diagnose'> & { diagnostics: Diagnostic[] };
 
 export type SourceOptions = {
   /** Private hosts that tools may call: `host:port`. Plain HTTP to a loopback address among them is no warning. */
@@ -64,7 +64,7 @@ export function readDefinition(
  * Parses and checks a source of agentlang 5. It accepts any text and never throws. The time is bounded by the length of
  * the text. A source over 256 KiB is reported but not parsed.
  */
-export function readSource(input: string, { allowedHosts = [] }: SourceOptions = {}): Reading {
+export function readSource(input: string, { allowedHosts = [] }: SourceOptions = {}): ParsedSource {
   const isReadable = !isTooLarge(input);
   const source = createSource(isReadable ? input : '');
   const { report, list, hasErrors } = createDiagnostics(source);

@@ -38,9 +38,14 @@ export function scanString(text: string, start: number, report: Report): Scan {
   return { end, closed: false };
 }
 
-/** TRIPLE: three quotes, any lines, three quotes. */
-export function scanTriple(text: string, start: number, report: Report): Scan {
-  const close = findClose(text, start + 3);
+/**
+ * TRIPLE: three quotes, any lines, three quotes.
+ *
+ * @param mayClose false after an unclosed text of the source: its search for closing quotes reached the end of the file,
+ *   so a further search finds none.
+ */
+export function scanTriple(text: string, start: number, report: Report, mayClose: boolean): Scan {
+  const close = mayClose ? findClose(text, start + 3) : undefined;
   const end = close ?? endByIndentation(text, start) ?? text.length;
   if (close === undefined) {
     const message = 'expected """ to close this text, found the end of the file';

@@ -21,7 +21,7 @@ export type RenderedText = {
 };
 
 /** The most UTF-16 code units of a rendered text. */
-export const MAX_TEXT_LENGTH = 1_048_576;
+const MAX_TEXT_LENGTH = 1_048_576;
 
 /** A rendered text would be too long, or has too many templates. The message starts with a verb, to follow a subject. */
 export class TextLimitError extends Error {

@@ -148,7 +148,7 @@ describe('the order desk', () => {
       '{"order":"/orders/A-1042?expand=true","state":"late","asked":"Bearer [env.ORDERS_KEY]"}',
       'search_issues: 2 issues of "late orders"\n[env.GITHUB_TOKEN]',
       expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-      'Kept.',
+      'Saved.',
       '{"refunded":true}',
     ]);
     const [lookup, refund] = shop.requests;
@@ -184,7 +184,7 @@ describe('the order desk', () => {
       },
       { role: 'user', content: 'I am Ada.' },
       { role: 'assistant', tool_calls: [{ function: { name: 'memory_save' } }] },
-      { role: 'tool', content: 'Kept.' },
+      { role: 'tool', content: 'Saved.' },
       { role: 'assistant', content: 'Done.' },
       { role: 'user', content: 'And now?' },
     ]);

@@ -11,6 +11,8 @@ beforeAll(async () => {
 
 /** Longer than the delay before a second attempt. */
 const TIMEOUT_MS = 1_000;
+/** Longer than any fault that is no timeout takes, even on a slow machine. */
+const LONG_TIMEOUT_MS = 120_000;
 
 type Ending = { status: number; code?: string; response?: string };
 
@@ -175,7 +177,8 @@ describe('a model server that', () => {
   test.each(FAULTS)(
     '$what ends the run as documented, with a complete trace',
     async ({ script, ends }) => {
-      const bot = await tenant.bot(`tools time\n  model "scripted" { timeout ${TIMEOUT_MS}ms }`);
+      const timeoutMs = ends === timedOut ? TIMEOUT_MS : LONG_TIMEOUT_MS;
+      const bot = await tenant.bot(`tools time\n  model "scripted" { timeout ${timeoutMs}ms }`);
       let call = 0;
       app.upstream.requests.length = 0;
       app.upstream.script((exchange) => {

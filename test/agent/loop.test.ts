@@ -123,7 +123,7 @@ describe('an agent with tools', () => {
     expect((await chat(bot)).tools_called).toEqual(['time.now', 'memory.save']);
     expect(toolResults()).toEqual([
       expect.stringMatching(/Z$/),
-      'Kept.',
+      'Saved.',
       expect.stringMatching(/Z$/),
     ]);
   });

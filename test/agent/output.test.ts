@@ -1,4 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readOutput } from '../../src/agent/output.ts';
+import type { JsonObject } from '../../src/json.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { frames } from '../helpers/stream.ts';
 import type { Script } from '../helpers/upstream.ts';
@@ -195,6 +197,15 @@ describe('an execute call with an output schema', () => {
       { path: 'output_schema', message: expect.stringContaining(message) },
     ]);
     expect(app.upstream.requests).toEqual([]);
+  });
+});
+
+test('an answer of blank lines after a fence is read without hanging', () => {
+  const schema: JsonObject = { type: 'object' };
+  const beginning = `\`\`\`json${'\n'.repeat(1_000_000)}`;
+  expect(readOutput(schema, `${beginning}x`)).toEqual({ problem: 'must be JSON' });
+  expect(readOutput(schema, `${beginning}{"ok": true}\n\`\`\``)).toMatchObject({
+    output: { ok: true },
   });
 });
 

@@ -164,6 +164,32 @@ describe('the values of variables', () => {
     expect(stream.push('.')).toBe('[env.A].');
   });
 
+  test('are replaced one by one: a million of them, without hanging', () => {
+    const one = createRedactor({ A: 'abcdefgh' });
+    const clean = one.redact('abcdefgh'.repeat(1_000_000));
+    expect(clean.length).toBe('[env.A]'.length * 1_000_000);
+  });
+
+  test('are kept once while a longer value may hold many of them', () => {
+    const one = createRedactor({ A: 'abcdefgh', LONG: `${'abcdefgh'.repeat(4_000)}X` });
+    const stream = one.stream();
+    const text = 'abcdefgh'.repeat(1_000);
+    const { push } = Array.prototype;
+    let pushes = 0;
+    Array.prototype.push = function (...items) {
+      pushes += 1;
+      return push.apply(this, items);
+    };
+    let clean = '';
+    try {
+      for (const unit of text) clean += stream.push(unit);
+    } finally {
+      Array.prototype.push = push;
+    }
+    expect(clean + stream.end()).toBe('[env.A]'.repeat(1_000));
+    expect(pushes).toBeLessThan(text.length);
+  });
+
   test('take linear time in the length of the text, even with adversarial values', () => {
     const values = Object.fromEntries(
       Array.from({ length: 100 }, (_, index) => [`V${index}`, 'a'.repeat(310) + index]),

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { formatSource } from '../../src/language/format.ts';
 import { readDefinition } from '../../src/language/read.ts';
 import { MAX_SOURCE_BYTES } from '../../src/language/source.ts';
@@ -103,4 +103,13 @@ test('256 KiB of correct source are parsed and formatted', () => {
   expect(readDefinition(source).tools).toHaveLength(128);
   expect(readDefinition(source).definition).not.toBeNull();
   expect(formatSource(source)).toBe(source);
+});
+
+test('a source with many texts that never close is searched once for closing quotes', () => {
+  const source = `${AGENT}  prompt """\n${' \\"""\n'.repeat(2_000)}`;
+  const comparisons = vi.spyOn(String.prototype, 'startsWith');
+  readDefinition(source);
+  const { length } = comparisons.mock.calls;
+  comparisons.mockRestore();
+  expect(length).toBeLessThan(source.length);
 });

@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { startDeadline, untilAborted } from '../../deadline.ts';
+import { withinTime } from '../../deadline.ts';
 import type { Redactor } from '../../deployments/redact.ts';
 import type { Egress } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
@@ -99,7 +99,7 @@ export async function connectTo(
   };
 
   const close = () => {
-    closing ??= within(limits.close, transport.terminateSession())
+    closing ??= withinTime(limits.close, transport.terminateSession())
       .catch(() => {})
       .then(() => client.close());
     return closing;
@@ -108,7 +108,7 @@ export async function connectTo(
   const connection: McpConnection = {
     tools() {
       if (listing) return listing;
-      const pending = within(limits.connect, list()).catch((error) => {
+      const pending = withinTime(limits.connect, list(), timeout).catch((error) => {
         if (listing === pending) forgetList();
         throw ofClient(error);
       });
@@ -148,10 +148,8 @@ export async function connectTo(
   lifetime.addEventListener('abort', stop);
   try {
     const options = { timeout: limits.connect };
-    await within(
-      limits.connect,
-      client.connect(transport, options).then(() => connection.tools()),
-    );
+    const opened = client.connect(transport, options).then(() => connection.tools());
+    await withinTime(limits.connect, opened, timeout);
     return connection;
   } catch (error) {
     void close();
@@ -161,7 +159,6 @@ export async function connectTo(
   }
 }
 
-async function within<Value>(limitMs: number, work: Promise<Value>): Promise<Value> {
-  using deadline = startDeadline(limitMs, { reason: () => new EgressError('timeout') });
-  return await untilAborted(work, deadline.signal);
+function timeout(): EgressError {
+  return new EgressError('timeout');
 }

@@ -35,7 +35,7 @@ export function createMemoryTools(
         await memory.save(sessionKey, fact.name, fact.value).catch((error) => {
           throw error instanceof GatewayError ? new ToolError(error.message) : error;
         });
-        return 'Kept.';
+        return 'Saved.';
       },
     },
     {

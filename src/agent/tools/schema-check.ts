@@ -61,8 +61,9 @@ function report(check: Check, path: string, problem: string): void {
 function checkValue(schema: JsonValue | undefined, value: JsonValue, path: string, check: Check) {
   if (isOver(check) || !isJsonObject(schema)) return;
   const { type, allOf, anyOf, oneOf } = schema;
-  const types = new Set([type].flat().filter((one) => typeof one === 'string'));
-  check.steps.left -= types.size;
+  const listed = [type].flat();
+  check.steps.left -= listed.length;
+  const types = new Set(listed.filter((one) => typeof one === 'string'));
   if (types.size > 0 && ![...types].some((one) => isOfType(one, value))) {
     const names = [...types].map((one) => TYPE_NAMES[one]);
     return report(check, path, `must be ${names.join(' or ')}`);
@@ -164,8 +165,9 @@ function checkNumber(schema: JsonObject, value: number, path: string, check: Che
 
 function checkObject(schema: JsonObject, value: JsonObject, path: string, check: Check): void {
   const properties = isJsonObject(schema.properties) ? schema.properties : {};
-  const required = new Set(listOf(schema.required));
-  check.steps.left -= required.size;
+  const listed = listOf(schema.required);
+  check.steps.left -= listed.length;
+  const required = new Set(listed);
   for (const [name, property] of Object.entries(properties)) {
     if (isOver(check)) return;
     const member = Object.hasOwn(value, name) ? value[name] : undefined;

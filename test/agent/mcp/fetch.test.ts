@@ -99,6 +99,17 @@ describe('the fetch function of an MCP client', () => {
     await expect(response.text()).rejects.toMatchObject({ code: 'broken-answer' });
   });
 
+  test('reads at most 4,096 lines of an event stream, because each costs the client time', async () => {
+    const within = networkWith('data:1\r\n\r\n'.repeat(2_048));
+    expect(await (await within.fetch(URL, { method: 'GET' })).text()).toBe(
+      'data:1\n\n'.repeat(2_048),
+    );
+    const beyond = networkWith(`${'data:1\n\n'.repeat(2_048)}\n`);
+    const stream = await beyond.fetch(URL, { method: 'GET' });
+    await expect(stream.text()).rejects.toMatchObject({ code: 'broken-answer' });
+    expect(await (await beyond.fetch(URL, request)).text()).toBe(CONNECTION_CLOSED);
+  });
+
   test('sends at most 8 concurrent responses to the server’s own requests', async () => {
     const never = { fetch: () => new Promise<Response>(() => {}) };
     const fetch = createMcpFetch(never, () => {});

@@ -114,6 +114,16 @@ describe('the check of input against a JSON Schema', () => {
       Array(10_000).fill({}),
     ],
     [
+      'a list whose elements must have a type that is listed many times',
+      { items: { type: Array(3_900).fill('integer') } },
+      Array(32_000).fill(1),
+    ],
+    [
+      'objects with a member that is required many times',
+      { items: { required: Array(3_900).fill('n') } },
+      Array(21_000).fill({ n: 1 }),
+    ],
+    [
       'a long string with many rules',
       { allOf: Array.from({ length: 500 }, () => ({ minLength: 1 })) },
       'x'.repeat(64 * 1024),
