@@ -29,7 +29,7 @@ export type TelegramOptions = {
   apiRoot?: string | undefined;
   /** Milliseconds that a deploy waits for Telegram. */
   waitMs?: number | undefined;
-  /** Milliseconds after a deployment in which an attempt to connect it may begin. */
+  /** Milliseconds after a deployment in which it may be connected. */
   pendingMs?: number | undefined;
 };
 

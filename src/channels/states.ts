@@ -1,13 +1,17 @@
 import { channelWarning, inOrder, readDiagnostics } from '../deployments/diagnostics.ts';
 import type { Channel, ChannelState, Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import { databaseTime } from '../storage/moment.ts';
 
 /** Identifies the state of a deployment's channel. */
 export type StateRef = { deploymentId: string; channel: Channel };
 
 /** Moves channels of deployments between their states. A step does nothing if the deployment was replaced meanwhile. */
 export type ChannelStates = {
-  /** @returns whether the channel is connected now. */
-  connected(state: StateRef, registeredUrl: string): Promise<boolean>;
+  /**
+   * @param attempts the number of the attempt that connected the channel. A request for another one makes it void.
+   * @returns whether the channel is connected now.
+   */
+  connected(state: StateRef, attempts: number, registeredUrl: string): Promise<boolean>;
   /**
    * Takes a channel away.
    *
@@ -51,7 +55,7 @@ export async function applyToDeployment(
       channels: problem === undefined ? [...others, channel] : others,
       ...(status === 'PENDING' && {
         status: 'DEPLOYED',
-        deployedAt: new Date(),
+        deployedAt: new Date(await databaseTime(tx)),
         ...(problem !== undefined && {
           diagnostics: inOrder([...readDiagnostics(diagnostics), channelWarning(channel, problem)]),
         }),
@@ -71,12 +75,13 @@ export function createChannelStates({
   const move = async (
     { deploymentId, channel }: StateRef,
     data: Prisma.ChannelStateUpdateManyMutationInput,
-    problem?: string,
+    { attempts, problem }: { attempts?: number; problem?: string },
   ) => {
     const where: Prisma.ChannelStateWhereInput = {
       deploymentId,
       channel,
       status: { in: ['PENDING', 'CONNECTED'] },
+      ...(attempts !== undefined && { attempts }),
     };
     const [moved] = await prisma.$transaction(async (tx) => {
       const states: ChannelState[] = await tx.channelState.updateManyAndReturn({ where, data });
@@ -89,9 +94,10 @@ export function createChannelStates({
   };
 
   return {
-    connected: (state, registeredUrl) =>
-      move(state, { status: 'CONNECTED', registeredUrl, attempts: 0 }),
-    lost: (state, problem) => move(state, { ...RELEASED, status: 'UNAVAILABLE', problem }, problem),
+    connected: (state, attempts, registeredUrl) =>
+      move(state, { status: 'CONNECTED', registeredUrl, attempts: 0 }, { attempts }),
+    lost: (state, problem) =>
+      move(state, { ...RELEASED, status: 'UNAVAILABLE', problem }, { problem }),
     async remark(state, problem) {
       await prisma.channelState.updateMany({
         where: { ...state, status: 'CONNECTED' },

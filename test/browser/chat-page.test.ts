@@ -1,11 +1,12 @@
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page, Route } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect } from 'vitest';
-import { updateBot } from '../channels/web/visitors.ts';
+import { say as sendAsVisitor, updateBot, visit } from '../channels/web/visitors.ts';
 import { assertAccessible } from '../console/page.ts';
 import { startProxy } from '../console/proxy.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest, openBlankPage } from '../helpers/browser.ts';
+import { replyInTwoParts } from '../helpers/upstream.ts';
 
 const DESK = `
   tools time
@@ -18,11 +19,12 @@ const DESK = `
 let app: TestApp;
 let tenant: Tenant;
 let bot: string;
-/** The clock of the limits stands still, so that no minute ends during a test. */
-const NOW = Date.now();
+/** The clock of the limits and tokens stands still, so that no minute ends during a test. */
+let now = Date.now();
+const HOUR_MS = 3_600_000;
 
 beforeAll(async () => {
-  app = await startApp({ clock: () => NOW });
+  app = await startApp({ clock: () => now });
   tenant = await app.tenant();
 });
 
@@ -66,8 +68,55 @@ const openChat = async (options: BrowserContextOptions = {}, url = app.url): Pro
   return chatIn(page);
 };
 
+/** Opens the chat in another tab of the same visitor. */
+const openTab = async ({ page }: Chat): Promise<Chat> => {
+  const tab = await page.context().newPage();
+  await tab.goto(`/chat/${bot}`);
+  await tab.getByText('I am the order desk').waitFor();
+  return chatIn(tab);
+};
+
 const runsOf = () =>
   app.prisma.run.findMany({ where: { botId: bot }, orderBy: { createdAt: 'asc' } });
+
+const statuses = async () => (await runsOf()).map(({ input, status }) => [input, status]);
+
+const inTwoParts = () => replyInTwoParts(app.upstream);
+
+/** Sends `One` in a tab, whose reply waits for `release`, then `Two` in another one, where it waits for its turn. */
+const waitInOtherTab = async () => {
+  const release = inTwoParts();
+  const first = await openChat();
+  const other = await openTab(first);
+  await first.say('One');
+  await first.page.getByText('The first part').waitFor();
+  await other.say('Two');
+  await expect.poll(app.waiting).toBe(1);
+  return { first, other, release };
+};
+
+/**
+ * Passes the next message of a page to the server and holds the response back. `begun` resolves with the request of the
+ * page once the server responds: then the run has begun.
+ */
+const holdResponse = async (page: Page): Promise<{ begun: Promise<Route> }> => {
+  const { promise: begun, resolve, reject } = Promise.withResolvers<Route>();
+  const aborter = new AbortController();
+  atTheEnd(() => aborter.abort());
+  const pass = async (route: Route) => {
+    const request = route.request();
+    const { authorization = '', accept = '' } = request.headers();
+    await fetch(`${app.url}/graphql/stream`, {
+      method: 'POST',
+      headers: { authorization, accept, 'content-type': 'application/json', origin: app.url },
+      body: request.postData(),
+      signal: aborter.signal,
+    });
+    resolve(route);
+  };
+  await page.route('**/graphql/stream', (route) => pass(route).catch(reject), { times: 1 });
+  return { begun };
+};
 
 describe('the chat page', () => {
   browserTest('shows the welcome, and sends a suggestion', async () => {
@@ -75,9 +124,37 @@ describe('the chat page', () => {
     expect(await page.title()).toBe('Test');
     await page.getByRole('button', { name: 'Where is my order?' }).click();
     await expect.poll(replies).toEqual(['Your order is on its way.']);
-    expect(await page.getByRole('button', { name: 'I want to return something' }).count()).toBe(0);
+    await expect
+      .poll(() => page.getByRole('button', { name: 'I want to return something' }).count())
+      .toBe(0);
     const [run] = await runsOf();
     expect([run?.input, run?.channel]).toEqual(['Where is my order?', 'WEB']);
+  });
+
+  browserTest('chats without HTTPS, where browsers have fewer functions', async () => {
+    const page = await openBlankPage({ baseURL: app.url });
+    await page.addInitScript(() => {
+      Reflect.deleteProperty(Crypto.prototype, 'randomUUID');
+      Reflect.deleteProperty(Navigator.prototype, 'locks');
+    });
+    await page.goto(`/chat/${bot}`);
+    const { say, replies } = chatIn(page);
+    await say('Hello');
+    await expect.poll(replies).toEqual(['Your order is on its way.']);
+  });
+
+  browserTest('does not continue a session that its address names', async () => {
+    const { token, resume } = await visit(app, bot);
+    await sendAsVisitor(app, bot, token);
+    const page = await openBlankPage({ baseURL: app.url });
+    await page.goto(
+      `/chat/${bot}#${new URLSearchParams({ origin: app.url, kept: JSON.stringify({ resume }) })}`,
+    );
+    const { say, replies } = chatIn(page);
+    await say('Hello');
+    await expect.poll(replies).toHaveLength(1);
+    const [first, second] = await runsOf();
+    expect(second?.sessionId).not.toBe(first?.sessionId);
   });
 
   browserTest('asks for a session with the first message only', async () => {
@@ -100,7 +177,7 @@ describe('the chat page', () => {
     await expect.poll(replies).toHaveLength(1);
     await page.reload();
     await expect.poll(replies).toEqual(['Your order is on its way.']);
-    expect(await page.locator('.message-own').innerText()).toContain('Hello');
+    await expect.poll(() => page.locator('.message-own').innerText()).toContain('Hello');
     await choose('Start over');
     await page.getByRole('button', { name: 'Where is my order?' }).waitFor();
     await page.reload();
@@ -134,7 +211,7 @@ describe('the chat page', () => {
     await page.getByText('It is late').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Stopped.', { exact: true }).waitFor();
-    expect(await page.getByText('It is late').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.getByText('It is late').count()).toBeGreaterThan(0);
     const [run] = await runsOf();
     expect(run?.status).toBe('CANCELLED');
   });
@@ -150,7 +227,7 @@ describe('the chat page', () => {
     });
     await page.getByRole('button', { name: 'Try again' }).click();
     await expect.poll(replies).toEqual(['Now it works.']);
-    expect(await page.locator('.message-own').count()).toBe(1);
+    await expect.poll(() => page.locator('.message-own').count()).toBe(1);
   });
 
   browserTest('tells a visitor who writes too much how long to wait', async () => {
@@ -172,13 +249,13 @@ describe('the chat page', () => {
     const { page, say, replies } = await openChat();
     await say('Hello');
     await expect.poll(replies).toHaveLength(1);
-    expect(await page.locator('.message-reply img').count()).toBe(0);
+    await expect.poll(() => page.locator('.message-reply img').count()).toBe(0);
     const links = page.locator(`${REPLY} a`);
-    expect(
-      await links.evaluateAll((all) =>
+    const targets = () =>
+      links.evaluateAll((all) =>
         all.map((link) => [link.getAttribute('href'), link.getAttribute('rel')]),
-      ),
-    ).toEqual([
+      );
+    await expect.poll(targets).toEqual([
       ['https://evil.example/x.png', 'noopener noreferrer nofollow'],
       ['https://shop.example', 'noopener noreferrer nofollow'],
     ]);
@@ -188,18 +265,6 @@ describe('the chat page', () => {
 });
 
 describe('a reply whose network is cut', () => {
-  /** A reply in two parts. The second one waits for `release`. */
-  const inTwoParts = () => {
-    const gate = Promise.withResolvers<void>();
-    app.upstream.script(async ({ say, end }) => {
-      say('The first part');
-      await gate.promise;
-      say(' and the second.');
-      end();
-    });
-    return gate.resolve;
-  };
-
   browserTest('continues the reply when the network is back', async () => {
     const release = inTwoParts();
     const proxy = await startProxy(app.url);
@@ -224,17 +289,116 @@ describe('a reply whose network is cut', () => {
     await page.getByText('The first part').waitFor();
     release();
     await expect.poll(replies).toEqual(['The first part and the second.']);
-    expect(await page.locator('.message-own').count()).toBe(1);
+    await expect.poll(() => page.locator('.message-own').count()).toBe(1);
     expect(await runsOf()).toHaveLength(1);
+  });
+
+  browserTest('continues after a reload, also if the message repeats the one before', async () => {
+    const { page, say, replies } = await openChat();
+    await say('More');
+    await expect.poll(replies).toHaveLength(1);
+    const release = inTwoParts();
+    await say('More');
+    await page.getByText('The first part').waitFor();
+    await page.reload();
+    await page.getByText('The first part').waitFor();
+    await expect.poll(() => page.locator('.message-own').count()).toBe(2);
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    release();
+    await expect
+      .poll(replies)
+      .toEqual(['Your order is on its way.', 'The first part and the second.']);
+    await page.reload();
+    await expect.poll(replies).toHaveLength(2);
+    await expect.poll(() => page.locator('.message-own').count()).toBe(2);
+    expect(await runsOf()).toHaveLength(2);
+  });
+
+  browserTest('is not written twice, if it was cut before its first event', async () => {
+    const release = inTwoParts();
+    const { page, say, replies } = await openChat();
+    const { begun } = await holdResponse(page);
+    await say('Hello');
+    await (await begun).abort('connectionreset');
+    await page.getByText('The chat cannot be reached.').waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('The first part').waitFor();
+    release();
+    await expect.poll(replies).toEqual(['The first part and the second.']);
+    await expect.poll(() => page.locator('.message-own').count()).toBe(1);
+    expect(await statuses()).toEqual([['Hello', 'COMPLETED']]);
+  });
+});
+
+describe('a reply that is stopped before its first event', () => {
+  browserTest('ends its run, if that has begun', async () => {
+    inTwoParts();
+    const { page, say } = await openChat();
+    const { begun } = await holdResponse(page);
+    await say('Hello');
+    await begun;
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('Stopped.', { exact: true }).first().waitFor();
+    await expect.poll(statuses).toEqual([['Hello', 'CANCELLED']]);
+  });
+
+  browserTest('begins no run, and leaves that of another tab alone', async () => {
+    const { first, other, release } = await waitInOtherTab();
+    // The response of the search for a run. The first request has none.
+    const search = other.page.waitForResponse((response) => response.url().endsWith('/stream'));
+    await other.page.getByRole('button', { name: 'Stop' }).click();
+    await other.page.getByText('Stopped.', { exact: true }).first().waitFor();
+    await search;
+    await expect.poll(app.waiting).toBe(0);
+    release();
+    await expect.poll(first.replies).toEqual(['The first part and the second.']);
+    expect(await statuses()).toEqual([['One', 'COMPLETED']]);
   });
 });
 
 describe('a visitor', () => {
+  browserTest('with two tabs gets two replies at the same time', async () => {
+    const gates = new Map(['One', 'Two'].map((name) => [name, Promise.withResolvers<void>()]));
+    app.upstream.script(async ({ request, say, end }) => {
+      const message = request.body.messages.at(-1)?.content ?? '';
+      say(`${message} is`);
+      await gates.get(message)?.promise;
+      say(' answered.');
+      end();
+    });
+    const first = await openChat();
+    const other = await openTab(first);
+    await first.say('One');
+    await first.page.getByText('One is').waitFor();
+    await other.say('Two');
+    await expect.poll(app.waiting).toBe(1);
+    gates.get('One')?.resolve();
+    await expect.poll(first.replies).toEqual(['One is answered.']);
+    await other.page.getByText('Two is').waitFor();
+    await other.page.reload();
+    await other.page.getByText('Two is').waitFor();
+    await other.page.getByRole('button', { name: 'Stop' }).waitFor();
+    gates.get('Two')?.resolve();
+    for (const { replies } of [first, other])
+      await expect.poll(replies).toEqual(['One is answered.', 'Two is answered.']);
+    expect(await statuses()).toEqual([
+      ['One', 'COMPLETED'],
+      ['Two', 'COMPLETED'],
+    ]);
+  });
+
+  browserTest('with two tabs sees both replies in the tab that waited', async () => {
+    const { first, other, release } = await waitInOtherTab();
+    release();
+    const own = other.page.locator('.message-own');
+    await expect.poll(() => own.allInnerTexts()).toEqual(['You:\nOne', 'You:\nTwo']);
+    await expect.poll(other.replies).toHaveLength(2);
+    await expect.poll(first.replies).toHaveLength(2);
+  });
+
   browserTest('with two tabs has one conversation in both', async () => {
     const first = await openChat();
-    const other = chatIn(await first.page.context().newPage());
-    await other.page.goto(`/chat/${bot}`);
-    await other.page.getByText('I am the order desk').waitFor();
+    const other = await openTab(first);
     await first.say('One');
     await expect.poll(first.replies).toHaveLength(1);
     await expect.poll(other.replies).toHaveLength(1);
@@ -266,10 +430,10 @@ describe('a visitor', () => {
     await own.getByText('Two').waitFor();
     readHistory();
     await own.getByText('One').waitFor();
-    expect(await own.allInnerTexts()).toEqual(['You:\nOne', 'You:\nTwo']);
+    await expect.poll(() => own.allInnerTexts()).toEqual(['You:\nOne', 'You:\nTwo']);
     sendMessage();
     await expect.poll(replies).toHaveLength(2);
-    expect(await own.count()).toBe(2);
+    await expect.poll(() => own.count()).toBe(2);
   });
 
   browserTest('whose token is refused gets another one silently', async () => {
@@ -286,6 +450,30 @@ describe('a visitor', () => {
     await say('Two');
     await expect.poll(replies).toHaveLength(2);
     expect(new Set((await runsOf()).map(({ sessionId }) => sessionId)).size).toBe(1);
+  });
+
+  browserTest('whose token expires during a reply gets the whole reply', async () => {
+    const release = inTwoParts();
+    const { page, say, replies } = await openChat();
+    await say('Hello');
+    await page.getByText('The first part').waitFor();
+    const renewal = page.waitForResponse((response) => response.url().endsWith('/session'));
+    now += 2 * HOUR_MS;
+    await renewal;
+    release();
+    await expect.poll(replies).toEqual(['The first part and the second.']);
+    expect(await runsOf()).toHaveLength(1);
+  });
+
+  browserTest('whose token has expired can forget the conversation', async () => {
+    const { page, say, replies, choose } = await openChat();
+    await say('Hello');
+    await expect.poll(replies).toHaveLength(1);
+    now += 2 * HOUR_MS;
+    await choose('Forget this conversation…');
+    await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click();
+    await page.getByRole('button', { name: 'Where is my order?' }).waitFor();
+    expect(await app.prisma.session.count({ where: { botId: bot } })).toBe(0);
   });
 
   browserTest('can use the page with the keyboard alone', async () => {
@@ -340,4 +528,25 @@ browserTest('the chat page is accessible at every width, in both themes', async 
     await assertNarrow(page);
     await assertAccessible(page);
   }
+});
+
+browserTest('the chat page moves nothing for visitors who prefer that', async () => {
+  app.upstream.script(() => {});
+  /** The elements with an animation or a transition that takes time. */
+  const moving = async (reducedMotion: 'reduce' | 'no-preference') => {
+    const { page, say } = await openChat({ reducedMotion });
+    await say('Hello');
+    await page.getByLabel('A reply is being written').waitFor();
+    return page.evaluate(() => {
+      const takesTime = (element: Element) =>
+        ['', '::before', '::after'].some((part) => {
+          const { animationDuration, transitionDuration } = getComputedStyle(element, part);
+          return /[1-9]/.test(animationDuration + transitionDuration);
+        });
+      const elements = [...document.querySelectorAll('*')].filter(takesTime);
+      return elements.map(({ tagName, className }) => `${tagName} ${className}`);
+    });
+  };
+  expect(await moving('no-preference')).not.toEqual([]);
+  expect(await moving('reduce')).toEqual([]);
 });

@@ -35,7 +35,7 @@ describe('GraphiQL', () => {
     await page.locator('.graphiql-execute-button').click();
     const result = page.locator('.result-window');
     await result.getByText('ChatDone').waitFor();
-    expect(await result.textContent()).toMatch(/tokensUsed.*15/s);
+    await expect.poll(() => result.textContent()).toMatch(/tokensUsed.*15/s);
     expect([...hosts].filter((host) => host !== '')).toEqual([new URL(app.url).host]);
 
     // GraphiQL renders descriptions as HTML.

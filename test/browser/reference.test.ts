@@ -19,13 +19,13 @@ describe('the reference page', () => {
     const { paths } = await (await fetch(`${app.url}/v1/openapi.json`)).json();
     for (const path of Object.keys(paths)) {
       const shown = page.locator('.route code', { hasText: new RegExp(`^/v1${path}$`) });
-      expect(await shown.count()).toBe(Object.keys(paths[path]).length);
+      await expect.poll(() => shown.count()).toBe(Object.keys(paths[path]).length);
     }
     const links = await page
       .locator('nav a')
       .evaluateAll((anchors) => anchors.map((anchor) => anchor.getAttribute('href') ?? ''));
     for (const link of links.filter((href) => href.startsWith('#'))) {
-      expect(await page.locator(link).count(), link).toBe(1);
+      await expect.poll(() => page.locator(link).count(), { message: link }).toBe(1);
     }
     const sent = requests.filter((url) => !url.startsWith('data:'));
     const addresses = sent.map((url) => url.replace(app.url, ''));
@@ -33,7 +33,7 @@ describe('the reference page', () => {
     expect(addresses.filter((address) => !known.test(address))).toEqual([]);
     const { port } = new URL(app.url);
     const shown = page.getByText(`'http://127.0.0.1:${port}/v1/bots/demo/chat'`);
-    expect(await shown.count()).toBe(1);
+    await expect.poll(() => shown.count()).toBe(1);
     expect(warnings).toEqual([]);
   });
 
@@ -62,7 +62,7 @@ describe('the reference page', () => {
     expect(kept).toBe('[{},{}]');
     expect(await page.context().cookies()).toEqual([]);
     await page.reload();
-    expect(await page.getByLabel('API key').inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('API key').inputValue()).toBe('');
   });
 
   browserTest('fits a phone, and offers the values of a parameter', async () => {
@@ -75,10 +75,8 @@ describe('the reference page', () => {
     expect(widths).toEqual({ scrollWidth: 390, clientWidth: 390 });
     await page.locator('#chat .try summary').click();
     const choice = page.locator('#chat').getByLabel('X-Environment');
-    expect(await choice.locator('option').allTextContents()).toEqual([
-      'not sent',
-      'production',
-      'staging',
-    ]);
+    await expect
+      .poll(() => choice.locator('option').allTextContents())
+      .toEqual(['not sent', 'production', 'staging']);
   });
 });

@@ -1,4 +1,4 @@
-import type { FrameLocator, Page } from 'playwright-core';
+import type { BrowserContextOptions, FrameLocator, Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect } from 'vitest';
 import { updateBot, WEB } from '../channels/web/visitors.ts';
 import { assertAccessible } from '../console/page.ts';
@@ -7,6 +7,7 @@ import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest, openBlankPage } from '../helpers/browser.ts';
 import { expectProblems } from '../helpers/page-log.ts';
 import { type Site, startSite } from '../helpers/site.ts';
+import { hello, replyInTwoParts } from '../helpers/upstream.ts';
 
 /** Rules that break everything that they reach. */
 const HOSTILE = `
@@ -21,8 +22,10 @@ let bot: string;
 let shop: Site;
 /** Another site than the app's, so that the browser keeps their storage apart. */
 let origin: string;
+/** How far the clock of the tokens is ahead, in milliseconds. */
+let ahead = 0;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ clock: () => Date.now() + ahead });
   tenant = await app.tenant();
   shop = await startSite();
   atTheEnd(() => shop.close());
@@ -32,6 +35,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   bot = await tenant.bot(WEB);
   await updateBot(tenant, bot, { webOrigins: [origin] });
+  app.upstream.script(hello);
 });
 
 type Shop = {
@@ -41,10 +45,17 @@ type Shop = {
   log: string[];
 };
 
+type ShopOptions = BrowserContextOptions & {
+  /** The style sheet of the shop. */
+  style?: string;
+  /** Whether the accessibility of the page is checked. */
+  isChecked?: boolean;
+};
+
 /** Opens a page of the shop with the widget. @param attributes data attributes of the script's element. */
 async function openShop(
   attributes: Record<string, string> = {},
-  { style = '', viewport = { width: 1_280, height: 800 }, isChecked = false } = {},
+  { style = '', isChecked = false, ...browserOptions }: ShopOptions = {},
 ): Promise<Shop> {
   const options = Object.entries({ 'data-bot': bot, 'data-label': 'Ask us', ...attributes });
   const data = options.map(([name, value]) => `${name}="${value}"`).join(' ');
@@ -61,7 +72,8 @@ async function openShop(
     );
   });
   // The policy forbids the script of the accessibility check.
-  const page = await openBlankPage({ viewport, bypassCSP: isChecked });
+  const viewport = { width: 1_280, height: 800 };
+  const page = await openBlankPage({ viewport, bypassCSP: isChecked, ...browserOptions });
   const log: string[] = [];
   page.on('console', (message) => log.push(message.text()));
   page.on('pageerror', ({ message }) => log.push(message));
@@ -76,6 +88,36 @@ const sayIn = async ({ chat, page }: Shop, message: string) => {
   // A message that is sent while a reply is open waits in the field.
   await chat.getByRole('button', { name: 'Send', exact: true }).waitFor();
   await page.keyboard.press('Enter');
+};
+
+/** Opens the shop for a user whom its backend knows. @param token parameters of the backend's tokens. */
+async function openKnownUser(token: { expiresIn?: number } = {}): Promise<Shop> {
+  const opened = await openShop({ 'data-token-url': '/token' });
+  shop.handle(async ({ url }, response) => {
+    if (url !== '/token') return response.end();
+    const { data } = await tenant.graphql(
+      `mutation ($input: CreateSessionTokenInput!) { createSessionToken(input: $input) { token } }`,
+      { input: { botId: bot, sessionId: 'ada', channel: 'WEB', ...token } },
+    );
+    response.setHeader('content-type', 'application/json');
+    return response.end(JSON.stringify(data.createSessionToken));
+  });
+  return opened;
+}
+
+const tokenRequests = () => shop.requests.filter(({ url }) => url === '/token');
+
+type Heard = { role: string; text: string; runId: string };
+
+/** Listens to the widget's messages. @returns a function that reads what was heard. */
+const listen = async ({ page }: Shop) => {
+  await page.getByRole('button', { name: 'Ask us' }).waitFor();
+  await page.evaluate(() => {
+    const heard: object[] = [];
+    Object.assign(window, { heard });
+    window.parley?.on('message', (message) => heard.push(message));
+  });
+  return () => page.evaluate(() => (window as unknown as { heard: Heard[] }).heard);
 };
 
 describe('the widget', () => {
@@ -123,7 +165,7 @@ describe('the widget', () => {
     await page.evaluate(() => window.parley?.open());
     await chat.getByRole('button', { name: 'Close the chat' }).press('Escape');
     await expect.poll(focused).toBe('BUTTON');
-    expect(await page.locator('parley-chat iframe').isVisible()).toBe(false);
+    await expect.poll(() => page.locator('parley-chat iframe').isVisible()).toBe(false);
   });
 
   browserTest.for([320, 768, 1_280])('is accessible at %i pixels', async (width) => {
@@ -155,23 +197,56 @@ describe('the widget', () => {
   browserTest('has a JavaScript interface', async () => {
     const opened = await openShop();
     const { page, chat } = opened;
-    await page.getByRole('button', { name: 'Ask us' }).waitFor();
-    await page.evaluate(() => {
-      const heard: object[] = [];
-      Object.assign(window, { heard });
-      window.parley?.on('message', (message) => heard.push(message));
-      window.parley?.open();
-    });
+    const heard = await listen(opened);
+    await page.evaluate(() => window.parley?.open());
     await chat.getByText('Ask me about an order.').waitFor();
     await sayIn(opened, 'Hi');
-    await expect
-      .poll(() => page.evaluate(() => (window as unknown as { heard: object[] }).heard))
-      .toEqual([
-        { role: 'user', text: 'Hi' },
-        { role: 'assistant', text: 'Hello there.', runId: expect.stringMatching(/^run_/) },
-      ]);
+    const runId = expect.stringMatching(/^run_/);
+    await expect.poll(heard).toEqual([
+      { role: 'user', text: 'Hi', runId },
+      { role: 'assistant', text: 'Hello there.', runId },
+    ]);
+    expect(new Set((await heard()).map((message) => message.runId)).size).toBe(1);
     await page.evaluate(() => window.parley?.close());
-    expect(await page.locator('parley-chat iframe').isVisible()).toBe(false);
+    await expect.poll(() => page.locator('parley-chat iframe').isVisible()).toBe(false);
+  });
+
+  browserTest('tells the page of no reply that fails', async () => {
+    app.upstream.script(({ say, cut }) => {
+      say('Half of');
+      cut();
+    });
+    const opened = await openShop();
+    const heard = await listen(opened);
+    await open(opened);
+    await sayIn(opened, 'Hi');
+    await opened.chat.getByRole('alert').waitFor();
+    app.upstream.script(hello);
+    await opened.chat.getByRole('button', { name: 'Try again' }).click();
+    await expect
+      .poll(async () => (await heard()).map(({ role, text }) => [role, text]))
+      .toEqual([
+        ['user', 'Hi'],
+        ['user', 'Hi'],
+        ['assistant', 'Hello there.'],
+      ]);
+    const [failed, again, reply] = (await heard()).map(({ runId }) => runId);
+    expect(again).not.toBe(failed);
+    expect(reply).toBe(again);
+  });
+
+  browserTest.for([
+    ['dark', 'light', 'rgb(87, 211, 185)'],
+    ['light', 'dark', 'rgb(11, 110, 95)'],
+  ] as const)('is %s by its option on a %s system', async ([theme, colorScheme, colour]) => {
+    const opened = await openShop({ 'data-theme': theme }, { colorScheme });
+    const launcher = opened.page.getByRole('button', { name: 'Ask us' });
+    const background = (element: Element) => getComputedStyle(element).backgroundColor;
+    expect(await launcher.evaluate(background)).toBe(colour);
+    await open(opened);
+    await opened.chat.getByText('Ask me about an order.').waitFor();
+    const root = opened.chat.locator('html');
+    expect(await root.evaluate((element) => getComputedStyle(element).colorScheme)).toBe(theme);
   });
 
   browserTest('ignores messages of other windows', async () => {
@@ -184,27 +259,44 @@ describe('the widget', () => {
   });
 
   browserTest('takes the token of a known user from the owner’s backend', async () => {
-    const opened = await openShop({ 'data-token-url': '/token' });
-    const { data } = await tenant.graphql(
-      `mutation { createSessionToken(input: { botId: "${bot}", sessionId: "ada", channel: WEB }) { token } }`,
-    );
-    shop.handle(({ url }, response) =>
-      url === '/token'
-        ? response
-            .setHeader('content-type', 'application/json')
-            .end(JSON.stringify({ token: data.createSessionToken.token }))
-        : response.end(),
-    );
+    const opened = await openKnownUser();
+    await opened.page.context().addCookies([{ name: 'user', value: 'ada', url: origin }]);
     await open(opened);
     await opened.chat.getByText('Ask me about an order.').waitFor();
     await sayIn(opened, 'Hi');
     await opened.chat.getByText('Hello there.').first().waitFor();
     const run = await app.prisma.run.findFirstOrThrow({ where: { botId: bot } });
     expect([run.channel, run.sessionId]).toEqual(['WEB', 'ada']);
+    expect(tokenRequests().at(-1)?.headers.cookie).toBe('user=ada');
     await opened.chat.getByRole('button', { name: 'Conversation' }).click();
-    expect(await opened.chat.getByRole('menuitem').allInnerTexts()).toEqual([
-      'Forget this conversation…',
-    ]);
+    await expect
+      .poll(() => opened.chat.getByRole('menuitem').allInnerTexts())
+      .toEqual(['Forget this conversation…']);
+  });
+
+  browserTest('replaces the expired token of a known user silently', async () => {
+    const release = replyInTwoParts(app.upstream);
+    const opened = await openKnownUser({ expiresIn: 60 });
+    await open(opened);
+    await sayIn(opened, 'Hi');
+    await opened.chat.getByText('The first part').waitFor();
+    const requests = tokenRequests().length;
+    ahead += 90_000;
+    await expect.poll(() => tokenRequests().length).toBeGreaterThan(requests);
+    release();
+    await opened.chat.getByText('The first part and the second.').first().waitFor();
+
+    app.upstream.script(({ say }) => say('A long reply'));
+    await sayIn(opened, 'Again');
+    await opened.chat.getByText('A long reply').waitFor();
+    ahead += 90_000;
+    await opened.chat.getByRole('button', { name: 'Stop' }).click();
+    await opened.chat.getByText('Stopped.', { exact: true }).waitFor();
+    const runs = await app.prisma.run.findMany({
+      where: { botId: bot },
+      orderBy: { createdAt: 'asc' },
+    });
+    expect(runs.map(({ status }) => status)).toEqual(['COMPLETED', 'CANCELLED']);
   });
 
   browserTest.for([

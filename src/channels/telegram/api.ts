@@ -1,7 +1,7 @@
 import type { Api, GrammyError } from 'grammy';
 import type { InlineKeyboardMarkup, ReplyKeyboardMarkup, ReplyKeyboardRemove } from 'grammy/types';
 import { startDeadline } from '../../deadline.ts';
-import { TelegramError } from './error.ts';
+import { isTelegramError, TelegramError } from './error.ts';
 
 /** Telegram's own Bot API server. */
 export const TELEGRAM_API_ROOT = 'https://api.telegram.org';
@@ -72,7 +72,7 @@ export function createTelegramApi({
         }
       };
 
-      /** Sends the text in HTML, or as it is if Telegram cannot parse it. */
+      /** Sends the text in HTML, or as it is if Telegram does not accept it. */
       const inHtml = async <Result>(
         text: Html,
         work: (text: string, mode: { parse_mode?: 'HTML' }) => Promise<Result>,
@@ -80,8 +80,7 @@ export function createTelegramApi({
         try {
           return await work(text.html, { parse_mode: 'HTML' });
         } catch (error) {
-          if (error instanceof TelegramError && error.kind === 'unparsable')
-            return work(text.plain, {});
+          if (isTelegramError(error, 'unparsable', 'rejected')) return work(text.plain, {});
           throw error;
         }
       };
@@ -124,7 +123,7 @@ export function createTelegramApi({
               signal,
             );
           }).catch((error: unknown) => {
-            if (!(error instanceof TelegramError && error.kind === 'unchanged')) throw error;
+            if (!isTelegramError(error, 'unchanged')) throw error;
           });
         },
         async remove({ chatId }, messageId, signal) {
@@ -138,6 +137,10 @@ export function createTelegramApi({
     },
   };
 }
+
+/** Telegram's answers with the status 400 for a chat that is gone, or in which the bot may not write. */
+const CHAT_IS_CLOSED =
+  /(chat|user) not found|PEER_ID_INVALID|chat was (upgraded|deactivated|deleted)|blocked|kicked|deactivated|rights to send|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED/i;
 
 /** The error without the request, whose address contains the token. */
 function toTelegramError({
@@ -156,5 +159,6 @@ function toTelegramError({
   if (/can't parse entities|too long/i.test(description)) return new TelegramError('unparsable');
   if (/message (to edit|to delete|can't be)|MESSAGE_ID_INVALID/i.test(description))
     return new TelegramError('message-gone');
-  return new TelegramError('blocked');
+  if (CHAT_IS_CLOSED.test(description)) return new TelegramError('blocked');
+  return new TelegramError('rejected', { description });
 }

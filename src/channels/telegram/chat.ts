@@ -4,10 +4,10 @@ import { type ErrorCode, GatewayError } from '../../errors.ts';
 import type { StartChat } from '../../execution/start-chat.ts';
 import type { StartedRun } from '../../execution/started-run.ts';
 import type { Account } from '../../generated/prisma/client.ts';
-import { startPeriodic } from '../../periodic.ts';
 import type { Target, TelegramBot } from './api.ts';
 import type { Inbox, TakenUpdate } from './inbox.ts';
 import { type ReplyWriter, startReplyWriter, type WriterClock } from './reply-writer.ts';
+import { startTyping } from './typing.ts';
 
 /** The sender of a message, and the bot that answers. */
 export type ChatParts = { bot: TelegramBot; target: Target; account: Account; text: string };
@@ -24,9 +24,6 @@ export type TelegramChat = (
   signal: AbortSignal,
 ) => Promise<void>;
 
-/** Telegram shows it for 5 seconds. */
-const TYPE_EVERY_MS = 4_000;
-
 export function createTelegramChat({
   startChat,
   limits,
@@ -35,7 +32,7 @@ export function createTelegramChat({
 }: {
   startChat: StartChat;
   limits: Pick<Limits, 'takeForAccount'>;
-  inbox: Pick<Inbox, 'sent'>;
+  inbox: Pick<Inbox, 'sent' | 'untilHeld'>;
   clock?: WriterClock | undefined;
 }): TelegramChat {
   const start = async (update: TakenUpdate, { account, text }: ChatParts, signal: AbortSignal) => {
@@ -66,14 +63,12 @@ export function createTelegramChat({
 
   return async (update, parts, signal) => {
     const { bot, target } = parts;
-    await using typing = startPeriodic(
-      (stopped) => bot.type(target, AbortSignal.any([signal, stopped])).catch(() => {}),
-      { everyMs: TYPE_EVERY_MS, isImmediate: true },
-    );
+    await using typing = startTyping(bot, target, signal);
     const run = await start(update, parts, signal);
     const onSent = (ids: readonly number[]) => inbox.sent(update, ids);
-    const reply = { target, sentIds: update.sentIds, onSent };
-    const writer = startReplyWriter(bot, reply, signal, clock);
+    const untilHeld = (stopped: AbortSignal) => inbox.untilHeld(update, stopped);
+    const reply = { target, sentIds: update.sentIds, untilHeld, onSent };
+    await using writer = startReplyWriter(bot, reply, signal, clock);
     const failure = await show(run, writer, signal, async () => typing[Symbol.asyncDispose]());
     if (failure) throw failure;
     await writer.finish();
@@ -90,7 +85,7 @@ async function show(
   let text = '';
   const failed = (code: ErrorCode, message: string) =>
     new GatewayError(code, message, { runId: run.id });
-  for await (const event of run.read(signal, { isImpatient: true })) {
+  for await (const event of run.read(signal, { failsFast: true })) {
     switch (event.type) {
       case 'RunStarted':
         text = '';

@@ -1,6 +1,7 @@
 import type { ChannelConnections, ConnectingDeployment } from '../../deployments/channels.ts';
 import { channelClaimed } from '../../deployments/diagnostics.ts';
 import type { ChannelState, Prisma } from '../../generated/prisma/client.ts';
+import { databaseTime } from '../../storage/moment.ts';
 import { applyToDeployment, RELEASED, REPLACED } from '../states.ts';
 import { blockedRemark } from './blocked-chats.ts';
 
@@ -67,6 +68,7 @@ export const replaceTelegram: ChannelConnections['replace'] = async (tx, deploym
   const { id: deploymentId, botId, environment } = deployment;
   const report = reports.find(({ channel }) => channel === CHANNEL);
   const externalId = report?.bot?.id;
+  const now = await databaseTime(tx);
   const earlier = await tx.channelState.findMany({
     where: {
       channel: CHANNEL,
@@ -86,7 +88,7 @@ export const replaceTelegram: ChannelConnections['replace'] = async (tx, deploym
         status: 'UNAVAILABLE',
         problem: REPLACED,
         attempts: 0,
-        availableAt: new Date(),
+        availableAt: new Date(now),
       },
     });
     if (state.status === 'PENDING') {
@@ -108,7 +110,8 @@ export const replaceTelegram: ChannelConnections['replace'] = async (tx, deploym
       problem: problem ?? remark,
       externalId,
       externalName: bot?.name,
-      availableAt: new Date(Date.now() + FIRST_ATTEMPT_MS),
+      createdAt: new Date(now),
+      availableAt: new Date(now + FIRST_ATTEMPT_MS),
     },
   });
 };

@@ -37,13 +37,17 @@ export function createCommands({
   cancel: Pick<Cancel, 'cancel'>;
 }): Commands {
   /** @returns whether a run was active. */
-  const stop = async ({ botId, environment, sessionId }: TakenUpdate) => {
+  const stop = async ({ botId, environment, sessionId, attempts, createdAt }: TakenUpdate) => {
+    const ofSession = { botId, environment, sessionId, channel: 'TELEGRAM' as const };
     const active = await prisma.run.findMany({
-      where: { botId, environment, sessionId, channel: 'TELEGRAM', status: 'RUNNING' },
+      where: { ...ofSession, status: 'RUNNING' },
       select: { id: true },
     });
     await Promise.all(active.map(({ id }) => cancel.cancel(id)));
-    return active.length > 0;
+    if (active.length > 0 || attempts === 1) return active.length > 0;
+    // An earlier attempt may have cancelled a run, and failed to send the answer.
+    const cancelled = { status: 'CANCELLED' as const, finishedAt: { gte: createdAt } };
+    return (await prisma.run.count({ where: { ...ofSession, ...cancelled } })) > 0;
   };
 
   return async (command, update, { bot, target, account, definition }, signal) => {

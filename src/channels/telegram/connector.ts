@@ -3,9 +3,10 @@ import type { ChannelConnections } from '../../deployments/channels.ts';
 import { type ChannelState, Prisma, type PrismaClient } from '../../generated/prisma/client.ts';
 import type { Log } from '../../log.ts';
 import { startPeriodic } from '../../periodic.ts';
-import { type ChannelStates, RELEASED } from '../states.ts';
+import { databaseTime } from '../../storage/moment.ts';
+import type { ChannelStates } from '../states.ts';
 import { claimTelegram, replaceTelegram } from './claims.ts';
-import { TelegramError } from './error.ts';
+import { ATTEMPT_MS, createConnectionAttempts } from './connection-attempts.ts';
 import { REVOKED, type Registration } from './registration.ts';
 
 /** Connects deployments to Telegram, and releases them. */
@@ -19,20 +20,16 @@ export type TelegramConnector = ChannelConnections & {
 };
 
 const RELEASE_MS = 2_000;
-/** Longer than an attempt, so that no two processes connect one deployment at once. */
-const ATTEMPT_MS = 15_000;
+/** The most attempts of one process at a time, besides those of deploys. */
+const SLOTS = 20;
 const POLL_EVERY_MS = 1_000;
-const MAX_PAUSE_S = 10;
-/** Attempts to remove a webhook, or to set one anew. */
-const MAX_ATTEMPTS = 20;
 
-const UNREACHABLE = 'Telegram did not answer in time. Deploy again.';
 const DELETED = 'The bot is being deleted.';
 
 /**
  * @param registeredUrl the public URL for webhooks; empty: updates are polled.
  * @param waitMs how long a deploy waits for Telegram.
- * @param pendingMs how long after a deployment its last attempt to connect may begin.
+ * @param pendingMs how long after a deployment its last attempt to connect ends.
  */
 export function createTelegramConnector({
   prisma,
@@ -52,6 +49,8 @@ export function createTelegramConnector({
   log: Log;
 }): TelegramConnector {
   const closed = new AbortController();
+  const connecting = { prisma, registration, states, registeredUrl, pendingMs };
+  const { attempt, giveUp, leave } = createConnectionAttempts(connecting);
   const refOf = (deploymentId: string) => ({ deploymentId, channel: 'TELEGRAM' as const });
 
   /** Takes a deployment that needs work, for one attempt. */
@@ -69,44 +68,36 @@ export function createTelegramConnector({
     return (where && (await prisma.channelState.findUnique({ where }))) ?? undefined;
   };
 
-  const giveUp = async (state: ChannelState) => {
-    if (!state.leaving) await states.lost(refOf(state.deploymentId), UNREACHABLE);
-    else await prisma.channelState.updateMany({ where: refOf(state.deploymentId), data: RELEASED });
-  };
+  const active = new Set<Promise<void>>();
 
-  const attempt = async (state: ChannelState, signal: AbortSignal) => {
-    const ref = refOf(state.deploymentId);
-    try {
-      if (state.leaving) return await registration.leave(state, signal);
-      const problem = await registration.register(state, signal);
-      if (problem !== undefined) await states.lost(ref, problem);
-      else if (!(await states.connected(ref, registeredUrl))) await reconnectOthers(state);
-    } catch (error) {
-      if (!(error instanceof TelegramError)) throw error;
-      const isLate = Date.now() - state.createdAt.getTime() > pendingMs;
-      const isLast = state.status === 'PENDING' ? isLate : state.attempts >= MAX_ATTEMPTS;
-      if (isLast) return giveUp(state);
-      const pauseMs = Math.min(2 ** (state.attempts - 1), MAX_PAUSE_S) * 1_000;
-      await prisma.channelState.updateMany({
-        where: ref,
-        data: { availableAt: new Date(Date.now() + pauseMs) },
-      });
+  /** Makes attempts, first for this deployment, until none is due. */
+  const fillSlot = async (first: ChannelState) => {
+    let state: ChannelState | undefined = first;
+    while (state && !closed.signal.aborted) {
+      await attempt(state, closed.signal);
+      state = await take(Prisma.sql`available_at <= now()`);
     }
   };
 
-  /** A replaced deployment may have set its webhook after its successor had. */
-  const reconnectOthers = async ({ botId, environment }: ChannelState) => {
-    await prisma.channelState.updateMany({
-      where: { channel: 'TELEGRAM', botId, environment, status: 'CONNECTED' },
-      data: { registeredUrl: null, availableAt: new Date() },
-    });
-  };
-
   const work = async (signal: AbortSignal) => {
+    // Needs no slot, so that no deployment is pending for longer while Telegram answers none.
+    const isLate = Prisma.sql`status = 'PENDING'
+      AND created_at <= now() - ${pendingMs} * interval '1 millisecond'`;
     for (;;) {
+      const late = await take(Prisma.sql`available_at <= now() AND ${isLate}`);
+      if (!late) break;
+      await giveUp(late);
+    }
+    while (active.size < SLOTS && !signal.aborted) {
       const state = await take(Prisma.sql`available_at <= now()`);
-      if (state === undefined || signal.aborted) return;
-      await attempt(state, signal);
+      if (!state) return;
+      const filled = fillSlot(state)
+        .catch((err: unknown) => {
+          if (!closed.signal.aborted)
+            log.error({ err }, 'The connection of a channel failed. It will be retried.');
+        })
+        .finally(() => active.delete(filled));
+      active.add(filled);
     }
   };
 
@@ -115,13 +106,14 @@ export function createTelegramConnector({
    * because processes with the former URL may still run.
    */
   const adoptUrl = async () => {
+    const now = await databaseTime(prisma);
     const states = await prisma.channelState.updateManyAndReturn({
       where: { channel: 'TELEGRAM', status: 'CONNECTED', NOT: { registeredUrl } },
       data: {
         registeredUrl: null,
         pollerId: null,
         attempts: 1,
-        availableAt: new Date(Date.now() + ATTEMPT_MS),
+        availableAt: new Date(now + ATTEMPT_MS),
       },
     });
     for (const state of states) await attempt(state, closed.signal);
@@ -161,7 +153,7 @@ export function createTelegramConnector({
         await Promise.allSettled(
           held.map(async (state) => {
             await states.lost(refOf(state.deploymentId), DELETED);
-            await registration.leave(state, deadline.signal);
+            await leave(state, deadline.signal);
           }),
         );
       } catch (err) {
@@ -182,7 +174,7 @@ export function createTelegramConnector({
         async [Symbol.asyncDispose]() {
           closed.abort();
           await task[Symbol.asyncDispose]();
-          await adopting;
+          await Promise.all([adopting, ...active]);
         },
       };
     },

@@ -4,6 +4,7 @@
  * - `too-many`: the bot exceeds a limit of Telegram; `retryAfterS` says for how long.
  * - `conflict`: another program polls with the same token, or a webhook is set.
  * - `unparsable`: Telegram cannot read the HTML of the text.
+ * - `rejected`: Telegram does not accept the call for another reason; `description` says why.
  * - `unchanged`: an edit does not change the message.
  * - `message-gone`: the message to change is deleted or too old.
  * - `unreachable`: no answer, or a failure of Telegram's.
@@ -14,6 +15,7 @@ export type TelegramErrorKind =
   | 'too-many'
   | 'conflict'
   | 'unparsable'
+  | 'rejected'
   | 'unchanged'
   | 'message-gone'
   | 'unreachable';
@@ -24,6 +26,7 @@ const MESSAGES: Record<TelegramErrorKind, string> = {
   'too-many': 'The bot exceeds a limit of Telegram.',
   conflict: 'Another program receives the updates of the Telegram bot.',
   unparsable: 'Telegram cannot read the text of the message.',
+  rejected: 'Telegram does not accept the call.',
   unchanged: 'The message is unchanged.',
   'message-gone': 'The message cannot be changed any more.',
   unreachable: 'Telegram could not be reached.',
@@ -35,11 +38,17 @@ export class TelegramError extends Error {
   readonly kind: TelegramErrorKind;
   /** For `too-many`: seconds to wait. */
   readonly retryAfterS: number | undefined;
+  /** For `rejected`: what Telegram answered. */
+  readonly description: string | undefined;
 
-  constructor(kind: TelegramErrorKind, { retryAfterS }: { retryAfterS?: number } = {}) {
+  constructor(
+    kind: TelegramErrorKind,
+    { retryAfterS, description }: { retryAfterS?: number; description?: string } = {},
+  ) {
     super(MESSAGES[kind]);
     this.kind = kind;
     this.retryAfterS = retryAfterS;
+    this.description = description;
   }
 }
 

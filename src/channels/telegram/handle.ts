@@ -52,8 +52,10 @@ export function createHandleUpdate({
   connector: Pick<TelegramConnector, 'revoked'>;
   log: Log;
 }): HandleUpdate {
-  /** @returns `undefined` if the bot, the account or the channel is gone. */
-  const findAnswering = async (update: TakenUpdate): Promise<Answering | undefined> => {
+  /** @returns `undefined` if the channel is not connected. */
+  const findAnswering = async (
+    update: TakenUpdate,
+  ): Promise<Answering | 'suspended' | undefined> => {
     const { botId, environment, telegramBotId, message } = update;
     const state = await prisma.channelState.findFirst({
       where: {
@@ -65,7 +67,8 @@ export function createHandleUpdate({
       },
       include: { deployment: { select: { bot: { select: { account: true } } } } },
     });
-    if (state === null || state.deployment.bot.account.suspendedAt !== null) return undefined;
+    if (state === null) return undefined;
+    if (state.deployment.bot.account.suspendedAt !== null) return 'suspended';
     const { deploymentId } = state;
     const deployment = (await activeDeployments.loadAll([deploymentId])).get(deploymentId);
     const channel = deployment && telegramOf(deployment.definition);
@@ -109,7 +112,7 @@ export function createHandleUpdate({
     signal: AbortSignal,
   ): Promise<void> => {
     const { attempts, telegramBotId, botId } = update;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempts - 1, 10), MAX_PAUSE_MS);
+    const pauseMs = pauseAfter(attempts);
     const { deploymentId } = parts.deployment;
     if (signal.aborted) return inbox.postpone(update, 0);
     if (isTelegramError(error, 'unauthorized')) {
@@ -147,7 +150,9 @@ export function createHandleUpdate({
   return async (update, signal) => {
     try {
       const parts = await findAnswering(update);
-      if (!parts) return await inbox.done(update);
+      if (parts === 'suspended') return await inbox.done(update);
+      // A deploy has replaced the deployment since the update was taken.
+      if (!parts) return await inbox.postpone(update, pauseAfter(update.attempts));
       try {
         await answer(update, parts, signal);
         await inbox.done(update);
@@ -164,4 +169,9 @@ export function createHandleUpdate({
       await inbox.postpone(update, MAX_PAUSE_MS).catch(() => {});
     }
   };
+}
+
+/** @returns milliseconds until the next attempt. */
+function pauseAfter(attempts: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempts - 1, 10), MAX_PAUSE_MS);
 }

@@ -1,11 +1,45 @@
 import { decodeHTML } from 'entities';
-import { lexer, type Token, type Tokens } from 'marked';
+import type { Token, Tokens } from 'marked';
+import { readMarkdown } from '../../markdown.ts';
 import type { Html } from './api.ts';
-import { splitMarkdown } from './split.ts';
+import { MAX_LENGTH, splitMarkdown, wrap } from './split.ts';
 
-/** The messages that show a reply in Markdown, each in Telegram's HTML and as it is. Source: Bot API, "HTML style". */
-export function toMessages(markdown: string): Html[] {
-  return splitMarkdown(markdown).map((plain) => ({ html: toTelegramHtml(plain), plain }));
+/** Characters of a reply that are read as Markdown, of 8 messages. The rest is text. */
+const MAX_MARKDOWN = 8 * MAX_LENGTH;
+
+/** A character that is not blank. Telegram refuses a text without one. */
+const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/**
+ * The messages that show a reply in Markdown, each in Telegram's HTML and as it is. Markdown that shows nothing, such as
+ * the beginning of a code block, is text. Source: Bot API, "HTML style".
+ *
+ * @param earlier the messages of the reply when it was shorter. Unchanged messages are not rendered again.
+ */
+export function toMessages(markdown: string, earlier: readonly Html[] = []): Html[] {
+  const [beginning = ''] = wrap(markdown.slice(0, MAX_MARKDOWN + 1), MAX_MARKDOWN);
+  const rest = markdown.slice(beginning.length);
+  const written = messagesOf(splitMarkdown(beginning), earlier, renderOrEscape);
+  const texts = rest === '' ? [] : wrap(rest, MAX_LENGTH).map((text) => text.trim());
+  return [...written, ...messagesOf(texts, earlier.slice(written.length), escapeHtml)];
+}
+
+function messagesOf(
+  texts: readonly string[],
+  earlier: readonly Html[],
+  toHtml: (text: string) => string,
+): Html[] {
+  return texts
+    .filter((plain) => VISIBLE.test(plain))
+    .map((plain, index) => {
+      const before = earlier[index];
+      return before?.plain === plain ? before : { html: toHtml(plain), plain };
+    });
+}
+
+function renderOrEscape(plain: string): string {
+  const html = toTelegramHtml(plain);
+  return VISIBLE.test(html.replaceAll(/<[^>]*>/g, '')) ? html : escapeHtml(plain);
 }
 
 /**
@@ -13,7 +47,7 @@ export function toMessages(markdown: string): Html[] {
  * the source, becomes text. Links lead only to `http:` and `https:`.
  */
 export function toTelegramHtml(markdown: string): string {
-  return blocks(lexer(markdown), false).trim();
+  return blocks(readMarkdown(markdown), false).trim();
 }
 
 /** A text as HTML. */

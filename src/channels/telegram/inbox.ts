@@ -1,7 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import type { PubSub } from '../../coordination/pubsub.ts';
 import { isOwnerless, type Owner } from '../../coordination/worker-lease.ts';
+import { GatewayError } from '../../errors.ts';
 import { type Environment, Prisma, type PrismaClient } from '../../generated/prisma/client.ts';
+import { INTERRUPTED } from '../../runs/recovery.ts';
 import type { IncomingMessage, IncomingUpdate } from './update.ts';
 
 /** An update to handle. Only the process that took it may change it. */
@@ -17,6 +20,8 @@ export type TakenUpdate = {
   album: string | null;
   /** The number of this attempt, from 1. */
   attempts: number;
+  /** The owner that took it. This process has another one after it was declared dead. */
+  ownerId: string;
   createdAt: Date;
 };
 
@@ -34,6 +39,13 @@ export type Inbox = {
    * @param full Telegram bots whose updates must not be taken now.
    */
   take(full: readonly string[]): Promise<TakenUpdate | undefined>;
+  /**
+   * Waits until this process is sure to hold an update: after it was stopped for a while, another process may have
+   * answered.
+   *
+   * @throws GatewayError `interrupted` if it lost the update.
+   */
+  untilHeld(update: TakenUpdate, signal: AbortSignal): Promise<void>;
   /** Stores the messages of the reply so far. */
   sent(update: TakenUpdate, messageIds: readonly number[]): Promise<void>;
   /** Marks an update as handled, and forgets its text. */
@@ -54,6 +66,7 @@ const KEPT_FOR = '2 days';
 /** Older updates are not answered, such as after the channel was away. */
 const ANSWERED_FOR = '24 hours';
 const BATCH = 1_000;
+const HELD_CHECK_MS = 200;
 
 const isConnected = Prisma.sql`EXISTS (
   SELECT 1 FROM channel_states AS state
@@ -69,27 +82,30 @@ export function createInbox({
   pubsub,
 }: {
   prisma: PrismaClient;
-  owner: Pick<Owner, 'id'>;
+  owner: Pick<Owner, 'id' | 'isAlive'>;
   pubsub: PubSub;
 }): Inbox {
-  const own = ({ telegramBotId, updateId }: TakenUpdate) => ({
+  const own = ({ telegramBotId, updateId, ownerId, attempts }: TakenUpdate) => ({
     telegramBotId,
     updateId,
-    ownerId: owner.id(),
+    ownerId,
+    attempts,
   });
   const notify = () => pubsub.publish(INBOX_CHANNEL, '');
 
   return {
     async store(recipient, { updateId, sessionId, album, message }) {
       const isStop = message.request.kind === 'command' && message.request.command === 'stop';
-      await prisma.telegramUpdate.createMany({
-        data: {
-          ...{ ...recipient, updateId, sessionId, album, message },
-          // A request to stop must not wait for the reply that it stops.
-          lane: isStop ? `${sessionId} stop` : sessionId,
-        },
-        skipDuplicates: true,
-      });
+      // A request to stop must not wait for the reply that it stops.
+      const lane = isStop ? `${sessionId} stop` : sessionId;
+      const { telegramBotId, botId, environment } = recipient;
+      // In SQL, the times are the database's.
+      await prisma.$executeRaw`
+        INSERT INTO telegram_updates
+          (telegram_bot_id, update_id, bot_id, environment, session_id, lane, album, message)
+        VALUES (${telegramBotId}, ${updateId}, ${botId}, ${environment}::"Environment", ${sessionId}, ${lane},
+          ${album}, ${JSON.stringify(message)}::jsonb)
+        ON CONFLICT DO NOTHING`;
       notify();
     },
 
@@ -111,10 +127,17 @@ export function createInbox({
               AND other.created_at > now() - ${ANSWERED_FOR}::interval)
           ORDER BY available_at, update_id LIMIT 1 FOR UPDATE SKIP LOCKED)
         RETURNING telegram_bot_id AS "telegramBotId", update_id AS "updateId", bot_id AS "botId", environment,
-          session_id AS "sessionId", message, sent_ids AS "sentIds", album, attempts, created_at AS "createdAt"`;
+          session_id AS "sessionId", message, sent_ids AS "sentIds", album, attempts, owner_id AS "ownerId",
+          created_at AS "createdAt"`;
       if (!taken) return undefined;
       const sentIds = (taken.sentIds ?? []).map(Number);
       return { ...taken, message: message.parse(taken.message), sentIds };
+    },
+
+    async untilHeld({ ownerId }, signal) {
+      while (owner.id() === ownerId && !owner.isAlive())
+        await setTimeout(HELD_CHECK_MS, undefined, { signal, ref: false });
+      if (owner.id() !== ownerId) throw new GatewayError('interrupted', INTERRUPTED);
     },
 
     async sent(update, messageIds) {
@@ -130,11 +153,12 @@ export function createInbox({
       notify();
     },
 
-    async postpone(update, afterMs) {
-      await prisma.telegramUpdate.updateMany({
-        where: own(update),
-        data: { ownerId: null, availableAt: new Date(Date.now() + afterMs) },
-      });
+    async postpone({ telegramBotId, updateId, ownerId, attempts }, afterMs) {
+      await prisma.$executeRaw`
+        UPDATE telegram_updates
+        SET owner_id = NULL, available_at = now() + ${afterMs} * interval '1 millisecond'
+        WHERE telegram_bot_id = ${telegramBotId} AND update_id = ${updateId} AND owner_id = ${ownerId}
+          AND attempts = ${attempts}`;
     },
 
     async isInAlbum({ telegramBotId, updateId, sessionId, album }) {

@@ -4,10 +4,11 @@ import { type Environment, Prisma, type PrismaClient } from '../../generated/pri
 import type { Log } from '../../log.ts';
 import { startPeriodic } from '../../periodic.ts';
 import type { TelegramBot } from './api.ts';
+import { blockedRemark } from './blocked-chats.ts';
 import type { TelegramConnector } from './connector.ts';
 import { isTelegramError, TelegramError } from './error.ts';
 import type { Receive } from './receive.ts';
-import type { Registration } from './registration.ts';
+import { CONFLICT, type Registration } from './registration.ts';
 
 /** How often a process compares its polls with the deployments. */
 const CHECK_EVERY_MS = 1_000;
@@ -21,6 +22,7 @@ type Polled = {
   environment: Environment;
   externalId: string;
   externalName: string;
+  problem: string | null;
 };
 
 /** Polls for the updates of deployments without a webhook. Of all processes, the one with the lease polls. */
@@ -50,29 +52,41 @@ export function startPoller({
         AND ${Prisma.raw(isOwnerless('channel_states.poller_id'))}`;
     return prisma.$queryRaw<Polled[]>`
       SELECT deployment_id AS "deploymentId", bot_id AS "botId", environment,
-        external_id AS "externalId", external_name AS "externalName"
+        external_id AS "externalId", external_name AS "externalName", problem
       FROM channel_states
       WHERE channel = 'TELEGRAM' AND status = 'CONNECTED' AND registered_url = ''
         AND poller_id = ${owner.id()}`;
   };
 
-  /** @returns the offset of the next request. */
+  /** Sets or removes the remark on a deployment that this process still polls. */
+  const remark = (deploymentId: string, problem: string | null) =>
+    prisma.channelState.updateMany({
+      where: { deploymentId, channel: 'TELEGRAM', pollerId: owner.id() },
+      data: { problem },
+    });
+
+  /** @returns the offset of the next request. @throws Error if Telegram would answer it with the same updates. */
   const pollOnce = async (
     bot: TelegramBot,
-    { externalId, externalName, ...recipient }: Polled,
+    { botId, environment, externalId, externalName }: Polled,
     offset: number | undefined,
     signal: AbortSignal,
   ): Promise<number | undefined> => {
+    const receiver = { botId, environment, id: externalId, name: externalName };
+    const updates = await bot.getUpdates(offset, WAIT_S, signal);
     let next = offset;
-    for (const update of await bot.getUpdates(offset, WAIT_S, signal)) {
-      const id = await receive({ ...recipient, id: externalId, name: externalName }, update);
+    for (const update of updates) {
+      const id = await receive(receiver, update);
       if (id !== undefined) next = Math.max(next ?? 0, id + 1);
     }
+    if (updates.length > 0 && next === offset)
+      throw new Error('No update of Telegram has a new and valid id.');
     return next;
   };
 
   const poll = async (polled: Polled, signal: AbortSignal) => {
-    const { deploymentId } = polled;
+    const { deploymentId, externalId } = polled;
+    let hasConflict = polled.problem === CONFLICT;
     // Without an offset, Telegram repeats the updates that it has not seen acknowledged. The inbox has each once.
     let offset: number | undefined;
     while (!signal.aborted) {
@@ -80,9 +94,15 @@ export function startPoller({
         const bot = await registration.botOf(deploymentId);
         if (!bot) return;
         offset = await pollOnce(bot, polled, offset, signal);
+        if (hasConflict) await remark(deploymentId, await blockedRemark(prisma, externalId));
+        hasConflict = false;
       } catch (err) {
         if (signal.aborted) return;
         if (isTelegramError(err, 'unauthorized')) return connector.revoked(deploymentId);
+        if (isTelegramError(err, 'conflict')) {
+          hasConflict = true;
+          await remark(deploymentId, CONFLICT);
+        }
         const isExpected = err instanceof TelegramError;
         log.warn(
           { deployment: deploymentId, ...(isExpected ? { reason: err.message } : { err }) },

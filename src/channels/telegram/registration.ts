@@ -27,6 +27,7 @@ export type Registration = Pick<ChannelConnections, 'check'> & {
 
 export const REVOKED =
   'Telegram does not accept the token any more. Get a new one from BotFather, and deploy it.';
+export const CONFLICT = 'Another program polls this Telegram bot, or has set a webhook for it.';
 const CLAIMED = 'The Telegram bot belongs to another bot or environment.';
 const BAD_ADDRESS = 'Telegram does not accept PUBLIC_URL as the address of a webhook.';
 
@@ -122,7 +123,7 @@ export function createRegistration({
         return undefined;
       } catch (error) {
         if (isTelegramError(error, 'unauthorized')) return REVOKED;
-        if (isTelegramError(error, 'blocked')) return BAD_ADDRESS;
+        if (isTelegramError(error, 'rejected')) return BAD_ADDRESS;
         throw error;
       }
     },

@@ -27,11 +27,14 @@ export type WrittenReply = {
   target: Target;
   /** The messages of the reply that an earlier attempt sent. They are edited. */
   sentIds: readonly number[];
+  /** Waits until this process may call Telegram. Rejects if another process may write the reply. */
+  untilHeld(signal: AbortSignal): Promise<void>;
   /** Called after each new message. */
   onSent(messageIds: readonly number[]): Promise<void>;
 };
 
-export type ReplyWriter = {
+/** Its disposal sends nothing more, and waits for the call in progress, so that its message is stored. */
+export type ReplyWriter = AsyncDisposable & {
   /** Replaces the whole text. It is sent as soon as the limits of Telegram allow. */
   show(markdown: string): void;
   /**
@@ -50,7 +53,7 @@ export type ReplyWriter = {
  */
 export function startReplyWriter(
   bot: Pick<TelegramBot, 'send' | 'edit' | 'remove'>,
-  { target, sentIds, onSent }: WrittenReply,
+  { target, sentIds, untilHeld, onSent }: WrittenReply,
   signal: AbortSignal,
   clock: WriterClock = CLOCK,
 ): ReplyWriter {
@@ -58,10 +61,14 @@ export function startReplyWriter(
   /** The content of each message, as this writer has sent it. */
   const shown: string[] = [];
   let text = '';
+  /** The messages of the text when it was last read. */
+  let read: { text: string; messages: Html[] } = { text, messages: [] };
   let isLast = false;
   let nextAt = 0;
   let changed = Promise.withResolvers<void>();
   const finished = new AbortController();
+  const disposed = new AbortController();
+  const stopped = AbortSignal.any([signal, disposed.signal]);
 
   /** Messages of this reply are answers only once, so that a long one does not repeat the question. */
   const targetOf = (index: number) => (index === 0 ? target : { ...target, replyTo: undefined });
@@ -95,7 +102,8 @@ export function startReplyWriter(
 
   /** The next call that shows the text. Each counts against the limits. */
   const nextChange = (): (() => Promise<void>) | undefined => {
-    const messages = toMessages(text);
+    if (read.text !== text) read = { text, messages: toMessages(text, read.messages) };
+    const { messages } = read;
     const index = messages.findIndex(({ html }, at) => shown[at] !== html);
     const message = messages[index];
     if (message) return () => showMessage(index, message);
@@ -116,22 +124,24 @@ export function startReplyWriter(
   };
 
   const gather = () =>
-    clock.pause(GATHER_MS, AbortSignal.any([signal, finished.signal])).catch(() => {});
+    clock.pause(GATHER_MS, AbortSignal.any([stopped, finished.signal])).catch(() => {});
 
   /** Waits until a call is allowed. Meanwhile, the text may change. */
   const untilAllowed = async () => {
     const waitMs = nextAt - clock.now();
-    if (waitMs > 0) await clock.pause(waitMs, signal);
+    if (waitMs > 0) await clock.pause(waitMs, stopped);
     else if (ids.length === 0) await gather();
-    signal.throwIfAborted();
+    stopped.throwIfAborted();
   };
 
   const write = async () => {
     for (;;) {
       await changed.promise;
       changed = Promise.withResolvers();
+      stopped.throwIfAborted();
       while (nextChange()) {
         await untilAllowed();
+        await untilHeld(stopped);
         let pauseMs = EDIT_EVERY_MS;
         try {
           await nextChange()?.();
@@ -158,6 +168,11 @@ export function startReplyWriter(
       finished.abort();
       changed.resolve();
       await writing;
+    },
+    async [Symbol.asyncDispose]() {
+      disposed.abort();
+      changed.resolve();
+      await writing.catch(() => {});
     },
   };
 }

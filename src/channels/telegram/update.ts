@@ -66,6 +66,11 @@ const CONTENTS = [
 
 type Entity = z.output<typeof entity>;
 
+/** Entities of a message that are read. Telegram sends no more: the owner of a bot may send updates too. */
+const MAX_ENTITIES = 100;
+/** Characters of a mention, or of a command with its bot. Telegram's names have 32 at most. */
+const MAX_MENTION = 100;
+
 /** A Telegram bot. */
 export type Addressee = { id: string; name: string };
 
@@ -84,7 +89,7 @@ export function readUpdate(input: unknown, bot: Addressee): IncomingUpdate | und
   const { chat, from } = message;
   const isGroup = chat.type !== 'private';
   const text = message.text ?? message.caption ?? '';
-  const entities = message.entities ?? message.caption_entities ?? [];
+  const entities = (message.entities ?? message.caption_entities ?? []).slice(0, MAX_ENTITIES);
   const command = isUnsupported ? undefined : readCommand(text, bot);
   if (command === 'of another bot') return undefined;
   const mentions = entities.filter((one) => isMention(one, text, bot));
@@ -125,6 +130,7 @@ function requestOf(command: Command | undefined): Request | undefined {
 
 function isMention({ type, offset, length, user }: Entity, text: string, bot: Addressee): boolean {
   if (type === 'text_mention') return String(user?.id) === bot.id;
+  if (length > MAX_MENTION) return false;
   const mentioned = text.slice(offset, offset + length).toLowerCase();
   const name = `@${bot.name.toLowerCase()}`;
   // A command that the agent handles, such as `/help@shop_bot`.

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { networkOf } from '../../accounts/limits.ts';
 import { createSealedClaims } from '../../accounts/sealed-claims.ts';
 import type { IssuedToken, SessionTokens } from '../../accounts/session-tokens.ts';
-import type { WindowLimit, Windows } from '../../coordination/fixed-window-counter.ts';
+import type { FixedWindowCounter, WindowLimit } from '../../coordination/fixed-window-counter.ts';
 import { GatewayError, invalidInput } from '../../errors.ts';
 import type { Bot } from '../../generated/prisma/client.ts';
 import { channelSessionId } from '../../sessions/channel-ids.ts';
@@ -48,8 +48,8 @@ const claims = z.object({ bot: z.string(), session: z.string() });
 
 type Parts = {
   sessionTokens: Pick<SessionTokens, 'issueToVisitor'>;
-  /** Separate counters, so that a flood of visitors cannot evict the counts of accounts. */
-  windows: Windows;
+  /** A separate counter, so that a flood of visitors cannot evict the counts of accounts. */
+  counter: FixedWindowCounter;
   /** The secret key, then the previous ones. */
   secretKeys: Uint8Array[];
   now?: (() => number) | undefined;
@@ -57,7 +57,7 @@ type Parts = {
 
 export function createVisits({
   sessionTokens,
-  windows,
+  counter,
   secretKeys,
   now = Date.now,
 }: Parts): Visits {
@@ -76,7 +76,7 @@ export function createVisits({
     async begin({ id, visitorSessionsPerHour }, address) {
       const name = `visitor-sessions:${id}:${networkOf(address ?? '')}`;
       const limit = { ...UNLIMITED, perHour: visitorSessionsPerHour };
-      const { taken, now: at } = await windows.take(name, 1, limit);
+      const { taken, now: at } = await counter.take(name, 1, limit);
       if (!taken) throw tooMany('new conversations', at, HOUR_S);
       return visit(id, channelSessionId('WEB', randomBytes(18).toString('base64url')));
     },
@@ -90,7 +90,7 @@ export function createVisits({
     async takeMessage({ id, visitorMessagesPerMinute }, address) {
       const name = `visitor-messages:${id}:${networkOf(address ?? '')}`;
       const limit = { ...UNLIMITED, perMinute: visitorMessagesPerMinute };
-      const { taken, now: at } = await windows.take(name, 1, limit);
+      const { taken, now: at } = await counter.take(name, 1, limit);
       if (!taken) throw tooMany('messages', at, MINUTE_S);
     },
   };

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { agent } from '../../helpers/app.ts';
 import { hello } from '../../helpers/upstream.ts';
 import { connectedBot, deploy, deployment, startTelegramApp, type TelegramApp } from './setup.ts';
 
@@ -23,6 +24,7 @@ const texts = (bot: { chat(id: number): { text: string }[] }, chatId = 42) =>
   bot.chat(chatId).map(({ text }) => text);
 const runsOf = (botId: string) =>
   at.app.prisma.run.findMany({ where: { botId }, orderBy: { createdAt: 'asc' } });
+const statusesOf = async (botId: string) => (await runsOf(botId)).map(({ status }) => status);
 const groupOf = (id: number) => ({ chat: { id, type: 'supergroup', title: 'Group' } });
 
 describe('a message in Telegram', () => {
@@ -31,15 +33,18 @@ describe('a message in Telegram', () => {
     const response = await bot.deliver(at.app.url, bot.text('Hi'));
     expect(response.status).toBe(200);
     await expect.poll(() => texts(bot)).toEqual(['Hello there.']);
-    expect(await runsOf(botId)).toMatchObject([
-      {
-        channel: 'TELEGRAM',
-        sessionId: 'telegram:42',
-        input: 'Hi',
-        status: 'COMPLETED',
-        keyId: null,
-      },
-    ]);
+    // The reply may be complete before the end of its run is stored.
+    await expect
+      .poll(() => runsOf(botId))
+      .toMatchObject([
+        {
+          channel: 'TELEGRAM',
+          sessionId: 'telegram:42',
+          input: 'Hi',
+          status: 'COMPLETED',
+          keyId: null,
+        },
+      ]);
     expect(bot.calls('sendChatAction')[0]?.body).toEqual({ chat_id: 42, action: 'typing' });
   });
 
@@ -73,9 +78,12 @@ describe('a message in Telegram', () => {
     at.telegram.script(({ method }) => (method === 'sendMessage' ? all.promise : undefined));
     const responses = await Promise.all(updates.map((update) => bot.deliver(at.app.url, update)));
     expect(responses.map(({ status }) => status)).toEqual(updates.map(() => 200));
-    const [taken] = await at.app.prisma.telegramUpdate.findMany({
-      where: { telegramBotId: String(bot.id), attempts: { gt: 0 } },
-    });
+    const takenOnes = () =>
+      at.app.prisma.telegramUpdate.findMany({
+        where: { telegramBotId: String(bot.id), attempts: { gt: 0 } },
+      });
+    await expect.poll(takenOnes).toHaveLength(1);
+    const [taken] = await takenOnes();
     all.resolve();
     const places = () => texts(bot).flatMap((text) => /\d+(?=\.$)/.exec(text)?.[0] ?? []);
     await expect.poll(() => places().length).toBe(50);
@@ -110,16 +118,63 @@ describe('a message in Telegram', () => {
     expect(refusals).toEqual([]);
   });
 
+  test('is answered in the message that was begun if the model fails after its first words', async () => {
+    const { botId, bot } = await connectedBot(at);
+    at.app.upstream.script(async ({ say, cut }) => {
+      say('Once upon');
+      await expect.poll(() => texts(bot)).toEqual(['Once upon']);
+      at.app.upstream.script(hello);
+      cut();
+    });
+    await bot.deliver(at.app.url, bot.text('Hi'));
+    await expect.poll(() => texts(bot)).toEqual(['Hello there.']);
+    expect(bot.calls('sendMessage')).toHaveLength(1);
+    await expect.poll(() => statusesOf(botId)).toEqual(['FAILED', 'COMPLETED']);
+  });
+
+  test('is answered in one message if the model fails before its first words are sent', async () => {
+    const { botId, bot } = await connectedBot(at);
+    at.app.upstream.script(({ say, cut }) => {
+      at.app.upstream.script(hello);
+      say('Once upon');
+      cut();
+    });
+    await bot.deliver(at.app.url, bot.text('Hi'));
+    await expect.poll(() => texts(bot).at(-1)).toBe('Hello there.');
+    expect(bot.calls('sendMessage')).toHaveLength(1);
+    await expect.poll(() => statusesOf(botId)).toEqual(['FAILED', 'COMPLETED']);
+  });
+
+  test.each(['##', '```', '>'])('is answered although the reply begins with %s', async (mark) => {
+    const { bot, deploymentId } = await connectedBot(at);
+    at.app.upstream.script(async ({ say, end }) => {
+      say(mark);
+      await expect.poll(() => bot.calls('sendMessage').length).toBeGreaterThan(0);
+      say('\n\nThe end');
+      end();
+    });
+    await bot.deliver(at.app.url, bot.text('Hi'));
+    await expect.poll(() => texts(bot).join()).toContain('The end');
+    expect((await deployment(at.tenant, deploymentId)).channelStates[0]?.problem).toBe(null);
+  });
+
+  test('is answered in plain text if Telegram does not accept the formatted one', async () => {
+    const { bot } = await connectedBot(at);
+    at.telegram.script(({ method, body }) =>
+      method === 'sendMessage' && body.parse_mode
+        ? { code: 400, description: 'Bad Request: something new' }
+        : undefined,
+    );
+    await bot.deliver(at.app.url, bot.text('Hi'));
+    await expect.poll(() => texts(bot)).toEqual(['Hello there.']);
+  });
+
   test('gets an apology if the model fails three times', async () => {
     const { botId, bot } = await connectedBot(at);
     at.app.upstream.script(({ response }) => void response.writeHead(400).end('{}'));
     await bot.deliver(at.app.url, bot.text('Hi'));
     await expect.poll(() => texts(bot)).toEqual([expect.stringContaining('Sorry')]);
-    expect((await runsOf(botId)).map(({ status }) => status)).toEqual([
-      'FAILED',
-      'FAILED',
-      'FAILED',
-    ]);
+    expect(await statusesOf(botId)).toEqual(['FAILED', 'FAILED', 'FAILED']);
   });
 
   test('gets a long reply in several messages with valid code blocks', async () => {
@@ -170,6 +225,31 @@ describe('a command in Telegram', () => {
       .toMatchObject([{ text: 'Web <hi>', keyboard: ['a', 'b'] }]);
   });
 
+  test('/start greets with the settings of channel telegram before those of channel web', async () => {
+    const bot = at.telegram.bot();
+    const botId = await at.tenant.bot(null);
+    const web = 'channel web { welcome "Web" suggestions "a", "b" }';
+    const start = async (settings: string) => {
+      const source = agent(`channel telegram { token env.TOKEN ${settings} }\n  ${web}`);
+      expect(await deploy(at.tenant, botId, bot.token, { source })).toMatchObject({
+        status: 'DEPLOYED',
+      });
+      const before = bot.chat(42).length;
+      await bot.deliver(at.app.url, bot.text('/start'));
+      await expect.poll(() => bot.chat(42).length).toBe(before + 1);
+      return bot.chat(42).at(-1);
+    };
+    expect(await start('welcome "Telegram" suggestions "c"')).toMatchObject({
+      text: 'Telegram',
+      keyboard: ['c'],
+    });
+    expect(await start('welcome "Telegram"')).toMatchObject({
+      text: 'Telegram',
+      keyboard: ['a', 'b'],
+    });
+    expect(await start('suggestions "c"')).toMatchObject({ text: 'Web', keyboard: ['c'] });
+  });
+
   test('/start greets with a plain sentence if the definition has no welcome', async () => {
     const { bot } = await connectedBot(at);
     await bot.deliver(at.app.url, bot.text('/start'));
@@ -189,7 +269,8 @@ describe('a command in Telegram', () => {
     for (const text of ['/new', 'two', 'three']) await bot.deliver(at.app.url, bot.text(text));
     await expect.poll(() => texts(bot).slice(2)).toEqual(['1: two', '2: three']);
     expect(at.app.upstream.requests.at(-1)?.body.messages[0]?.content).toContain('Ada');
-    expect(await at.app.prisma.message.count({ where: { session: { botId } } })).toBe(6);
+    const messages = () => at.app.prisma.message.count({ where: { session: { botId } } });
+    await expect.poll(messages).toBe(6);
   });
 
   test('/forget deletes the history and the memory, which the audit log notes without a key', async () => {
@@ -217,6 +298,23 @@ describe('a command in Telegram', () => {
     expect(await runsOf(botId)).toMatchObject([{ status: 'CANCELLED' }]);
     await bot.deliver(at.app.url, bot.text('/stop'));
     await expect.poll(() => texts(bot).at(-1)).toBe('There is nothing to stop.');
+  });
+});
+
+describe('/stop in Telegram', () => {
+  test('is answered as stopped although Telegram fails at the first answers', async () => {
+    const { bot } = await connectedBot(at);
+    at.app.upstream.script(async ({ say, closed }) => {
+      say('Once upon a time');
+      await closed;
+    });
+    await bot.deliver(at.app.url, bot.text('A long story'));
+    await expect.poll(() => texts(bot)).toEqual(['Once upon a time']);
+    const refusals = [{ code: 429, retryAfter: 1 }, { code: 500 }];
+    at.telegram.script(({ method }) => (method === 'sendMessage' ? refusals.shift() : undefined));
+    await bot.deliver(at.app.url, bot.text('/stop'));
+    await expect.poll(() => texts(bot)).toEqual(['Once upon a time', 'Stopped.']);
+    expect(refusals).toEqual([]);
   });
 });
 
@@ -258,7 +356,9 @@ describe('a chat that has blocked the bot', () => {
     const { botId, bot, deploymentId } = await connectedBot(at);
     at.telegram.script(({ method, body }) =>
       method === 'sendMessage' && body.chat_id < 3
-        ? { code: body.chat_id === 1 ? 403 : 400, description: 'Forbidden: bot was blocked' }
+        ? body.chat_id === 1
+          ? { code: 403, description: 'Forbidden: bot was blocked by the user' }
+          : { code: 400, description: 'Bad Request: chat not found' }
         : undefined,
     );
     for (const user of [1, 2, 3]) await bot.deliver(at.app.url, bot.text('Hi', user));
@@ -274,6 +374,23 @@ describe('a chat that has blocked the bot', () => {
     expect(again.channelStates).toMatchObject([
       { status: 'CONNECTED', problem: '1 chat has blocked the bot.' },
     ]);
+  });
+});
+
+describe('a chat for which Telegram does not accept the text', () => {
+  test('is not counted as one that has blocked the bot', async () => {
+    const { botId, bot, deploymentId } = await connectedBot(at);
+    at.telegram.script(({ method }) =>
+      method === 'sendMessage'
+        ? { code: 400, description: 'Bad Request: message text is empty' }
+        : undefined,
+    );
+    await bot.deliver(at.app.url, bot.text('Hi'));
+    await expect
+      .poll(() => at.app.prisma.telegramUpdate.findMany({ where: { botId } }))
+      .toMatchObject([{ doneAt: expect.any(Date), attempts: 3 }]);
+    const { channelStates } = await deployment(at.tenant, deploymentId);
+    expect(channelStates).toMatchObject([{ status: 'CONNECTED', problem: null }]);
   });
 });
 

@@ -4,6 +4,7 @@ import {
   connectedBot,
   deploy,
   deployment,
+  expire,
   members,
   PUBLIC_URL,
   startTelegramApp,
@@ -12,7 +13,7 @@ import {
 
 let at: TelegramApp;
 beforeAll(async () => {
-  at = await startTelegramApp({ telegram: { pendingMs: 0, waitMs: 60_000 } });
+  at = await startTelegramApp({ telegram: { waitMs: 60_000 } });
 });
 beforeEach(() => at.telegram.script(() => undefined));
 
@@ -191,15 +192,23 @@ describe('the token of another bot', () => {
 
 describe('a deployment whose webhook Telegram does not confirm', () => {
   test('is deployed without the channel, with a warning, once the time is over', async () => {
-    at.telegram.script(({ method }) => (method === 'setWebhook' ? { code: 502 } : undefined));
     const bot = at.telegram.bot();
-    const found = await deploy(at.tenant, await at.tenant.bot(null), bot.token);
-    expect(found).toMatchObject({
-      status: 'DEPLOYED',
-      channels: [],
-      channelStates: [{ status: 'UNAVAILABLE', problem: expect.stringContaining('in time') }],
-      diagnostics: [{ code: 'channel-unavailable' }],
-    });
+    at.telegram.script(({ method, token }) =>
+      method === 'setWebhook' && token === bot.token ? { code: 429, retryAfter: 30 } : undefined,
+    );
+    const { id, status } = await deploy(at.tenant, await at.tenant.bot(null), bot.token);
+    expect(status).toBe('PENDING');
+    await expire(at, id);
+    await expect
+      .poll(() => deployment(at.tenant, id))
+      .toMatchObject({
+        status: 'DEPLOYED',
+        channels: [],
+        channelStates: [{ status: 'UNAVAILABLE', problem: expect.stringContaining('in time') }],
+        diagnostics: [{ code: 'channel-unavailable' }],
+      });
+    // A further attempt would have come too late.
+    expect(bot.calls('setWebhook')).toHaveLength(1);
   });
 
   test('is deployed without the channel if Telegram rejects the address', async () => {

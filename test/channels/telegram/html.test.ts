@@ -13,6 +13,9 @@ function isValid(html: string): boolean {
   return open.length === 0;
 }
 
+/** A text whose lines but the first begin with a prefix. */
+const indent = (text: string, prefix: string) => text.replaceAll('\n', `\n${prefix}`);
+
 describe('a reply in Telegram', () => {
   test.each([
     ['**bold** _it_ ~~no~~ `a<b`', '<b>bold</b> <i>it</i> <s>no</s> <code>a&lt;b</code>'],
@@ -35,6 +38,20 @@ describe('a reply in Telegram', () => {
     expect(toTelegramHtml(markdown)).toBe(html);
   });
 
+  test.each([
+    ['##', '##'],
+    ['```json', '```json'],
+    ['>', '&gt;'],
+    ['[](https://a.example)', '[](https://a.example)'],
+    ['[id]: https://a.example', '[id]: https://a.example'],
+  ])('is the text itself if %j shows nothing yet', (markdown, html) => {
+    expect(toMessages(markdown)).toEqual([{ html, plain: markdown }]);
+  });
+
+  test.each(['\u200b', '\u2800\ufe0f', '\u3164'])('is no message if it is only %j', (text) => {
+    expect(toMessages(text)).toEqual([]);
+  });
+
   test('has only tags that Telegram knows, each closed, for every source', () => {
     const pieces = fc.constantFrom(
       ...['**', '_', '`', '```', '\n', '\n\n', '> ', '- ', '1. ', '[', '](', 'https://a.b', ')'],
@@ -44,6 +61,7 @@ describe('a reply in Telegram', () => {
       fc.property(fc.array(pieces, { maxLength: 60 }), (parts) => {
         for (const { html, plain } of toMessages(parts.join(''))) {
           expect(isValid(html)).toBe(true);
+          expect(html.replaceAll(/<[^>]*>/g, '').trim()).not.toBe('');
           expect(plain.length).toBeLessThanOrEqual(MAX_LENGTH);
         }
       }),
@@ -68,10 +86,95 @@ describe('a long reply', () => {
     expect(parts.join('\n').match(/print\(\d+\)/g)).toEqual(lines);
   });
 
+  const step = (number: number, code: string) =>
+    `${number}. Step:\n\n   ${indent(code, '   ')}\n\n   After.\n`;
+  test.each<[string, number, (code: string) => string]>([
+    ['numbered steps', 250, (code) => [1, 2, 3, 4].map((number) => step(number, code)).join('')],
+    ['one long step', 900, (code) => `1. Before\n${step(2, code)}3. Last`],
+    ['an item without a text', 900, (code) => `- ${indent(code, '  ')}\n- Last`],
+    ['a list in a list', 900, (code) => `- Look\n  - ${indent(code, '    ')}\n- Last`],
+    ['a quote', 900, (code) => `> Look:\n>\n> ${indent(code, '> ')}\n>\n> End`],
+    ['a list in a quote', 900, (code) => `> 1. Look\n>    ${indent(code, '>    ')}\n> 2. Last`],
+  ])('has the code of %s in code blocks, and nothing else', (_what, count, sourceOf) => {
+    const lines = Array.from({ length: count }, (_, index) => `print(${index})`);
+    const markdown = sourceOf(`\`\`\`python\n${lines.join('\n')}\n\`\`\``);
+    const messages = toMessages(markdown);
+    expect(messages.length).toBeGreaterThan(1);
+    const shown: string[] = [];
+    for (const { html, plain } of messages) {
+      expect(plain.length).toBeLessThanOrEqual(MAX_LENGTH);
+      expect(isValid(html)).toBe(true);
+      const blocks = html.match(/<pre>.*?<\/pre>/gs) ?? [];
+      for (const block of blocks) expect(block).toMatch(/class="language-python">print/);
+      expect(blocks.join('')).not.toMatch(/Step|After|Before|Last|Look|End|```/);
+      expect(html.replaceAll(/<pre>.*?<\/pre>/gs, '')).not.toMatch(/print|```/);
+      shown.push(...(blocks.join('\n').match(/print\(\d+\)/g) ?? []));
+    }
+    expect(shown).toEqual(markdown.match(/print\(\d+\)/g));
+  });
+
+  test('keeps the numbers of its steps', () => {
+    const long = Array.from({ length: 500 }, (_, index) => `word${index}`).join(' ');
+    const steps = [1, 2, 3].map((step) => `${step}. ${long}\n\n   ${long}\n`).join('\n');
+    const texts = toMessages(steps).map(({ html }) => html);
+    expect(texts.join('\n').match(/^\d\. /gm)).toEqual(['1. ', '2. ', '3. ']);
+  });
+
+  test('is split also if its code block has a long fence', () => {
+    const parts = splitMarkdown(`${'`'.repeat(5_000)}\n${'word '.repeat(1_000)}`);
+    expect(parts.every((part) => part.length <= MAX_LENGTH)).toBe(true);
+    expect(parts.join(' ').match(/word/g)).toHaveLength(1_000);
+  });
+
+  test('is split also if its lists and quotes are deep', () => {
+    for (const mark of ['> ', '- ', '1. ']) {
+      const parts = splitMarkdown(`${mark.repeat(40)}${'word '.repeat(2_000)}`);
+      expect(parts.every((part) => part.length <= MAX_LENGTH)).toBe(true);
+      expect(parts.join(' ').match(/word/g)).toHaveLength(2_000);
+    }
+  });
+
   test('splits one long word, but no character', () => {
     const parts = splitMarkdown('😀'.repeat(5_000));
     expect(parts.every((part) => part.length <= MAX_LENGTH && part.isWellFormed())).toBe(true);
     expect(parts.join('')).toBe('😀'.repeat(5_000));
+  });
+
+  test.each([
+    ['marks of emphasis without an end', '_a*'],
+    ['marks of strong emphasis', '**a '],
+    ['quotes in quotes', '> '],
+    ['lists in lists', '1. '],
+    ['lines in an item', '\na'],
+    ['bullets', '\n- '],
+    ['brackets', '[a]('],
+  ])('of 1 Mi characters with %s is read without hanging', (_what, piece) => {
+    const markdown = `- ${piece.repeat((1024 * 1024) / piece.length)}`;
+    const messages = toMessages(markdown);
+    const characters = (text: string) => text.replaceAll(/\s/g, '').length;
+    const shown = messages.reduce((sum, { plain }) => sum + characters(plain), 0);
+    expect(shown).toBeGreaterThanOrEqual(characters(markdown));
+    for (const { html, plain } of messages) {
+      expect(isValid(html)).toBe(true);
+      expect(plain.length).toBeLessThanOrEqual(MAX_LENGTH);
+    }
+  });
+
+  test('reads the messages again that have changed, and no other', () => {
+    const paragraphs = Array.from({ length: 40 }, (_, index) => `${index} ${'x'.repeat(400)}`);
+    const before = toMessages(paragraphs.join('\n\n'));
+    const after = toMessages([...paragraphs, 'More.'].join('\n\n'), before);
+    expect(before.length).toBeGreaterThan(3);
+    expect(after.slice(0, -1).every((message, index) => message === before[index])).toBe(true);
+    expect(after.at(-1)?.plain).toMatch(/More\.$/);
+  });
+
+  test('is text after 32 Ki characters, without a loss', () => {
+    const markdown = '**word** '.repeat(10_000).trim();
+    const messages = toMessages(markdown);
+    expect(messages.map(({ plain }) => plain).join(' ')).toBe(markdown);
+    expect(messages[0]?.html).toMatch(/^<b>word<\/b> /);
+    expect(messages.at(-1)?.html).toMatch(/^\*\*word\*\* /);
   });
 
   test('is no message if it is empty', () => {

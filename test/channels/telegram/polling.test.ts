@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { pino } from 'pino';
+import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { agent, startApp, type TestApp } from '../../helpers/app.ts';
 import { linkRedis } from '../../helpers/redis.ts';
 import { deploy, deployment, members, startTelegramApp, type TelegramApp } from './setup.ts';
@@ -6,11 +7,19 @@ import { deploy, deployment, members, startTelegramApp, type TelegramApp } from 
 let at: TelegramApp;
 /** Another replica of the same installation. */
 let replica: TestApp;
+const lines: string[] = [];
+beforeEach(() => at.telegram.script(() => undefined));
 beforeAll(async () => {
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   const link = async () => (inject('redisUrl') ? (await linkRedis()).redis : undefined);
-  at = await startTelegramApp({ publicUrl: 'http://bots.example', redis: await link() });
+  at = await startTelegramApp({ publicUrl: 'http://bots.example', redis: await link(), log });
   const telegram = { apiRoot: at.telegram.apiRoot, waitMs: 60_000 };
-  replica = await startApp({ publicUrl: 'http://bots.example', telegram, redis: await link() });
+  replica = await startApp({
+    publicUrl: 'http://bots.example',
+    telegram,
+    redis: await link(),
+    log,
+  });
 });
 
 const texts = (bot: { chat(id: number): { text: string }[] }) =>
@@ -59,6 +68,38 @@ describe('a deployment without an https address', () => {
     await expect
       .poll(() => deployment(at.tenant, id))
       .toMatchObject({ channels: [], channelStates: [{ status: 'UNAVAILABLE' }] });
+  });
+
+  test('shows that another program polls its Telegram bot, until that ends', async () => {
+    const bot = at.telegram.bot();
+    const { id } = await deploy(at.tenant, await at.tenant.bot(null), bot.token);
+    const description = 'Conflict: terminated by other getUpdates request';
+    at.telegram.script(({ method, token }) =>
+      method === 'getUpdates' && token === bot.token ? { code: 409, description } : undefined,
+    );
+    // Ends the poll in progress.
+    bot.queue(bot.text('Hi'));
+    const state = async () => (await deployment(at.tenant, id)).channelStates[0];
+    await expect.poll(state).toMatchObject({
+      status: 'CONNECTED',
+      problem: 'Another program polls this Telegram bot, or has set a webhook for it.',
+    });
+    at.telegram.script(() => undefined);
+    bot.queue(bot.text('Again'));
+    await expect.poll(state).toMatchObject({ status: 'CONNECTED', problem: null });
+    await expect.poll(() => texts(bot)).toEqual(['Hello there.', 'Hello there.']);
+  });
+
+  test('pauses after an update without a valid id, and is answered still', async () => {
+    const bot = at.telegram.bot();
+    const { id } = await deploy(at.tenant, await at.tenant.bot(null), bot.token);
+    bot.queue({ ...bot.text('Bad'), update_id: 2 ** 60 });
+    const warnings = () => lines.filter((line) => line.includes(id));
+    await expect
+      .poll(() => warnings().join())
+      .toContain('No update of Telegram has a new and valid id.');
+    bot.queue(bot.text('Hi'));
+    await expect.poll(() => texts(bot)).toEqual(['Hello there.']);
   });
 
   test('is polled by the other replica after one has stopped, and keeps its messages', async () => {

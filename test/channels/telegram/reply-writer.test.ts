@@ -7,6 +7,7 @@ import { startReplyWriter } from '../../../src/channels/telegram/reply-writer.ts
 function setUp(sentIds: number[] = []) {
   const calls: { at: number; call: string; text: string }[] = [];
   const errors: TelegramError[] = [];
+  let gate = Promise.resolve();
   let now = 0;
   let pauses: { until: number; resume(): void }[] = [];
   const called = (call: string, text = '') => {
@@ -17,6 +18,7 @@ function setUp(sentIds: number[] = []) {
   const bot = {
     async send(_target: object, { plain }: Html) {
       called('send', plain);
+      await gate;
       return 100 + calls.length;
     },
     edit: async (_target: object, id: number, { plain }: Html) => called(`edit ${id}`, plain),
@@ -34,7 +36,9 @@ function setUp(sentIds: number[] = []) {
   const stored: number[][] = [];
   const stopped = new AbortController();
   const onSent = async (ids: readonly number[]) => void stored.push([...ids]);
-  const reply = { target: { chatId: 1, replyTo: 9 }, sentIds, onSent };
+  let untilHeld = async () => {};
+  const held = { untilHeld: () => untilHeld(), onSent };
+  const reply = { target: { chatId: 1, replyTo: 9 }, sentIds, ...held };
   const writer = startReplyWriter(bot, reply, stopped.signal, clock);
   const settle = async () => {
     for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
@@ -47,6 +51,18 @@ function setUp(sentIds: number[] = []) {
     refuse: (...kinds: ConstructorParameters<typeof TelegramError>[]) =>
       errors.push(...kinds.map((kind) => new TelegramError(...kind))),
     stop: () => stopped.abort(),
+    /** Another process takes the reply over. */
+    lose() {
+      untilHeld = async () => {
+        throw new Error('The reply is written by another process.');
+      };
+    },
+    /** Makes messages wait. @returns a function that sends them. */
+    hold() {
+      const held = Promise.withResolvers<void>();
+      gate = held.promise;
+      return held.resolve;
+    },
     async advance(milliseconds: number) {
       await settle();
       const end = now + milliseconds;
@@ -64,6 +80,17 @@ function setUp(sentIds: number[] = []) {
 }
 
 describe('the writer of a reply', () => {
+  test('does not change a message that another process may have finished', async () => {
+    const { writer, calls, advance, lose } = setUp();
+    writer.show('One');
+    await advance(300);
+    lose();
+    writer.show('One two');
+    await advance(5_000);
+    await expect(writer.finish()).rejects.toThrow('another process');
+    expect(calls).toEqual([{ at: 300, call: 'send', text: 'One' }]);
+  });
+
   test('edits one message at most once a second as the text grows', async () => {
     const { writer, calls, advance } = setUp();
     for (let length = 1; length <= 50; length += 1) {
@@ -161,5 +188,34 @@ describe('the writer of a reply', () => {
     await advance(1_000);
     stop();
     await expect(writer.finish()).rejects.toThrow();
+  });
+
+  test('sends nothing more once it is disposed of', async () => {
+    const { writer, calls, advance } = setUp();
+    writer.show('a');
+    await advance(100);
+    await writer[Symbol.asyncDispose]();
+    writer.show('ab');
+    await advance(5_000);
+    expect(calls).toEqual([]);
+  });
+
+  test('waits at its disposal for the message in progress, which it stores', async () => {
+    const { writer, calls, stored, hold, advance } = setUp();
+    const release = hold();
+    writer.show('a');
+    await advance(300);
+    writer.show('ab');
+    let isDisposed = false;
+    const disposed = writer[Symbol.asyncDispose]().then(() => {
+      isDisposed = true;
+    });
+    await advance(5_000);
+    expect(isDisposed).toBe(false);
+    release();
+    await disposed;
+    expect(stored).toEqual([[101]]);
+    await advance(5_000);
+    expect(calls.map(({ call }) => call)).toEqual(['send']);
   });
 });

@@ -57,6 +57,14 @@ export async function deployment(tenant: Tenant, id: string) {
   return data.node;
 }
 
+/** Lets the time in which a deployment may be connected be over. */
+export async function expire({ app }: TelegramApp, deploymentId: string): Promise<void> {
+  await app.prisma.channelState.updateMany({
+    where: { deploymentId },
+    data: { createdAt: new Date(Date.now() - 3_600_000), availableAt: new Date() },
+  });
+}
+
 /** A bot that is connected to a new Telegram bot. */
 export async function connectedBot(
   { tenant, telegram }: TelegramApp,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { readUpdate } from '../../../src/channels/telegram/update.ts';
 
 const BOT = { id: '77', name: 'ShopBot' };
@@ -63,6 +63,22 @@ describe('an update', () => {
     expect(request({ text })).toEqual({ kind: 'text', text });
     const mentioned = mention(`😀 @ShopBot ${text}`, '@ShopBot');
     expect(request({ ...GROUP, ...mentioned })).toEqual({ kind: 'text', text: `😀  ${text}` });
+  });
+
+  test('of 1 MiB with many long mentions is read in parts', () => {
+    const text = 'x'.repeat(500_000);
+    const entities = Array.from({ length: 9_000 }, (_, index) => ({
+      type: 'mention',
+      offset: index,
+      length: index < 50 ? text.length : 8,
+    }));
+    const lower = vi.spyOn(String.prototype, 'toLowerCase');
+    const read = request({ ...GROUP, text, entities });
+    const lengths = lower.mock.contexts.map((one) => String(one).length);
+    lower.mockRestore();
+    expect(read).toBeUndefined();
+    expect(lengths.length).toBeLessThan(500);
+    expect(Math.max(...lengths)).toBeLessThan(500);
   });
 
   test('has a text without characters that cannot be stored', () => {

@@ -4,8 +4,8 @@ import { exchange, readAnswers, requestText } from '../../helpers/wire.ts';
 import { updateBot, WEB } from './visitors.ts';
 
 /** The bounds of the page's scripts and style sheets together, and of the widget, compressed, in bytes. */
-const MOST_OF_PAGE = 60_000;
-const MOST_OF_WIDGET = 5_000;
+const MAX_OF_PAGE = 60_000;
+const MAX_OF_WIDGET = 5_000;
 
 let app: TestApp;
 let tenant: Tenant;
@@ -88,7 +88,7 @@ describe('the chat page of a bot', () => {
       console.log(
         `The chat page: ${(size / 1_000).toFixed(1)} kB of scripts and styles, ${encoding}.`,
       );
-      expect(size).toBeLessThan(MOST_OF_PAGE);
+      expect(size).toBeLessThan(MAX_OF_PAGE);
     }
   });
 });
@@ -107,7 +107,7 @@ describe('the widget', () => {
     expect(await answer.text()).not.toMatch(/\bimport\b|\bexport\b|\beval\b|innerHTML/);
     const size = await weigh('/widget.js', 'gzip');
     console.log(`The widget: ${(size / 1_000).toFixed(1)} kB, gzip.`);
-    expect(size).toBeLessThan(MOST_OF_WIDGET);
+    expect(size).toBeLessThan(MAX_OF_WIDGET);
   });
 
   test('is revalidated', async () => {

@@ -265,6 +265,23 @@ describe('the limits of visitors', () => {
     await visit(app, bot);
   });
 
+  test('count a refused new session against its address', async () => {
+    await updateBot(tenant, bot, { visitorSessionsPerHour: 1 });
+    const page = from('192.0.2.9');
+    expect((await postVisit(app, bot, {}, page)).status).toBe(200);
+    const remaining = [];
+    for (let sent = 0; sent < 30; sent += 1) {
+      const { status, headers } = await postVisit(app, bot, {}, page);
+      expect(status).toBe(429);
+      remaining.push(Number(headers.get('x-ratelimit-remaining')));
+    }
+    expect(remaining).toEqual(Array.from({ length: 30 }, (_, index) => 29 - index));
+    const { error } = (await (await postVisit(app, bot, {}, page)).json()) as {
+      error: { message: string };
+    };
+    expect(error.message).toBe('Too many requests. Wait 60 seconds.');
+  });
+
   test('allow 20 messages a minute from an address, over all of its sessions', async () => {
     const tokens = await Promise.all([1, 2, 3].map(async () => (await visit(app, bot)).token));
     now += 20_000;
