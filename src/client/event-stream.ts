@@ -28,7 +28,7 @@ export async function* readEvents(
       const lines = (rest + decoder.decode(chunk.value, { stream: true })).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
-        const [, name, text = ''] = /^(event|id|data): ?(.*?)\r?$/.exec(line) ?? [];
+        const [, name, text = ''] = /^(event|id|data): ?(.*?)\r?$/s.exec(line) ?? [];
         if (name === 'event' || name === 'id') event[name] = text;
         else if (name === 'data') event.data = event.data ? `${event.data}\n${text}` : text;
         else if (line.length < 2) {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Parley, RunError, TimeoutError } from '../../src/client/index.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import type { Script } from '../helpers/upstream.ts';
@@ -27,6 +27,12 @@ const statusOf = (sessionId: string) =>
     const runs = await app.prisma.run.findMany({ where: { sessionId } });
     return runs.map(({ status }) => status);
   });
+
+/** Lets the test decide when a time limit is over, until the end of the test. */
+const fakeTimeouts = () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+};
 
 const input = (sessionId: string) => ({ message: 'Tell me a story', sessionId });
 
@@ -81,8 +87,10 @@ describe('a stream cancels its run', () => {
   });
 
   test('when no event arrives within its time', async () => {
+    fakeTimeouts();
     const read = async () => {
-      for await (const _delta of parley.chatStream(bot, input('late'), { timeout: 200 }));
+      for await (const delta of parley.chatStream(bot, input('late'), { timeout: 200 }))
+        if (delta === 'a time') setImmediate(() => vi.advanceTimersByTime(200));
     };
     await expect(read()).rejects.toBeInstanceOf(TimeoutError);
     await statusOf('late').toEqual(['CANCELLED']);
@@ -101,9 +109,14 @@ describe('a whole reply cancels its run', () => {
 
   test('when its time is over', async () => {
     const client = new Parley({ apiKey: tenant.apiKey, baseUrl: app.url, timeout: 500 });
-    const chat = client.chat(bot, input('time'));
-    await expect(chat).rejects.toMatchObject({ name: 'TimeoutError', code: 'timeout' });
-    // The run may not have begun before the time was over; then it is cancelled after its beginning.
+    fakeTimeouts();
+    const chat = expect(client.chat(bot, input('time'))).rejects.toMatchObject({
+      name: 'TimeoutError',
+      code: 'timeout',
+    });
+    await statusOf('time').toEqual(['RUNNING']);
+    vi.advanceTimersByTime(500);
+    await chat;
     await statusOf('time').toEqual(['CANCELLED']);
   });
 });

@@ -73,6 +73,12 @@ describe('a stream', () => {
     expect(await Array.fromAsync(stream)).toEqual(['Grüße ', '👋']);
   });
 
+  test('keeps text with the line separators of Unicode, which end no line of a stream', async () => {
+    const pieces = [text('one\u2028'), text('two\u2029'), text('three\u0085'), done()];
+    const { stream } = clientOf([{ pieces }]);
+    expect(await Array.fromAsync(stream)).toEqual(['one\u2028', 'two\u2029', 'three\u0085']);
+  });
+
   test('resumes by the events of its run, from the start and then after the last one', async () => {
     const { stream, requests } = clientOf([
       { pieces: [text('One '), text('two '), 'data: {"delta":"th'], end: 'break' },

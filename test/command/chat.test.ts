@@ -91,7 +91,7 @@ describe('parley chat', () => {
     await expect
       .poll(() => runs('--user', 'stopped'))
       .toMatchObject([{ status: 'cancelled', response: 'A long reply' }]);
-    expect(app.upstream.openResponses()).toBe(0);
+    await expect.poll(app.upstream.openResponses).toBe(0);
   });
 });
 

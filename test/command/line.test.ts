@@ -59,6 +59,23 @@ describe('a command line', () => {
     expect(() => parse(line)).toThrow(message);
   });
 
+  test('names every mistake, a line for each', () => {
+    expect(() => parse('deploy --env prod --yes=no --bot')).toThrow(
+      new RegExp(
+        [
+          '^--env cannot be "prod"\\..*',
+          '--yes takes no value\\.',
+          '--bot needs a value: --bot ID\\.',
+          'parley deploy needs FILE\\..*$',
+        ].join('\n'),
+      ),
+    );
+    // "desk" may be the value that was meant for --bott.
+    expect(() => parse('deploy x --bott desk --wrong')).toThrow(
+      /^Unknown option --bott\. .*\nUnknown option --wrong\. [^\n]*$/,
+    );
+  });
+
   test('takes options before and after the command, short ones, and values with a dash', () => {
     const { command, input } = asRun(
       parse('--json deploy -b desk desk.agent -y --message=-5 --var A=1 --var B'),
@@ -150,6 +167,8 @@ describe('completion', () => {
     ['bots create --n', ['--name']],
     ['deploy --bot demo --env ', ['production', 'staging']],
     ['deploy x --un', ['--unset']],
+    ['--profile work dep', ['deploy']],
+    ['-b desk deploy --un', ['--unset']],
     ['completion ', ['bash', 'zsh', 'fish']],
   ])('completes in bash: parley %s', (line, expected) => {
     const words = ['parley', ...line.split(' ')];

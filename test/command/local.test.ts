@@ -75,7 +75,7 @@ describe('parley dev', () => {
 
     await writeFile(file, agent('chanel web'));
     await expect.poll(stderr).toContain('  chanel web\n      |   ^^^^^^\n');
-    expect(stderr()).toContain('desk.agent was not deployed.');
+    await expect.poll(stderr).toContain('desk.agent was not deployed.');
 
     // Editors replace a file by renaming another one.
     await writeFile(`${file}.new`, agent('prompt "You are better."'));
@@ -83,6 +83,19 @@ describe('parley dev', () => {
     await expect.poll(() => stdout().match(/Deployed dep_/g)).toHaveLength(2);
     const { stdout: list } = await user.parley(['deployments', '--bot', 'demo', '--json']);
     expect(JSON.parse(list)).toHaveLength(3);
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([130, null]);
+  });
+
+  test('without a definition to watch says so, and stores the key of a first start', async () => {
+    const user = await createUser();
+    for (const name of ['one.agent', 'two.agent'])
+      await writeFile(join(user.home, name), agent('channel web'));
+    const { child, stdout, stderr } = startCommand(user, ['dev'], await settings());
+    await expect.poll(stdout).toContain('Parley is listening on');
+    await expect.poll(stderr).toContain('No definition is watched. Name one: parley dev FILE.');
+    const profiles = await readFile(join(user.home, '.config/parley/profiles.json'), 'utf8');
+    expect(JSON.parse(profiles)).toMatchObject({ current: 'local', profiles: [{ name: 'local' }] });
     child.kill('SIGINT');
     expect(await once(child, 'close')).toEqual([130, null]);
   });

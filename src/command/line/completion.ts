@@ -52,6 +52,17 @@ function choiceOptions(commands: readonly Command[]): [name: string, choices: re
   return [...found];
 }
 
+/** The options of all commands that a value follows. */
+function valueOptions(commands: readonly Command[]): string[] {
+  const options = [...commands.map(({ options }) => options), GLOBAL_OPTIONS].flatMap(
+    Object.entries<Option>,
+  );
+  const names = options.flatMap(([name, { value, short }]) =>
+    value ? [`--${name}`, ...(short ? [`-${short}`] : [])] : [],
+  );
+  return [...new Set(names)];
+}
+
 function bash(commands: readonly Command[]): string {
   // The longest words first, because the first match wins.
   const sorted = entries(commands).sort((a, b) => b.words.length - a.words.length);
@@ -69,8 +80,13 @@ _parley() {
   case "$previous" in
 ${choices.join('\n')}
   esac
+  previous=''
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$word" in -*) ;; *) words="\${words:+$words }$word" ;; esac
+    case "$previous" in
+      ${valueOptions(commands).join('|')}) ;;
+      *) case "$word" in -*) ;; *) words="\${words:+$words }$word" ;; esac ;;
+    esac
+    previous="$word"
   done
   case "$words" in
 ${cases.join('\n')}

@@ -15,7 +15,7 @@ type Values = Map<string, string[]>;
 /**
  * Parses a command line by the table of commands. Options may stand before and after the words of a command.
  *
- * @throws UsageError that suggests the nearest command, option or value.
+ * @throws UsageError with a line for each problem. It suggests the nearest command, option or value.
  */
 export function parseLine(line: readonly string[], commands: readonly Command[]): ParsedLine {
   const { positionals, options } = split(line, commands);
@@ -24,9 +24,11 @@ export function parseLine(line: readonly string[], commands: readonly Command[])
   const words = isHelp ? positionals.slice(1) : positionals;
   const command = findCommand(words, commands);
   const names = command ? Object.keys(command.options) : allOptionNames(commands);
-  checkNames(options, names, command);
-  if (options.some(({ name }) => name === 'version')) return { asks: 'version' };
-  const asksHelp = isHelp || options.some(({ name }) => name === 'help');
+  const unknown = unknownOptions(options, names, command);
+  const has = (option: string) => options.some(({ name }) => name === option);
+  const asksHelp = isHelp || has('help');
+  if (command === undefined || asksHelp || has('version')) refuse(unknown);
+  if (has('version')) return { asks: 'version' };
   if (command === undefined) {
     if (words.length > 0) throw unknownCommand(words, commands);
     if (options.some(({ name }) => name !== 'help') && !asksHelp)
@@ -40,8 +42,12 @@ export function parseLine(line: readonly string[], commands: readonly Command[])
     throw unknownCommand(words, subcommands);
   if (asksHelp) return { asks: 'help', command };
   const values: Values = new Map();
-  readOptions(options, command, values);
-  readArguments(rest, command, values);
+  refuse([
+    ...unknown,
+    ...readOptions(options, command, values),
+    // A word after an unknown option may be its value.
+    ...(unknown.length === 0 ? readArguments(rest, command, values) : []),
+  ]);
   return { asks: 'run', command, input: inputOf(values) };
 }
 
@@ -104,73 +110,86 @@ function unknownCommand(words: readonly string[], commands: readonly Command[]):
   );
 }
 
-function checkNames(
+/** @throws UsageError if there are problems. */
+function refuse(problems: readonly string[]): void {
+  if (problems.length > 0) throw new UsageError([...new Set(problems)].join('\n'));
+}
+
+function unknownOptions(
   given: readonly GivenOption[],
   names: readonly string[],
   command: Command | undefined,
-): void {
+): string[] {
   const known = [...names, ...Object.keys(GLOBAL_OPTIONS)];
+  const longNames = known.map((name) => `--${name}`);
   const place = command ? `parley ${command.name}` : 'parley';
-  for (const { name, rawName } of given) {
-    if (known.includes(name)) continue;
-    const suggestion =
-      name.length > 1
-        ? didYouMean(
-            `--${name}`,
-            known.map((one) => `--${one}`),
-          )
-        : '';
-    throw new UsageError(
-      `Unknown option ${rawName}.${suggestion} Run ${place} --help for its options.`,
-    );
-  }
+  return given
+    .filter(({ name }) => !known.includes(name))
+    .map(({ name, rawName }) => {
+      const suggestion = name.length > 1 ? didYouMean(`--${name}`, longNames) : '';
+      return `Unknown option ${rawName}.${suggestion} Run ${place} --help for its options.`;
+    });
 }
 
-function readOptions(given: readonly GivenOption[], command: Command, values: Values): void {
+/** Adds the values of the options. @returns the problems. */
+function readOptions(given: readonly GivenOption[], command: Command, values: Values): string[] {
   const all: Record<string, Option> = { ...command.options, ...GLOBAL_OPTIONS };
-  for (const { name, rawName, value, isInline } of given) {
+  return given.flatMap((one) => {
+    const { name, value = '' } = one;
     const option = all[name];
-    if (!option) continue;
-    if (option.value === undefined) {
-      if (isInline) throw new UsageError(`${rawName} takes no value.`);
-      values.set(name, ['']);
-      continue;
-    }
-    if (value === undefined || (!isInline && value.startsWith('-') && value !== '-')) {
-      const inline = value === undefined ? '' : ` Write ${rawName}=${value} if that is its value.`;
-      throw new UsageError(`${rawName} needs a value: ${rawName} ${option.value}.${inline}`);
-    }
-    checkChoice(rawName, value, option.choices);
-    if (values.has(name) && !option.multiple)
-      throw new UsageError(`${rawName} is given twice. Give it once.`);
+    if (!option) return [];
+    const problems = problemsOf(one, option, values.has(name));
     values.set(name, [...(values.get(name) ?? []), value]);
-  }
+    return problems;
+  });
 }
 
-function readArguments(words: readonly string[], command: Command, values: Values): void {
+function problemsOf(
+  { rawName, value, isInline }: GivenOption,
+  option: Option,
+  isRepeated: boolean,
+): string[] {
+  if (option.value === undefined) return isInline ? [`${rawName} takes no value.`] : [];
+  if (value === undefined || (!isInline && value.startsWith('-') && value !== '-')) {
+    const inline = value === undefined ? '' : ` Write ${rawName}=${value} if that is its value.`;
+    return [`${rawName} needs a value: ${rawName} ${option.value}.${inline}`];
+  }
+  const repeated =
+    isRepeated && !option.multiple ? [`${rawName} is given twice. Give it once.`] : [];
+  return [...choiceProblems(rawName, value, option.choices), ...repeated];
+}
+
+/** Adds the values of the arguments. @returns the problems. */
+function readArguments(words: readonly string[], command: Command, values: Values): string[] {
+  const problems: string[] = [];
   const rest = [...words];
   for (const [name, { placeholder, required, multiple, choices }] of Object.entries(
     command.arguments,
   )) {
     const taken = multiple ? rest.splice(0) : rest.splice(0, 1);
     if (required && taken.length === 0)
-      throw new UsageError(
+      problems.push(
         `parley ${command.name} needs ${placeholder}. Run parley ${command.name} --help for examples.`,
       );
-    for (const word of taken) checkChoice(placeholder, word, choices);
+    for (const word of taken) problems.push(...choiceProblems(placeholder, word, choices));
     if (taken.length > 0) values.set(name, taken);
   }
   if (rest.length > 0)
-    throw new UsageError(
+    problems.push(
       `parley ${command.name} does not take "${rest[0]}". Run parley ${command.name} --help for its arguments.`,
     );
+  return problems;
 }
 
-function checkChoice(name: string, value: string, choices: readonly string[] | undefined): void {
-  if (!choices || choices.includes(value)) return;
-  throw new UsageError(
+function choiceProblems(
+  name: string,
+  value: string,
+  choices: readonly string[] | undefined,
+): string[] {
+  if (!choices || choices.includes(value)) return [];
+  return [
     `${name} cannot be "${value}".${didYouMean(value, choices)} Its values are ${choices.join(', ')}.`,
-  );
+  ];
 }
 
 function inputOf(values: Values): Input {

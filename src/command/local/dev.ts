@@ -25,17 +25,21 @@ export async function dev(path: string | undefined, options: DevOptions, context
   const server = startServer(context);
   const { url, apiKey: newKey } = await server.ready;
   await context.emit({ type: 'listening', url }, () => '');
-  if (file === undefined) return server.ended;
   const stopping = new AbortController();
   server.ended.catch(() => {}).finally(() => stopping.abort());
   try {
-    const apiKey = await keyFor(url, newKey, context);
-    const target = { url, apiKey, bot: options.bot, profile: undefined };
-    const connection = connectTo(target, context);
-    context.terminal.note(`Watching ${file}. Each save deploys it to the bot ${options.bot}.`);
-    const changes = fileChanges(file, context.terminal.stdin, stopping.signal);
-    for await (const change of changes)
-      await deployChange(change, { bot: options.bot, variables }, connection, context);
+    if (newKey !== undefined) await storeKey(url, newKey, context);
+    if (file === undefined) {
+      context.terminal.note('No definition is watched. Name one: parley dev FILE.');
+    } else {
+      const apiKey = newKey ?? (await knownKey(url, context));
+      const target = { url, apiKey, bot: options.bot, profile: undefined };
+      const connection = connectTo(target, context);
+      context.terminal.note(`Watching ${file}. Each save deploys it to the bot ${options.bot}.`);
+      const changes = fileChanges(file, context.terminal.stdin, stopping.signal);
+      for await (const change of changes)
+        await deployChange(change, { bot: options.bot, variables }, connection, context);
+    }
   } catch (error) {
     if (!stopping.signal.aborted) {
       server.stop();
@@ -52,23 +56,21 @@ async function onlyDefinition(): Promise<string | undefined> {
   return names.length === 1 ? names[0] : undefined;
 }
 
-/**
- * Finds a key for the local server: the one that this start generated, that of the environment, or that of a profile. A
- * generated key is stored in a profile, because the server never shows it again.
- */
-async function keyFor(url: string, newKey: string | undefined, context: Context): Promise<string> {
-  const { environment, terminal } = context;
-  if (newKey === undefined && environment.apiKey !== undefined) return environment.apiKey;
+/** Stores the key that this start generated in a profile, because the server never shows it again. */
+async function storeKey(url: string, apiKey: string, { environment, terminal }: Context) {
   const path = profilePath(environment);
   const all = await readProfiles(path);
-  if (newKey !== undefined) {
-    const others = all.profiles.filter(({ name }) => name !== LOCAL_PROFILE);
-    const profile = { name: LOCAL_PROFILE, url, apiKey: newKey };
-    const current = others.length === 0 ? LOCAL_PROFILE : all.current;
-    await writeProfiles(path, { current, profiles: [...others, profile] });
-    terminal.note(`The key of this server is stored in the profile "${LOCAL_PROFILE}".`);
-    return newKey;
-  }
+  const others = all.profiles.filter(({ name }) => name !== LOCAL_PROFILE);
+  const current = others.length === 0 ? LOCAL_PROFILE : all.current;
+  const profiles = [...others, { name: LOCAL_PROFILE, url, apiKey }];
+  await writeProfiles(path, { current, profiles });
+  terminal.note(`The key of this server is stored in the profile "${LOCAL_PROFILE}".`);
+}
+
+/** Finds a key for the local server: that of the environment, or that of a profile. */
+async function knownKey(url: string, { environment }: Context): Promise<string> {
+  if (environment.apiKey !== undefined) return environment.apiKey;
+  const all = await readProfiles(profilePath(environment));
   const known = all.profiles.find((profile) => profile.url === url);
   if (known !== undefined) return known.apiKey;
   throw new Refusal(

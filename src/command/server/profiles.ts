@@ -19,7 +19,7 @@ export type Profiles = {
   profiles: Profile[];
 };
 
-export const NO_PROFILES: Profiles = { current: 'default', profiles: [] };
+const NO_PROFILES: Profiles = { current: 'default', profiles: [] };
 
 /** @returns the path of the file with the profiles, such as `~/.config/parley/profiles.json`. */
 export function profilePath({ configDirectory, home }: Environment): string {

@@ -59,7 +59,7 @@ export type ErrorCode =
   | 'BOT_NOT_DEPLOYED'
   /** The bot does not exist. */
   | 'BOT_NOT_FOUND'
-  /** The definition has errors. The answer to a chat with such a draft, with `diagnostics`, and over REST to a deploy with `strict`. */
+  /** The definition has errors. A chat with a draft returns it with `diagnostics`; a REST deploy returns it with `strict`. */
   | 'DEFINITION_INVALID'
   /** The deployment failed, or is in the wrong environment. */
   | 'DEPLOYMENT_NOT_DEPLOYABLE'
@@ -107,13 +107,13 @@ export type FeedbackRating =
 export type KeyScope =
   /** Manage the bots and API keys of the account, and read its audit log. */
   | 'ADMIN'
-  /** Send messages and prompts to bots. */
+  /** Send messages and prompts; follow, cancel and rate runs; change memory; delete conversations; create session tokens. */
   | 'CHAT'
   /** Deploy definitions and read their source. */
   | 'DEPLOY'
   /** Create, change, suspend and delete accounts. */
   | 'OPERATOR'
-  /** Read runs and their traces. */
+  /** Read runs, traces, conversations, memory and statistics; follow, cancel and rate runs. */
   | 'RUNS';
 
 /** Plan of an account. It determines the request and run limits. */
