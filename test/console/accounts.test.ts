@@ -68,7 +68,7 @@ describe('an operator', () => {
     await page.getByRole('button', { name: `Actions for ${name}` }).click();
     await page.getByRole('menuitem', { name: 'Change…' }).click();
     const dialog = page.getByRole('dialog', { name: `Change ${name}` });
-    expect(await dialog.getByLabel('Requests a minute').inputValue()).toBe('5');
+    await expect.poll(() => dialog.getByLabel('Requests a minute').inputValue()).toBe('5');
     await dialog.getByLabel('Plan').selectOption('Pro');
     await dialog.getByText('60 requests a minute, 20,000 a day').waitFor();
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -124,11 +124,11 @@ describe('an operator', () => {
     await page.getByRole('button', { name: `Actions for ${name}` }).click();
     for (const action of ['Suspend…', 'Delete…']) {
       const item = page.getByRole('menuitem', { name: action });
-      expect(await item.getAttribute('title')).toBe(
-        'An operator cannot suspend or delete its own account.',
-      );
+      await expect
+        .poll(() => item.getAttribute('title'))
+        .toBe('An operator cannot suspend or delete its own account.');
       await item.click({ force: true });
     }
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
   });
 });

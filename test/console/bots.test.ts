@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect } from 'vitest';
-import { startApp, type TestApp } from '../helpers/app.ts';
+import { Keys } from '../../src/operations/console/operations.ts';
+import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { makeRuns } from '../helpers/runs.ts';
 import { assertAccessible, assertFits } from './page.ts';
@@ -20,14 +21,43 @@ describe('the list of bots', () => {
     const page = await signedIn(tenant.apiKey);
     const row = page.getByRole('row').filter({ has: page.getByTitle(`Copy ${bot}`) });
     await row.getByRole('img', { name: '3 runs in the last 24 hours, 1 failed' }).waitFor();
-    expect(await row.textContent()).toMatch(/deployed.*not deployed.*31.*1\.5 s/);
+    await expect.poll(() => row.textContent()).toMatch(/deployed.*not deployed.*31.*1\.5 s/);
     for (const width of [360, 767, 768, 1023, 1024]) {
       await page.setViewportSize({ width, height: 800 });
       for (const text of [/^v1/, 'not deployed', '1.5 s'])
-        expect(await row.getByText(text).first().isVisible()).toBe(true);
+        await expect.poll(() => row.getByText(text).first().isVisible()).toBe(true);
     }
     await assertAccessible(page);
     await assertFits(page);
+  });
+
+  browserTest('names the key that deployed each version, with one request for all', async () => {
+    const tenant = await app.tenant();
+    // Before its first use, since the server caches keys.
+    const { accountId } = tenant;
+    await app.prisma.apiKey.updateMany({ where: { accountId }, data: { name: 'Night desk' } });
+    const bots = [await tenant.bot(null), await tenant.bot(null)];
+    const deploy = `mutation ($id: ID!, $source: String!) { deploy(botId: $id, input: { source: $source }) { id } }`;
+    for (const id of bots) await tenant.graphql(deploy, { id, source: agent() });
+    const page = await signedIn(await tenant.key(), '/bots/new');
+    let reads = 0;
+    page.on('request', (request) => {
+      if (request.postData()?.includes(Keys.documentId)) reads += 1;
+    });
+    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    for (const id of bots) {
+      const row = page.getByRole('row').filter({ has: page.getByTitle(`Copy ${id}`) });
+      await row.getByText('by Night desk').waitFor();
+    }
+    expect(reads).toBe(1);
+    await assertFits(page);
+    const deployer = await signedIn(tenant.apiKey);
+    await deployer.getByText('by Night desk (this key)').first().waitFor();
+    const limited = await signedIn(await tenant.key({ scopes: ['CHAT'] }));
+    await limited
+      .getByText(/^by key …\w{6}$/)
+      .first()
+      .waitFor();
   });
 
   browserTest(
@@ -59,7 +89,7 @@ describe('the list of bots', () => {
     await page.getByRole('menuitem', { name: 'Rename…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Rename Bot' });
     const rename = dialog.getByRole('button', { name: 'Rename' });
-    expect(await rename.getAttribute('title')).toBe('Type a new name first.');
+    await expect.poll(() => rename.getAttribute('title')).toBe('Type a new name first.');
     await dialog.getByLabel('Name').fill('Order <b>desk</b>');
     await assertAccessible(page);
     await rename.click();
@@ -77,8 +107,28 @@ describe('the list of bots', () => {
     await tenant.bot(null);
     const page = await signedIn(await tenant.key({ scopes: ['CHAT'] }));
     const button = page.getByRole('button', { name: 'New bot' });
-    expect(await button.getAttribute('title')).toBe('Your key lacks the scope admin.');
+    await expect.poll(() => button.getAttribute('title')).toBe('Your key lacks the scope admin.');
     await page.getByText('Your key lacks the scope runs.').waitFor();
+  });
+
+  browserTest('offers no new bot to a key that is restricted to some bots', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const reason = 'Your key is restricted to some bots and cannot create new ones.';
+    const page = await signedIn(await tenant.key({ botIds: [bot] }));
+    const button = page.getByRole('button', { name: 'New bot' });
+    await expect.poll(() => button.getAttribute('title')).toBe(reason);
+    await expect.poll(() => page.getByRole('link', { name: 'New bot' }).count()).toBe(0);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: 'New API key' }).waitFor();
+    await expect.poll(() => page.getByRole('option', { name: 'New bot' }).count()).toBe(0);
+    await page.goto('/bots/new');
+    await page.getByLabel('Name').fill('Night desk');
+    const create = page.getByRole('button', { name: 'Create bot' });
+    await expect.poll(() => create.getAttribute('title')).toBe(reason);
+    await tenant.graphql(`mutation { deleteBot(id: "${bot}") }`);
+    await page.getByRole('link', { name: 'Bots', exact: true }).click();
+    await page.getByText(`${reason} Ask the owner`).waitFor();
   });
 
   browserTest('shows a failed request with its id, and repeats it', async () => {
@@ -115,13 +165,13 @@ describe('the list of bots', () => {
     const reach = async (name: string) => {
       for (let presses = 0; presses < 30 && (await focused()) !== name; presses += 1)
         await page.keyboard.press('Tab');
-      expect(await focused()).toBe(name);
+      await expect.poll(focused).toBe(name);
     };
     await reach('Actions for Bot');
     await page.keyboard.press('Enter');
     await expect.poll(focused).toBe('Open');
     await page.keyboard.press('ArrowUp');
-    expect(await focused()).toBe('Delete…');
+    await expect.poll(focused).toBe('Delete…');
     await page.keyboard.press('Escape');
     await expect.poll(focused).toBe('Actions for Bot');
     await page.keyboard.press('Enter');

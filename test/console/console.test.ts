@@ -1,9 +1,12 @@
+import type { Route } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
 import { makeId } from '../../src/ids.ts';
+import { Bots } from '../../src/operations/console/operations.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { assertAccessible, assertFits } from './page.ts';
+import { askForStory } from './playground-page.ts';
 import { startProxy } from './proxy.ts';
 import { createVisits } from './visits.ts';
 
@@ -12,6 +15,11 @@ const { open, signedIn, endSessions } = createVisits(() => app);
 beforeAll(async () => {
   app = await startApp();
 });
+
+const LIMIT = 'Too many requests. Wait 42 seconds.';
+const limitReached = {
+  errors: [{ message: LIMIT, extensions: { code: 'RATE_LIMIT_EXCEEDED', retryAfter: 42 } }],
+};
 
 const codeOf = async (tenant: Tenant) => {
   const { data } = await tenant.graphql('{ viewer { apiKey { id } } }');
@@ -63,19 +71,61 @@ describe('signing in to the console', () => {
     const tenant = await app.tenant();
     const page = await signedIn(tenant.apiKey, '/bots/new');
     await page.getByLabel('Name').fill('Night desk');
-    await page.getByText('night-desk is free').waitFor();
+    await page.getByText('No bot has the id night-desk.').waitFor();
     await endSessions(tenant);
     await page.getByRole('button', { name: 'Create bot' }).click();
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.waitFor();
     await assertAccessible(page);
-    await page.keyboard.press('Escape');
+    for (const _ of [1, 2, 3]) await page.keyboard.press('Escape');
     await dialog.getByLabel('API key').fill(tenant.apiKey);
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    expect(await page.getByLabel('Name').inputValue()).toBe('Night desk');
+    await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('Night desk');
     await page.getByRole('button', { name: 'Create bot' }).click();
     await page.getByLabel('Definition').waitFor();
+  });
+});
+
+describe('the request to sign in again', () => {
+  browserTest('stays over another dialog until the session is proved', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const page = await signedIn(tenant.apiKey);
+    await page.getByRole('button', { name: 'Actions for Bot' }).click();
+    await page.getByRole('menuitem', { name: 'Rename…' }).click();
+    const rename = page.getByRole('dialog', { name: 'Rename Bot' });
+    await rename.getByLabel('Name').fill('Night desk');
+    await endSessions(tenant);
+    // The list is read again after the refused change.
+    const background = Promise.withResolvers<Route>();
+    await page.route('**/graphql', (route) => {
+      if (route.request().postData()?.includes(Bots.documentId)) background.resolve(route);
+      else void route.continue();
+    });
+    await rename.getByRole('button', { name: 'Rename' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    const half = tenant.apiKey.slice(0, 14);
+    await dialog.getByLabel('API key').fill(half);
+    for (const _ of [1, 2, 3]) await page.keyboard.press('Escape');
+    const refusal = { status: 429, json: limitReached };
+    await (await background.promise).fulfill(refusal);
+    await page.getByText(LIMIT).waitFor();
+    await expect.poll(() => dialog.getByLabel('API key').inputValue()).toBe(half);
+
+    // The sign-in works, but no answer proves the session yet.
+    await page.unroute('**/graphql');
+    await page.route('**/graphql', (route) => route.fulfill(refusal));
+    await dialog.getByLabel('API key').fill(tenant.apiKey);
+    await page.keyboard.press('Enter');
+    await dialog.getByText(LIMIT).waitFor();
+    await page.unroute('**/graphql');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => rename.getByLabel('Name').inputValue()).toBe('Night desk');
+    await rename.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('link', { name: 'Night desk' }).waitFor();
+    expect(await app.prisma.bot.count({ where: { id: bot, name: 'Night desk' } })).toBe(1);
   });
 });
 
@@ -90,7 +140,7 @@ describe('a new account', () => {
 
     const id = makeId('bot').replaceAll('_', '-');
     await page.getByLabel('Name').fill(id.toUpperCase());
-    await page.getByText(`${id} is free.`).waitFor();
+    await page.getByText(`No bot has the id ${id}.`).waitFor();
     await page.getByLabel('Id').fill(taken);
     await page.getByText(`The id ${taken} is taken.`).waitFor();
     await page.getByLabel('Id').fill('run_1');
@@ -98,7 +148,7 @@ describe('a new account', () => {
     await assertAccessible(page);
     await assertFits(page);
     await page.getByLabel('Id').fill(id);
-    await page.getByText(`${id} is free.`).waitFor();
+    await page.getByText(`No bot has the id ${id}.`).waitFor();
     await page.getByRole('button', { name: 'Create bot' }).click();
 
     await page.getByLabel('Definition').waitFor();
@@ -127,18 +177,23 @@ describe('a new account', () => {
     await page.getByRole('img', { name: '1 runs in the last 24 hours, 0 failed' }).waitFor();
   });
 
+  browserTest('learns from the form that the id of a deleted bot is taken', async () => {
+    const tenant = await app.tenant();
+    const id = await tenant.bot(null);
+    await tenant.graphql(`mutation { deleteBot(id: "${id}") }`);
+    const page = await signedIn(tenant.apiKey, '/bots/new');
+    await page.getByLabel('Name').fill('Night desk');
+    await page.getByLabel('Id').fill(id);
+    await page.getByText(`No bot has the id ${id}.`).waitFor();
+    await page.getByRole('button', { name: 'Create bot' }).click();
+    await page.getByText(`"${id}" is taken`).waitFor();
+  });
+
   browserTest('stops a reply, and keeps its text', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const page = await signedIn(tenant.apiKey, `/bots/${bot}/start`);
-    app.upstream.script(async ({ say, end, closed }) => {
-      say('Once upon a time');
-      await closed;
-      end();
-    });
-    await page.getByLabel('Message').fill('Tell me a story');
-    await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('Once upon a time').waitFor();
+    await askForStory(app, page);
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText(/stopped · first text/).waitFor();
     await page.getByText('Once upon a time').waitFor();
@@ -187,7 +242,7 @@ describe('a screen whose code cannot be loaded', () => {
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
     network.restore();
     await page.getByRole('heading', { name: 'No runs yet' }).waitFor();
-    expect(await page.locator('html').getAttribute('data-page')).toBe('first');
+    await expect.poll(() => page.locator('html').getAttribute('data-page')).toBe('first');
   });
 });
 

@@ -60,8 +60,8 @@ describe('a deploy', () => {
       const state = (name: string) =>
         page.locator('.variable', { hasText: `env.${name}` }).locator('.badge');
       await expect.poll(() => state('PLAN').textContent()).toBe('unset');
-      expect(await state('TOKEN').textContent()).toBe('carried over');
-      expect(await state('OLD').textContent()).toBe('unused');
+      await expect.poll(() => state('TOKEN').textContent()).toBe('carried over');
+      await expect.poll(() => state('OLD').textContent()).toBe('unused');
       await page.getByText('Warning: env.PLAN has no value').waitFor();
       await page.getByLabel('env.PLAN').fill('plan-4711');
       await page.getByText('Warning: env.PLAN has no value').waitFor({ state: 'detached' });
@@ -73,11 +73,9 @@ describe('a deploy', () => {
       const dialog = page.getByRole('dialog', { name: 'Deploy to production?' });
       await dialog.getByText('This replaces v1 in production of Bot.').waitFor();
       const variables = dialog.getByRole('region', { name: 'Variables' });
-      expect(await variables.getByRole('listitem').allTextContents()).toEqual([
-        '+PLANadded',
-        '−OLDremoved',
-        'TOKENcarried over',
-      ]);
+      await expect
+        .poll(() => variables.getByRole('listitem').allTextContents())
+        .toEqual(['+PLANadded', '−OLDremoved', 'TOKENcarried over']);
       await assertAccessible(page);
       await confirm(page);
       await outcome(page).getByText('v2 was deployed to production').waitFor();
@@ -88,7 +86,7 @@ describe('a deploy', () => {
         TOKEN: 'token-4711',
         PLAN: 'plan-4711',
       });
-      expect(await page.getByLabel('env.PLAN').inputValue()).toBe('');
+      await expect.poll(() => page.getByLabel('env.PLAN').inputValue()).toBe('');
       await outcome(page).getByRole('link', { name: 'Open the deployment' }).click();
       await page.getByRole('region', { name: 'Variables' }).getByText('PLAN').waitFor();
       expect(await page.content()).not.toMatch(/(plan|token|old)-4711/);
@@ -106,7 +104,7 @@ describe('a deploy', () => {
       await choose(page, 'desk.agent', saying('Hello.').replace('prompt', 'promt'));
       await page.getByText('unknown setting "promt"').waitFor();
       const button = page.getByRole('button', { name: 'Deploy to production…' });
-      expect(await button.getAttribute('title')).toBe('Correct the errors first.');
+      await expect.poll(() => button.getAttribute('title')).toBe('Correct the errors first.');
       await page.getByRole('button', { name: /^Go to 5:/ }).click();
       const selected = await definition(page).evaluate((field: HTMLTextAreaElement) =>
         field.value.slice(field.selectionStart, field.selectionEnd),
@@ -179,6 +177,34 @@ describe('a deploy', () => {
     expect(await deploymentsOf(bot)).toHaveLength(2);
   });
 
+  browserTest('keeps the variables of production apart from those of staging', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const page = await signedIn(tenant.apiKey, addressOf(bot, NEW));
+    await definition(page).fill(sendingTo('one.example', 'TOKEN'));
+    const field = page.getByLabel('env.TOKEN');
+    await field.fill('production-4711');
+    await page.getByLabel('Message').fill('A long thought');
+    await page.getByRole('button', { name: 'Staging', exact: true }).click();
+    await page.getByText('Nothing runs in staging yet.').waitFor();
+    await expect.poll(() => field.inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('A long thought');
+    await page.getByText('Warning: env.TOKEN has no value').waitFor();
+    await page.getByRole('button', { name: 'Deploy to staging…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Deploy to staging' }).click();
+    await outcome(page).getByText('v2 was deployed to staging').waitFor();
+    const [last] = await deploymentsOf(bot);
+    expect(last).toMatchObject({ environment: 'STAGING', envNames: [] });
+    await page.getByRole('button', { name: 'Production', exact: true }).click();
+    await outcome(page).waitFor({ state: 'detached' });
+    await expect.poll(() => field.inputValue()).toBe('production-4711');
+    // Another definition takes the place of the first one.
+    await definition(page).fill('');
+    await field.waitFor({ state: 'detached' });
+    await definition(page).fill(sendingTo('two.example', 'TOKEN'));
+    await expect.poll(() => field.inputValue()).toBe('production-4711');
+  });
+
   browserTest('that sends a variable to another server asks for its value again', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
@@ -192,7 +218,7 @@ describe('a deploy', () => {
     await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
     await page.getByText('Error: env.TOKEN was not sent to').waitFor();
     const button = page.getByRole('button', { name: 'Deploy to production…' });
-    expect(await button.getAttribute('title')).toBe('Correct the errors first.');
+    await expect.poll(() => button.getAttribute('title')).toBe('Correct the errors first.');
     await assertAccessible(page);
     await field.fill('token-4711');
     await expect.poll(() => button.getAttribute('title')).toBe(null);
@@ -254,6 +280,6 @@ describe('a deploy', () => {
     const page = await signedIn(key, addressOf(bot, NEW));
     await definition(page).fill(saying('Hello.'));
     const button = page.getByRole('button', { name: 'Deploy to production…' });
-    expect(await button.getAttribute('title')).toBe('Your key lacks the scope deploy.');
+    await expect.poll(() => button.getAttribute('title')).toBe('Your key lacks the scope deploy.');
   });
 });

@@ -31,12 +31,14 @@ describe('the deployments of a bot', () => {
       });
       const page = await signedIn(tenant.apiKey, addressOf(bot));
       await entry(page, 'v3').waitFor();
-      expect(await entry(page, 'v1').textContent()).toContain('First <b>release</b>');
-      expect(await entry(page, 'v2').textContent()).toContain('failed');
-      expect(await entry(page, 'v3').textContent()).toMatch(/by Key \(this key\).*runs now/);
+      await expect.poll(() => entry(page, 'v1').textContent()).toContain('First <b>release</b>');
+      await expect.poll(() => entry(page, 'v2').textContent()).toContain('failed');
+      await expect
+        .poll(() => entry(page, 'v3').textContent())
+        .toMatch(/by Key \(this key\).*runs now/);
       await entry(page, 'v3').click();
       await difference(page).getByText('1 line added, 1 removed').waitFor();
-      expect(await difference(page).locator('ins').allTextContents()).toEqual(['very ']);
+      await expect.poll(() => difference(page).locator('ins').allTextContents()).toEqual(['very ']);
       await page.getByRole('region', { name: 'Variables' }).getByText('TOKEN').waitFor();
       expect(page.url()).toBe(`${app.url}${addressOf(bot, `/${third}`)}`);
       await assertAccessible(page);
@@ -89,6 +91,43 @@ describe('the deployments of a bot', () => {
     await entry(page, 'v41').waitFor();
   });
 
+  browserTest(
+    'are listed by the valid filters of the address, beside the invalid ones',
+    async () => {
+      const tenant = await app.tenant();
+      const bot = await tenant.bot();
+      await deploy(tenant, bot, { source: saying('Staged.'), environment: 'STAGING' });
+      await deploy(tenant, bot, { source: 'nothing' });
+      const page = await signedIn(tenant.apiKey, addressOf(bot, '?status=broken&environment=mars'));
+      const entries = page.getByRole('list', { name: 'Deployments' }).getByRole('listitem');
+      const faults = page.getByRole('alert').getByRole('listitem');
+      const status = page.getByLabel('Status');
+      await expect.poll(() => entries.count()).toBe(3);
+      await expect
+        .poll(() => faults.allTextContents())
+        .toEqual([
+          'environment “mars” is none of production, staging. It is left out.',
+          'status “broken” is none of deployed, pending, failed. It is left out.',
+        ]);
+      await expect.poll(() => status.getAttribute('aria-invalid')).toBe('true');
+      await expect.poll(() => status.inputValue()).toBe('broken');
+      await assertAccessible(page);
+      await assertFits(page);
+      await status.selectOption('failed');
+      await expect.poll(() => entries.count()).toBe(1);
+      await expect.poll(() => faults.count()).toBe(1);
+      await page.goto(addressOf(bot, '?status=broken&environment=staging'));
+      await expect.poll(() => entries.count()).toBe(1);
+      await expect.poll(() => faults.count()).toBe(1);
+      await status.selectOption('any');
+      await faults.waitFor({ state: 'detached' });
+      expect(page.url()).toBe(`${app.url}${addressOf(bot, '?environment=staging')}`);
+      await page.goto(addressOf(bot, '/new?environment=mars'));
+      await page.getByRole('alert').getByText('Production is selected.').waitFor();
+      await assertAccessible(page);
+    },
+  );
+
   browserTest('show a deploy from elsewhere, also beside an open difference', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
@@ -103,8 +142,8 @@ describe('the deployments of a bot', () => {
     await tenant.graphql(`mutation { rollback(botId: "${bot}", deploymentId: "${first}") { id } }`);
     await page.getByText('v3 was deployed to production elsewhere').waitFor();
     await expect.poll(() => entry(page, 'v3').textContent()).toMatch(/Rollback to v1.*runs now/);
-    expect(await entry(page, 'v2').textContent()).not.toContain('runs now');
-    expect(await difference(page).textContent()).toContain('Two.');
+    await expect.poll(() => entry(page, 'v2').textContent()).not.toContain('runs now');
+    await expect.poll(() => difference(page).textContent()).toContain('Two.');
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Got it' }).click();
     await page.getByText('was deployed to production elsewhere').waitFor({ state: 'detached' });
@@ -126,7 +165,7 @@ describe('the deployments of a bot', () => {
       await expect.poll(() => entry(page, 'v2').textContent()).toContain('pending');
     const [, opened] = pages;
     const rollback = opened.getByRole('button', { name: 'Roll back to this…' });
-    expect(await rollback.getAttribute('title')).toBe('It is pending.');
+    await expect.poll(() => rollback.getAttribute('title')).toBe('It is pending.');
     const problem = { severity: 'ERROR', code: 'channel-unavailable', message: 'telegram refused' };
     await app.prisma.deployment.update({
       where: { id: pending },
@@ -181,9 +220,9 @@ describe('the deployments of a bot', () => {
       const page = await signedIn(await tenant.key({ scopes: ['RUNS'] }), addressOf(bot, `/${id}`));
       await page.getByText('Your key lacks the scope deploy.').waitFor();
       for (const name of ['Roll back to this…', 'Deploy…'])
-        expect(await page.getByRole('button', { name }).getAttribute('title')).toBe(
-          'Your key lacks the scope deploy.',
-        );
+        await expect
+          .poll(() => page.getByRole('button', { name }).getAttribute('title'))
+          .toBe('Your key lacks the scope deploy.');
       expect(await page.content()).not.toContain('You are a test.');
       await assertAccessible(page);
     },
@@ -226,12 +265,11 @@ describe('a rollback', () => {
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Roll back to v1?' });
     await dialog.getByRole('columnheader', { name: 'v2, runs now' }).waitFor();
-    expect(
-      await dialog
-        .getByRole('region', { name: 'Variables' })
-        .getByRole('listitem')
-        .allTextContents(),
-    ).toEqual(['+OLDadded', '−NEWremoved']);
+    await expect
+      .poll(() =>
+        dialog.getByRole('region', { name: 'Variables' }).getByRole('listitem').allTextContents(),
+      )
+      .toEqual(['+OLDadded', '−NEWremoved']);
     await dialog.locator('ins').getByText('One').waitFor();
     await assertAccessible(page);
     await dialog.getByLabel('Message').fill('Two was wrong');

@@ -53,7 +53,7 @@ describe('GraphiQL in the console', () => {
       await page.locator('.graphiql-execute-button').click();
       const result = page.locator('.result-window');
       await result.getByText('ChatDone').waitFor();
-      expect(await result.textContent()).toMatch(/tokensUsed.*15/s);
+      await expect.poll(() => result.textContent()).toMatch(/tokensUsed.*15/s);
       // The session also authorizes the introspection.
       await page.getByLabel('Show Documentation Explorer').click();
       await page.locator('.graphiql-doc-explorer-content a').first().waitFor();
@@ -84,10 +84,10 @@ describe('GraphiQL in the console', () => {
     await editor.getByText('__typename').waitFor();
     await page.getByText('X-Typed').waitFor();
     await page.goto('/docs');
-    expect(await background(page, 'body')).toBe('rgb(18, 20, 19)');
+    await expect.poll(() => background(page, 'body')).toBe('rgb(18, 20, 19)');
     await chooseTheme(page, 'Light');
     await page.goto('/guide');
-    expect(await background(page, 'body')).toBe('rgb(253, 253, 252)');
+    await expect.poll(() => background(page, 'body')).toBe('rgb(253, 253, 252)');
   });
 });
 
@@ -100,7 +100,7 @@ describe('the reference in the console', () => {
     await page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
     const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
     const current = links.and(page.locator('[aria-current=page]'));
-    expect(await current.textContent()).toBe('REST API');
+    await expect.poll(() => current.textContent()).toBe('REST API');
     await assertAccessible(page);
     await assertFits(page);
     await page.getByRole('complementary').getByRole('link', { name: 'Errors' }).click();
@@ -109,7 +109,7 @@ describe('the reference in the console', () => {
         page.locator('#errors').evaluate((element) => element.getBoundingClientRect().top),
       )
       .toBeLessThan(200);
-    expect(await page.getByText('Bearer $PARLEY_API_KEY').count()).toBeGreaterThan(5);
+    await expect.poll(() => page.getByText('Bearer $PARLEY_API_KEY').count()).toBeGreaterThan(5);
     await page.getByRole('link', { name: 'GraphiQL', exact: true }).click();
     await page.locator('.graphiql-execute-button').waitFor();
     await page.getByRole('link', { name: 'Bots', exact: true }).click();

@@ -101,7 +101,9 @@ describe('the guide', () => {
     await options.nth(1).waitFor();
     const second = (await options.nth(1).textContent()) ?? '';
     await page.keyboard.press('ArrowDown');
-    expect(await page.getByRole('option', { selected: true }).textContent()).toBe(second);
+    await expect
+      .poll(() => page.getByRole('option', { selected: true }).textContent())
+      .toBe(second);
     await page.keyboard.press('Escape');
     await options.first().waitFor({ state: 'hidden' });
     await page.keyboard.type('qqqq');

@@ -18,7 +18,9 @@ describe('the navigation of a narrow window', () => {
     await page.setViewportSize({ width: 360, height: 780 });
     const bar = page.getByRole('navigation', { name: 'Main' });
     await bar.getByRole('link', { name: 'Studio' }).waitFor();
-    expect(await bar.getByRole('link').allTextContents()).toEqual(['Playground', 'Runs', 'Studio']);
+    await expect
+      .poll(() => bar.getByRole('link').allTextContents())
+      .toEqual(['Playground', 'Runs', 'Studio']);
     expect(await bar.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
     await bar.getByRole('button', { name: 'More' }).focus();
     await page.keyboard.press('Enter');
@@ -42,7 +44,9 @@ describe('the navigation of a narrow window', () => {
     await bar.getByRole('button', { name: 'More' }).click();
     await menu.getByRole('menuitem', { name: 'Settings' }).click();
     await bar.getByRole('link', { name: 'Guide' }).waitFor();
-    expect(await bar.getByRole('link').allTextContents()).toEqual(['Bots', 'Settings', 'Guide']);
+    await expect
+      .poll(() => bar.getByRole('link').allTextContents())
+      .toEqual(['Bots', 'Settings', 'Guide']);
     await bar.getByRole('button', { name: 'More' }).click();
     await menu.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByLabel('API key').waitFor();

@@ -70,7 +70,7 @@ browserTest('a sign-out in one tab asks the other to sign in, and keeps its text
   await assertAccessible(page);
   await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
-  expect(await page.getByLabel('Message').inputValue()).toBe('Not yet sent');
+  await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('Not yet sent');
   answerWith(app, 'Welcome back.');
   await page.getByLabel('Message').press('Enter');
   await page.getByText('Welcome back.').waitFor();
@@ -102,7 +102,7 @@ describe('an address', () => {
     for (const screen of ['playground', 'runs', 'sessions', 'deployments', 'studio', 'start']) {
       await page.goto(`/bots/${bot}/${screen}`);
       await page.getByRole('heading', { name: 'There is no such bot' }).waitFor();
-      expect(await page.getByText('The secret of the owner').count()).toBe(0);
+      await expect.poll(() => page.getByText('The secret of the owner').count()).toBe(0);
       await assertAccessible(page);
     }
     await page.getByRole('link', { name: 'Go to your bots' }).click();
@@ -115,7 +115,7 @@ describe('an address', () => {
     const tenant = await app.tenant();
     const page = await signedIn(tenant.apiKey, `/runs/${run?.id}`);
     await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
-    expect(await page.getByText('Secret question').count()).toBe(0);
+    await expect.poll(() => page.getByText('Secret question').count()).toBe(0);
     await page.getByRole('link', { name: 'Go to your bots' }).waitFor();
   });
 });
@@ -151,7 +151,7 @@ browserTest('a definition whose name and texts contain HTML is shown as text', a
   const response = await tenant.chat(bot, { message: '<b>Hi</b>' });
   const page = await signedIn(tenant.apiKey, `/runs/${response.headers.get('x-run-id')}`);
   const assertNoElements = async () =>
-    expect(await page.locator('main').locator('img, b, i, u, s').count()).toBe(0);
+    await expect.poll(() => page.locator('main').locator('img, b, i, u, s').count()).toBe(0);
   await page.getByText(`invoke_agent ${name}`).first().waitFor();
   await assertNoElements();
   for (const [path, text] of [
@@ -185,8 +185,10 @@ browserTest(
       await expect.poll(() => page.getByText(/first text after .* tokens/).count()).toBe(at + 1);
     }
     const conversation = page.getByRole('region', { name: 'Conversation' });
-    expect(await conversation.getByText('64 tool calls').count()).toBe(3);
-    expect(await conversation.getByText('8 tool calls', { exact: true }).count()).toBe(1);
+    await expect.poll(() => conversation.getByText('64 tool calls').count()).toBe(3);
+    await expect
+      .poll(() => conversation.getByText('8 tool calls', { exact: true }).count())
+      .toBe(1);
     for (const summary of await conversation.getByText(/^\d+ tool calls$/).all())
       await summary.click();
     const chips = conversation.getByRole('list', { name: 'Tool calls' }).getByRole('listitem');

@@ -47,6 +47,18 @@ export async function assertFits(page: Page): Promise<void> {
   if (before) await page.setViewportSize(before);
 }
 
+/** Checks a screen whose address names the environment `mars`, and chooses production there. */
+export async function assertWrongEnvironment(page: Page): Promise<void> {
+  const fault = page.getByRole('alert').getByRole('listitem');
+  await expect
+    .poll(() => fault.textContent())
+    .toBe('environment “mars” is none of production, staging. Production is selected.');
+  await assertAccessible(page);
+  await assertFits(page);
+  await page.getByRole('button', { name: 'Production' }).click();
+  await fault.waitFor({ state: 'detached' });
+}
+
 declare global {
   interface Window {
     axe: typeof axe;

@@ -18,10 +18,11 @@ describe('the command palette', () => {
     await app.prisma.bot.update({ where: { id: bot }, data: { name: 'Order desk' } });
     const page = await signedIn(tenant.apiKey);
     const text = page.getByRole('combobox', { name: /^Go to/ });
-    const active = async () => {
-      const id = await text.getAttribute('aria-activedescendant');
-      return page.locator(`[id="${id}"]`).textContent();
-    };
+    const active = () =>
+      text.evaluate((input) => {
+        const id = input.getAttribute('aria-activedescendant') ?? '';
+        return document.getElementById(id)?.textContent;
+      });
     await page.keyboard.press('Control+k');
     await page.getByRole('option', { name: 'Order desk' }).waitFor();
     await assertAccessible(page);
@@ -127,14 +128,14 @@ describe('the command palette', () => {
       await page.keyboard.press('Control+k');
       await page.getByRole('option', { name: 'Usage' }).waitFor();
       for (const name of ['New bot', 'API keys', 'Audit log', 'Accounts'])
-        expect(await page.getByRole('option', { name }).count()).toBe(0);
+        await expect.poll(() => page.getByRole('option', { name }).count()).toBe(0);
       await page.getByRole('combobox').fill('run_00000000000000000000000000');
       await page.getByText('Your key lacks the scope runs.').waitFor();
 
       const admin = await signedIn(tenant.apiKey, '/settings/keys/new');
       await admin.getByLabel('Name').waitFor();
       await admin.keyboard.press('Control+k');
-      expect(await admin.getByRole('dialog').count()).toBe(1);
+      await expect.poll(() => admin.getByRole('dialog').count()).toBe(1);
     },
   );
 });

@@ -1,14 +1,9 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import {
-  LANGUAGES,
-  type Language,
-  sampleOf,
-} from '../../src/console/screens/playground/inspector/samples.ts';
+import { LANGUAGES, sampleOf } from '../../src/console/screens/playground/inspector/samples.ts';
 import type { Call } from '../../src/console/server/call.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
+import { execute } from './execute-sample.ts';
 import { answerWith, ask, pathOf } from './playground-page.ts';
 import { createVisits } from './visits.ts';
 
@@ -17,22 +12,6 @@ const { signedIn } = createVisits(() => app);
 beforeAll(async () => {
   app = await startApp();
 });
-
-const run = promisify(execFile);
-
-/** Runs an unchanged sample, with the key in the environment. @returns its output. */
-async function execute(language: Language, code: string, apiKey: string): Promise<string> {
-  const [command, args] = {
-    curl: ['sh', ['-c', `set -e; ${code}`]],
-    client: [process.execPath, ['--input-type=module', '--eval', code]],
-    node: [process.execPath, ['--input-type=module', '--eval', code]],
-    python: ['python3', ['-c', code]],
-    graphql: [process.execPath, ['--input-type=module', '--eval', code]],
-  }[language] as [string, string[]];
-  const env = { ...process.env, PARLEY_API_KEY: apiKey, PYTHONIOENCODING: 'utf-8' };
-  const { stdout } = await run(command, args, { env });
-  return stdout;
-}
 
 describe('the code of a message', () => {
   browserTest('runs unchanged after it is copied', async () => {

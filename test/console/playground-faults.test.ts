@@ -3,7 +3,7 @@ import { startApp, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { assertAccessible } from './page.ts';
-import { answerWith, ask, pathOf } from './playground-page.ts';
+import { answerWith, ask, pathOf, refuseAll, typeRestKey } from './playground-page.ts';
 import { startProxy } from './proxy.ts';
 import { createVisits } from './visits.ts';
 
@@ -25,20 +25,25 @@ describe('a message that cannot be sent', () => {
     await dialog.getByLabel('API key').fill(tenant.apiKey);
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    expect(await page.getByLabel('Message').inputValue()).toBe('A long and careful question');
+    await expect
+      .poll(() => page.getByLabel('Message').inputValue())
+      .toBe('A long and careful question');
     answerWith(app, 'Thank you for asking.');
     await page.getByLabel('Message').press('Enter');
     await page.getByText('Thank you for asking.').waitFor();
   });
 
   browserTest('counts down to the end of the limit, and can then be sent again', async () => {
-    const tenant = await app.tenant({ requestsPerDay: 60 });
+    // No day ends while the requests are counted.
+    const now = Date.now();
+    const still = await startApp({ clock: () => now });
+    const tenant = await still.tenant({ requestsPerDay: 60 });
     const bot = await tenant.bot();
-    const page = await signedIn(tenant.apiKey, pathOf(bot));
+    const page = await signedIn(tenant.apiKey, pathOf(bot), still.url);
     await page.getByRole('heading', { name: 'Say hello' }).waitFor();
     await page.clock.install();
     for (let status = 200; status !== 429; )
-      ({ status } = await fetch(`${app.url}/v1/bots/${bot}/deployments`, {
+      ({ status } = await fetch(`${still.url}/v1/bots/${bot}/deployments`, {
         headers: tenant.headers,
       }));
     await ask(page, 'Hi');
@@ -79,4 +84,25 @@ describe('a message that cannot be sent', () => {
     await page.getByRole('tab', { name: 'Request' }).click();
     await page.getByText(/"after": \d/).waitFor();
   });
+});
+
+describe('a run that fails', () => {
+  for (const protocol of ['GraphQL', 'REST'])
+    for (const reply of ['streamed', 'whole'])
+      browserTest(`has a link, a trace and a request id: ${protocol}, ${reply}`, async () => {
+        const tenant = await app.tenant();
+        const bot = await tenant.bot();
+        const path = pathOf(bot, `?tab=trace${reply === 'whole' ? '&stream=false' : ''}`);
+        const page = await signedIn(tenant.apiKey, path);
+        if (protocol === 'REST') await typeRestKey(page, tenant.apiKey);
+        refuseAll(app);
+        await ask(page, 'Hi');
+        const problem = page.getByRole('alert').filter({ hasText: 'model_error' });
+        await problem.getByTitle(/^Copy req_/).waitFor();
+        await page.getByText('Load history').waitFor();
+        const { id } = await app.prisma.run.findFirstOrThrow({ where: { botId: bot } });
+        await problem.getByTitle(`Copy ${id}`).waitFor();
+        await page.getByRole('link', { name: 'run', exact: true }).click();
+        await expect.poll(() => new URL(page.url()).pathname).toBe(`/runs/${id}`);
+      });
 });

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { assertAccessible, assertFits } from './page.ts';
-import { answerWith, ask, CLOCK, pathOf } from './playground-page.ts';
+import { answerWith, ask, askForStory, CLOCK, pathOf, typeRestKey } from './playground-page.ts';
 import { startProxy } from './proxy.ts';
 import { createVisits } from './visits.ts';
 
@@ -65,7 +65,15 @@ describe('the inspector', () => {
 
     await openTab(page, 'Limits');
     await page.getByText('of 5,000').waitFor();
-    await page.getByText(/^The window resets in/).waitFor();
+    // A minute that ends after the figures are read resets the window.
+    const hasReset = page.getByText(/^The window has reset/);
+    await expect
+      .poll(async () => {
+        if (await hasReset.isVisible())
+          await page.getByRole('button', { name: 'Read again' }).click();
+        return page.getByText(/^The window resets in \d+ s/).count();
+      })
+      .toBe(1);
     await assertAccessible(page);
     await openTab(page, 'Code');
     await page.getByText('$PARLEY_API_KEY').waitFor();
@@ -127,10 +135,45 @@ describe('the inspector', () => {
     await page.keyboard.press('Enter');
     await ask(page, 'With a wrong key');
     await page.getByRole('alert').getByText('invalid_api_key').waitFor();
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     await page.reload();
     await page.getByRole('button', { name: 'REST' }).click();
     await page.getByRole('button', { name: 'Create a key for 1 hour' }).waitFor();
+  });
+
+  browserTest('shows local times, right beside a wrong clock, with UTC on hover', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const timeZone = 'Asia/Kolkata';
+    const page = await signedIn(tenant.apiKey, pathOf(bot), app.url, { timezoneId: timeZone });
+    await page.clock.setSystemTime(Date.now() - 7_200_000);
+    await page.reload();
+    const zone = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone });
+    /** The time in a line of the page, in milliseconds since the epoch. */
+    const timeIn = async (line: RegExp) => {
+      const [at = '', text, title = ''] = await page
+        .getByText(line)
+        .locator('time')
+        .evaluate((time: HTMLTimeElement) => [time.dateTime, time.textContent, time.title]);
+      expect(text).toContain(zone.format(new Date(at)));
+      expect(title).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? UTC$/);
+      expect(title.slice(11, 19)).toBe(at.slice(11, 19));
+      return Date.parse(at);
+    };
+    await page.getByRole('button', { name: 'REST' }).click();
+    await page.getByRole('button', { name: 'Create a key for 1 hour' }).click();
+    const key = await timeIn(/^may only chat with this bot, until/);
+    const { expiresAt } = await app.prisma.apiKey.findFirstOrThrow({
+      where: { accountId: tenant.accountId, name: 'Playground, 1 hour' },
+    });
+    expect(key).toBe(Number(expiresAt));
+    answerWith(app, 'By REST.');
+    await ask(page, 'Hi');
+    await page.getByText('By REST.').waitFor();
+    const sent = await timeIn(/^Sent at/);
+    expect(Math.abs(sent - Date.now())).toBeLessThan(3_600_000);
+    await openTab(page, 'Limits');
+    await timeIn(/^The window/);
   });
 
   browserTest('completes an interrupted REST stream from the events of its run', async () => {
@@ -138,10 +181,8 @@ describe('the inspector', () => {
     const bot = await tenant.bot();
     const network = await startProxy(app.url);
     atTheEnd(network.close);
-    const page = await signedIn(tenant.apiKey, pathOf(bot), network.url);
-    await page.getByRole('button', { name: 'REST' }).click();
-    await page.getByLabel('API key for REST').fill(tenant.apiKey);
-    await page.getByRole('button', { name: 'Use key' }).click();
+    const page = await signedIn(await tenant.key({ scopes: ['ADMIN'] }), pathOf(bot), network.url);
+    await typeRestKey(page, tenant.apiKey);
     app.upstream.script(async ({ say, end, closed }) => {
       say('Text before the failure');
       await closed;
@@ -153,5 +194,72 @@ describe('the inspector', () => {
     network.restore();
     await page.getByText(/^stopped · /).waitFor();
     await page.getByText('Text before the failure').waitFor();
+    await page.getByText(/^GET \/v1\/bots\/.*\/runs\/run_.*\/events$/).waitFor();
+  });
+
+  browserTest('stops a REST run with the key that started it', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const page = await signedIn(await tenant.key({ scopes: ['ADMIN'] }), pathOf(bot));
+    await typeRestKey(page, tenant.apiKey);
+    await askForStory(app, page);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText(/^stopped · first text/).waitFor();
+  });
+});
+
+describe('a key that the playground creates', () => {
+  const create = (page: Page) => page.getByRole('button', { name: 'Create a key for 1 hour' });
+  const rest = (page: Page) => page.getByRole('button', { name: 'REST', exact: true }).click();
+
+  browserTest('is used for its bot only, until it expires', async () => {
+    const tenant = await app.tenant();
+    const [bot, other] = [await tenant.bot(), await tenant.bot()];
+    const page = await signedIn(tenant.apiKey, pathOf(bot));
+    await page.getByRole('heading', { name: 'Say hello' }).waitFor();
+    await page.clock.install();
+    await rest(page);
+    await create(page).click();
+    const held = page.getByText('may only chat with this bot');
+    await held.waitFor();
+
+    await page.evaluate((path) => history.pushState(null, '', path), pathOf(other));
+    await held.waitFor({ state: 'detached' });
+    await rest(page);
+    await create(page).waitFor();
+    const send = page.getByRole('button', { name: 'Send', exact: true });
+    await expect.poll(() => send.getAttribute('title')).toMatch(/^REST needs an API key/);
+
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Say hello' }).waitFor();
+    await rest(page);
+    await held.waitFor();
+    await page.clock.fastForward('01:00:01');
+    await create(page).waitFor();
+    await expect.poll(() => held.count()).toBe(0);
+    await expect.poll(() => send.getAttribute('title')).toMatch(/^REST needs an API key/);
+  });
+
+  browserTest('has no scope that the signed-in key lacks, and does not outlive it', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const open = async (key: string) => {
+      const page = await signedIn(key, pathOf(bot));
+      await rest(page);
+      return page;
+    };
+    const expiresIn = (minutes: number) =>
+      tenant.key({ expiresAt: new Date(Date.now() + minutes * 60_000) });
+    const admin = await open(await tenant.key({ scopes: ['ADMIN'] }));
+    await expect
+      .poll(() => create(admin).getAttribute('title'))
+      .toBe('Your key lacks the scope chat.');
+    const brief = await open(await expiresIn(30));
+    await expect
+      .poll(() => create(brief).getAttribute('title'))
+      .toMatch(/^Your key expires within the hour/);
+    const longer = await open(await expiresIn(90));
+    await create(longer).click();
+    await longer.getByText('may only chat with this bot').waitFor();
   });
 });

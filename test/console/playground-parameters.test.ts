@@ -21,15 +21,17 @@ describe('the parameters of a message', () => {
     await context.fill('{\n  "plan": "pro",\n  oops\n}');
     await page.getByRole('button', { name: /^Line 3, column 3: / }).click();
     expect(await context.evaluate((input: HTMLTextAreaElement) => input.selectionStart)).toBe(21);
-    expect(await context.inputValue()).toBe('{\n  "plan": "pro",\n  oops\n}');
+    await expect.poll(() => context.inputValue()).toBe('{\n  "plan": "pro",\n  oops\n}');
     const send = page.getByRole('button', { name: 'Send', exact: true });
-    expect(await send.getAttribute('title')).toBe('Correct the context first.');
+    await expect.poll(() => send.getAttribute('title')).toBe('Correct the context first.');
     await assertAccessible(page);
     await context.fill('[1]');
     await page.getByText('The context must be an object').waitFor();
     await context.fill('{"plan": "pro"}');
     await page.getByRole('button', { name: 'Add city' }).click();
-    expect(JSON.parse(await context.inputValue())).toEqual({ plan: 'pro', city: '' });
+    await expect
+      .poll(async () => JSON.parse(await context.inputValue()))
+      .toEqual({ plan: 'pro', city: '' });
     await context.fill('{"plan": "pro", "city": "Łódź"}');
     await ask(page, 'Hi');
     await page.getByText(/first text after/).waitFor();
@@ -59,14 +61,68 @@ describe('the parameters of a message', () => {
     await page.getByText('It is late.').waitFor();
     await page.getByText('What time is it?').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'time.now' }).first().waitFor();
-    expect(await page.getByLabel('Session id').inputValue()).toBe('user-42');
-    expect(await page.getByRole('tab', { selected: true }).textContent()).toBe('Code');
+    await expect.poll(() => page.getByLabel('Session id').inputValue()).toBe('user-42');
+    await expect.poll(() => page.getByRole('tab', { selected: true }).textContent()).toBe('Code');
     await page.getByLabel('Session id').fill('user-43-👋');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Say hello' }).waitFor();
     expect(new URL(page.url()).searchParams.get('session_id')).toBe('user-43-👋');
     await page.getByRole('button', { name: 'New session' }).click();
     await expect.poll(() => page.getByLabel('Session id').inputValue()).toMatch(/^console-\w{8}$/);
+  });
+
+  browserTest('name the inspected reply, also after a reload', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const page = await signedIn(tenant.apiKey, pathOf(bot, '?session_id=user-42&tab=trace'));
+    for (const [at, reply] of ['The first reply.', 'The second reply.'].entries()) {
+      answerWith(app, reply);
+      await ask(page, `Question ${at}`);
+      await page.getByText(reply).waitFor();
+      await expect.poll(() => page.getByText(/first text after .* tokens/).count()).toBe(at + 1);
+    }
+    const inspect = page.getByRole('button', { name: 'Inspect', exact: true });
+    await inspect.first().click();
+    const { id } = await app.prisma.run.findFirstOrThrow({
+      where: { botId: bot },
+      orderBy: { createdAt: 'asc' },
+    });
+    await expect.poll(() => new URL(page.url()).searchParams.get('run')).toBe(id);
+    await page.reload();
+    await page.getByText('The second reply.').waitFor();
+    await page.getByText('Load history').waitFor();
+    await expect.poll(() => inspect.first().getAttribute('aria-pressed')).toBe('true');
+    await page.getByRole('complementary').getByTitle(`Copy ${id}`).waitFor();
+  });
+
+  browserTest('of another session are a step of the history', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    const page = await signedIn(tenant.apiKey);
+    await page.goto(pathOf(bot));
+    const session = page.getByLabel('Session id');
+    await expect.poll(() => session.inputValue()).toMatch(/^console-/);
+    const first = await session.inputValue();
+    answerWith(app, 'The first reply.');
+    await ask(page, 'Hi');
+    await page.getByText(/first text after .* tokens/).waitFor();
+    await page.getByRole('button', { name: 'New session' }).click();
+    await expect.poll(() => session.inputValue()).not.toBe(first);
+    const second = await session.inputValue();
+    answerWith(app, 'The second reply.');
+    await ask(page, 'Hi');
+    await page.getByText(/first text after .* tokens/).waitFor();
+    await session.fill('user-42');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Say hello' }).waitFor();
+    await page.goBack();
+    await page.getByText('The second reply.').waitFor();
+    await expect.poll(() => session.inputValue()).toBe(second);
+    await page.goBack();
+    await page.getByText('The first reply.').waitFor();
+    await expect.poll(() => session.inputValue()).toBe(first);
+    await page.goBack();
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/bots');
   });
 
   browserTest('make a request idempotent, and its reply unstreamed', async () => {
@@ -121,5 +177,35 @@ browserTest('production and staging reply to the same message side by side', asy
   await ask(page, 'And now?');
   await expect.poll(() => page.getByText('From production.').count()).toBe(2);
   await expect.poll(() => page.getByText('From staging.').count()).toBe(2);
-  expect(await page.locator('.turn').count()).toBe(4);
+  await expect.poll(() => page.locator('.turn').count()).toBe(4);
+});
+
+browserTest('a comparison sends one idempotency key for each environment', async () => {
+  const tenant = await app.tenant();
+  const bot = await tenant.bot();
+  await tenant.graphql(
+    'mutation ($id: ID!, $source: String!) { deploy(botId: $id, input: { source: $source, environment: STAGING }) { id } }',
+    { id: bot, source: agent() },
+  );
+  const page = await signedIn(tenant.apiKey, pathOf(bot));
+  await page.getByRole('button', { name: 'streamed' }).click();
+  const key = page.getByLabel('Idempotency key');
+  await key.fill('k'.repeat(255));
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await page.getByText('A key has at most 244 characters in a comparison.').waitFor();
+  await key.fill('order-1');
+  await page.getByText('production gets it with -production at its end').waitFor();
+  answerWith(app, 'The first reply.');
+  await ask(page, 'Once');
+  const replies = page.getByText('The first reply.');
+  await expect.poll(() => replies.count()).toBe(2);
+  // A message that is sent while a reply is open waits in its field.
+  await expect.poll(() => page.getByText(/first text after .* tokens/).count()).toBe(2);
+  await page.getByText('"idempotencyKey": "order-1-production"').waitFor();
+  await page.getByRole('button', { name: 'Staging' }).last().click();
+  await page.getByText('"idempotencyKey": "order-1-staging"').waitFor();
+  await assertAccessible(page);
+  answerWith(app, 'Another reply.');
+  await ask(page, 'Once');
+  await expect.poll(() => replies.count()).toBe(4);
 });

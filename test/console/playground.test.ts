@@ -1,10 +1,19 @@
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
 import { makeId } from '../../src/ids.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { makeRuns } from '../helpers/runs.ts';
 import { assertAccessible, assertFits } from './page.ts';
-import { answerWith, ask, CLOCK, lastAsked, pathOf } from './playground-page.ts';
+import {
+  answerWith,
+  ask,
+  askForStory,
+  CLOCK,
+  lastAsked,
+  pathOf,
+  refuseAll,
+} from './playground-page.ts';
 import { createVisits } from './visits.ts';
 
 let app: TestApp;
@@ -51,10 +60,10 @@ describe('a reply in the playground', () => {
     const reply = page.locator('.turn-reply');
     await reply.getByRole('cell', { name: '12 €' }).waitFor();
     const link = reply.getByRole('link', { name: 'the page' });
-    expect(await link.getAttribute('href')).toBe('https://shop.example/a?x=1&y=2');
-    expect(await link.getAttribute('rel')).toContain('noopener');
-    expect(await reply.locator('.markdown').getByRole('link').count()).toBe(2);
-    expect(await reply.locator('img, script').count()).toBe(0);
+    await expect.poll(() => link.getAttribute('href')).toBe('https://shop.example/a?x=1&y=2');
+    await expect.poll(() => link.getAttribute('rel')).toContain('noopener');
+    await expect.poll(() => reply.locator('.markdown').getByRole('link').count()).toBe(2);
+    await expect.poll(() => reply.locator('img, script').count()).toBe(0);
     await reply.getByText('<script>alert(2)</script>').waitFor();
     await reply.getByText('onerror="alert(1)"').waitFor();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -87,10 +96,10 @@ describe('a reply in the playground', () => {
     expect(await hebrew.evaluate((element) => getComputedStyle(element).direction)).toBe('rtl');
     // The page contains only the visible frames.
     await page.getByText(/^2,\d{3} frames$/).waitFor();
-    expect(await page.locator('.frame-row').count()).toBeLessThan(100);
+    await expect.poll(() => page.locator('.frame-row').count()).toBeLessThan(100);
     await page.getByRole('tab', { name: 'Trace' }).click();
     await page.getByText('execute_tool').last().waitFor();
-    expect(await page.locator('.span-tool').count()).toBe(64);
+    await expect.poll(() => page.locator('.span-tool').count()).toBe(64);
   });
 
   browserTest('that is an object is shown as JSON, with unchanged numbers', async () => {
@@ -129,11 +138,11 @@ describe('a reply in the playground', () => {
     });
     const page = await signedIn(tenant.apiKey, pathOf(bot, '?session_id=user-1'));
     await page.getByText('Answer 500').waitFor();
-    expect(await page.locator('.turn').count()).toBe(25);
+    await expect.poll(() => page.locator('.turn').count()).toBe(25);
     const more = page.getByRole('button', { name: 'Show earlier messages' });
     await more.click();
     await page.getByText('Answer 451', { exact: true }).waitFor();
-    expect(await page.locator('.turn').count()).toBe(50);
+    await expect.poll(() => page.locator('.turn').count()).toBe(50);
     // The turn that was at the top is still visible.
     await expect
       .poll(() => page.getByText('Answer 476', { exact: true }).evaluate(isInSight))
@@ -150,13 +159,7 @@ describe('a reply in the playground', () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const page = await signedIn(tenant.apiKey, pathOf(bot));
-    app.upstream.script(async ({ say, end, closed }) => {
-      say('Once upon a time');
-      await closed;
-      end();
-    });
-    await ask(page, 'Tell me a story');
-    await page.getByText('Once upon a time').waitFor();
+    await askForStory(app, page);
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText(/stopped · first text/).waitFor();
     answerWith(app, 'The end.');
@@ -164,7 +167,7 @@ describe('a reply in the playground', () => {
     await page.getByText('The end.').waitFor();
     await page.getByText(/^first text after .* tokens/).waitFor();
     await page.getByRole('button', { name: 'Edit and send again' }).last().click();
-    expect(await page.getByLabel('Message').inputValue()).toBe('Tell me a story');
+    await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('Tell me a story');
     answerWith(app, 'A short one.');
     await page.keyboard.type(' of cats');
     await page.keyboard.press('Enter');
@@ -176,10 +179,7 @@ describe('a reply in the playground', () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot();
     const page = await signedIn(tenant.apiKey, pathOf(bot));
-    app.upstream.script(({ response }) => {
-      response.writeHead(400, { 'content-type': 'application/json' });
-      response.end('{"error":{"message":"no"}}');
-    });
+    refuseAll(app);
     await ask(page, 'Hi');
     const problem = page.getByRole('alert').filter({ hasText: 'model_error' });
     await problem.getByTitle(/^Copy run_/).waitFor();
@@ -187,6 +187,69 @@ describe('a reply in the playground', () => {
     answerWith(app, 'Now it works.');
     await problem.getByRole('button', { name: 'Send again' }).click();
     await page.getByText('Now it works.').waitFor();
+  });
+});
+
+describe('a message that is sent again', () => {
+  browserTest('needs what the composer needs', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    answerWith(app, 'Hello there.');
+    await tenant.chat(bot, { message: 'Hi' }, { 'X-Session-ID': 'user-1' });
+    const reader = await signedIn(
+      await tenant.key({ scopes: ['RUNS'] }),
+      pathOf(bot, '?session_id=user-1'),
+    );
+    const reasonIn = (page: Page) =>
+      page.getByRole('button', { name: 'Send again', exact: true }).getAttribute('title');
+    await reader.getByText('Hello there.').waitFor();
+    await expect.poll(() => reasonIn(reader)).toBe('Your key lacks the scope chat.');
+
+    const page = await signedIn(tenant.apiKey, pathOf(bot, '?session_id=user-1'));
+    await page.getByText('Hello there.').waitFor();
+    await page.getByRole('button', { name: 'context' }).click();
+    await page.getByLabel('Context', { exact: true }).fill('{');
+    await expect.poll(() => reasonIn(page)).toBe('Correct the context first.');
+    await page.getByLabel('Context', { exact: true }).fill('');
+    await expect.poll(() => reasonIn(page)).toBe('Send again');
+    await page.getByRole('button', { name: 'REST', exact: true }).click();
+    await expect.poll(() => reasonIn(page)).toMatch(/^REST needs an API key/);
+  });
+
+  browserTest('has no idempotency key that has a reply', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    answerWith(app, 'Hello there.');
+    await tenant.chat(bot, { message: 'Hi' }, { 'X-Session-ID': 'user-1' });
+    const page = await signedIn(tenant.apiKey, pathOf(bot, '?session_id=user-1'));
+    await page.getByText('Hello there.').waitFor();
+    await page.getByRole('button', { name: 'streamed' }).click();
+    await page.getByLabel('Idempotency key').fill('order-1');
+    refuseAll(app);
+    await ask(page, 'Once');
+    const problem = page.getByRole('alert').filter({ hasText: 'model_error' });
+    await problem.waitFor();
+    answerWith(app, 'The reply to the key.');
+    await problem.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('The reply to the key.').waitFor();
+    await page.getByText(/first text after .* tokens/).waitFor();
+    await page.getByText('"idempotencyKey": "order-1"').waitFor();
+
+    const repeat = (at: number) =>
+      page
+        .locator('.turn')
+        .nth(at)
+        .getByRole('button', { name: 'Send again', exact: true })
+        .click();
+    answerWith(app, 'To the stored message.');
+    await repeat(0);
+    await page.getByText('To the stored message.').waitFor();
+    await expect.poll(() => page.getByText(/first text after .* tokens/).count()).toBe(2);
+    answerWith(app, 'Another reply.');
+    await repeat(2);
+    await page.getByText('Another reply.').waitFor();
+    await expect.poll(() => page.getByText(/first text after .* tokens/).count()).toBe(3);
+    await expect.poll(() => page.getByText('idempotencyKey').count()).toBe(0);
   });
 });
 
@@ -203,7 +266,7 @@ browserTest('the playground can be used with only the keyboard', async () => {
   const reach = async (name: string) => {
     for (let presses = 0; presses < 40 && (await focused()) !== name; presses += 1)
       await page.keyboard.press('Tab');
-    expect(await focused()).toBe(name);
+    await expect.poll(focused).toBe(name);
   };
   await reach('Message');
   answerWith(app, 'Hello, keyboard.');
@@ -211,12 +274,12 @@ browserTest('the playground can be used with only the keyboard', async () => {
   await page.keyboard.press('Enter');
   await page.getByText('Hello, keyboard.').waitFor();
   await page.getByText(/first text after .* tokens/).waitFor();
-  expect(await focused()).toBe('Message');
+  await expect.poll(focused).toBe('Message');
   await reach('Request');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
   await page.getByText('Inject memory').waitFor();
-  expect(await focused()).toBe('Trace');
+  await expect.poll(focused).toBe('Trace');
   await page.keyboard.press('ArrowLeft');
   await reach('Frames');
 });
@@ -239,5 +302,5 @@ browserTest('a key with only the scope CHAT sees a trace made from the events', 
   await page.getByText('execute_tool').waitFor();
   await page.getByRole('button', { name: 'REST' }).click();
   const create = page.getByRole('button', { name: 'Create a key for 1 hour' });
-  expect(await create.getAttribute('title')).toBe('Your key lacks the scope admin.');
+  await expect.poll(() => create.getAttribute('title')).toBe('Your key lacks the scope admin.');
 });

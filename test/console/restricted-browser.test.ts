@@ -3,6 +3,7 @@ import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { makeRuns } from '../helpers/runs.ts';
 import { assertAccessible, assertFits } from './page.ts';
+import { answerWith, ask, pathOf } from './playground-page.ts';
 import { createVisits } from './visits.ts';
 
 let app: TestApp;
@@ -57,7 +58,7 @@ describe('a browser that blocks cookies', () => {
     await dialog.getByLabel('API key').fill(tenant.apiKey);
     await page.keyboard.press('Enter');
     await page.getByText('This process').waitFor();
-    expect(await dialog.count()).toBe(0);
+    await expect.poll(() => dialog.count()).toBe(0);
   });
 });
 
@@ -84,16 +85,29 @@ browserTest(
     await expect.poll(theme).toBe('dark');
     await page.reload();
     await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
-    expect(await theme()).toBeUndefined();
+    await expect.poll(theme).toBeUndefined();
   },
 );
+
+browserTest('a page without HTTPS, where browsers make no UUID, chats', async () => {
+  const tenant = await app.tenant();
+  const bot = await tenant.bot();
+  answerWith(app, 'The end.');
+  const page = await open();
+  await page.addInitScript(() => Reflect.deleteProperty(Crypto.prototype, 'randomUUID'));
+  await page.goto(pathOf(bot));
+  await page.getByLabel('API key').fill(tenant.apiKey);
+  await page.keyboard.press('Enter');
+  await ask(page, 'Tell me a story');
+  await page.getByText('The end.').waitFor();
+});
 
 browserTest('a browser without JavaScript shows that it is required', async () => {
   const page = await open(app.url, { javaScriptEnabled: false });
   await page.goto('/bots');
   const note = page.locator('noscript');
   await note.waitFor();
-  expect(await note.innerText()).toMatch(/^The Parley console needs JavaScript\./);
+  await expect.poll(() => note.innerText()).toMatch(/^The Parley console needs JavaScript\./);
   await assertFits(page);
 });
 

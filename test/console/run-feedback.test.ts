@@ -46,7 +46,7 @@ describe('the feedback on a run', () => {
     const good = feedback.getByRole('button', { name: 'Good reply' });
     await good.focus();
     await page.keyboard.press('Enter');
-    expect(await good.getAttribute('aria-pressed')).toBe('true');
+    await expect.poll(() => good.getAttribute('aria-pressed')).toBe('true');
     await feedback.getByRole('button', { name: 'Add a note' }).focus();
     await page.keyboard.press('Enter');
     await feedback.getByLabel('Note').fill('Friendly.');
@@ -85,7 +85,7 @@ describe('the feedback on a run', () => {
     await feedback.getByLabel('Note').fill('A long thought');
     await feedback.getByRole('button', { name: 'Save the note' }).click();
     await feedback.getByRole('alert').getByText('Not stored. Broken.').waitFor();
-    expect(await feedback.getByLabel('Note').inputValue()).toBe('A long thought');
+    await expect.poll(() => feedback.getByLabel('Note').inputValue()).toBe('A long thought');
     await bad?.click();
     await expect.poll(() => good?.getAttribute('aria-pressed')).toBe('true');
     await assertAccessible(page);

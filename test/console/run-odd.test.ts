@@ -55,6 +55,24 @@ describe('the page of an unusual run', () => {
     await assertAccessible(page);
   });
 
+  browserTest('keeps a run beside the list that is deleted while it is open', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const [run] = await makeRuns(app, bot, [{ input: 'Are you there?' }, { input: 'Hello' }]);
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/runs?run=${run?.id}`);
+    const panel = page.getByRole('region', { name: 'Open run' });
+    await panel.getByText('Are you there?').waitFor();
+    await app.prisma.run.delete({ where: { id: run?.id ?? '' } });
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await panel.getByText('This run was deleted while it was open.').waitFor();
+    await panel.getByText('Are you there?').waitFor();
+    await assertAccessible(page);
+    await page.reload();
+    await panel.getByRole('heading', { name: 'This bot has no such run' }).waitFor();
+    await expect.poll(() => page.locator('.run-link').allTextContents()).toEqual(['Hello']);
+    await assertAccessible(page);
+  });
+
   browserTest('shows the beginning of a reply of 5 MB, and copies all of it', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
@@ -64,7 +82,7 @@ describe('the page of an unusual run', () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const reply = page.getByRole('region', { name: 'Replied' });
     await reply.getByRole('button', { name: 'Show all 5,130,000 characters' }).waitFor();
-    expect((await reply.textContent())?.length).toBeLessThan(21_000);
+    await expect.poll(async () => (await reply.textContent())?.length).toBeLessThan(21_000);
     await reply.getByRole('button', { name: 'Copy: replied' }).click();
     await expect
       .poll(() => page.evaluate(async () => (await navigator.clipboard.readText()).length))

@@ -47,7 +47,7 @@ describe('the prompt of a run', () => {
     await assertAccessible(page);
     await assertFits(page);
     const message = step('Call model').getByRole('listitem').last();
-    expect(await message.getByRole('button', { name: /^Copy part/ }).count()).toBe(0);
+    await expect.poll(() => message.getByRole('button', { name: /^Copy part/ }).count()).toBe(0);
     await message.locator('summary').focus();
     await page.keyboard.press('Enter');
     await message.getByRole('button', { name: /^Copy part/ }).click();

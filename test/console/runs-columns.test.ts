@@ -11,11 +11,16 @@ beforeAll(async () => {
   app = await startApp();
 });
 
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
 describe('the charts and columns of the list of runs', () => {
   browserTest('draws charts of the filtered runs, in which a drag selects a range', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
-    const at = (hour: number) => new Date(Date.UTC(2026, 10, 20, hour, 30));
+    // A whole day that is over, and within the last 30 days.
+    const date = new Date(Date.now() - 2 * DAY_MS).toISOString().slice(0, 10);
+    const at = (hour: number) => new Date(Date.parse(date) + (hour + 0.5) * HOUR_MS);
     await makeRuns(app, bot, [
       { createdAt: at(3), latencyMs: 1_000, promptTokens: 10, input: 'Early' },
       { createdAt: at(9), latencyMs: 3_000, promptTokens: 20, input: 'Late', status: 'FAILED' },
@@ -29,7 +34,7 @@ describe('the charts and columns of the list of runs', () => {
     ]);
     const page = await signedIn(
       tenant.apiKey,
-      `/bots/${bot}/runs?date=2026-11-20&environment=production`,
+      `/bots/${bot}/runs?date=${date}&environment=production`,
     );
     const chart = page.getByRole('img', { name: 'Failed runs: 1 of 2' });
     await chart.waitFor();
@@ -48,13 +53,41 @@ describe('the charts and columns of the list of runs', () => {
     await expect.poll(() => page.locator('.run-link').allTextContents()).toEqual(['Late']);
     const { searchParams } = new URL(page.url());
     expect([searchParams.get('from'), searchParams.get('to'), searchParams.get('date')]).toEqual([
-      '2026-11-20T08:00:00.000Z',
-      '2026-11-20T11:00:00.000Z',
+      `${date}T08:00:00.000Z`,
+      `${date}T11:00:00.000Z`,
       null,
     ]);
     await page.getByRole('img', { name: 'Failed runs: 1 of 1' }).waitFor();
     await page.goto(`/bots/${bot}/runs?range=30d`);
     await page.getByRole('img', { name: 'Failed runs: 1 of 3' }).waitFor();
+  });
+
+  browserTest('selects a range by keyboard in the fields of the filter by time', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    const at = (hour: number) => new Date(2026, 10, 20, hour, 30);
+    await makeRuns(app, bot, [
+      { createdAt: at(3), input: 'Early' },
+      { createdAt: at(9), input: 'Late' },
+    ]);
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/runs`);
+    const links = page.locator('.run-link');
+    await expect.poll(() => links.allTextContents()).toEqual(['Late', 'Early']);
+    await page.getByRole('button', { name: 'time', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Filter by time' });
+    await dialog.getByLabel('From').fill('2026-11-20T08:00');
+    await dialog.getByLabel('To').fill('2026-11-20T11:00');
+    await dialog.getByRole('button', { name: 'Apply' }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => links.allTextContents()).toEqual(['Late']);
+    const { searchParams } = new URL(page.url());
+    expect([searchParams.get('from'), searchParams.get('to')]).toEqual([
+      new Date(2026, 10, 20, 8).toISOString(),
+      new Date(2026, 10, 20, 11).toISOString(),
+    ]);
+    await page.getByRole('img', { name: 'Failed runs: 0 of 1' }).waitFor();
+    await dialog.waitFor({ state: 'hidden' });
   });
 
   browserTest('shows the chosen columns, also after a reload', async () => {
@@ -74,20 +107,22 @@ describe('the charts and columns of the list of runs', () => {
     await page.reload();
     await page.getByRole('cell', { name: 'model_timeout' }).waitFor();
     const reply = page.getByRole('cell', { name: /^I was\.+$/ });
-    expect(await reply.textContent()).toHaveLength(200);
+    await expect.poll(() => reply.textContent()).toHaveLength(200);
     const names = page.getByRole('table', { name: 'Runs', exact: true }).getByRole('columnheader');
-    expect(await names.allTextContents()).toEqual([
-      'Status',
-      'Created',
-      'User',
-      'Asked',
-      'Replied',
-      'Model',
-      'Channel',
-      'Error',
-      'Feedback',
-      'Latency',
-    ]);
+    await expect
+      .poll(() => names.allTextContents())
+      .toEqual([
+        'Status',
+        'Created',
+        'User',
+        'Asked',
+        'Replied',
+        'Model',
+        'Channel',
+        'Error',
+        'Feedback',
+        'Latency',
+      ]);
     await assertFits(page);
   });
 });

@@ -3,7 +3,7 @@ import { makeId } from '../../src/ids.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
 import { makeRuns } from '../helpers/runs.ts';
-import { assertAccessible, assertFits } from './page.ts';
+import { assertAccessible, assertFits, assertWrongEnvironment } from './page.ts';
 import { CLOCK } from './playground-page.ts';
 import { createVisits } from './visits.ts';
 
@@ -57,9 +57,9 @@ describe('the list of sessions', () => {
     await page.getByRole('menuitem', { name: 'Sessions' }).click();
     const links = page.getByRole('list', { name: 'Sessions' }).getByRole('link');
     await expect.poll(() => links.count()).toBe(30);
-    expect(await links.first().textContent()).toMatch(
-      /^user-0No message is stored.0 turns(now|.+ ago)$/,
-    );
+    await expect
+      .poll(() => links.first().textContent())
+      .toMatch(/^user-0No message is stored.0 turns(now|.+ ago)$/);
     await assertAccessible(page);
     await assertFits(page);
     await page.getByRole('button', { name: 'Show more' }).click();
@@ -109,7 +109,7 @@ describe('the list of sessions', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await heading('eve').waitFor();
-    expect(await page.getByRole('list', { name: 'Sessions' }).isVisible()).toBe(false);
+    await expect.poll(() => page.getByRole('list', { name: 'Sessions' }).isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Memory (0)' }).click();
     await page.getByText('The bot remembers nothing about this user.').waitFor();
     expect(page.url()).toContain('tab=memory');
@@ -117,6 +117,16 @@ describe('the list of sessions', () => {
     await assertFits(page);
     await page.goBack();
     await page.getByRole('list', { name: 'Sessions' }).waitFor();
+  });
+
+  browserTest('is that of production if its address names no valid environment', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot(null);
+    await makeSessions(bot, ['ada']);
+    const page = await signedIn(tenant.apiKey, `/bots/${bot}/sessions?environment=mars&user=ada`);
+    await page.getByRole('heading', { name: 'ada', exact: true }).waitFor();
+    await assertWrongEnvironment(page);
+    expect(page.url()).toBe(`${app.url}/bots/${bot}/sessions?user=ada`);
   });
 
   browserTest('shows nothing of another account, nor to a key without the scope', async () => {
@@ -260,7 +270,7 @@ describe('a session', () => {
     await expect.poll(() => turns.count()).toBe(50);
     await page.getByRole('button', { name: 'Show earlier messages' }).click();
     await expect.poll(() => turns.count()).toBe(60);
-    expect(await turns.first().textContent()).toContain('Question 0');
+    await expect.poll(() => turns.first().textContent()).toContain('Question 0');
     // The response begins when the server follows the runs.
     await (await (await following).response())?.headerValue('content-type');
     const finish = Promise.withResolvers<void>();
@@ -276,7 +286,7 @@ describe('a session', () => {
     await answered;
     await page.getByText('Welcome back.').waitFor();
     await page.getByRole('link', { name: 'a reply is running' }).waitFor({ state: 'detached' });
-    expect(await turns.count()).toBe(61);
+    await expect.poll(() => turns.count()).toBe(61);
     await page.getByText('61 turns').waitFor();
   });
 
@@ -303,14 +313,17 @@ describe('a session', () => {
     await page.getByLabel('Value').fill('Bergen');
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Save' }).click();
+    // A toast with the focus stays.
+    await undo.focus();
     await fact('Bergen').waitFor();
     await undo.click();
     await fact('Oslo').waitFor();
-    expect(await facts()).toEqual({ name: 'Ada', city: 'Oslo' });
+    await expect.poll(facts).toEqual({ name: 'Ada', city: 'Oslo' });
 
     await memory.getByRole('button', { name: 'Delete city' }).click();
+    await undo.focus();
     await fact('Oslo').waitFor({ state: 'detached' });
-    expect(await facts()).toEqual({ name: 'Ada' });
+    await expect.poll(facts).toEqual({ name: 'Ada' });
     await undo.click();
     await fact('Oslo').waitFor();
 
@@ -322,10 +335,11 @@ describe('a session', () => {
     await page.getByText('must be a name of at most 64 letters').waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('colour');
     await page.getByRole('button', { name: 'Save' }).click();
+    await undo.focus();
     await fact('blue').waitFor();
     await undo.click();
     await fact('blue').waitFor({ state: 'detached' });
-    expect(await facts()).toEqual({ name: 'Ada', city: 'Oslo' });
+    await expect.poll(facts).toEqual({ name: 'Ada', city: 'Oslo' });
   });
 
   browserTest('is forgotten after its id is typed', async () => {
@@ -359,10 +373,12 @@ describe('a session', () => {
     const page = await signedIn(key, `/bots/${bot}/sessions?user=ada&tab=memory`);
     const reason = 'Your key lacks the scope chat.';
     for (const name of ['Edit name', 'Delete name', 'Add a fact', 'Go on in the playground'])
-      expect(await page.getByRole('button', { name }).getAttribute('title')).toBe(reason);
+      await expect
+        .poll(() => page.getByRole('button', { name }).getAttribute('title'))
+        .toBe(reason);
     await page.getByRole('button', { name: 'Actions for the session' }).click();
     const forget = page.getByRole('menuitem', { name: 'Forget everything…' });
-    expect(await forget.getAttribute('title')).toBe(reason);
+    await expect.poll(() => forget.getAttribute('title')).toBe(reason);
     await assertAccessible(page);
   });
 });

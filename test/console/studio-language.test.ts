@@ -132,11 +132,40 @@ describe('completion', () => {
     ['  output {\n    a |\n  }', ['string', 'number', 'integer', 'boolean']],
     ['  model "m" {\n    api_key |\n  }', ['env.KEY']],
     ['  model "m" {\n    api_key env.|\n  }', ['KEY']],
+    ['  history last |', undefined],
+    ['  history last 20 |', ['messages']],
+    ['  output {\n    a "x" |\n  }', undefined],
+    ['  output {\n    a string[|\n  }', undefined],
+    ['  model "m" {\n    api_key env |\n  }', undefined],
     ['  description |', undefined],
     ['  description "|"', undefined],
     ['  # |', undefined],
   ])('offers after %j what may stand there', (text, expected) => {
     expect(labelsAt(inAgent(text), ['KEY'])).toEqual(expected);
+  });
+
+  test('offers no type among the choices of a field', () => {
+    const text = 'agentlang 5\nagent "A" {\n  output { a "x" | "y" | } }';
+    expect(completionsAt(readSyntax(text), text.lastIndexOf('|') + 2)).toBeUndefined();
+  });
+
+  test('offers one request in a capability, and `input` only before it', () => {
+    const capability = (body: string) =>
+      labelsAt(inAgent(`  tools g {\n    capability c "d" {\n${body}\n    }\n  }`));
+    const requests = ['get', 'post', 'put', 'patch', 'delete'];
+    expect(capability('|')).toEqual(['input', ...requests]);
+    expect(capability('input { a string }\n|')).toEqual(requests);
+    expect(capability('|\nget "https://a.example/"')).toEqual(['input']);
+    expect(capability('get "https://a.example/"\n|')).toBeUndefined();
+  });
+
+  test('offers a `get` request no body', () => {
+    const body = (method: string) =>
+      labelsAt(
+        inAgent(`  tools g { capability c "d" { ${method} "https://a.example/" { body | } } }`),
+      );
+    expect(body('get')).toEqual(['none']);
+    expect(body('delete')).toEqual(['json', 'form', 'none']);
   });
 
   test('offers the paths that a template may have at its place', () => {

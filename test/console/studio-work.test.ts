@@ -3,9 +3,9 @@ import { beforeAll, describe, expect } from 'vitest';
 import { makeId } from '../../src/ids.ts';
 import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { askToDeploy } from './deployments-page.ts';
+import { askToDeploy, sendingTo } from './deployments-page.ts';
 import { assertAccessible, assertFits } from './page.ts';
-import { answerWith, ask, lastAsked } from './playground-page.ts';
+import { answerWith, ask, askForStory, lastAsked } from './playground-page.ts';
 import { editorOf, paste, studioOf, textOf, write } from './studio-page.ts';
 import { createVisits } from './visits.ts';
 
@@ -17,6 +17,7 @@ beforeAll(async () => {
 
 const MINE = agent('history last 5 messages');
 const THEIRS = agent('history last 7 messages');
+const OTHER = agent('history last 9 messages');
 const KEPT = 'Your changes are kept in this browser.';
 
 async function open(search = '', members: string | null = '') {
@@ -32,11 +33,41 @@ async function open(search = '', members: string | null = '') {
   return { page, tenant, bot, deploy };
 }
 
-/** The text that the browser keeps once it is there. */
-const untilKept = (page: Page, text: string) =>
-  expect
-    .poll(() => page.evaluate(() => Object.values({ ...localStorage }).join('\n')))
-    .toContain(JSON.stringify(text).slice(1, -1));
+/** Opens the Studio in another tab of the same browser. */
+async function openTab(page: Page, bot: string): Promise<Page> {
+  const tab = await page.context().newPage();
+  await tab.goto(studioOf(bot));
+  await editorOf(tab).waitFor();
+  return tab;
+}
+
+async function reload(page: Page): Promise<void> {
+  await page.reload();
+  await editorOf(page).waitFor();
+}
+
+/** The texts that the browser keeps, in the order of their characters. */
+const keptTexts = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    Object.entries({ ...localStorage })
+      .filter(([name]) => name.startsWith('studio:'))
+      .map(([, stored]) => JSON.parse(stored).text)
+      .sort(),
+  );
+
+/** Waits until the browser keeps these texts and no others. */
+const untilKept = (page: Page, ...texts: string[]) =>
+  expect.poll(() => keptTexts(page)).toEqual(texts.sort());
+
+/** Writes `OTHER` in a second tab. After a reload, each tab has its own text. */
+async function writeAndReload(page: Page, other: Page): Promise<void> {
+  await write(other, OTHER);
+  await untilKept(page, MINE, OTHER);
+  await reload(page);
+  await expect.poll(() => textOf(page)).toBe(MINE);
+  await reload(other);
+  await expect.poll(() => textOf(other)).toBe(OTHER);
+}
 
 describe('changes that are not deployed', () => {
   browserTest('survive a reload and another screen, and end with the way back', async () => {
@@ -48,21 +79,86 @@ describe('changes that are not deployed', () => {
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
     await page.goBack();
     await editorOf(page).waitFor();
-    expect(await textOf(page)).toBe(MINE);
+    await expect.poll(() => textOf(page)).toBe(MINE);
     await page.reload();
     await editorOf(page).waitFor();
-    expect(await textOf(page)).toBe(MINE);
+    await expect.poll(() => textOf(page)).toBe(MINE);
     await page.getByRole('button', { name: 'Staging' }).click();
     await page.getByText('Nothing is deployed to staging.').waitFor();
     await expect.poll(() => textOf(page)).toBe(deployed);
     await page.getByRole('button', { name: 'Production' }).click();
     await expect.poll(() => textOf(page)).toBe(MINE);
     await write(page, deployed);
-    await expect
-      .poll(() =>
-        page.evaluate(() => Object.keys(localStorage).filter((name) => /^studio/.test(name))),
-      )
-      .toEqual([]);
+    await untilKept(page);
+  });
+
+  browserTest('stay if another tab shows a deploy from elsewhere, or has changes too', async () => {
+    const { page, bot, deploy } = await open();
+    const other = await openTab(page, bot);
+    await write(page, MINE);
+    await untilKept(page, MINE);
+    await deploy(THEIRS);
+    await expect.poll(() => textOf(other)).toBe(THEIRS);
+    await other.getByText('deployed', { exact: true }).waitFor();
+    await writeAndReload(page, other);
+    await write(other, THEIRS);
+    await untilKept(page, MINE);
+    await reload(page);
+    await expect.poll(() => textOf(page)).toBe(MINE);
+  });
+
+  browserTest('open in another tab, which leaves them to the first one', async () => {
+    const { page, bot } = await open();
+    const deployed = await textOf(page);
+    await write(page, MINE);
+    await untilKept(page, MINE);
+    const other = await openTab(page, bot);
+    await expect.poll(() => textOf(other)).toBe(MINE);
+    await other.getByText(KEPT).waitFor();
+    await write(other, OTHER);
+    await untilKept(page, MINE, OTHER);
+    await write(other, deployed);
+    await untilKept(page, MINE);
+    await write(page, THEIRS);
+    await untilKept(page, THEIRS);
+    await other.close();
+    await page.close();
+    const next = await openTab(page, bot);
+    await expect.poll(() => textOf(next)).toBe(THEIRS);
+    await write(next, OTHER);
+    await untilKept(next, OTHER);
+    await write(next, deployed);
+    await untilKept(next);
+  });
+
+  browserTest('of a duplicated tab do not replace those of the first one', async () => {
+    const { page, bot } = await open();
+    await write(page, MINE);
+    await untilKept(page, MINE);
+    const session = await page.evaluate(() => Object.entries({ ...sessionStorage }));
+    const other = await page.context().newPage();
+    await other.addInitScript((entries) => {
+      for (const [name, value] of entries)
+        if (sessionStorage.getItem(name) === null) sessionStorage.setItem(name, value);
+    }, session);
+    await other.goto(studioOf(bot));
+    await editorOf(other).waitFor();
+    await expect.poll(() => textOf(other)).toBe(MINE);
+    await writeAndReload(page, other);
+  });
+
+  browserTest('are kept for eight places, those that changed last', async () => {
+    const { page } = await open();
+    const old = Array.from({ length: 9 }, (_, at) => `text ${at}`);
+    await page.evaluate((texts) => {
+      for (const [at, text] of texts.entries())
+        localStorage.setItem(
+          `studio:account:bot-${at}:PRODUCTION:tab`,
+          JSON.stringify({ text, baseId: null, savedAt: at }),
+        );
+    }, old);
+    await write(page, MINE);
+    await untilKept(page, MINE, ...old.slice(2));
   });
 
   browserTest('stay in the tab if the browser blocks storage, which the screen says', async () => {
@@ -89,7 +185,7 @@ describe('changes that are not deployed', () => {
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
     await page.getByRole('link', { name: 'Studio' }).click();
     await editorOf(page).waitFor();
-    expect(await textOf(page)).toBe(MINE);
+    await expect.poll(() => textOf(page)).toBe(MINE);
     expect(page.url()).toContain(bot);
     const asked = page.waitForEvent('dialog');
     const reloaded = page.reload().catch(() => {});
@@ -116,7 +212,7 @@ describe('a deploy from elsewhere', () => {
       await page.getByText(KEPT).waitFor();
       await deploy(THEIRS);
       await page.getByText('v2 runs').waitFor();
-      expect(await textOf(page)).toBe(MINE);
+      await expect.poll(() => textOf(page)).toBe(MINE);
       await assertAccessible(page);
       await assertFits(page);
       await page.getByRole('button', { name: 'Show the difference' }).click();
@@ -125,7 +221,7 @@ describe('a deploy from elsewhere', () => {
       await assertAccessible(page);
       await dialog.getByRole('button', { name: 'Keep mine' }).click();
       await page.getByText('v2 runs').waitFor({ state: 'detached' });
-      expect(await textOf(page)).toBe(MINE);
+      await expect.poll(() => textOf(page)).toBe(MINE);
       await untilKept(page, MINE);
       await deploy(agent('history none'));
       await page.getByText('v3 runs').waitFor();
@@ -167,14 +263,16 @@ describe('a deploy that fails half way', () => {
     const reads = [page, other].map((one) => one.waitForResponse('**/graphql'));
     await deploy(agent('history last 8 messages'), 'STAGING');
     await Promise.all(reads);
-    expect(await textOf(page)).toBe(MINE);
-    expect(await textOf(other)).toBe(deployed);
+    await expect.poll(() => textOf(page)).toBe(MINE);
+    await expect.poll(() => textOf(other)).toBe(deployed);
     for (const one of [page, other])
-      expect(await one.getByRole('button', { name: 'Show the difference' }).count()).toBe(0);
+      await expect
+        .poll(() => one.getByRole('button', { name: 'Show the difference' }).count())
+        .toBe(0);
     await deploy(THEIRS);
     await page.getByRole('button', { name: 'Show the difference' }).waitFor();
     await expect.poll(() => textOf(other)).toBe(THEIRS);
-    expect(await textOf(page)).toBe(MINE);
+    await expect.poll(() => textOf(page)).toBe(MINE);
   });
 });
 
@@ -200,13 +298,7 @@ describe('the test chat', () => {
 
   browserTest('streams, stops, and begins anew', async () => {
     const { page } = await open();
-    app.upstream.script(async ({ say, end, closed }) => {
-      say('Once upon a time');
-      await closed;
-      end();
-    });
-    await ask(page, 'Tell me a story');
-    await page.getByText('Once upon a time').waitFor();
+    await askForStory(app, page);
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText(/stopped · first text/).waitFor();
     await page.getByRole('button', { name: 'New session' }).click();
@@ -266,10 +358,10 @@ browserTest('a deploy from the Studio makes its text the running definition', as
     include: { deployment: true },
   });
   expect([active.source, active.message]).toEqual([MINE, 'Shorter history']);
-  expect(await page.getByText('Your text is based on an earlier one').count()).toBe(0);
+  await expect.poll(() => page.getByText('Your text is based on an earlier one').count()).toBe(0);
   await page.reload();
   await editorOf(page).waitFor();
-  expect(await textOf(page)).toBe(MINE);
+  await expect.poll(() => textOf(page)).toBe(MINE);
 });
 
 describe('the deploy panel of the Studio', () => {
@@ -293,7 +385,7 @@ describe('the deploy panel of the Studio', () => {
     await openPanel(page);
     const panel = page.getByRole('region', { name: 'Deploy', exact: true });
     await panel.getByText('Error: env.KEY was not sent to').waitFor();
-    expect(await panel.getByLabel('env.KEY').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => panel.getByLabel('env.KEY').getAttribute('aria-invalid')).toBe('true');
     expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(2);
   });
 
@@ -305,6 +397,62 @@ describe('the deploy panel of the Studio', () => {
       .toBe('deploy');
   });
 
+  browserTest('keeps its input and a lost deploy while another panel is open', async () => {
+    const { page, bot } = await open('?panel=deploy');
+    await write(page, sendingTo('one.example', 'TOKEN'));
+    const panel = page.getByRole('region', { name: 'Deploy', exact: true });
+    const outcome = panel.getByRole('region', { name: 'Outcome' });
+    await panel.getByLabel('env.TOKEN').fill('token-4711');
+    await panel.getByLabel('Message', { exact: true }).fill('A long thought');
+    let isLost = false;
+    await page.route('**/graphql', async (route) => {
+      if (isLost || !route.request().postData()?.includes('idempotencyKey'))
+        return route.continue();
+      isLost = true;
+      await route.fetch();
+      return route.abort();
+    });
+    const dialog = page.getByRole('dialog', { name: 'Deploy to production?' });
+    const confirm = dialog.getByRole('button', { name: 'Deploy to production' });
+    await askToDeploy(page);
+    await confirm.click();
+    await dialog.getByText('Parley does not answer.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('tab', { name: 'Outline' }).click();
+    await panel.waitFor({ state: 'detached' });
+    await page.getByRole('tab', { name: 'Deploy' }).click();
+    await expect.poll(() => panel.getByLabel('env.TOKEN').inputValue()).toBe('token-4711');
+    await expect
+      .poll(() => panel.getByLabel('Message', { exact: true }).inputValue())
+      .toBe('A long thought');
+    await askToDeploy(page);
+    await confirm.click();
+    await outcome.getByText('v2 was deployed to production').waitFor();
+    await page.getByRole('tab', { name: 'Outline' }).click();
+    await page.getByRole('tab', { name: 'Deploy' }).click();
+    await outcome.getByText('v2 was deployed to production').waitFor();
+    expect(await app.prisma.deployment.count({ where: { botId: bot } })).toBe(2);
+  });
+
+  browserTest('checks nothing while another panel is open', async () => {
+    const { page } = await open('?panel=deploy');
+    const checked: string[] = [];
+    page.on('request', (request) => checked.push(request.postData() ?? ''));
+    const isChecked = (text: string) =>
+      checked.some((body) => body.includes(JSON.stringify(text).slice(1, -1)));
+    await write(page, MINE);
+    await expect.poll(() => isChecked(MINE)).toBe(true);
+    await page.getByRole('tab', { name: 'Outline' }).click();
+    await write(page, OTHER);
+    // A text is kept at a longer pause than it is checked.
+    await untilKept(page, OTHER);
+    await write(page, THEIRS);
+    await untilKept(page, THEIRS);
+    await page.getByRole('tab', { name: 'Deploy' }).click();
+    await expect.poll(() => isChecked(THEIRS)).toBe(true);
+    expect(isChecked(OTHER)).toBe(false);
+  });
+
   browserTest('refuses a pasted definition over 256 KiB, and takes a shorter one', async () => {
     const { page } = await open('?panel=deploy');
     await editorOf(page).focus();
@@ -313,7 +461,7 @@ describe('the deploy panel of the Studio', () => {
     const panel = page.getByRole('region', { name: 'Deploy', exact: true });
     await panel.getByText('Error: the source is over 262144 bytes').waitFor();
     const button = panel.getByRole('button', { name: 'Deploy to production…' });
-    expect(await button.getAttribute('title')).toBe('Correct the errors first.');
+    await expect.poll(() => button.getAttribute('title')).toBe('Correct the errors first.');
     await editorOf(page).focus();
     await page.keyboard.press('Control+a');
     await paste(page, MINE);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect } from 'vitest';
 import { agent, startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
-import { assertAccessible, assertFits } from './page.ts';
+import { assertAccessible, assertFits, assertWrongEnvironment } from './page.ts';
 import { editorOf, putCursor, studioOf, textOf, write } from './studio-page.ts';
 import { createVisits } from './visits.ts';
 
@@ -25,7 +25,7 @@ describe('the editor', () => {
     'opens the running definition with its styles, allowed by the policy of the page',
     async () => {
       const { page } = await open('memory { city "Where orders go" }');
-      expect(await textOf(page)).toContain('city "Where orders go"');
+      await expect.poll(() => textOf(page)).toContain('city "Where orders go"');
       const colour = (role: string) =>
         page
           .locator(`.tok-${role}`)
@@ -39,6 +39,15 @@ describe('the editor', () => {
       expect(styles).toEqual({ elements: 0, sheets: 1 });
       await assertAccessible(page);
       await assertFits(page);
+    },
+  );
+
+  browserTest(
+    'opens what runs in production if its address names no valid environment',
+    async () => {
+      const { page, bot } = await open('', '?environment=mars&panel=outline');
+      await assertWrongEnvironment(page);
+      expect(page.url()).toBe(`${app.url}${studioOf(bot, '?panel=outline')}`);
     },
   );
 
@@ -57,7 +66,7 @@ describe('the editor', () => {
     await assertAccessible(page);
     await fix.click();
     await page.getByText('No problems.').waitFor();
-    expect(await textOf(page)).toContain('history last 5 messages');
+    await expect.poll(() => textOf(page)).toContain('history last 5 messages');
   });
 
   browserTest('goes to the next problem by F8', async () => {
@@ -118,7 +127,7 @@ describe('the editor', () => {
         await expect.poll(() => textOf(page)).toContain('\n  history last 5 messages\n');
         await editorOf(page).focus();
         await page.keyboard.type('X');
-        expect(await textOf(page)).toContain('history lastX 5');
+        await expect.poll(() => textOf(page)).toContain('history lastX 5');
       }
       await write(page, 'agentlang 5\nagent "A" {');
       await page.keyboard.press('Shift+Alt+f');
@@ -140,7 +149,7 @@ describe('the editor', () => {
     await dialog.getByLabel('New name').fill('town');
     await page.keyboard.press('Enter');
     await expect.poll(() => textOf(page)).toContain('memory { town }');
-    expect(await textOf(page)).toContain('{{ memory.town }} and {{ memory.town }}');
+    await expect.poll(() => textOf(page)).toContain('{{ memory.town }} and {{ memory.town }}');
     await page.locator('.cm-focused').waitFor();
     await page.keyboard.press('Control+z');
     await expect.poll(() => textOf(page)).toContain('memory { city }');
@@ -154,7 +163,7 @@ describe('the editor', () => {
     await putCursor(page, 5, 'memory');
     await page.keyboard.press('Control+Shift+BracketLeft');
     await page.locator('.cm-foldPlaceholder').waitFor();
-    expect(await textOf(page)).not.toContain('city');
+    await expect.poll(() => textOf(page)).not.toContain('city');
     await page.keyboard.press('Control+Shift+BracketRight');
     await page.keyboard.press('Control+f');
     await page.getByRole('textbox', { name: 'Find' }).pressSequentially('Where');
@@ -163,7 +172,7 @@ describe('the editor', () => {
     await page.keyboard.press('Escape');
     await putCursor(page, 6, 'city');
     await page.keyboard.press('Control+/');
-    expect(await textOf(page)).toContain('# city');
+    await expect.poll(() => textOf(page)).toContain('# city');
   });
 
   browserTest('lets the keyboard leave it, by Escape and then Tab', async () => {
@@ -171,7 +180,7 @@ describe('the editor', () => {
     await page.getByText('then Tab leaves the editor').waitFor();
     await putCursor(page, 4, 'prompt');
     await page.keyboard.press('Tab');
-    expect(await textOf(page)).toContain('\n    prompt');
+    await expect.poll(() => textOf(page)).toContain('\n    prompt');
     const isOutside = () =>
       page.evaluate(() => !document.activeElement?.classList.contains('studio-editor'));
     // The editor lets Tab leave it for two seconds.
@@ -191,7 +200,7 @@ describe('the outline', () => {
     await page.getByRole('list', { name: 'Tools' }).getByText('time').click();
     await page.locator('.cm-focused').waitFor();
     await page.keyboard.type('# ');
-    expect(await textOf(page)).toContain('# tools time');
+    await expect.poll(() => textOf(page)).toContain('# tools time');
     await write(page, agent('model "m" { api_key env.MODEL_KEY }'));
     await page.getByRole('list', { name: 'Variables' }).getByText('not set').waitFor();
     await assertAccessible(page);
@@ -207,11 +216,11 @@ describe('in a narrow window', () => {
       await page.setViewportSize({ width: 360, height: 740 });
       await write(page, agent('histry last 5 messages'));
       await page.getByRole('tab', { name: 'Problems 1' }).click();
-      expect(await editorOf(page).isVisible()).toBe(false);
+      await expect.poll(() => editorOf(page).isVisible()).toBe(false);
       await page.getByRole('button', { name: /unknown setting/ }).click();
       await page.locator('.cm-focused').waitFor();
       await page.keyboard.type('# ');
-      expect(await textOf(page)).toContain('# histry');
+      await expect.poll(() => textOf(page)).toContain('# histry');
       await assertAccessible(page);
     },
   );
@@ -231,7 +240,7 @@ describe('the Studio', () => {
     await page.goto(studioOf(other));
     await page.getByText('Nothing is deployed to production. This is an example').waitFor();
     await editorOf(page).waitFor();
-    expect(await textOf(page)).toContain('agentlang 5');
+    await expect.poll(() => textOf(page)).toContain('agentlang 5');
   });
 
   browserTest(
@@ -241,7 +250,7 @@ describe('the Studio', () => {
       await page
         .getByText('Nothing is deployed to staging. This is what runs in production')
         .waitFor();
-      expect(await textOf(page)).toContain('memory { city }');
+      await expect.poll(() => textOf(page)).toContain('memory { city }');
     },
   );
 

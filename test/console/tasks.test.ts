@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** More than the controls of any screen. */
-const MOST_TABS = 120;
+const MAX_TABS = 120;
 
 /** Presses Tab, or Shift-Tab, until a control has the focus. */
 async function tabTo(page: Page, control: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab') {
@@ -27,7 +27,7 @@ async function tabTo(page: Page, control: Locator, key: 'Tab' | 'Shift+Tab' = 'T
     });
   const isInEditor = () =>
     page.evaluate(() => document.activeElement?.className === 'studio-editor');
-  for (let count = 0; count < MOST_TABS; count += 1) {
+  for (let count = 0; count < MAX_TABS; count += 1) {
     if (await hasFocus()) return;
     // In the editor Tab indents, but for two seconds after Escape.
     if (await isInEditor()) await page.keyboard.press('Escape');
@@ -124,7 +124,7 @@ describe('by keyboard alone', () => {
     const confirmation = page.getByRole('dialog', { name: 'Deploy to production?' });
     await press(page, confirmation.getByRole('button', { name: 'Deploy to production' }));
     await page.getByText('Deployed v2 to production.').first().waitFor();
-    expect(await focusedTag(page)).toBe('BUTTON');
+    await expect.poll(() => focusedTag(page)).toBe('BUTTON');
     expect(await promptInPlayground(page, 'Chairs it is.')).toContain('You sell chairs.');
 
     await press(page, inMenu(page, 'Deployments'), 'Shift+Tab');

@@ -8,24 +8,26 @@ export type Visits = {
   /** Opens an empty page. @param url another address of the app, such as that of a proxy. */
   open(url?: string, options?: BrowserContextOptions): Promise<Page>;
   /** Opens a view with a session of a key. */
-  signedIn(key: string, path?: string, url?: string): Promise<Page>;
+  signedIn(
+    key: string,
+    path?: string,
+    url?: string,
+    options?: BrowserContextOptions,
+  ): Promise<Page>;
   /** Ends every session of an account, as a sign-out in another browser does. */
   endSessions(tenant: Tenant): Promise<unknown>;
 };
 
 /** Visits to the app of a test file. */
 export function createVisits(app: () => TestApp): Visits {
-  const open: Visits['open'] = async (url = app().url, options = {}) => {
-    const page = await openBlankPage({ baseURL: url, ...options });
-    page.context().setDefaultTimeout(60_000);
-    return page;
-  };
+  const open: Visits['open'] = (url = app().url, options = {}) =>
+    openBlankPage({ baseURL: url, ...options });
 
   return {
     open,
     // Without the form, whose requests without a key the server limits to a few in a minute.
-    async signedIn(key, path = '/bots', url = app().url) {
-      const page = await open(url);
+    async signedIn(key, path = '/bots', url = app().url, options = {}) {
+      const page = await open(url, options);
       const [name = '', value = ''] = (await signIn({ url }, key)).split('=');
       await page.context().addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }]);
       await page.goto(path);

@@ -38,7 +38,7 @@ browserTest('a new user signs in by link, creates a key, uses it, and revokes it
   const id = makeId('bot').replaceAll('_', '-');
   await page.getByLabel('Name').fill('Walk');
   await page.getByLabel('Id').fill(id);
-  await page.getByText(`${id} is free.`).waitFor();
+  await page.getByText(`No bot has the id ${id}.`).waitFor();
   await page.getByRole('button', { name: 'Create bot' }).click();
   await page.getByRole('button', { name: 'Interviewer' }).click();
   await page.getByRole('button', { name: 'Deploy to production' }).click();

@@ -25,14 +25,16 @@ describe('the web chat of a bot', () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(WEB);
     const { page, dialog } = await openDialog(tenant);
-    expect(await dialog.getByRole('listitem').allInnerTexts()).toEqual(['Web connected']);
+    await expect
+      .poll(() => dialog.getByRole('listitem').allInnerTexts())
+      .toEqual(['Web connected']);
     const link = dialog.getByRole('link', { name: `${app.url}/chat/${bot}` });
     expect((await fetch((await link.getAttribute('href')) ?? '')).status).toBe(200);
     await dialog
       .getByText(`<script src="${app.url}/widget.js" data-bot="${bot}" async></script>`)
       .waitFor();
     const save = dialog.getByRole('button', { name: 'Save' });
-    expect(await save.getAttribute('title')).toBe('Nothing has changed.');
+    await expect.poll(() => save.getAttribute('title')).toBe('Nothing has changed.');
     await assertAccessible(page);
     await assertFits(page);
 

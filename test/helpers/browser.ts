@@ -11,6 +11,9 @@ if (!executablePath) console.log('Tests in a browser are skipped: Chromium is no
 /** A test that needs a browser. */
 export const browserTest = test.skipIf(!executablePath);
 
+/** Long enough for the slowest machine, as that of a poll, so a page that reaches it hangs. */
+const WAIT_MS = 120_000;
+
 let browser: Promise<Browser> | undefined;
 
 /**
@@ -20,6 +23,7 @@ let browser: Promise<Browser> | undefined;
 export async function openBlankPage(options: BrowserContextOptions = {}): Promise<Page> {
   browser ??= openBrowser();
   const context = await (await browser).newContext(options);
+  context.setDefaultTimeout(WAIT_MS);
   recordPages(context, options.baseURL && new URL(options.baseURL).host);
   atTheEnd(async () => {
     try {

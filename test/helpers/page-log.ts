@@ -60,7 +60,7 @@ export async function assertQuiet(context: BrowserContext): Promise<void> {
   expect(problems.filter((text) => !expected.some((pattern) => pattern.test(text)))).toEqual([]);
   expect(addresses.filter((address) => isForeign(address, host))).toEqual([]);
   expect(texts.filter((text) => KEY.test(text))).toEqual([]);
-  for (const page of context.pages()) expect(await storedBy(page)).not.toMatch(/parley_s|code=/);
+  for (const page of context.pages()) expect(await storedBy(page)).not.toMatch(/parley_s|\bcode=/);
   const missing = expected.filter((pattern) => !problems.some((text) => pattern.test(text)));
   expect(missing, 'expected problems that no page logged').toEqual([]);
 }

@@ -15,6 +15,7 @@ export function Conversation({
   user = 'You',
   top,
   actions,
+  cannotRepeat,
   inspected,
   children,
 }: {
@@ -25,6 +26,8 @@ export function Conversation({
   /** Stands above the first turn. */
   top?: ReactNode;
   actions?: TurnActions | undefined;
+  /** Why the message of a turn cannot be sent again now. */
+  cannotRepeat?: ((turn: Turn) => string | undefined) | undefined;
   /** The id of the turn whose requests are shown beside the conversation. */
   inspected?: string | undefined;
   /** Stands in place of the turns while there are none. */
@@ -53,6 +56,7 @@ export function Conversation({
             turn={turn}
             user={user}
             actions={actions}
+            cannotRepeat={cannotRepeat?.(turn)}
             isInspected={turn.id === inspected}
           />
         ))}

@@ -3,7 +3,7 @@ import { Failed } from '../parts/state.tsx';
 import { lacks, useScope } from '../server/viewer.ts';
 import type { StoredSession } from './use-stored-session.ts';
 
-/** Stands above the turns of a session: the way to those before them. */
+/** A button that loads earlier turns, or the reason why there is none. */
 export function EarlierTurns({
   stored: { problem, hasMore, isReading, readMore },
 }: {

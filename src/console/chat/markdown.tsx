@@ -1,12 +1,13 @@
 import { decodeHTML } from 'entities';
-import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
+import type { MarkedToken, Token, Tokens } from 'marked';
 import { memo, type ReactNode, useRef } from 'react';
+import { readMarkdown } from '../../markdown.ts';
 import { CodeBlock } from '../parts/copy.tsx';
 import { laidOut } from '../parts/laid-out.ts';
 import './markdown.css';
 
 /** A new line is one in the reply too: models write plain text as often as Markdown. */
-const OPTIONS = { gfm: true, breaks: true };
+const OPTIONS = { breaks: true };
 
 /**
  * Renders GitHub-flavoured Markdown as React elements. Text becomes text nodes only: HTML stays visible as it was
@@ -57,7 +58,7 @@ function useBlocks(text: string): MarkedToken[] {
   const kept = isLonger ? current.blocks.slice(0, lastBlock(current.blocks)) : [];
   const start = kept.reduce((length, { raw }) => length + raw.length, 0);
   // The type of tokens is open for extensions. There are none here.
-  const blocks = [...kept, ...(lexer(text.slice(start), OPTIONS) as MarkedToken[])];
+  const blocks = [...kept, ...(readMarkdown(text.slice(start), OPTIONS) as MarkedToken[])];
   read.current = { text, blocks };
   return blocks;
 }

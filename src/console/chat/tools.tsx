@@ -6,13 +6,13 @@ import { duration } from '../parts/time.tsx';
 import type { Tool } from './turn.ts';
 
 /** The maximum number of tool calls listed individually. Beyond it, the list is collapsed, and running calls stay below it. */
-const MOST_OPEN = 6;
+const MAX_OPEN = 6;
 
 const TONES = { running: 'live', done: 'good', failed: 'bad' } as const;
 
 /** Tool calls that follow one another, while they run and afterwards. */
 export function Tools({ tools }: { tools: Tool[] }) {
-  if (tools.length <= MOST_OPEN) return <Chips tools={tools} />;
+  if (tools.length <= MAX_OPEN) return <Chips tools={tools} />;
   const failed = tools.filter(({ state }) => state === 'failed').length;
   const running = tools.filter(({ state }) => state === 'running');
   return (
@@ -24,7 +24,7 @@ export function Tools({ tools }: { tools: Tool[] }) {
         </summary>
         <Chips tools={tools} />
       </details>
-      {running.length > 0 && <Chips tools={running.slice(-MOST_OPEN)} />}
+      {running.length > 0 && <Chips tools={running.slice(-MAX_OPEN)} />}
     </>
   );
 }
@@ -58,12 +58,12 @@ function ToolBadge({ tool: { name, state, ms } }: { tool: Tool }) {
 }
 
 /** Characters of a result that show. The whole can be copied. */
-const MOST_SHOWN = 4_000;
+const MAX_SHOWN = 4_000;
 
 /** A tool call that opens its result. */
 function StoredTool({ tool, result }: { tool: Tool; result: string }) {
   const [isOpen, setOpen] = useState(false);
-  const text = isOpen && result.length <= MOST_SHOWN ? laidOut(result) : result;
+  const text = isOpen && result.length <= MAX_SHOWN ? laidOut(result) : result;
   return (
     <details className="tool-result" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
       <summary className="chip chip-button">
@@ -79,5 +79,5 @@ function StoredTool({ tool, result }: { tool: Tool; result: string }) {
 }
 
 function cut(text: string): string {
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

@@ -9,11 +9,14 @@ export function TurnProblem({
   problem,
   runId,
   onRepeat,
+  cannotRepeat,
 }: {
   problem: Problem;
   runId: string | undefined;
   /** Sends the message again. Absent if that is not possible. */
   onRepeat?: (() => void) | undefined;
+  /** Why the message cannot be sent again now. */
+  cannotRepeat?: string | undefined;
 }) {
   const { code, message, details, requestId } = problem;
   const seconds = useSecondsLeft(problem);
@@ -45,7 +48,7 @@ export function TurnProblem({
         {onRepeat && (
           <Button
             icon="repeat"
-            unavailable={seconds > 0 && 'The limit has not reset yet.'}
+            unavailable={seconds > 0 ? 'The limit has not reset yet.' : cannotRepeat}
             onClick={onRepeat}
           >
             {seconds > 0 ? `Send again in ${seconds} s` : 'Send again'}

@@ -24,12 +24,15 @@ export const TurnView = memo(function TurnView({
   turn,
   user,
   actions,
+  cannotRepeat,
   isInspected,
 }: {
   turn: Turn;
   /** Who wrote the message. */
   user: string;
   actions?: TurnActions | undefined;
+  /** Why the message cannot be sent again now. */
+  cannotRepeat?: string | undefined;
   isInspected: boolean;
 }) {
   const { message, createdAt, pieces, state, problem, runId } = turn;
@@ -59,21 +62,29 @@ export const TurnView = memo(function TurnView({
             problem={problem}
             runId={runId}
             onRepeat={actions && turn.call && (() => actions.repeat(turn))}
+            cannotRepeat={cannotRepeat}
           />
         )}
         <div className="turn-foot">
           <span className="turn-facts number">
             <Badge tone={TONES[state]}>{factsOf(turn)}</Badge>
           </span>
-          {runId && !problem && <RunLink id={runId} />}
-          {actions && <Actions turn={turn} actions={actions} isInspected={isInspected} />}
+          {runId && <RunLink id={runId} />}
+          {actions && (
+            <Actions
+              turn={turn}
+              actions={actions}
+              cannotRepeat={cannotRepeat}
+              isInspected={isInspected}
+            />
+          )}
         </div>
       </div>
     </li>
   );
 });
 
-/** Leads to the run of a turn. A problem shows the id itself. */
+/** Leads to the run of a turn. */
 function RunLink({ id }: { id: string }) {
   const mayRead = useScope('RUNS');
   if (!mayRead) return null;
@@ -87,10 +98,12 @@ function RunLink({ id }: { id: string }) {
 function Actions({
   turn,
   actions,
+  cannotRepeat,
   isInspected,
 }: {
   turn: Turn;
   actions: TurnActions;
+  cannotRepeat: string | undefined;
   isInspected: boolean;
 }) {
   const text = textOf(turn);
@@ -109,7 +122,12 @@ function Actions({
       {text && <CopyReply text={text} />}
       <IconButton label="Edit and send again" icon="edit" onClick={() => actions.edit(turn)} />
       {!isOpen(turn) && !turn.problem && (
-        <IconButton label="Send again" icon="repeat" onClick={() => actions.repeat(turn)} />
+        <IconButton
+          label="Send again"
+          icon="repeat"
+          unavailable={cannotRepeat}
+          onClick={() => actions.repeat(turn)}
+        />
       )}
     </span>
   );

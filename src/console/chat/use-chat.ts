@@ -1,11 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { StopRun } from '../../operations/console/operations.ts';
 import { toast } from '../parts/toast.tsx';
+import { randomId } from '../random-id.ts';
 import type { Call } from '../server/call.ts';
-import { mutate } from '../server/operations.ts';
 import { isSessionEnd, type Problem } from '../server/problem.ts';
 import { createRecording } from '../server/recording.ts';
-import { send as sendCall } from '../server/send.ts';
+import { type Sending, send as sendCall } from '../server/send.ts';
 import { ChatProblem } from '../server/stream-chat.ts';
 import { createPainter } from './painter.ts';
 import { isOpen, type Turn, withStep } from './turn.ts';
@@ -26,6 +25,7 @@ export type Chat = {
 export function useChat(): Chat {
   const [turns, setTurns] = useState<Turn[]>([]);
   const aborter = useRef<AbortController>(undefined);
+  const sending = useRef<Sending>(undefined);
 
   useEffect(() => () => aborter.current?.abort(), []);
 
@@ -38,7 +38,7 @@ export function useChat(): Chat {
     aborter.current = controller;
     const { signal } = controller;
     const recording = createRecording();
-    const id = crypto.randomUUID();
+    const id = randomId();
     const sentAt = performance.now();
     const { message } = call;
     setTurns((all) => [
@@ -48,9 +48,11 @@ export function useChat(): Chat {
     const painter = createPainter((steps) => {
       update(id, (turn) => steps.reduce((next, { step, ms }) => withStep(next, step, ms), turn));
     });
+    const current = sendCall(call, { signal, recording });
+    sending.current = current;
     let isStarted = false;
     try {
-      for await (const step of sendCall(call, { signal, recording })) {
+      for await (const step of current.steps) {
         isStarted = true;
         painter.add({ step, ms: Math.round(performance.now() - sentAt) });
       }
@@ -62,7 +64,12 @@ export function useChat(): Chat {
         setTurns((all) => all.filter((turn) => turn.id !== id));
         return problem;
       }
-      update(id, (turn) => ({ ...turn, state: 'failed', problem }));
+      update(id, (turn) => ({
+        ...turn,
+        state: 'failed',
+        problem,
+        runId: turn.runId ?? problem.runId,
+      }));
     } finally {
       painter.flush();
       update(id, (turn) => (isOpen(turn) ? { ...turn, state: 'stopped' } : turn));
@@ -78,7 +85,7 @@ export function useChat(): Chat {
     async stop() {
       // A request for a whole reply names no run. The server cancels the run when its client disconnects.
       if (!last?.runId) return aborter.current?.abort();
-      const { problem } = await mutate(StopRun, { id: last.runId });
+      const problem = await sending.current?.cancel(last.runId);
       if (problem) toast(problem.message);
     },
   };

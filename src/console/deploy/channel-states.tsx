@@ -2,7 +2,8 @@ import type {
   ChannelStatus,
   ChannelWithStateFragment,
 } from '../../operations/console/operations.ts';
-import { Badge, type Tone } from '../parts/badge.tsx';
+import { Badge } from '../parts/badge.tsx';
+import type { Tone } from '../parts/tone.ts';
 import './channel-states.css';
 
 const NAMES: Record<ChannelWithStateFragment['channel'], string> = {

@@ -29,6 +29,8 @@ export type DeployPanelProps = {
   source: string;
   environment: Environment;
   onEnvironment(environment: Environment): void;
+  /** Whether the panel shows. A hidden one keeps its input, and checks nothing. */
+  isShown?: boolean | undefined;
   /** Called after a deploy that did not fail. The panel shows the outcome by itself. */
   onDeployed?: ((outcome: DeployOutcome) => void) | undefined;
   /** Goes to a position of the definition. Without it, the positions of problems are text. */
@@ -37,14 +39,15 @@ export type DeployPanelProps = {
 
 /**
  * Deploys a definition: the difference to what runs now, problems, variables, a note, a confirmation, and the outcome.
- * The input stays until a deploy succeeds.
+ * The input stays until a deploy succeeds. Variables belong to one environment, the message to both.
  */
 export function DeployPanel(props: DeployPanelProps) {
-  const { botId, source, environment, onEnvironment, onGoTo } = props;
+  const { botId, source, environment, onEnvironment, isShown = true, onGoTo } = props;
   const form = useDeployForm(props);
   const { reading, result } = form;
   const { bot, problem, retry } = reading;
   const place = ENVIRONMENT_NAMES[environment];
+  if (!isShown) return null;
   return (
     <section className="deploy" aria-label="Deploy" aria-busy={form.isChecking}>
       <div className="deploy-head">
@@ -126,7 +129,8 @@ function Request({ form, place, isEmpty }: { form: Form; place: string; isEmpty:
   return (
     <>
       {fields.length > 0 && (
-        <fieldset className="variables">
+        // The browser's undo must not bring a value back from the other environment.
+        <fieldset key={place} className="variables">
           <legend>Variables</legend>
           <VariableFields fields={fields} draft={draft} refusals={findings} onChange={setDraft} />
         </fieldset>

@@ -10,25 +10,35 @@ import { ENVIRONMENT_NAMES, versionName } from './version.ts';
 
 const NO_NAMES: readonly string[] = [];
 
-/** The state of a deploy: the active deployment, the input, the changes, and the outcome of the last deploy. */
+type Result = { outcome: DeployOutcome; isSurprise: boolean };
+
+/**
+ * The state of a deploy: the active deployment, the input, the changes, and the outcome of the last deploy. Each
+ * environment has its own variables and outcome, so that no secret of one reaches the other.
+ */
 export function useDeployForm({
   botId,
   source,
   environment,
+  isShown = true,
   onDeployed,
 }: {
   botId: string;
   source: string;
   environment: Environment;
+  /** Whether the form shows. A hidden one checks nothing. */
+  isShown?: boolean | undefined;
   onDeployed?: ((outcome: DeployOutcome) => void) | undefined;
 }) {
-  const [draft, setDraft] = useState(NO_VARIABLES);
+  const [draft, setDraft] = useOwnState(environment, NO_VARIABLES);
   const [message, setMessage] = useState('');
   const [isConfirming, setConfirming] = useState(false);
-  const [result, setResult] = useState<{ outcome: DeployOutcome; isSurprise: boolean }>();
+  const [result, setResult] = useOwnState<Result | undefined>(environment, undefined);
   const reading = useRunning(botId, environment);
   const { running, know } = reading;
-  const { isBusy, problem, deploy } = useDeploy(botId);
+  // Each environment has its own unanswered request.
+  const deploys = { PRODUCTION: useDeploy(botId), STAGING: useDeploy(botId) };
+  const { isBusy, problem, deploy } = deploys[environment];
   // Typing does not wait for the difference.
   const shown = useDeferredValue(source);
   const before = running?.envNames ?? [];
@@ -43,7 +53,8 @@ export function useDeployForm({
     unsetEnvVars: changes.unset,
   };
   const mayCheck = useScope('DEPLOY') && reading.bot !== undefined && source.trim() !== '';
-  const { check, ...checked } = useDeployCheck(botId, mayCheck ? input : undefined, running?.id);
+  const checkedInput = isShown && mayCheck ? input : undefined;
+  const { check, ...checked } = useDeployCheck(botId, checkedInput, running?.id);
   const named = check?.envNames ?? NO_NAMES;
   if (named !== used) setUsed(named);
 
@@ -81,4 +92,16 @@ export function useDeployForm({
     problem,
     submit,
   };
+}
+
+/** A state that each environment has of its own. */
+function useOwnState<Value>(
+  environment: Environment,
+  initial: Value,
+): [Value, (value: Value) => void] {
+  const [values, setValues] = useState({ PRODUCTION: initial, STAGING: initial });
+  return [
+    values[environment],
+    (value) => setValues((before) => ({ ...before, [environment]: value })),
+  ];
 }

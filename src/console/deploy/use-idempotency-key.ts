@@ -1,4 +1,5 @@
 import { useRef } from 'react';
+import { randomId } from '../random-id.ts';
 import type { Problem } from '../server/problem.ts';
 
 /**
@@ -11,7 +12,7 @@ export function useIdempotencyKey() {
     keyFor(variables: object): string {
       const request = JSON.stringify(variables);
       if (unanswered.current?.request !== request)
-        unanswered.current = { request, key: crypto.randomUUID() };
+        unanswered.current = { request, key: randomId() };
       return unanswered.current.key;
     },
     /** Notes the answer to the last request. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { Reading } from '../../language/read.ts';
+import type { ParsedSource } from '../../language/read.ts';
 
 /** A problem of a definition, from this browser or from the server. */
 export type Finding = {
@@ -25,7 +25,7 @@ const NOTHING: ShownReading = { envNames: [], diagnose: () => [] };
 
 /** Reads a definition with the server's own language, which is loaded when it is first needed. */
 export function useReading(source: string): ShownReading {
-  const [reading, setReading] = useState<Reading>();
+  const [reading, setReading] = useState<ParsedSource>();
   useEffect(() => {
     let isCurrent = true;
     void import('../../language/read.ts').then(({ readSource }) => {

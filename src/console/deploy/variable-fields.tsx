@@ -1,6 +1,7 @@
-import { Badge, type Tone } from '../parts/badge.tsx';
+import { Badge } from '../parts/badge.tsx';
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/field.tsx';
+import type { Tone } from '../parts/tone.ts';
 import type { Finding } from './use-reading.ts';
 import type { VariableDraft, VariableField } from './variable-draft.ts';
 

@@ -35,14 +35,14 @@ const CONTEXT = 3;
 /** Rows that are worth a fold. */
 const LEAST_FOLDED = 4;
 /** Rows that show at first, and that one fold opens at most. */
-export const MOST_ROWS = 300;
+export const MAX_ROWS = 300;
 /** Lines of the longest change whose words are compared. */
-const MOST_COMPARED = 100;
+const MAX_COMPARED = 100;
 
 export function rowsOf(blocks: DiffBlock[], layout: DiffLayout): DiffRow[] {
   return blocks.flatMap((block): DiffRow[] => {
     const { isSame, before, after, firstBefore, firstAfter } = block;
-    const isCompared = !isSame && Math.max(before.length, after.length) <= MOST_COMPARED;
+    const isCompared = !isSame && Math.max(before.length, after.length) <= MAX_COMPARED;
     const old = before.map((text, at) => line(firstBefore + at, text, isCompared ? after : [], at));
     const new_ = after.map((text, at) => line(firstAfter + at, text, isCompared ? before : [], at));
     if (isSame || layout === 'split') {
@@ -65,7 +65,7 @@ function line(number: number, text: string, others: string[], at: number): DiffL
 }
 
 /**
- * Folds unchanged rows away from changes, and all rows beyond the first `MOST_ROWS`.
+ * Folds unchanged rows away from changes, and all rows beyond the first `MAX_ROWS`.
  *
  * @param opened indexes of rows that a fold has opened.
  */
@@ -80,7 +80,7 @@ export function foldRows(rows: DiffRow[], opened: ReadonlySet<number>): DiffItem
     if (far >= LEAST_FOLDED) {
       items.push({ type: 'fold', at, count: far, isSame: true });
       at += far;
-    } else if (shown >= MOST_ROWS && !opened.has(at)) {
+    } else if (shown >= MAX_ROWS && !opened.has(at)) {
       const end = nextOpened(opened, at, rows.length);
       items.push({ type: 'fold', at, count: end - at, isSame: false });
       at = end;
@@ -93,9 +93,9 @@ export function foldRows(rows: DiffRow[], opened: ReadonlySet<number>): DiffItem
   return items;
 }
 
-/** The rows that open with a fold: all, or the first `MOST_ROWS`. */
+/** The rows that open with a fold: all, or the first `MAX_ROWS`. */
 export function openFold(opened: ReadonlySet<number>, at: number, count: number): Set<number> {
-  const length = Math.min(count, MOST_ROWS);
+  const length = Math.min(count, MAX_ROWS);
   return new Set([...opened, ...Array.from({ length }, (_, step) => at + step)]);
 }
 

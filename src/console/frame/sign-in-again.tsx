@@ -6,8 +6,9 @@ import { SignInForm } from './sign-in-form.tsx';
 /** Asks for a key over the open screen, so that nothing typed is lost. Another account's key begins from the start. */
 export function SignInAgain({ accountId }: { accountId: string }) {
   const checkAccount = async () => {
-    const { data } = await ask(Viewer, {});
+    const { data, problem } = await ask(Viewer, {});
     if (data && data.viewer.account.id !== accountId) location.assign('/');
+    return problem;
   };
   return (
     <Dialog title="Your session has ended">

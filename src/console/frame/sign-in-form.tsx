@@ -11,8 +11,8 @@ export function SignInForm({
   onSignedIn,
 }: {
   problem?: Problem | undefined;
-  /** Sends the first request with the session; by default the screen below does. */
-  onSignedIn?: () => Promise<void>;
+  /** Sends the first request with the session, and returns its problem; by default the screen below sends it. */
+  onSignedIn?: () => Promise<Problem | undefined>;
 }) {
   const [key, setKey] = useState('');
   const [problem, setProblem] = useState(first);
@@ -23,9 +23,10 @@ export function SignInForm({
     setBusy(false);
     setProblem(refusal);
     if (refusal) return;
-    setKey('');
-    if (onSignedIn) await onSignedIn();
+    if (onSignedIn) setProblem(await onSignedIn());
     else session.set('open');
+    // Without an answer that proves the session, the key stays for another attempt.
+    if (session.get() !== 'ended') setKey('');
     if (session.get() === 'blocked') setProblem(COOKIES_BLOCKED);
   };
   return (

@@ -5,7 +5,7 @@ export type ToWidget =
   | { type: 'token' }
   /** Keeps a text for this page, whose own storage the browser blocks. */
   | { type: 'keep'; text: string }
-  | { type: 'message'; role: 'user' | 'assistant'; text: string; runId: string | undefined };
+  | { type: 'message'; role: 'user' | 'assistant'; text: string; runId: string };
 
 /** How the widget contains this page. Without a widget, messages go nowhere. */
 export type Embedding = {
@@ -37,7 +37,8 @@ export const embedding: Embedding = {
   isEmbedded,
   theme: theme === 'light' || theme === 'dark' ? theme : undefined,
   hasTokens: isEmbedded && options.has('tokens'),
-  kept: options.get('kept') ?? undefined,
+  // Without a widget, anybody may have written the address.
+  kept: (isEmbedded && options.get('kept')) || undefined,
   send,
 
   requestToken: () =>

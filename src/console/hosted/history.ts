@@ -7,6 +7,8 @@ export type History = {
   turns: Turn[];
   /** The position before which more messages stand, if there are any. */
   before: string | undefined;
+  /** When the last message was stored, by the server's clock. */
+  at: string | undefined;
 };
 
 /** Messages that one request reads. */
@@ -18,11 +20,12 @@ type Message = { id: string; role: string; text: string };
 export async function readHistory(visit: Visit, bot: string, before?: string): Promise<History> {
   const { bot: found } = await visit.ask(VisitHistory, { botId: bot, last: PAGE, before });
   const messages = found?.session?.messages;
-  if (!messages) return { turns: [], before: undefined };
+  if (!messages) return { turns: [], before: undefined, at: undefined };
   const { hasPreviousPage, startCursor } = messages.pageInfo;
   return {
     turns: turnsOf(messages.edges.map(({ node }) => node)),
     before: hasPreviousPage ? (startCursor ?? undefined) : undefined,
+    at: messages.edges.at(-1)?.node.createdAt,
   };
 }
 

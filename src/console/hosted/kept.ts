@@ -1,52 +1,105 @@
-import { keep, recall } from '../frame/storage.ts';
+import { forget, keep, keptNames, recall } from '../frame/storage.ts';
 import type { Embedding } from './embedding.ts';
 
-/** The stored part of a visitor's conversation with a bot. */
-export type Kept = {
-  /** Continues the session. */
-  resume?: string | undefined;
-  /** The message whose reply was not complete. */
-  open?: { runId: string; message: string } | undefined;
+/** A message whose run has begun and is not known to be over. */
+export type OpenMessage = {
+  /** The id of its turn, and its idempotency key. */
+  id: string;
+  message: string;
+  runId: string;
+  /** When the run began, by the server's clock. */
+  at: string | null;
 };
 
 /**
- * Reads and changes what this browser keeps. A browser may block the storage of a frame: then the widget keeps it in
- * the storage of the page around the frame, and without a widget it is kept until the page closes. So is the conversation
- * of a known user, because others may use the same browser.
+ * What this browser keeps of a visitor's conversation with a bot. A browser may block the storage of a frame: then the
+ * widget keeps it in the storage of the page around the frame, and without a widget it is kept until the page closes. So is
+ * the conversation of a known user, because others may use the same browser.
  */
 export type KeptConversation = {
-  get(): Kept;
-  set(change: Kept): void;
+  /** Continues the session. */
+  resume(): string | undefined;
+  setResume(resume: string): void;
+  /** Keeps a message. Tabs that begin and end runs at the same time do not disturb each other. */
+  begin(open: OpenMessage): void;
+  /** Forgets the message of a run. */
+  end(runId: string): void;
+  /**
+   * The open message of any tab. A session has one run at a time, so messages before the last stored one are over, and are
+   * forgotten.
+   *
+   * @param storedAt when the last message was stored, by the server's clock.
+   */
+  open(storedAt: string | undefined): OpenMessage | undefined;
   /** Forgets everything. */
   clear(): void;
 };
 
+/** The values where the browser stores none. */
+type Kept = { resume?: string; open?: OpenMessage | undefined };
+
 export function createKept(bot: string, embedding: Embedding): KeptConversation {
   const name = `parley:chat:${bot}`;
-  let own = read(embedding.kept);
+  const nameOf = (runId: string) => `${name}:${runId}`;
   const isStored = !embedding.hasTokens;
-  const get = (): Kept => {
-    const text = isStored ? recall(name) : null;
-    return text === null ? own : read(text);
+  let own = (isStored && read<Kept>(embedding.kept)) || {};
+
+  const store = (item: string, text: string) => {
+    if (isStored) keep(item, text);
   };
-  const write = (next: Kept) => {
+  const isBlocked = () => recall(name) === null;
+  const setOwn = (next: Kept) => {
     own = next;
-    if (!isStored) return;
-    const text = JSON.stringify(next);
-    keep(name, text);
-    if (recall(name) === null) embedding.send({ type: 'keep', text });
+    if (isStored && isBlocked()) embedding.send({ type: 'keep', text: JSON.stringify(own) });
   };
+  const storedNames = () => (isStored ? keptNames(`${name}:`) : []);
+  const openMessages = (): OpenMessage[] => {
+    if (!isStored || isBlocked()) return own.open ? [own.open] : [];
+    return storedNames().flatMap((item) => read<OpenMessage>(recall(item)) ?? []);
+  };
+  const end = (runId: string) => {
+    forget(nameOf(runId));
+    if (own.open?.runId === runId) setOwn({ ...own, open: undefined });
+  };
+
   return {
-    get,
-    set: (change) => write({ ...get(), ...change }),
-    clear: () => write({}),
+    resume: () => (!isStored || isBlocked() ? own.resume : recall(name) || undefined),
+
+    setResume(resume) {
+      store(name, resume);
+      setOwn({ ...own, resume });
+    },
+
+    begin(open) {
+      store(nameOf(open.runId), JSON.stringify(open));
+      setOwn({ ...own, open });
+    },
+
+    end,
+
+    open(storedAt) {
+      const messages = openMessages();
+      const isOver = ({ at }: OpenMessage) =>
+        at !== null && storedAt !== undefined && at < storedAt;
+      for (const { runId } of messages.filter(isOver)) end(runId);
+      return messages
+        .filter((message) => !isOver(message))
+        .sort((one, other) => ((one.at ?? '') < (other.at ?? '') ? -1 : 1))
+        .at(-1);
+    },
+
+    clear() {
+      for (const item of storedNames()) forget(item);
+      store(name, '');
+      setOwn({});
+    },
   };
 }
 
-function read(text: string | undefined): Kept {
+function read<Value>(text: string | null | undefined): Value | undefined {
   try {
-    return JSON.parse(text ?? '{}');
+    return text ? JSON.parse(text) : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }

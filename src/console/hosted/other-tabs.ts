@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 /** What happened to the conversation in another tab of the same visitor. */
 type News = 'changed' | 'reset';
 
-/** Follows the other tabs of the visitor, and tells them what happens in this one. */
+/** Follows the other tabs of the visitor, and notifies them of changes. */
 export function useOtherTabs(
   bot: string,
   { onChange, onReset }: { onChange(): void; onReset(): void },

@@ -1,21 +1,14 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ForgetVisit, StopRun, VisitSession } from '../../operations/console/operations.ts';
+import { ForgetVisit, VisitSession } from '../../operations/console/operations.ts';
 import { createPainter } from '../chat/painter.ts';
 import { isOpen, type Turn, withStep } from '../chat/turn.ts';
+import { randomId } from '../random-id.ts';
 import { stepOf } from '../server/chat-step.ts';
-import { isSessionEnd, type Problem } from '../server/problem.ts';
-import { createRecording } from '../server/recording.ts';
-import {
-  type ChatEvent,
-  ChatProblem,
-  chatProblem,
-  followRun,
-  type Reading,
-  streamChat,
-} from '../server/stream-chat.ts';
-import { embedding } from './embedding.ts';
+import type { Problem } from '../server/problem.ts';
+import { chatProblem } from '../server/stream-chat.ts';
 import { readHistory } from './history.ts';
 import { useOtherTabs } from './other-tabs.ts';
+import { cancelReply, followMessage, type Reply, readReply, sendMessage } from './reply.ts';
 import type { Visit } from './visit.ts';
 
 /** The visitor's conversation with the bot. */
@@ -27,8 +20,9 @@ export type Conversation = {
   /** Why the last request besides a message failed. */
   problem: Problem | undefined;
   send(message: string): Promise<void>;
-  /** Sends the message of a failed turn again. */
+  /** Sends the message of a failed turn again. A run that goes on is joined. */
   retry(turn: Turn): Promise<void>;
+  /** Ends the reply that this tab reads. */
   stop(): Promise<void>;
   /** Reads earlier messages. Absent if there are none. */
   readEarlier: (() => Promise<void>) | undefined;
@@ -40,14 +34,14 @@ export type Conversation = {
   forget(): Promise<void>;
 };
 
-type Source = (reading: Reading) => AsyncGenerator<ChatEvent, void>;
-
 export function useConversation(bot: string, visit: Visit): Conversation {
   const [turns, setTurns] = useState<Turn[]>([]);
   const [isLoading, setLoading] = useState(visit.hasHistory);
   const [before, setBefore] = useState<string>();
   const [problem, setProblem] = useState<Problem>();
-  const reading = useRef<AbortController>(undefined);
+  const reading = useRef<Reply>(undefined);
+  /** Whether the conversation changed in another tab while this one reads a reply. */
+  const isStale = useRef(false);
   const latest = useRef(turns);
   latest.current = turns;
   const last = turns.at(-1);
@@ -68,38 +62,21 @@ export function useConversation(bot: string, visit: Visit): Conversation {
     }
   };
 
-  /** Reads a reply into a turn. @returns the problem of a reply that could not begin. */
-  const read = async (id: string, message: string, source: Source) => {
-    const controller = new AbortController();
-    reading.current = controller;
-    const { signal } = controller;
-    let runId: string | undefined;
-    let text = '';
+  /** Reads a reply into its turn. */
+  const read = async (reply: Reply) => {
+    const { id, aborter } = reply;
+    reading.current = reply;
     const painter = createPainter((steps) =>
       update(id, (turn) => steps.reduce((next, { step, ms }) => withStep(next, step, ms), turn)),
     );
-    try {
-      const { headers } = visit;
-      for await (const event of source({ signal, recording: createRecording(), headers })) {
-        if (event.__typename === 'RunStarted') {
-          ({ runId } = event);
-          text = '';
-          visit.kept.set({ open: { runId, message } });
-        } else if (event.__typename === 'TextDelta') text += event.delta;
-        painter.add({ step: stepOf(event), ms: 0 });
-      }
-      if (!signal.aborted) embedding.send({ type: 'message', role: 'assistant', text, runId });
-    } catch (error) {
-      if (!(error instanceof ChatProblem)) throw error;
-      if (runId === undefined && isSessionEnd(error.problem)) return error.problem;
-      painter.flush();
-      update(id, (turn) => ({ ...turn, state: 'failed', problem: error.problem }));
-    } finally {
-      painter.flush();
-    }
-    // A page that closes keeps the run, to follow it when it opens again.
-    if (!signal.aborted) visit.kept.set({ open: undefined });
-    return undefined;
+    const failure = await readReply(reply, visit, (event) =>
+      painter.add({ step: stepOf(event), ms: 0 }),
+    ).finally(painter.flush);
+    if (failure) update(id, (turn) => ({ ...turn, state: 'failed', problem: failure }));
+    if (!aborter.signal.aborted) tabs.announce('changed');
+    if (!isStale.current) return;
+    isStale.current = false;
+    void load();
   };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the bot and the visit never change
@@ -107,18 +84,19 @@ export function useConversation(bot: string, visit: Visit): Conversation {
     (position?: string) =>
       attempt(async () => {
         const history = await readHistory(visit, bot, position);
-        // A turn that began meanwhile is not in the history yet.
-        const begun = position ? [] : latest.current.filter(isOpen);
-        setTurns((all) => [...history.turns, ...(position ? all : begun)]);
+        const unstored = position ? [] : unstoredOf(latest.current);
+        setTurns((all) => [...history.turns, ...(position ? all : unstored)]);
         setBefore(history.before);
-        const { open } = visit.kept.get();
-        if (position || !open || begun.length > 0) return;
-        const stored = history.turns.at(-1);
-        if (stored?.message === open.message && stored.pieces.length > 0)
-          return visit.kept.set({ open: undefined });
-        const turn: Turn = { id: open.runId, message: open.message, pieces: [], state: 'waiting' };
-        setTurns((all) => [...all, turn]);
-        void read(turn.id, open.message, (how) => followRun(open.runId, how));
+        if (position) return;
+        const open = visit.kept.open(history.at);
+        if (!open) return;
+        if (unstored.some(isOpen)) {
+          isStale.current ||= open.id !== reading.current?.id;
+          return;
+        }
+        const { id, message } = open;
+        setTurns((all) => [...all, { id, message, pieces: [], state: 'waiting' }]);
+        void read(followMessage(visit, open));
       }),
     [],
   );
@@ -126,7 +104,8 @@ export function useConversation(bot: string, visit: Visit): Conversation {
   const tabs = useOtherTabs(bot, {
     onChange: () => {
       const now = latest.current.at(-1);
-      if (!now || !isOpen(now)) void load();
+      isStale.current = now !== undefined && isOpen(now);
+      if (!isStale.current) void load();
     },
     onReset: () => {
       reset();
@@ -134,31 +113,28 @@ export function useConversation(bot: string, visit: Visit): Conversation {
   });
 
   const reset = () => {
-    reading.current?.abort();
+    reading.current?.aborter.abort();
+    isStale.current = false;
     visit.renew();
     setTurns([]);
     setBefore(undefined);
     setProblem(undefined);
   };
 
-  const send = async (message: string) => {
-    const id = crypto.randomUUID();
+  /** @param failed the turn of the same message, to send it again. */
+  const send = async (message: string, failed?: Turn) => {
+    const id = failed?.id ?? randomId();
     setProblem(undefined);
-    setTurns((all) => [...all, { id, message, pieces: [], state: 'waiting' }]);
-    embedding.send({ type: 'message', role: 'user', text: message, runId: undefined });
-    const source: Source = (how) => streamChat({ botId: bot, input: { message } }, how);
-    let refusal = await read(id, message, source);
-    if (refusal) {
-      visit.renew();
-      refusal = await read(id, message, source);
-    }
-    if (refusal) update(id, (turn) => ({ ...turn, state: 'failed', problem: refusal }));
-    tabs.announce('changed');
+    setTurns((all) => [
+      ...all.filter((turn) => turn.id !== id),
+      { id, message, pieces: [], state: 'waiting' },
+    ]);
+    await read(sendMessage(visit, bot, { id, message, announced: failed?.runId }));
   };
 
   useEffect(() => {
     if (visit.hasHistory()) void load().then(() => setLoading(false));
-    return () => reading.current?.abort();
+    return () => reading.current?.aborter.abort();
   }, [load, visit]);
 
   return {
@@ -166,14 +142,16 @@ export function useConversation(bot: string, visit: Visit): Conversation {
     isBusy,
     isLoading,
     problem,
-    send,
-    retry: (failed) => {
-      setTurns((all) => all.filter(({ id }) => id !== failed.id));
-      return send(failed.message);
-    },
+    send: (message) => send(message),
+    retry: (failed) => send(failed.message, failed),
     async stop() {
-      const { open } = visit.kept.get();
-      if (open) await attempt(() => visit.ask(StopRun, { id: open.runId }));
+      const reply = reading.current;
+      if (!reply) return;
+      if (reply.runId === undefined) update(reply.id, (turn) => ({ ...turn, state: 'stopped' }));
+      await attempt(async () => {
+        const runId = await cancelReply(visit, bot, reply);
+        if (runId !== undefined) update(reply.id, (turn) => ({ ...turn, runId }));
+      });
     },
     readEarlier: before === undefined ? undefined : async () => void (await load(before)),
     reload: async () => void (await load()),
@@ -194,4 +172,11 @@ export function useConversation(bot: string, visit: Visit): Conversation {
       tabs.announce('reset');
     },
   };
+}
+
+/** The last turns, which are not in the history: it has whole and stopped runs. */
+function unstoredOf(turns: Turn[]): Turn[] {
+  const isStored = ({ state, runId }: Turn) =>
+    state === 'done' || (state === 'stopped' && runId !== undefined);
+  return turns.slice(turns.findLastIndex(isStored) + 1);
 }

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'react';
 import { isOpen, type Turn } from '../chat/turn.ts';
 
 /**
- * What a screen reader says of the last reply: that it is being written, then its whole text as the page shows it. A
- * conversation that was read back says nothing.
+ * The screen-reader text of the last reply: that it is being written, then its whole text as the page shows it. Empty for
+ * a restored conversation.
  */
 export function useSpoken(last: Turn | undefined): string {
   const [spoken, setSpoken] = useState('');

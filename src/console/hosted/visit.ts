@@ -1,27 +1,26 @@
 import type { Persisted } from '../../operations/console/persisted.ts';
-import { type Problem, problemFrom } from '../server/problem.ts';
-import { ChatProblem } from '../server/stream-chat.ts';
+import { isSessionEnd, type Problem, problemFrom } from '../server/problem.ts';
+import { type Access, ChatProblem } from '../server/stream-chat.ts';
 import type { Embedding } from './embedding.ts';
 import { createKept, type KeptConversation } from './kept.ts';
 
 /** A visitor's access to a session of the bot. */
-export type Visit = {
+export type Visit = Access & {
   /** Whether the page around the widget names the user, whose session then never changes. */
   isOfKnownUser: boolean;
   kept: KeptConversation;
   /** Whether an earlier conversation can be read. */
   hasHistory(): boolean;
-  /** The headers of a request. They renew the token before it expires. @throws ChatProblem */
-  headers(): Promise<Record<string, string>>;
-  /** Gets another token for the next request. */
-  renew(): void;
-  /** Runs a query or a mutation. @throws ChatProblem */
+  /** Runs a query or a mutation. If the server refuses the token, runs it again with another one. @throws ChatProblem */
   ask<Data, Variables>(operation: Persisted<Data, Variables>, variables: Variables): Promise<Data>;
 };
 
 /** Tokens work for an hour. The browser's clock may be wrong, so the age counts. */
 const RENEW_AFTER_MS = 55 * 60_000;
-/** The owner of the bot decides how long a known user's tokens work. */
+/**
+ * The owner of the bot decides how long a known user's tokens work. They are encrypted, so the page cannot read their
+ * expiry: it learns of an earlier one when the server refuses the token.
+ */
 const ASK_AGAIN_AFTER_MS = 4 * 60_000;
 const REQUEST_LIMIT_MS = 30_000;
 
@@ -39,13 +38,13 @@ export function createVisit(bot: string, embedding: Embedding): Visit {
     });
 
   const beginVisit = async (): Promise<string> => {
-    const { resume } = kept.get();
+    const resume = kept.resume();
     let answer = await post(resume);
     // The earlier session cannot be continued, for example because the server has another secret key.
     if (answer.status === 400 && resume !== undefined) answer = await post(undefined);
     if (!answer.ok) throw new ChatProblem(await problemFrom(answer));
     const visit: { token: string; resume: string } = await answer.json();
-    kept.set({ resume: visit.resume });
+    kept.setResume(visit.resume);
     return visit.token;
   };
 
@@ -74,27 +73,36 @@ export function createVisit(bot: string, embedding: Embedding): Visit {
   };
 
   const headers = async () => ({ Authorization: `Bearer ${await token()}` });
+  const renew = () => {
+    current = undefined;
+  };
 
   return {
     isOfKnownUser,
     kept,
-    hasHistory: () => isOfKnownUser || kept.get().resume !== undefined,
+    hasHistory: () => isOfKnownUser || kept.resume() !== undefined,
     headers,
-
-    renew() {
-      current = undefined;
-    },
+    renew,
 
     async ask({ documentId }, variables) {
-      const response = await fetch('/graphql', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...(await headers()) },
-        body: JSON.stringify({ documentId, variables }),
-        signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
-      });
-      const { data, errors } = await response.clone().json();
-      if (errors || !response.ok) throw new ChatProblem(await problemFrom(response));
-      return data;
+      const send = async () => {
+        const response = await fetch('/graphql', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...(await headers()) },
+          body: JSON.stringify({ documentId, variables }),
+          signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+        });
+        const { data, errors } = await response.clone().json();
+        if (errors || !response.ok) throw new ChatProblem(await problemFrom(response));
+        return data;
+      };
+      try {
+        return await send();
+      } catch (error) {
+        if (!(error instanceof ChatProblem && isSessionEnd(error.problem))) throw error;
+        renew();
+        return send();
+      }
     },
   };
 }

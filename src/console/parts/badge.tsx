@@ -1,6 +1,5 @@
 import './badge.css';
-
-export type Tone = 'good' | 'bad' | 'live' | 'warn' | 'off';
+import type { Tone } from './tone.ts';
 
 /** A state: a coloured dot with the word for it. */
 export function Badge({ tone, children }: { tone: Tone; children: React.ReactNode }) {

@@ -15,16 +15,27 @@ export function Modal({ onClose, children, ...rest }: ModalProps) {
   // A dialog returns the focus only if it closes before it leaves the page, which a layout effect does.
   useLayoutEffect(() => {
     const element = dialog.current;
-    element?.showModal();
-    // Opening moves the focus to the first control, which is the button that closes.
-    element?.querySelector<HTMLElement>('input, select, textarea')?.focus();
-    return () => element?.close();
+    if (!element) return undefined;
+    const open = () => {
+      if (element.open) return;
+      element.showModal();
+      // Opening moves the focus to the first control, which is the button that closes.
+      element.querySelector<HTMLElement>('input, select, textarea')?.focus();
+    };
+    open();
+    // A browser that does not know `closedby` closes the dialog at a second Escape, whose `cancel` cannot be prevented.
+    element.addEventListener('close', open);
+    return () => {
+      element.removeEventListener('close', open);
+      element.close();
+    };
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes the dialog too
     <dialog
       ref={dialog}
       {...rest}
+      closedby={onClose ? undefined : 'none'}
       onCancel={(event) => {
         event.preventDefault();
         onClose?.();

@@ -5,7 +5,7 @@ import { Id } from './copy.tsx';
 import { Icon } from './icon.tsx';
 import './state.css';
 
-/** Stands where data would stand, and says what to do next. */
+/** Shown in place of missing data, with the next step. */
 export function Empty({ title, children }: { title: string; children: ReactNode }) {
   return (
     <div className="state">
@@ -27,7 +27,7 @@ export function NoBot() {
   );
 }
 
-/** Stands where data would stand if reading it failed. It counts down to the time at which trying again may help. */
+/** Shown in place of data that could not be read. Counts down the seconds until a retry may help. */
 export function Failed({ problem, onRetry }: { problem: Problem; onRetry(): void }) {
   const seconds = useSecondsLeft(problem);
   if (isMissingBot(problem)) return <NoBot />;

@@ -8,6 +8,7 @@ import type {
   RunStatus,
 } from '../../operations/console/operations.ts';
 import { isSessionId } from '../chat/session-id.ts';
+import { namesOf, readName } from '../frame/parameter.ts';
 import { CHANNELS, ENVIRONMENTS, KINDS, RATINGS, RUN_ERRORS, STATUSES } from './words.ts';
 
 /** The conditions of the address by the names of their parameters, which are those of the REST API. */
@@ -56,11 +57,11 @@ const READERS: Record<FilterName, (text: string) => Reading> = {
   text: (text) => {
     if (text.length > 256) return fault('The text is longer than 256 characters.');
     if (!/[\p{L}\p{N}]/u.test(text)) return fault('The text needs a letter or a digit.');
-    return { text };
+    return storable(text, (text) => ({ text }));
   },
   status: (text) => oneOf(text, STATUSES, (status: RunStatus) => ({ status: [status] })),
   range: (text) =>
-    Object.hasOwn(RANGES, text) ? {} : fault(`The range is one of ${names(RANGES)}.`),
+    Object.hasOwn(RANGES, text) ? {} : fault(`The range is one of ${namesOf(RANGES)}.`),
   date: (text) =>
     isDay(text) ? { date: text } : fault('The date is a UTC day such as 2026-11-21.'),
   from: (text) => moment(text, (from) => ({ from })),
@@ -75,9 +76,9 @@ const READERS: Record<FilterName, (text: string) => Reading> = {
   feedback: (text) => oneOf(text, RATINGS, (feedback: FeedbackRating) => ({ feedback })),
   deployment_id: (text) =>
     text.startsWith('dep_')
-      ? { deploymentId: text }
+      ? storable(text, (deploymentId) => ({ deploymentId }))
       : fault('The id of a deployment begins with dep_.'),
-  model: (text) => ({ model: text }),
+  model: (text) => storable(text, (model) => ({ model })),
   error_code: (text) => {
     const code = RUN_ERRORS.find((one) => one === text.toUpperCase()) satisfies
       | ErrorCode
@@ -105,6 +106,8 @@ export function readFilters(search: URLSearchParams): Filters {
     read.faults.to = 'The end is not after the start.';
     delete read.filter.to;
   }
+  const fixed = (['date', 'from', 'to'] as const).find((name) => read.filter[name]);
+  if (read.values.range && fixed) read.faults.range ??= `A range does not go with ${fixed}.`;
   return read;
 }
 
@@ -131,7 +134,7 @@ export function runAddress(id: string, search: URLSearchParams): string {
 /** The filter with the start of the period that ends now. */
 export function filterAt({ filter, values, faults }: Filters, now: number): RunFilter {
   const range = faults.range ? undefined : RANGES[values.range ?? ''];
-  if (!range || filter.from || filter.to || filter.date) return filter;
+  if (!range) return filter;
   return { ...filter, from: new Date(now - range.hours * 3_600_000).toISOString() };
 }
 
@@ -139,23 +142,20 @@ function fault(text: string): { fault: string } {
   return { fault: text };
 }
 
-/** Reads the name of one of several values, in lower case as REST has it. */
+/** Reads a text that the server can store. */
+function storable(text: string, toFilter: (text: string) => RunFilter): Reading {
+  return text.isWellFormed() && !text.includes('\u0000')
+    ? toFilter(text)
+    : fault('The value has U+0000 or half of a surrogate pair.');
+}
+
 function oneOf<Name extends string>(
   text: string,
   all: Record<Name, unknown>,
   toFilter: (name: Name) => RunFilter,
 ): Reading {
-  const isName = (name: string): name is Name => Object.hasOwn(all, name);
-  const name = text.toUpperCase();
-  return isName(name) ? toFilter(name) : fault(`“${cut(text)}” is none of ${names(all)}.`);
-}
-
-function names(all: object): string {
-  return Object.keys(all).join(', ').toLowerCase();
-}
-
-function cut(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+  const reading = readName(text, all);
+  return 'fault' in reading ? reading : toFilter(reading.name);
 }
 
 function isDay(text: string): boolean {
@@ -171,9 +171,11 @@ function moment(text: string, toFilter: (iso: string) => RunFilter): Reading {
     : fault('The time has a zone, such as 2026-11-21T10:00:00Z, or is a day.');
 }
 
+/** Reads a time of the years 1000 to 9999. The server refuses some others. */
 function toIso(text: string): string | undefined {
   const time = Date.parse(text);
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+  const iso = Number.isNaN(time) ? '' : new Date(time).toISOString();
+  return /^[1-9]\d{3}-/.test(iso) ? iso : undefined;
 }
 
 function count(text: string, toFilter: (number: number) => RunFilter): Reading {

@@ -6,7 +6,7 @@ import type {
   RunKind,
   RunStatus,
 } from '../../operations/console/operations.ts';
-import type { Tone } from '../parts/badge.tsx';
+import type { Tone } from '../parts/tone.ts';
 
 export const STATUSES: Record<RunStatus, { word: string; tone: Tone }> = {
   QUEUED: { word: 'queued', tone: 'warn' },

@@ -8,6 +8,7 @@ import { Choice, Choices } from '../parts/choices.tsx';
 import { CodeBlock, Id } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Fact, Facts } from '../parts/facts.tsx';
+import { Faults } from '../parts/faults.tsx';
 import { SelectField, TextArea, TextField } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Menu, MenuItem } from '../parts/menu.tsx';
@@ -117,6 +118,7 @@ export default function Parts() {
           <Skeleton width="120px" />
         </Group>
         <Group title="Messages">
+          <Faults faults={{ status: '“broken” is none of a, b.' }} effect="It is left out." />
           <Refused problem={PROBLEM} />
           <Failed problem={PROBLEM} onRetry={() => toast('Tried again.')} />
           <Failed problem={REFUSED} onRetry={() => toast('Tried again.')} />

@@ -1,8 +1,9 @@
 import type { Step } from './call.ts';
+import { type Recording, requestIdIn } from './recording.ts';
 import type { ChatEvent } from './stream-chat.ts';
 
-/** Converts an event of a run. */
-export function stepOf(event: ChatEvent): Step {
+/** Converts an event of a run. @param recording the requests that read it, for the request id of a failure. */
+export function stepOf(event: ChatEvent, recording?: Recording): Step {
   switch (event.__typename) {
     case 'RunStarted':
       return { type: 'started', runId: event.runId };
@@ -24,8 +25,10 @@ export function stepOf(event: ChatEvent): Step {
         tokens: event.tokensUsed,
       };
     case 'ChatFailed': {
-      const problem = { code: event.code, message: event.message, details: [] };
-      return { type: 'ended', state: 'failed', latencyMs: event.latencyMs, problem };
+      const { code, message, latencyMs } = event;
+      const requestId = recording && requestIdIn(recording);
+      const problem = { code, message, details: [], requestId };
+      return { type: 'ended', state: 'failed', latencyMs, problem };
     }
   }
 }

@@ -4,7 +4,7 @@ import { noteAway, noteHere } from './connection.ts';
 import { takeFirstResponse } from './first-request.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
 import { isSessionEnd, problemOf } from './problem.ts';
-import { noteSession, noteSessionEnd } from './session.ts';
+import { noteRefusal, noteSession, noteSessionEnd } from './session.ts';
 
 /** The GraphQL client. It sends ids of persisted operations, never texts. */
 export const client = new Client({
@@ -25,11 +25,12 @@ export const client = new Client({
           ...operation,
           query: { ...operation.query, definitions: [] },
         }),
-      onResult({ error }) {
+      onResult({ data, error }) {
         if (error?.networkError && !error.response) return noteAway();
         noteHere();
         if (error && isSessionEnd(problemOf(error))) noteSessionEnd();
-        else noteSession();
+        else if (data) noteSession();
+        else noteRefusal();
       },
     }),
     fetchExchange,

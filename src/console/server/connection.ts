@@ -1,6 +1,6 @@
 import { createStore } from './store.ts';
 
-/** Whether the server answers. While it does not: when it is asked again, in milliseconds since the epoch. */
+/** Whether the server answers. If it does not, the time of the next request, in milliseconds since the epoch. */
 export type Connection = { isAway: false } | { isAway: true; nextTry: number };
 
 const HERE: Connection = { isAway: false };

@@ -14,9 +14,16 @@ export function planName(plan: Plan): string {
 
 /** The scopes of keys, with what each allows. */
 export const SCOPES: { scope: KeyScope; allows: string }[] = [
-  { scope: 'CHAT', allows: 'Send messages and prompts to bots' },
+  {
+    scope: 'CHAT',
+    allows:
+      'Send messages and prompts; follow, cancel and rate runs; change memory; delete conversations; create session tokens',
+  },
   { scope: 'DEPLOY', allows: 'Deploy definitions and read their source' },
-  { scope: 'RUNS', allows: 'Read runs, conversations and statistics' },
+  {
+    scope: 'RUNS',
+    allows: 'Read runs, traces, conversations, memory and statistics; follow, cancel and rate runs',
+  },
   { scope: 'ADMIN', allows: 'Manage bots and keys, read the audit log' },
   { scope: 'OPERATOR', allows: 'Manage all accounts of this server' },
 ];

@@ -8,6 +8,8 @@ export type Problem = {
   message: string;
   /** The server's id of the request, for its log. */
   requestId?: string | undefined;
+  /** The run that failed, if one had started. */
+  runId?: string | undefined;
   /** Seconds after which the request may succeed. */
   retryAfter?: number | undefined;
   /** The problem of each input field, by its path. */
@@ -61,10 +63,11 @@ export function problemOf({ graphQLErrors, response }: CombinedError): Problem {
 /** Converts the error of any answer: its code, its message and its further fields. */
 export function problemIn(fields: Record<string, unknown>, message: string): Problem {
   // REST and the session have the name of their wire format.
-  const { code, retryAfter = fields.retry_after, details, diagnostics } = fields;
+  const { code, retryAfter = fields.retry_after, details, diagnostics, runId } = fields;
   return {
     code: typeof code === 'string' ? code.toUpperCase() : 'INTERNAL_ERROR',
     message,
+    runId: typeof runId === 'string' ? runId : undefined,
     retryAfter: typeof retryAfter === 'number' ? retryAfter : undefined,
     details: Array.isArray(details) ? details.filter(isDetail) : [],
     ...(Array.isArray(diagnostics) && { diagnostics: diagnostics.filter(isDefinitionProblem) }),
@@ -84,7 +87,8 @@ export async function problemFrom(response: Response): Promise<Problem> {
   const { extensions, ...fields } = isRecord(found) ? found : {};
   const message = typeof fields.message === 'string' ? fields.message : response.statusText;
   const problem = problemIn(isRecord(extensions) ? extensions : fields, message);
-  return { ...problem, requestId: headerOf(response) };
+  const runId = problem.runId ?? response.headers.get('x-run-id') ?? undefined;
+  return { ...problem, runId, requestId: headerOf(response) };
 }
 
 function headerOf({ headers }: Response): string | undefined {

@@ -1,3 +1,4 @@
+import { serverNow } from './clock.ts';
 import { createStore, type Store } from './store.ts';
 
 export type Header = [name: string, value: string];
@@ -15,7 +16,7 @@ export type Exchange = {
   url: string;
   headers: Header[];
   body: string;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by the server's clock. */
   sentAt: number;
   response?: { status: number; headers: Header[]; ms: number };
   parts: Part[];
@@ -60,7 +61,7 @@ export function createRecording(): Recording {
         url: new URL(String(input), location.href).href,
         headers: [...new Headers(init?.headers)].map(readable),
         body: typeof init?.body === 'string' ? init.body : '',
-        sentAt: Date.now(),
+        sentAt: serverNow(),
         parts: [],
         bytes: 0,
       };
@@ -98,6 +99,12 @@ export function createRecording(): Recording {
       return new Response(body, { status, statusText, headers });
     },
   };
+}
+
+/** The server's id of the last request, once its response has begun. */
+export function requestIdIn({ exchanges }: Pick<Recording, 'exchanges'>): string | undefined {
+  const headers = new Headers(exchanges.at(-1)?.response?.headers);
+  return headers.get('x-request-id') ?? undefined;
 }
 
 /** A header as people read it: its bytes as UTF-8, and without the secret of an API key. */

@@ -2,38 +2,70 @@ import { CreateTemporaryKey, RevokeTemporaryKey } from '../../operations/console
 import { serverNow } from './clock.ts';
 import { type Answer, mutate } from './operations.ts';
 import type { Problem } from './problem.ts';
-import { createStore } from './store.ts';
+import { createStore, useStore } from './store.ts';
 
-/** The API key that this tab sends REST requests with. Only the tab's memory holds it, so a reload forgets it. */
+/** An API key that this tab sends REST requests with. Only the tab's memory holds it, so a reload forgets it. */
 export type RestKey = {
   secret: string;
-  /** Present if the console created the key. */
-  created?: { id: string; expiresAt: string };
+  /** Present if the console created the key. It may only chat with one bot, until it expires. */
+  created?: { id: string; botId: string; expiresAt: string };
 };
 
-export const restKey = createStore<RestKey | undefined>(undefined);
+const held = createStore<readonly RestKey[]>([]);
 
-const LIFETIME_MS = 3_600_000;
+/** How long a created key is valid. */
+export const KEY_LIFETIME_MS = 3_600_000;
+
+/** The key for a bot: the one that was created for it, else the typed one. */
+export function restKeyFor(botId: string): RestKey | undefined {
+  return keyIn(held.get(), botId);
+}
+
+export function useRestKey(botId: string): RestKey | undefined {
+  return keyIn(useStore(held), botId);
+}
+
+function keyIn(keys: readonly RestKey[], botId: string): RestKey | undefined {
+  const ofBot = keys.find(({ created }) => created?.botId === botId && isValid(created));
+  return ofBot ?? keys.find(({ created }) => !created);
+}
+
+function isValid({ expiresAt }: NonNullable<RestKey['created']>): boolean {
+  return Date.parse(expiresAt) > serverNow();
+}
+
+/** Holds a typed key, for every bot. */
+export function holdTypedKey(secret: string): void {
+  held.set([...held.get().filter(({ created }) => created), { secret }]);
+}
 
 /** Creates a key that may only chat with one bot, for an hour. @returns the problem if that failed. */
 export async function createRestKey(botId: string): Promise<Problem | undefined> {
-  const expiresAt = new Date(serverNow() + LIFETIME_MS).toISOString();
+  const expiresAt = new Date(serverNow() + KEY_LIFETIME_MS).toISOString();
   const answer = await mutate(
     CreateTemporaryKey,
     { input: { name: 'Playground, 1 hour', scopes: ['CHAT'], botIds: [botId], expiresAt } },
     ['ApiKey'],
   );
-  const created = answer.data?.createApiKey;
-  if (created)
-    restKey.set({ secret: created.secret, created: { id: created.apiKey.id, expiresAt } });
+  const made = answer.data?.createApiKey;
+  if (made) {
+    const created = { id: made.apiKey.id, botId, expiresAt };
+    const others = held.get().filter((key) => key.created?.botId !== botId);
+    held.set([...others, { secret: made.secret, created }]);
+  }
   return answer.problem;
 }
 
-/** Forgets the key, and revokes it if the console created it. @returns the problem if that failed. */
-export async function forgetRestKey(): Promise<Problem | undefined> {
-  const id = restKey.get()?.created?.id;
-  restKey.set(undefined);
-  if (!id) return undefined;
+/** Forgets a key. */
+export function dropRestKey(key: RestKey): void {
+  held.set(held.get().filter((other) => other !== key));
+}
+
+/** Forgets a key, and revokes it if the console created it. @returns the problem if that failed. */
+export async function forgetRestKey(key: RestKey): Promise<Problem | undefined> {
+  dropRestKey(key);
+  if (!key.created) return undefined;
+  const { id } = key.created;
   const { problem }: Answer<unknown> = await mutate(RevokeTemporaryKey, { id }, ['ApiKey']);
   return problem;
 }

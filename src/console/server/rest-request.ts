@@ -25,6 +25,12 @@ export function restRequest(call: Call): RestRequest {
   };
 }
 
+/** The options of a request with an API key in place of the session's cookie. */
+export function withKey(secret: string, headers: [name: string, value: string][] = []) {
+  const authorization: [string, string] = ['Authorization', `Bearer ${secret}`];
+  return { headers: [authorization, ...headers], credentials: 'omit' } satisfies RequestInit;
+}
+
 /** A header's value for `fetch`, which takes only Latin-1: each character is a byte of the value in UTF-8. */
 export function asHeaderValue(value: string): string {
   return String.fromCharCode(...new TextEncoder().encode(value));

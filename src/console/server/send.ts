@@ -1,26 +1,44 @@
+import { StopRun } from '../../operations/console/operations.ts';
 import type { Call, Step } from './call.ts';
 import { stepOf } from './chat-step.ts';
+import { mutate } from './operations.ts';
+import type { Problem } from './problem.ts';
 import { sendByRest } from './rest-chat.ts';
-import { followRun, type Reading, streamChat } from './stream-chat.ts';
+import { restKeyFor } from './rest-key.ts';
+import { cancelByRest } from './rest-run.ts';
+import { type Reading, streamChat } from './stream-chat.ts';
 import { askWhole } from './whole-chat.ts';
 
-/**
- * Sends a message by the protocol of its call, and reads the reply. A REST stream that is cut is read to its end by the
- * events of its run.
- *
- * @throws ChatProblem
- */
-export async function* send(call: Call, reading: Reading): AsyncGenerator<Step, void> {
+/** A message on its way. */
+export type Sending = {
+  /** The steps of the reply. @throws ChatProblem */
+  steps: AsyncGenerator<Step, void>;
+  /** Cancels the run, with the key that started it. @returns the problem if that failed. */
+  cancel(runId: string): Promise<Problem | undefined>;
+};
+
+/** Sends a message by the protocol of its call, once its steps are read. */
+export function send(call: Call, reading: Reading): Sending {
   const { botId, message, sessionId, environment, context, onBusy, idempotencyKey } = call;
-  const input = { message, sessionId, environment, context, onBusy, idempotencyKey };
   if (call.protocol === 'rest') {
-    const unfinished = yield* sendByRest(call, reading);
-    if (!unfinished) return;
-    for await (const event of followRun(unfinished.runId, reading)) yield stepOf(event);
-  } else if (call.isStreamed) {
-    for await (const event of streamChat({ botId, input, ...call.draft }, reading))
-      yield stepOf(event);
-  } else {
-    yield* askWhole({ botId, input }, reading);
+    const secret = restKeyFor(botId)?.secret;
+    return {
+      steps: sendByRest(call, secret, reading),
+      cancel: async (runId) => (secret ? cancelByRest({ botId, runId, secret }) : undefined),
+    };
   }
+  const input = { message, sessionId, environment, context, onBusy, idempotencyKey };
+  return {
+    steps: call.isStreamed
+      ? stepsOfStream(streamChat({ botId, input, ...call.draft }, reading), reading)
+      : askWhole({ botId, input }, reading),
+    cancel: async (runId) => (await mutate(StopRun, { id: runId })).problem,
+  };
+}
+
+async function* stepsOfStream(
+  events: ReturnType<typeof streamChat>,
+  { recording }: Reading,
+): AsyncGenerator<Step, void> {
+  for await (const event of events) yield stepOf(event, recording);
 }

@@ -3,8 +3,8 @@ import { AWAY, type Problem, problemFrom } from './problem.ts';
 import { createStore } from './store.ts';
 
 /**
- * Whether the browser has a session: `unknown` until the first answer, `ended` after one that had worked, `blocked` if the
- * browser did not keep the cookie of a new one.
+ * Whether the browser has a session: `unknown` until the first answer, `none` while no answer has proved one, `ended`
+ * after one that had worked, `blocked` if the browser did not keep the cookie of a new one.
  */
 export const session = createStore<'unknown' | 'none' | 'open' | 'ended' | 'blocked'>('unknown');
 
@@ -15,6 +15,11 @@ let isUnused = false;
 export function noteSession(): void {
   isUnused = false;
   session.set('open');
+}
+
+/** Notes an answer that does not tell whether the browser has a session, such as that of a rate limit or a proxy. */
+export function noteRefusal(): void {
+  if (session.get() === 'unknown') session.set('none');
 }
 
 /** Notes that the server refused the session. */

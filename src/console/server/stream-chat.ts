@@ -9,7 +9,7 @@ import type { Persisted } from '../../operations/console/persisted.ts';
 import { noteAway, noteHere, untilHere } from './connection.ts';
 import { CONSOLE_HEADERS } from './headers.ts';
 import { AWAY, isSessionEnd, type Problem, problemFrom, problemIn } from './problem.ts';
-import type { Recording } from './recording.ts';
+import { type Recording, requestIdIn } from './recording.ts';
 import { withResponseEnd } from './response-end.ts';
 import { noteSessionEnd } from './session.ts';
 
@@ -34,13 +34,22 @@ export type Position = { runId: string; seq: number };
 export type Reading = {
   signal: AbortSignal;
   recording: Recording;
-  /** Authenticate each request. Default: the headers of the console, which has a cookie. */
-  headers?: (() => Promise<Record<string, string>>) | undefined;
+  /** Default: the cookie of the console. */
+  access?: Access | undefined;
+};
+
+/** Access by a token. */
+export type Access = {
+  /** Authenticate a request. @throws ChatProblem */
+  headers(): Promise<Record<string, string>>;
+  /** Gets another token for the next request. */
+  renew(): void;
 };
 
 /**
  * Sends a message and reads the events of its run until the last one. After a lost connection, resumes after the last
- * event received once the server responds: the run continues without its reader.
+ * event received once the server responds: the run continues without its reader. After an expired token, resumes with
+ * another one.
  *
  * @throws ChatProblem
  */
@@ -66,11 +75,13 @@ export function followRun(runId: string, reading: Reading): AsyncGenerator<ChatE
 type Source = AsyncIterableIterator<unknown>;
 
 async function* readOn(
-  { signal, recording }: Reading,
+  { signal, recording, access }: Reading,
   open: (position?: Position) => Source,
 ): AsyncGenerator<ChatEvent, void> {
   let position: Position | undefined;
   let isOver = false;
+  /** Whether there was no event since another token was got. */
+  let isRenewed = false;
   while (!signal.aborted && !isOver) {
     const source = open(position);
     const stop = () => void source.return?.();
@@ -80,11 +91,17 @@ async function* readOn(
         const runId = event.__typename === 'RunStarted' ? event.runId : position?.runId;
         if (runId) position = { runId, seq: event.seq };
         isOver ||= LAST.includes(event.__typename);
+        isRenewed = false;
         yield event;
       }
     } catch (error) {
-      if (error instanceof ChatProblem || hasResponse(error) || !position)
-        throw await chatProblem(error);
+      if (error instanceof ChatProblem || hasResponse(error) || !position) {
+        const failure = await chatProblem(error);
+        if (!access || isRenewed || !isSessionEnd(failure.problem)) throw failure;
+        isRenewed = true;
+        access.renew();
+        continue;
+      }
     } finally {
       signal.removeEventListener('abort', stop);
       stop();
@@ -99,13 +116,13 @@ type Result = { data?: { event: ChatEvent } | null | undefined; errors?: readonl
 type GraphQLFault = { message: string; extensions?: Record<string, unknown> };
 
 function subscribe<Variables extends Record<string, unknown>>(
-  { recording, headers = async () => CONSOLE_HEADERS }: Reading,
+  { recording, access }: Reading,
   { documentId }: Persisted<{ event: ChatEvent }, Variables>,
   variables: Variables,
 ): Source {
   const client = createClient({
     url: '/graphql/stream',
-    headers,
+    headers: access?.headers ?? CONSOLE_HEADERS,
     retryAttempts: 0,
     fetchFn: withResponseEnd(recording.fetch),
   });
@@ -115,14 +132,13 @@ function subscribe<Variables extends Record<string, unknown>>(
 
 async function* readEvents(
   source: AsyncIterable<unknown>,
-  { exchanges }: Recording,
+  recording: Recording,
 ): AsyncGenerator<ChatEvent, void> {
   for await (const value of source) {
     const { data, errors: [fault] = [] } = value as Result;
     noteHere();
     if (fault) {
-      const headers = new Headers(exchanges.at(-1)?.response?.headers);
-      const requestId = headers.get('x-request-id') ?? undefined;
+      const requestId = requestIdIn(recording);
       throw new ChatProblem({ ...problemIn(fault.extensions ?? {}, fault.message), requestId });
     }
     if (data) yield data.event;

@@ -26,3 +26,10 @@ export function useScope(scope: KeyScope): boolean {
 export function lacks(scope: KeyScope): string {
   return `Your key lacks the scope ${scope.toLowerCase()}.`;
 }
+
+/** Why the signed-in key cannot create bots; `undefined` if it can. */
+export function useNewBotRefusal(): string | undefined {
+  const { scopes, bots } = useViewer().apiKey;
+  if (!scopes.includes('ADMIN')) return lacks('ADMIN');
+  return bots ? 'Your key is restricted to some bots and cannot create new ones.' : undefined;
+}

@@ -1,7 +1,7 @@
 import { STYLES } from './styles.ts';
 
 /** A message of the conversation, for the page around the widget. */
-type ChatMessage = { role: 'user' | 'assistant'; text: string; runId: string | undefined };
+type ChatMessage = { role: 'user' | 'assistant'; text: string; runId: string };
 type Listener = (message: ChatMessage) => void;
 
 /** The widget's interface for the page: `window.parley`. */

@@ -126,6 +126,7 @@ fragment RunningDeployment on Deployment {
   version
   status
   message
+  keyId
   createdAt
   deployedAt
   channels
@@ -401,6 +402,7 @@ fragment RunningDeployment on Deployment {
   version
   status
   message
+  keyId
   createdAt
   deployedAt
   channels
@@ -948,6 +950,41 @@ fragment ListedRun on Run {
     rating
   }
 }`,
+  `query RunsById($ids: [ID!]!) {
+  nodes(ids: $ids) {
+    __typename
+    ... on Run {
+      ...ListedRun
+    }
+  }
+}
+
+fragment ListedRun on Run {
+  id
+  status
+  kind
+  channel
+  environment
+  createdAt
+  user
+  inputExcerpt
+  responseExcerpt
+  latencyMs
+  tokensUsed
+  model
+  error {
+    __typename
+    code
+  }
+  deployment {
+    __typename
+    id
+  }
+  feedback {
+    __typename
+    rating
+  }
+}`,
   `subscription RunChanges($botId: ID!, $filter: RunFilter) {
   run: runChanged(botId: $botId, filter: $filter) {
     __typename
@@ -1315,6 +1352,7 @@ fragment GivenFeedback on Feedback {
             id
             role
             text
+            createdAt
           }
         }
         pageInfo {

@@ -52,7 +52,7 @@ export type AuditFilter = {
   botId?: string | null | undefined;
   /** Returns only entries at or after this time. */
   from?: string | null | undefined;
-  /** Returns only what this API key did. */
+  /** Returns only entries of this API key. */
   keyId?: string | null | undefined;
   /** Returns only entries before this time. */
   to?: string | null | undefined;
@@ -174,7 +174,7 @@ export type ErrorCode =
   | 'BOT_NOT_DEPLOYED'
   /** The bot does not exist. */
   | 'BOT_NOT_FOUND'
-  /** The definition has errors. The answer to a chat with such a draft, with `diagnostics`, and over REST to a deploy with `strict`. */
+  /** The definition has errors. A chat with a draft returns it with `diagnostics`; a REST deploy returns it with `strict`. */
   | 'DEFINITION_INVALID'
   /** The deployment failed, or is in the wrong environment. */
   | 'DEPLOYMENT_NOT_DEPLOYABLE'
@@ -229,13 +229,13 @@ export type FeedbackRating =
 export type KeyScope =
   /** Manage the bots and API keys of the account, and read its audit log. */
   | 'ADMIN'
-  /** Send messages and prompts to bots. */
+  /** Send messages and prompts; follow, cancel and rate runs; change memory; delete conversations; create session tokens. */
   | 'CHAT'
   /** Deploy definitions and read their source. */
   | 'DEPLOY'
   /** Create, change, suspend and delete accounts. */
   | 'OPERATOR'
-  /** Read runs and their traces. */
+  /** Read runs, traces, conversations, memory and statistics; follow, cancel and rate runs. */
   | 'RUNS';
 
 /** Author of a message. */
@@ -283,7 +283,7 @@ export type PromptRole =
   /** A message of the user. */
   | 'USER';
 
-/** The step of a run that added a part to the prompt. Spans of the trace have the same names. */
+/** The step that added a part to the prompt. The spans of the trace are `load_history`, `inject_memory`, `merge_context` and `send_to_model` (CALL_MODEL). */
 export type PromptStep =
   /** Call model: the prompt of the definition, and the message. */
   | 'CALL_MODEL'
@@ -451,9 +451,9 @@ export type BotsQueryVariables = Exact<{
 }>;
 
 
-export type BotsQuery = { bots: { __typename: 'BotConnection', edges: Array<{ __typename: 'BotEdge', node: { __typename: 'Bot', id: string, name: string, createdAt: string, production: { __typename: 'Deployment', id: string, version: number | null, status: DeploymentStatus, message: string | null, createdAt: string, deployedAt: string | null, channels: Array<Channel> } | null, staging: { __typename: 'Deployment', id: string, version: number | null, status: DeploymentStatus, message: string | null, createdAt: string, deployedAt: string | null, channels: Array<Channel> } | null } }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null } } };
+export type BotsQuery = { bots: { __typename: 'BotConnection', edges: Array<{ __typename: 'BotEdge', node: { __typename: 'Bot', id: string, name: string, createdAt: string, production: { __typename: 'Deployment', id: string, version: number | null, status: DeploymentStatus, message: string | null, keyId: string | null, createdAt: string, deployedAt: string | null, channels: Array<Channel> } | null, staging: { __typename: 'Deployment', id: string, version: number | null, status: DeploymentStatus, message: string | null, keyId: string | null, createdAt: string, deployedAt: string | null, channels: Array<Channel> } | null } }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null } } };
 
-export type RunningDeploymentFragment = { id: string, version: number | null, status: DeploymentStatus, message: string | null, createdAt: string, deployedAt: string | null, channels: Array<Channel> };
+export type RunningDeploymentFragment = { id: string, version: number | null, status: DeploymentStatus, message: string | null, keyId: string | null, createdAt: string, deployedAt: string | null, channels: Array<Channel> };
 
 export type BotExistsQueryVariables = Exact<{
   id: string;
@@ -600,7 +600,7 @@ export type BotQueryVariables = Exact<{
 }>;
 
 
-export type BotQuery = { bot: { __typename: 'Bot', id: string, name: string, production: { __typename: 'Deployment', id: string, version: number | null, status: DeploymentStatus, message: string | null, createdAt: string, deployedAt: string | null, channels: Array<Channel> } | null, staging: { __typename: 'Deployment', id: string, version: number | null, status: DeploymentStatus, message: string | null, createdAt: string, deployedAt: string | null, channels: Array<Channel> } | null } | null };
+export type BotQuery = { bot: { __typename: 'Bot', id: string, name: string, production: { __typename: 'Deployment', id: string, version: number | null, status: DeploymentStatus, message: string | null, keyId: string | null, createdAt: string, deployedAt: string | null, channels: Array<Channel> } | null, staging: { __typename: 'Deployment', id: string, version: number | null, status: DeploymentStatus, message: string | null, keyId: string | null, createdAt: string, deployedAt: string | null, channels: Array<Channel> } | null } | null };
 
 export type RunningQueryVariables = Exact<{
   botId: string;
@@ -811,6 +811,20 @@ export type RunsQueryVariables = Exact<{
 
 export type RunsQuery = { runs: { __typename: 'RunConnection', edges: Array<{ __typename: 'RunEdge', node: { __typename: 'Run', id: string, status: RunStatus, kind: RunKind, channel: Channel, environment: Environment, createdAt: string, user: string | null, inputExcerpt: string, responseExcerpt: string | null, latencyMs: number | null, tokensUsed: number, model: string | null, error: { __typename: 'RunError', code: ErrorCode } | null, deployment: { __typename: 'Deployment', id: string } | null, feedback: Array<{ __typename: 'Feedback', rating: FeedbackRating }> } }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null } } };
 
+export type RunsByIdQueryVariables = Exact<{
+  ids: Array<string> | string;
+}>;
+
+
+export type RunsByIdQuery = { nodes: Array<
+    | { __typename: 'Account' }
+    | { __typename: 'ApiKey' }
+    | { __typename: 'Bot' }
+    | { __typename: 'Deployment' }
+    | { __typename: 'Run', id: string, status: RunStatus, kind: RunKind, channel: Channel, environment: Environment, createdAt: string, user: string | null, inputExcerpt: string, responseExcerpt: string | null, latencyMs: number | null, tokensUsed: number, model: string | null, error: { __typename: 'RunError', code: ErrorCode } | null, deployment: { __typename: 'Deployment', id: string } | null, feedback: Array<{ __typename: 'Feedback', rating: FeedbackRating }> }
+    | { __typename: 'Session' }
+   | null> };
+
 export type RunChangesSubscriptionVariables = Exact<{
   botId: string;
   filter?: RunFilter | null | undefined;
@@ -945,7 +959,7 @@ export type VisitHistoryQueryVariables = Exact<{
 }>;
 
 
-export type VisitHistoryQuery = { bot: { __typename: 'Bot', session: { __typename: 'Session', sessionId: string, messages: { __typename: 'MessageConnection', edges: Array<{ __typename: 'MessageEdge', node: { __typename: 'Message', id: string, role: MessageRole, text: string } }>, pageInfo: { __typename: 'PageInfo', hasPreviousPage: boolean, startCursor: string | null } } } | null } | null };
+export type VisitHistoryQuery = { bot: { __typename: 'Bot', session: { __typename: 'Session', sessionId: string, messages: { __typename: 'MessageConnection', edges: Array<{ __typename: 'MessageEdge', node: { __typename: 'Message', id: string, role: MessageRole, text: string, createdAt: string } }>, pageInfo: { __typename: 'PageInfo', hasPreviousPage: boolean, startCursor: string | null } } } | null } | null };
 
 export type VisitSessionQueryVariables = Exact<{
   botId: string;
@@ -999,7 +1013,7 @@ export const Server = /* @__PURE__ */ persisted<ServerQuery, ServerQueryVariable
 
 export const Bots = /* @__PURE__ */ persisted<BotsQuery, BotsQueryVariables>(
   OperationTypeNode.QUERY,
-  'sha256:d00ead933cd33fd720b4b267245cdb1c9b3d22fafecc2cc217c82e6780dfd6cb',
+  'sha256:c5e3bbe31b697c0d97135acac19c572ce604567a4476031b4a109ba2c2a1afcc',
 );
 
 export const BotExists = /* @__PURE__ */ persisted<BotExistsQuery, BotExistsQueryVariables>(
@@ -1064,7 +1078,7 @@ export const StopRun = /* @__PURE__ */ persisted<StopRunMutation, StopRunMutatio
 
 export const Bot = /* @__PURE__ */ persisted<BotQuery, BotQueryVariables>(
   OperationTypeNode.QUERY,
-  'sha256:e52802b1f0ac299253b8057c361b01e1e5650be4c2756af673464e24e50f8c49',
+  'sha256:1afac1a900c697208afa65b9dd38928fd93487a827d5321bce916fecd20fdd41',
 );
 
 export const Running = /* @__PURE__ */ persisted<RunningQuery, RunningQueryVariables>(
@@ -1182,6 +1196,11 @@ export const Runs = /* @__PURE__ */ persisted<RunsQuery, RunsQueryVariables>(
   'sha256:c467717cf3d6d16ef4e46c8246d01004d53ba2eab06d899f37b3e83591b570a8',
 );
 
+export const RunsById = /* @__PURE__ */ persisted<RunsByIdQuery, RunsByIdQueryVariables>(
+  OperationTypeNode.QUERY,
+  'sha256:af66f5add563ecff16f1ac58d21adf8a5be20c75b1427c7aea847109202660cd',
+);
+
 export const RunChanges = /* @__PURE__ */ persisted<RunChangesSubscription, RunChangesSubscriptionVariables>(
   OperationTypeNode.SUBSCRIPTION,
   'sha256:abeae4d0cff4297d4592323e30e87b61746e740e09dae9ce21cfae4836dd29b7',
@@ -1254,7 +1273,7 @@ export const ForgetSession = /* @__PURE__ */ persisted<ForgetSessionMutation, Fo
 
 export const VisitHistory = /* @__PURE__ */ persisted<VisitHistoryQuery, VisitHistoryQueryVariables>(
   OperationTypeNode.QUERY,
-  'sha256:d3bb1800a9654fb11feb8da2604348f34e6ecea8d0fac16ef04a8a485c02080c',
+  'sha256:11b4c2a16934dee54ba102772bde89af957618c28821741920c7acf0b0692d92',
 );
 
 export const VisitSession = /* @__PURE__ */ persisted<VisitSessionQuery, VisitSessionQueryVariables>(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type DiffItem,
   foldRows,
-  MOST_ROWS,
+  MAX_ROWS,
   openFold,
   rowsOf,
 } from '../../../src/console/diff/rows.ts';
@@ -62,7 +62,7 @@ describe('the rows of a diff', () => {
   test('show the first 300 lines of a long change, and 300 more at each opening', () => {
     const rows = rowsIn([], numbered(800));
     const first = foldRows(rows, new Set());
-    expect(first).toHaveLength(MOST_ROWS + 1);
+    expect(first).toHaveLength(MAX_ROWS + 1);
     expect(folds(first)).toEqual([[300, 500, false]]);
     const opened = openFold(new Set(), 300, 500);
     expect(folds(foldRows(rows, opened))).toEqual([[600, 200, false]]);

@@ -19,8 +19,8 @@ export type Command = {
 export type Group = { heading: string; commands: Command[] };
 
 /** Recent commands at the top, and results at most. */
-const MOST_RECENT = 5;
-const MOST_FOUND = 50;
+const MAX_RECENT = 5;
+const MAX_FOUND = 50;
 
 /**
  * Finds the commands for a text. Its letters need to occur in order only. Without a text it returns the recent commands,
@@ -35,12 +35,12 @@ export function findCommands(commands: Command[], text: string, recent: string[]
     keys: ['label', 'detail', ({ group, label, words = '' }) => `${group} ${label} ${words}`],
     baseSort: (one, other) => ageOf(one.item) - ageOf(other.item) || one.index - other.index,
   });
-  return found.length > 0 ? [{ heading: 'Found', commands: found.slice(0, MOST_FOUND) }] : [];
+  return found.length > 0 ? [{ heading: 'Found', commands: found.slice(0, MAX_FOUND) }] : [];
 }
 
 function grouped(commands: Command[], recent: string[]): Group[] {
   const known = recent.flatMap((id) => commands.find((command) => command.id === id) ?? []);
-  const first = known.slice(0, MOST_RECENT);
+  const first = known.slice(0, MAX_RECENT);
   const others = commands.filter((command) => !first.includes(command));
   return [
     ...(first.length > 0 ? [{ heading: 'Recent', commands: first }] : []),

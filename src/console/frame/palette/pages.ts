@@ -6,6 +6,8 @@ export type Page = Pick<Command, 'group' | 'icon' | 'label' | 'words'> & {
   href: string;
   /** Without this scope the palette does not offer it. */
   needs?: KeyScope;
+  /** The palette does not offer it to a key that is restricted to some bots. */
+  needsEveryBot?: true;
   isOutside?: true;
 };
 
@@ -18,6 +20,7 @@ export const PAGES: Page[] = [
     href: '/bots/new',
     words: 'create',
     needs: 'ADMIN',
+    needsEveryBot: true,
   },
   { group: 'Settings', icon: 'user', label: 'Account', href: '/settings', words: 'plan limits' },
   {

@@ -18,7 +18,7 @@ export function useCommands(text: string): { commands: Command[]; note: string |
   const [location, navigate] = useLocation();
   const ofRun = useStore(shownBot);
   const [, shown = ofRun] = /^\/bots\/([^/]+)\/./.exec(location) ?? [];
-  const { scopes } = useViewer().apiKey;
+  const { apiKey } = useViewer();
   const { bots = [], problem } = useBotNames(RUN_ID.test(text) ? '' : text);
   const run = useRun(text);
   const commands = useMemo(() => {
@@ -44,7 +44,10 @@ export function useCommands(text: string): { commands: Command[]; note: string |
       };
     };
     const ofBot = shown ? PLACES.map((place) => openPlace(shown, place)) : [];
-    const pages = PAGES.filter(({ needs }) => !needs || scopes.includes(needs));
+    const pages = PAGES.filter(
+      ({ needs, needsEveryBot }) =>
+        (!needs || apiKey.scopes.includes(needs)) && (!needsEveryBot || apiKey.bots === null),
+    );
     return [
       ...(run.bot ? [openRun(text, run.bot.name)] : []),
       ...(run.bot ? [open(run.bot.id, `${run.bot.name}, the bot of this run`, text)] : []),
@@ -59,7 +62,7 @@ export function useCommands(text: string): { commands: Command[]; note: string |
       ),
       ...ACTIONS,
     ];
-  }, [bots, run.bot, text, shown, scopes, navigate]);
+  }, [bots, run.bot, text, shown, apiKey, navigate]);
   return { commands, note: run.note ?? problem?.message };
 }
 

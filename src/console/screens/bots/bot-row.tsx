@@ -3,6 +3,7 @@ import type {
   BotsQuery,
   RunningDeploymentFragment,
 } from '../../../operations/console/operations.ts';
+import { KeyName } from '../../deploy/key-name.tsx';
 import { versionName } from '../../deploy/version.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Id } from '../../parts/copy.tsx';
@@ -76,7 +77,7 @@ function Running({
   deployment: RunningDeploymentFragment | null;
 }) {
   if (!deployment) return <span className="faint">not deployed</span>;
-  const { status, message, deployedAt, createdAt } = deployment;
+  const { status, message, keyId, deployedAt, createdAt } = deployment;
   return (
     <div className="bot-deployment">
       <Badge tone={status === 'PENDING' ? 'live' : 'good'}>
@@ -89,6 +90,9 @@ function Running({
           {message}
         </span>
       )}
+      <span className="faint cut">
+        <KeyName id={keyId} />
+      </span>
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Empty } from '../../parts/state.tsx';
 import { MissingRows, MoreRow, type OnMore, Pages, WholeRow } from '../../parts/table.tsx';
 import { useServerQuery } from '../../server/operations.ts';
-import { lacks, useScope } from '../../server/viewer.ts';
+import { useNewBotRefusal } from '../../server/viewer.ts';
 import { BotRow, type ListedBot } from './bot-row.tsx';
 import './bots.css';
 import { DeleteBotDialog } from './delete-bot.tsx';
@@ -19,19 +19,19 @@ const COLUMNS = 8;
 
 /** The list of the account's bots: what runs where, and how the last day went. */
 export function Bots() {
-  const mayCreate = useScope('ADMIN');
+  const refusal = useNewBotRefusal();
   return (
     <Screen
       title="Bots"
       actions={
-        mayCreate ? (
+        refusal ? (
+          <Button look="primary" icon="plus" unavailable={refusal}>
+            New bot
+          </Button>
+        ) : (
           <ButtonLink href="/bots/new" look="primary" icon="plus">
             New bot
           </ButtonLink>
-        ) : (
-          <Button look="primary" icon="plus" unavailable={lacks('ADMIN')}>
-            New bot
-          </Button>
         )
       }
     >
@@ -122,19 +122,19 @@ function BotPage({
 }
 
 function NoBots() {
-  const mayCreate = useScope('ADMIN');
+  const refusal = useNewBotRefusal();
   return (
     <Empty title="Make your first bot">
       <p>
         Name it, give it a definition, and talk to it. An example definition is ready, so it takes
         less than a minute.
       </p>
-      {mayCreate ? (
+      {refusal ? (
+        <p>{refusal} Ask the owner of the account for a bot.</p>
+      ) : (
         <ButtonLink href="/bots/new" look="primary" icon="plus">
           New bot
         </ButtonLink>
-      ) : (
-        <p>{lacks('ADMIN')} Ask the owner of the account for a bot.</p>
       )}
     </Empty>
   );

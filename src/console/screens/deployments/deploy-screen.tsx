@@ -3,18 +3,20 @@ import { useSearchParams } from 'wouter';
 import { DeployPanel } from '../../deploy/deploy-panel.tsx';
 import { useRunning } from '../../deploy/use-running.ts';
 import { ENVIRONMENT_NAMES, versionName } from '../../deploy/version.ts';
+import { environmentIn } from '../../frame/parameter.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Faults } from '../../parts/faults.tsx';
 import { TextArea } from '../../parts/field.tsx';
 import { withParameters } from './filter.ts';
 
 /** Bytes of the longest definition. */
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /** Deploys a definition that is pasted, chosen as a file, or begun from what runs. */
 export function DeployScreen({ botId }: { botId: string }) {
   const [search, setSearch] = useSearchParams();
-  const environment = search.get('environment') === 'staging' ? 'STAGING' : 'PRODUCTION';
+  const { environment = 'PRODUCTION', fault: wrong } = environmentIn(search);
   const [source, setSource] = useState('');
   const [fault, setFault] = useState<string>();
   const { running } = useRunning(botId, environment);
@@ -22,7 +24,7 @@ export function DeployScreen({ botId }: { botId: string }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const choose = async (file: File | undefined) => {
     if (!file) return;
-    if (file.size > MOST_BYTES) return setFault(`${file.name} is over 256 KiB.`);
+    if (file.size > MAX_BYTES) return setFault(`${file.name} is over 256 KiB.`);
     setFault(undefined);
     setSource(await file.text());
   };
@@ -35,6 +37,7 @@ export function DeployScreen({ botId }: { botId: string }) {
         </ButtonLink>
       }
     >
+      <Faults faults={{ environment: wrong }} effect="Production is selected." />
       <div className="deployments">
         <div className="deploy-source">
           <TextArea
@@ -70,21 +73,20 @@ export function DeployScreen({ botId }: { botId: string }) {
             )}
           </div>
         </div>
-        {source.trim() !== '' && (
-          <DeployPanel
-            botId={botId}
-            source={source}
-            environment={environment}
-            onEnvironment={(name) =>
-              setSearch(
-                (before) =>
-                  withParameters(before, { environment: name === 'STAGING' ? 'staging' : '' }),
-                { replace: true },
-              )
-            }
-            onGoTo={({ line }) => selectLine(field.current, line)}
-          />
-        )}
+        <DeployPanel
+          botId={botId}
+          source={source}
+          environment={environment}
+          isShown={source.trim() !== ''}
+          onEnvironment={(name) =>
+            setSearch(
+              (before) =>
+                withParameters(before, { environment: name === 'STAGING' ? 'staging' : '' }),
+              { replace: true },
+            )
+          }
+          onGoTo={({ line }) => selectLine(field.current, line)}
+        />
       </div>
     </Screen>
   );

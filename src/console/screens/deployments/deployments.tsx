@@ -1,6 +1,7 @@
 import { useSearchParams } from 'wouter';
 import { Screen } from '../../frame/screen.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Faults } from '../../parts/faults.tsx';
 import { SelectField } from '../../parts/field.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
@@ -8,7 +9,13 @@ import { lacks, useScope } from '../../server/viewer.ts';
 import './deployments.css';
 import { DeployScreen } from './deploy-screen.tsx';
 import { Entry, OpenedEntry } from './entry.tsx';
-import { type DeploymentFilter, filterIn, STATUS_NAMES, withParameters } from './filter.ts';
+import {
+  type DeploymentFilter,
+  type Filters,
+  readFilters,
+  STATUS_NAMES,
+  withParameters,
+} from './filter.ts';
 import { useDeployments } from './use-deployments.ts';
 
 /** The deployments of a bot as a timeline. The address has the filter and the open deployment. */
@@ -16,7 +23,8 @@ export default function Deployments({ botId, opened }: { botId: string; opened?:
   const [search] = useSearchParams();
   const mayDeploy = useScope('DEPLOY');
   if (opened === 'new') return <DeployScreen botId={botId} />;
-  const filter = filterIn(search);
+  const filters = readFilters(search);
+  const { filter } = filters;
   return (
     <Screen
       title="Deployments"
@@ -33,7 +41,7 @@ export default function Deployments({ botId, opened }: { botId: string; opened?:
       }
     >
       <div className="deployments">
-        <Filters filter={filter} />
+        <FilterBar filters={filters} />
         <Timeline
           key={`${filter.environment} ${filter.status}`}
           botId={botId}
@@ -51,7 +59,7 @@ const ENVIRONMENTS = [
   { name: 'staging', label: 'Staging' },
 ];
 
-function Filters({ filter: { environment, status } }: { filter: DeploymentFilter }) {
+function FilterBar({ filters: { filter, faults, status } }: { filters: Filters }) {
   const [, setSearch] = useSearchParams();
   const change = (parameters: Record<string, string>) =>
     setSearch((before) => withParameters(before, parameters));
@@ -60,19 +68,23 @@ function Filters({ filter: { environment, status } }: { filter: DeploymentFilter
       <Segments
         label="Environment"
         options={ENVIRONMENTS}
-        current={environment?.toLowerCase() ?? ''}
+        current={filter.environment?.toLowerCase() ?? ''}
+        isWrong={faults.environment !== undefined}
         onChange={(name) => change({ environment: name })}
       />
       <SelectField
         label="Status"
-        value={status ? STATUS_NAMES[status] : ''}
+        value={filter.status ? STATUS_NAMES[filter.status] : status}
+        aria-invalid={faults.status !== undefined || undefined}
         onChange={({ target }) => change({ status: target.value })}
       >
         <option value="">any</option>
         {Object.values(STATUS_NAMES).map((name) => (
           <option key={name}>{name}</option>
         ))}
+        {faults.status && <option value={status}>{status}</option>}
       </SelectField>
+      <Faults faults={faults} effect="It is left out." />
     </search>
   );
 }

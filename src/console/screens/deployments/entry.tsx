@@ -1,14 +1,15 @@
 import { useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import type { DeploymentStatus } from '../../../operations/console/operations.ts';
+import { KeyName } from '../../deploy/key-name.tsx';
 import { ENVIRONMENT_NAMES, versionName } from '../../deploy/version.ts';
-import { Badge, type Tone } from '../../parts/badge.tsx';
+import { Badge } from '../../parts/badge.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failed, Skeleton } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
+import type { Tone } from '../../parts/tone.ts';
 import { Details } from './details.tsx';
 import { STATUS_NAMES } from './filter.ts';
-import { KeyName } from './key-name.tsx';
 import { useDeployment } from './use-deployment.ts';
 import type { ListedDeployment } from './use-deployments.ts';
 
@@ -60,7 +61,7 @@ export function Entry({
           </span>
           <span className="entry-by faint cut">
             {rolledBackTo && message && `rollback to ${versionName(rolledBackTo)} · `}
-            {keyId ? <KeyName id={keyId} /> : 'by the first start'}
+            <KeyName id={keyId} />
           </span>
         </span>
         <span className="entry-place">

@@ -1,4 +1,5 @@
 import type { DeploymentStatus, Environment } from '../../../operations/console/operations.ts';
+import { environmentIn, readName } from '../../frame/parameter.ts';
 
 /** Which deployments are listed. Without a condition, all of them. */
 export type DeploymentFilter = {
@@ -12,16 +13,24 @@ export const STATUS_NAMES: Record<DeploymentStatus, string> = {
   FAILED: 'failed',
 };
 
-/** Reads the filter from the address, whose parameters are those of the REST API. Any other value selects nothing. */
-export function filterIn(search: URLSearchParams): DeploymentFilter {
-  const environment = search.get('environment');
-  const status = search.get('status');
+/** The filters of an address. */
+export type Filters = {
+  filter: DeploymentFilter;
+  /** The problem of each invalid parameter, which then filters nothing. */
+  faults: { environment?: string; status?: string };
+  /** The status as it stands in the address. */
+  status: string;
+};
+
+/** Reads the filters of an address, whose parameters are those of the REST API. */
+export function readFilters(search: URLSearchParams): Filters {
+  const { environment = null, fault } = environmentIn(search);
+  const status = search.get('status') ?? '';
+  const reading = status ? readName(status, STATUS_NAMES) : { name: null };
   return {
-    environment:
-      environment === 'production' ? 'PRODUCTION' : environment === 'staging' ? 'STAGING' : null,
-    status:
-      (['DEPLOYED', 'PENDING', 'FAILED'] as const).find((one) => STATUS_NAMES[one] === status) ??
-      null,
+    filter: { environment, status: 'name' in reading ? reading.name : null },
+    faults: { environment: fault, status: 'fault' in reading ? reading.fault : undefined },
+    status,
   };
 }
 

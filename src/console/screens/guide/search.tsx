@@ -4,7 +4,7 @@ import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 're
 import { goTo } from './go-to.ts';
 import './search.css';
 
-const MOST_RESULTS = 12;
+const MAX_RESULTS = 12;
 
 type Target = { address: string; page: string; text: string };
 
@@ -22,7 +22,7 @@ export function GuideSearch() {
   const [chosen, setChosen] = useState(0);
   useSlash(input);
   const query = text.trim();
-  const results = query ? search(query).slice(0, MOST_RESULTS) : [];
+  const results = query ? search(query).slice(0, MAX_RESULTS) : [];
 
   const choose = (target: Target | undefined) => {
     if (!target) return;

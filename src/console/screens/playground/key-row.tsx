@@ -1,26 +1,40 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Refused } from '../../parts/state.tsx';
+import { ShortTime } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { useNow } from '../../parts/use-now.ts';
+import { serverNow } from '../../server/clock.ts';
 import type { Problem } from '../../server/problem.ts';
-import { createRestKey, forgetRestKey, maskedKey, restKey } from '../../server/rest-key.ts';
-import { useStore } from '../../server/store.ts';
-import { lacks, useScope } from '../../server/viewer.ts';
+import {
+  createRestKey,
+  dropRestKey,
+  forgetRestKey,
+  holdTypedKey,
+  KEY_LIFETIME_MS,
+  maskedKey,
+  type RestKey,
+  useRestKey,
+} from '../../server/rest-key.ts';
+import { lacks, useViewer } from '../../server/viewer.ts';
 
 /** The API key that REST requests are sent with: typed, or created for an hour. */
 export function KeyRow({ botId }: { botId: string }) {
-  const key = useStore(restKey);
-  return key ? (
-    <HeldKey secret={key.secret} expiresAt={key.created?.expiresAt} />
-  ) : (
-    <NoKey botId={botId} />
-  );
+  const held = useRestKey(botId);
+  return held ? <HeldKey held={held} /> : <NoKey botId={botId} />;
 }
 
-function HeldKey({ secret, expiresAt }: { secret: string; expiresAt: string | undefined }) {
+function HeldKey({ held }: { held: RestKey }) {
+  const { secret, created } = held;
+  const expiresAt = created?.expiresAt;
+  useEffect(() => {
+    if (!expiresAt) return undefined;
+    const timer = setTimeout(() => dropRestKey(held), Date.parse(expiresAt) - serverNow());
+    return () => clearTimeout(timer);
+  }, [held, expiresAt]);
   const forget = async () => {
-    const problem = await forgetRestKey();
+    const problem = await forgetRestKey(held);
     if (problem) toast(`The key was not revoked: ${problem.message}`);
     else toast(expiresAt ? 'Revoked the key.' : 'Forgot the key.');
   };
@@ -30,9 +44,13 @@ function HeldKey({ secret, expiresAt }: { secret: string; expiresAt: string | un
         <span className="mono">{maskedKey(secret)}</span>
       </Badge>
       <span className="faint">
-        {expiresAt
-          ? `may only chat with this bot, until ${timeOf(expiresAt)}`
-          : 'held in the memory of this tab, until a reload'}
+        {expiresAt ? (
+          <>
+            may only chat with this bot, until <ShortTime at={expiresAt} />
+          </>
+        ) : (
+          'held in the memory of this tab, until a reload'
+        )}
       </span>
       <span className="key-end">
         <Button look="quiet" onClick={() => void forget()}>
@@ -44,7 +62,7 @@ function HeldKey({ secret, expiresAt }: { secret: string; expiresAt: string | un
 }
 
 function NoKey({ botId }: { botId: string }) {
-  const mayCreate = useScope('ADMIN');
+  const unavailable = useWhyNoCreation();
   const [typed, setTyped] = useState('');
   const [state, setState] = useState<{ isBusy: boolean; problem?: Problem | undefined }>({
     isBusy: false,
@@ -54,7 +72,7 @@ function NoKey({ botId }: { botId: string }) {
     setState({ isBusy: false, problem: await createRestKey(botId) });
   };
   const use = () => {
-    if (typed.trim() !== '') restKey.set({ secret: typed.trim() });
+    if (typed.trim() !== '') holdTypedKey(typed.trim());
   };
   return (
     <div className="key-row">
@@ -78,7 +96,7 @@ function NoKey({ botId }: { botId: string }) {
       <Button
         icon="key"
         isBusy={state.isBusy}
-        unavailable={!mayCreate && lacks('ADMIN')}
+        unavailable={unavailable}
         onClick={() => void create()}
       >
         Create a key for 1 hour
@@ -88,6 +106,14 @@ function NoKey({ botId }: { botId: string }) {
   );
 }
 
-function timeOf(moment: string): string {
-  return new Date(moment).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+const CLOCK_MS = 10_000;
+
+/** Why the signed-in key cannot create a key. A key gives no scope that it lacks, and none outlives it. */
+function useWhyNoCreation(): string | undefined {
+  const { scopes, expiresAt } = useViewer().apiKey;
+  const now = useNow(serverNow, CLOCK_MS, expiresAt !== null);
+  for (const scope of ['ADMIN', 'CHAT'] as const) if (!scopes.includes(scope)) return lacks(scope);
+  if (expiresAt !== null && Date.parse(expiresAt) < now + KEY_LIFETIME_MS)
+    return 'Your key expires within the hour, and no key that it creates may outlive it.';
+  return undefined;
 }

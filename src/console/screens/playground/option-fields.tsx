@@ -1,12 +1,18 @@
 import { Button } from '../../parts/button.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
+import { randomId } from '../../random-id.ts';
+import { keyFault, maxTyped } from './idempotency-key.ts';
 import type { Draft } from './use-draft.ts';
 import type { Parameters } from './use-parameters.ts';
+
+const KEY_HINT = 'The same request with the same key gets the first reply again, for 24 hours.';
+const COMPARED_HINT =
+  'A key belongs to one request, so production gets it with -production at its end, staging with -staging.';
 
 /** How the reply arrives, what a busy session does, and what makes the request safe to repeat. */
 export function OptionFields({
   draft,
-  parameters: { isStreamed, onBusy },
+  parameters: { isCompared, isStreamed, onBusy },
   onChange,
 }: {
   draft: Draft;
@@ -48,21 +54,14 @@ export function OptionFields({
           label="Idempotency key"
           isMono
           placeholder="none"
-          maxLength={255}
-          hint="The same request with the same key gets the first reply again, for 24 hours."
-          error={keyFault(idempotencyKey)}
+          maxLength={maxTyped(isCompared)}
+          hint={isCompared ? `${KEY_HINT} ${COMPARED_HINT}` : KEY_HINT}
+          error={keyFault(idempotencyKey, isCompared)}
           value={idempotencyKey}
           onChange={({ target }) => draft.change({ idempotencyKey: target.value })}
         />
-        <Button onClick={() => draft.change({ idempotencyKey: crypto.randomUUID() })}>
-          New key
-        </Button>
+        <Button onClick={() => draft.change({ idempotencyKey: randomId() })}>New key</Button>
       </div>
     </div>
   );
-}
-
-/** The problem of an idempotency key. Source: the API document, "Idempotency". */
-export function keyFault(key: string): string | undefined {
-  return /^[\x21-\x7e]*$/.test(key) ? undefined : 'A key has only visible ASCII characters.';
 }

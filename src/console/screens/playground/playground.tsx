@@ -25,14 +25,16 @@ export default function Playground({ botId }: { botId: string }) {
   const { sessionId, environment, isCompared } = parameters;
   // The id of a session that this view began, which has no earlier messages.
   const [begun, setBegun] = useState<string>();
-  const begin = () => {
+  const begin = (isStep: boolean) => {
     const id = newSessionId();
     setBegun(id);
-    change({ sessionId: id });
+    change({ sessionId: id, runId: undefined }, isStep);
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: an address without a session gets one
   useEffect(() => {
-    if (!sessionId) begin();
+    if (!sessionId) begin(false);
+    // A session that was left may have messages when Back opens it again.
+    else setBegun((now) => (now === sessionId ? now : undefined));
   }, [sessionId]);
 
   const bot = data?.bot;
@@ -73,7 +75,7 @@ export default function Playground({ botId }: { botId: string }) {
           parameters={parameters}
           draft={draft}
           onChange={change}
-          onBegin={begin}
+          onBegin={() => begin(true)}
         />
       ) : problem ? (
         <Failed problem={problem} onRetry={retry} />

@@ -13,12 +13,14 @@ export function Side({
   half: { environment, label, isDeployed, chat, earlier },
   hasTitle,
   actions,
+  cannotRepeat,
   inspected,
 }: {
   botId: string;
   half: Half;
   hasTitle: boolean;
   actions: TurnActions;
+  cannotRepeat(turn: Turn): string | undefined;
   inspected: string | undefined;
 }) {
   const turns = useMemo(() => [...earlier.turns, ...chat.turns], [earlier.turns, chat.turns]);
@@ -30,6 +32,7 @@ export function Side({
         label={hasTitle ? `Conversation with ${label.toLowerCase()}` : 'Conversation'}
         turns={turns}
         actions={actions}
+        cannotRepeat={cannotRepeat}
         inspected={inspected}
         top={<EarlierTurns stored={earlier} />}
       >

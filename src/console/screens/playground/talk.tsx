@@ -4,13 +4,14 @@ import type { Turn } from '../../chat/turn.ts';
 import type { TurnActions } from '../../chat/turn-view.tsx';
 import { useChat } from '../../chat/use-chat.ts';
 import { useStoredSession } from '../../chat/use-stored-session.ts';
+import type { ChangeAddress } from '../../frame/use-address.ts';
 import type { Call } from '../../server/call.ts';
-import { restKey } from '../../server/rest-key.ts';
-import { useStore } from '../../server/store.ts';
+import { useRestKey } from '../../server/rest-key.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
+import type { ContextReading } from './context-json.ts';
 import type { Half } from './half.ts';
+import { keyFault, keyOf } from './idempotency-key.ts';
 import { Inspector } from './inspector/inspector.tsx';
-import { keyFault } from './option-fields.tsx';
 import { RequestComposer } from './request-composer.tsx';
 import { SessionBar } from './session-bar.tsx';
 import { Side } from './side.tsx';
@@ -34,10 +35,10 @@ export function Talk({
   isNew: boolean;
   parameters: Parameters;
   draft: Draft;
-  onChange(changes: Partial<Parameters>): void;
+  onChange: ChangeAddress<Parameters>;
   onBegin(): void;
 }) {
-  const { environment, isCompared, isStreamed, onBusy, tab } = parameters;
+  const { environment, isCompared, isStreamed, onBusy, tab, runId } = parameters;
   const isShown = (name: EnvironmentName) => isCompared || environment === name;
   const session = { botId: bot.id, sessionId };
   const halves: Half[] = [
@@ -65,22 +66,37 @@ export function Talk({
   const shown = halves.filter((half) => isShown(half.environment));
   const input = useRef<HTMLTextAreaElement>(null);
   const [chosen, setChosen] = useState<{ environment: EnvironmentName; id: string }>();
-  const unavailable = useUnavailable(shown, draft);
+  const whyNot = useWhyNot(bot.id);
+  const unavailable =
+    whyNot(draft.protocol, shown, draft.reading) ?? keyFault(draft.idempotencyKey, isCompared);
+  const cannotRepeat = (half: Half, { call }: Turn, reading = draft.reading) =>
+    // The request of a turn of this visit has a context of its own.
+    whyNot((call ?? draft).protocol, [half], call ? {} : reading) ??
+    (half.chat.isBusy ? 'Wait for the end of the reply.' : undefined);
 
-  const callOf = (message: string, { value } = draft.reading): Omit<Call, 'environment'> => ({
+  const callOf = (
+    message: string,
+    name: EnvironmentName,
+    { value }: ContextReading = draft.reading,
+  ): Call => ({
     ...session,
     message,
+    environment: name,
     protocol: draft.protocol,
     isStreamed,
     context: value,
     onBusy: onBusy === 'REJECT' ? onBusy : undefined,
-    idempotencyKey: draft.idempotencyKey || undefined,
+    idempotencyKey: keyOf(draft.idempotencyKey, name, isCompared),
   });
+  const choose = (name?: EnvironmentName, turn?: Turn, changes?: Partial<Parameters>) => {
+    setChosen(name && { environment: name, id: turn?.id ?? '' });
+    onChange({ ...changes, runId: turn?.runId });
+  };
   const sendAll = async (message: string, to: Half[]) => {
-    setChosen(undefined);
-    const call = callOf(message, draft.readNow());
+    choose();
+    const reading = draft.readNow();
     const refusals = await Promise.all(
-      to.map((half) => half.chat.send({ ...call, environment: half.environment })),
+      to.map(({ chat, environment: name }) => chat.send(callOf(message, name, reading))),
     );
     return refusals.some(Boolean);
   };
@@ -92,36 +108,37 @@ export function Talk({
     if (await sendAll(message, shown)) draft.change({ message });
   };
   const actionsOf = useTurnActions({
-    inspect: (half, turn) => {
-      setChosen({ environment: half, id: turn.id });
-      onChange({ tab: tab ?? 'request' });
-    },
+    inspect: (name, turn) => choose(name, turn, { tab: tab ?? 'request' }),
     edit: ({ message }) => {
       draft.change({ message });
       input.current?.focus();
     },
-    repeat: (half, { message, call }) => {
-      const to = halves.find(({ environment: name }) => name === half);
-      if (!to || to.chat.isBusy) return;
-      setChosen(undefined);
-      void to.chat.send(call ?? { ...callOf(message), environment: half });
+    repeat: (name, turn) => {
+      const to = halves.find((half) => half.environment === name);
+      const reading = draft.readNow();
+      if (!to || cannotRepeat(to, turn, reading)) return;
+      choose();
+      void to.chat.send(repeated(turn, callOf(turn.message, name, reading)));
     },
   });
 
-  const side = shown.find((half) => half.environment === chosen?.environment) ?? shown[0];
-  const turns = side ? [...side.earlier.turns, ...side.chat.turns] : [];
-  const turn = turns.find(({ id }) => id === chosen?.id) ?? side?.chat.turns.at(-1);
-  const example: Call = {
-    ...callOf(draft.message || 'Hello!'),
-    environment: side?.environment ?? environment,
-  };
+  const chosenIn = ({ environment: name, earlier, chat }: Half) =>
+    [...earlier.turns, ...chat.turns].find((one) =>
+      chosen ? one.id === chosen.id && name === chosen.environment : runId && one.runId === runId,
+    );
+  const side =
+    shown.find((half) => half.environment === chosen?.environment) ??
+    shown.find(chosenIn) ??
+    shown[0];
+  const turn = side && (chosenIn(side) ?? side.chat.turns.at(-1));
+  const example = callOf(draft.message || 'Hello!', side?.environment ?? environment);
   return (
     <div className={`playground${isCompared ? ' playground-compared' : ''}`} data-tab={tab}>
       <div className="playground-talk">
         <SessionBar
           sessionId={sessionId}
           facts={side?.earlier.facts ?? []}
-          onChange={(id) => onChange({ sessionId: id })}
+          onChange={(id) => onChange({ sessionId: id, runId: undefined }, true)}
           onBegin={onBegin}
         />
         <div className="playground-sides">
@@ -132,6 +149,7 @@ export function Talk({
               half={half}
               hasTitle={isCompared}
               actions={actionsOf[half.environment]}
+              cannotRepeat={(one) => cannotRepeat(half, one)}
               inspected={tab && half === side ? turn?.id : undefined}
             />
           ))}
@@ -160,8 +178,7 @@ export function Talk({
         side={side?.environment}
         onSide={(name) => {
           const half = shown.find((one) => one.environment === name);
-          const last = half?.chat.turns.at(-1);
-          setChosen({ environment: name, id: last?.id ?? '' });
+          choose(name, half?.chat.turns.at(-1));
         }}
         tab={tab}
         onTab={(name) => onChange({ tab: name })}
@@ -170,18 +187,28 @@ export function Talk({
   );
 }
 
-/** Why no message can be sent. */
-function useUnavailable(
-  shown: Half[],
-  { protocol, reading, idempotencyKey }: Draft,
-): string | undefined {
+/** Returns a function that tells why no message can be sent. */
+function useWhyNot(botId: string) {
   const mayChat = useScope('CHAT');
-  const key = useStore(restKey);
-  const missing = shown.find(({ isDeployed }) => !isDeployed);
-  if (protocol === 'graphql' && !mayChat) return lacks('CHAT');
-  if (protocol === 'rest' && !key) return 'REST needs an API key: type one, or create one.';
-  if (missing) return `Nothing is deployed to ${missing.label.toLowerCase()}.`;
-  return reading.fault ? 'Correct the context first.' : keyFault(idempotencyKey);
+  const key = useRestKey(botId);
+  return (protocol: Call['protocol'], to: Half[], { fault }: ContextReading) => {
+    const missing = to.find(({ isDeployed }) => !isDeployed);
+    if (protocol === 'graphql' && !mayChat) return lacks('CHAT');
+    if (protocol === 'rest' && !key) return 'REST needs an API key: type one, or create one.';
+    if (missing) return `Nothing is deployed to ${missing.label.toLowerCase()}.`;
+    return fault && 'Correct the context first.';
+  };
+}
+
+/**
+ * The call that sends the message of a turn again. It has no idempotency key that may hold a reply, because it would get
+ * that reply again.
+ *
+ * @param fresh the call for a turn of an earlier visit.
+ */
+function repeated({ call, state, problem }: Turn, fresh: Call): Call {
+  const isKeyUsed = state !== 'failed' || problem?.code === 'IDEMPOTENCY_CONFLICT';
+  return call && !isKeyUsed ? call : { ...(call ?? fresh), idempotencyKey: undefined };
 }
 
 /** The same actions as long as the view is open, for both environments. */

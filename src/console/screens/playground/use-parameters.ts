@@ -1,4 +1,5 @@
 import { useAddress } from '../../frame/use-address.ts';
+import { randomId } from '../../random-id.ts';
 
 export const TABS = ['request', 'response', 'trace', 'limits', 'code'] as const;
 export type TabName = (typeof TABS)[number];
@@ -15,16 +16,18 @@ export type Parameters = {
   onBusy: 'ENQUEUE' | 'REJECT';
   /** The open tab of the inspector. Absent: the first one where the inspector has room, else none. */
   tab: TabName | undefined;
+  /** The run of the inspected turn. Absent: the last turn of this visit. */
+  runId: string | undefined;
 };
 
-/** Reads the parameters of the address, and changes them without an entry in the history. */
+/** Reads the parameters of the address, and changes them. */
 export function useParameters() {
   return useAddress(read, written);
 }
 
 /** A session id for a new conversation. */
 export function newSessionId(): string {
-  return `console-${crypto.randomUUID().slice(0, 8)}`;
+  return `console-${randomId().slice(0, 8)}`;
 }
 
 function read(search: URLSearchParams): Parameters {
@@ -36,11 +39,13 @@ function read(search: URLSearchParams): Parameters {
     isStreamed: search.get('stream') !== 'false',
     onBusy: search.get('on_busy') === 'reject' ? 'REJECT' : 'ENQUEUE',
     tab: TABS.find((name) => name === tab),
+    runId: search.get('run') || undefined,
   };
 }
 
 /** The parameters that differ from their defaults. */
-function written({ sessionId, environment, isCompared, isStreamed, onBusy, tab }: Parameters) {
+function written(parameters: Parameters) {
+  const { sessionId, environment, isCompared, isStreamed, onBusy, tab, runId } = parameters;
   return new URLSearchParams({
     ...(sessionId && { session_id: sessionId }),
     ...(environment === 'STAGING' && { environment: 'staging' }),
@@ -48,5 +53,6 @@ function written({ sessionId, environment, isCompared, isStreamed, onBusy, tab }
     ...(!isStreamed && { stream: 'false' }),
     ...(onBusy === 'REJECT' && { on_busy: 'reject' }),
     ...(tab && { tab }),
+    ...(runId && { run: runId }),
   });
 }

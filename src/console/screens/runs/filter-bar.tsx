@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { Faults } from '../../parts/faults.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { FILTER_NAMES, type FilterName, type Filters } from '../../runs/filter.ts';
@@ -25,7 +26,6 @@ export function FilterBar({
   const [added, setAdded] = useState<ChipName>();
   const isShown = (name: ChipName) => CHIPS[name].isUsual || values[name] || name === added;
   const hidden = CHIP_NAMES.filter((name) => !isShown(name));
-  const wrong = FILTER_NAMES.filter((name) => faults[name]);
   return (
     <search className="filters" aria-label="Filters">
       <Search
@@ -63,17 +63,7 @@ export function FilterBar({
           Clear
         </button>
       )}
-      {wrong.length > 0 && (
-        <div className="filter-faults" role="alert">
-          <ul>
-            {wrong.map((name) => (
-              <li key={name}>
-                <span className="mono">{name}</span> {faults[name]} It is left out.
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      <Faults faults={faults} effect="It is left out." />
     </search>
   );
 }

@@ -18,6 +18,7 @@ import { RunPanel } from './run-panel.tsx';
 import { RunTable } from './run-table.tsx';
 import './runs.css';
 import { useLiveRuns } from './use-live-runs.ts';
+import { usePeriodEnd } from './use-period-end.ts';
 import { useRuns } from './use-runs.ts';
 
 const Charts = lazyPart(
@@ -42,13 +43,14 @@ function ReadRuns({ botId }: { botId: string }) {
   const [isPaused, setPaused] = useState(false);
   const [isExporting, setExporting] = useState(false);
   const filters = useFilters(search);
-  // A period that ends now begins where it began when it was chosen.
-  const [filter, now] = useMemo(() => {
+  // In the list, a period that ends now begins where it began when it was chosen.
+  const [filter, chosenAt] = useMemo(() => {
     const minute = endOfMinute();
     return [filterAt(filters, minute), minute] as const;
   }, [filters]);
   const pages = useRuns(botId, filter);
   const live = useLiveRuns(botId, filter, pages, !isPaused);
+  const period = usePeriodEnd(chosenAt, live.changes, !isPaused);
   const selected = search.get('run') ?? undefined;
   const compared = search.get('compare')?.replaceAll(/\W/g, '') || undefined;
   const select = (id: string | undefined) => {
@@ -106,15 +108,22 @@ function ReadRuns({ botId }: { botId: string }) {
           />
           <Charts
             botId={botId}
-            filter={filter}
-            now={now}
+            filters={filters}
+            now={period.now}
             onRange={(from, to) =>
               setSearch((before) => withFilters(before, { range: '', date: '', from, to }))
             }
           />
           {compared && <CompareBar id={compared} />}
           {live.count > 0 && (
-            <button type="button" className="runs-new" onClick={live.show}>
+            <button
+              type="button"
+              className="runs-new"
+              onClick={() => {
+                live.show();
+                period.move();
+              }}
+            >
               {live.count.toLocaleString('en')} new {live.count === 1 ? 'run' : 'runs'} ↑
             </button>
           )}

@@ -43,7 +43,7 @@ export function TimeChip({
                   type="radio"
                   name="range"
                   label={label}
-                  isChosen={range === values.range}
+                  isChosen={range === values.range && !faults.range}
                   // The panel stays open, because arrow keys choose each option that they pass.
                   onChange={() => onChange({ ...NO_TIME, range })}
                 />

@@ -14,7 +14,7 @@ export const PAGE = 50;
 export type ListedRun = ListedRunFragment;
 
 export type RunPages = Pages<ListedRun> & {
-  /** Changes runs that the list has, and adds new ones at its start. */
+  /** Changes runs that the list has, and adds new ones in their places. */
   put(changed: ListedRun[], fresh: ListedRun[]): void;
 };
 
@@ -26,12 +26,10 @@ export function useRuns(botId: string, filter: RunFilter): RunPages {
   const put = useCallback(
     (changed: ListedRun[], fresh: ListedRun[]) => {
       const byId = new Map(changed.map((run) => [run.id, run]));
-      change((rows) =>
-        joined(
-          fresh.toSorted(newestFirst),
-          rows.map((run) => byId.get(run.id) ?? run),
-        ),
-      );
+      change((rows) => {
+        const latest = rows.map((run) => byId.get(run.id) ?? run);
+        return fresh.length === 0 ? latest : joined(fresh, latest).toSorted(newestFirst);
+      });
     },
     [change],
   );
@@ -42,6 +40,9 @@ function toPage({ runs: { edges, pageInfo } }: RunsQuery): Page<ListedRun, undef
   return { rows: edges.map(({ node }) => node), head: undefined, pageInfo };
 }
 
-function newestFirst(one: ListedRun, other: ListedRun): number {
-  return Date.parse(other.createdAt) - Date.parse(one.createdAt) || (one.id < other.id ? 1 : -1);
+/** The order of the list. */
+export function newestFirst(one: ListedRun, other: ListedRun): number {
+  // The server writes every time in the same form.
+  if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt ? 1 : -1;
+  return one.id < other.id ? 1 : -1;
 }

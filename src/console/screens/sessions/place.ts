@@ -1,5 +1,6 @@
 import type { Environment } from '../../../operations/console/operations.ts';
 import type { SessionName } from '../../chat/use-stored-session.ts';
+import { environmentIn } from '../../frame/parameter.ts';
 import { ENVIRONMENTS } from '../../runs/words.ts';
 
 /** The part of a bot's sessions that the address selects. */
@@ -14,7 +15,7 @@ export type Place = {
 /** Reads the selection from the address. The parameters have the names of the REST API. */
 export function placeIn(search: URLSearchParams): Place {
   return {
-    environment: search.get('environment') === 'staging' ? 'STAGING' : 'PRODUCTION',
+    environment: environmentIn(search).environment ?? 'PRODUCTION',
     user: search.get('user') || undefined,
     tab: search.get('tab') === 'memory' ? 'memory' : 'conversation',
   };

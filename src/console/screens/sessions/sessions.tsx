@@ -1,8 +1,10 @@
 import { useSearchParams } from 'wouter';
 import type { Environment } from '../../../operations/console/operations.ts';
 import { LackingScope } from '../../frame/lacking-scope.tsx';
+import { environmentIn } from '../../frame/parameter.ts';
 import { Screen } from '../../frame/screen.tsx';
 import { IconButton } from '../../parts/button.tsx';
+import { Faults } from '../../parts/faults.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { NoBot } from '../../parts/state.tsx';
 import { isMissingBot } from '../../server/problem.ts';
@@ -32,6 +34,7 @@ function ReadSessions({ botId }: { botId: string }) {
   const [search, setSearch] = useSearchParams();
   const place = placeIn(search);
   const { environment, user } = place;
+  const { fault } = environmentIn(search);
   const go = (change: Partial<Place>, isReplaced = false) =>
     setSearch((before) => searchOf({ ...placeIn(before), ...change }), { replace: isReplaced });
   return (
@@ -45,9 +48,11 @@ function ReadSessions({ botId }: { botId: string }) {
           label="Environment"
           options={ENVIRONMENTS}
           current={environment}
+          isWrong={fault !== undefined}
           onChange={(name) => go({ environment: name, user })}
         />
       }
+      fault={fault}
       onPlace={go}
     />
   );
@@ -57,11 +62,14 @@ function SessionsOf({
   botId,
   place,
   actions,
+  fault,
   onPlace,
 }: {
   botId: string;
   place: Place;
   actions: React.ReactNode;
+  /** The problem of the environment in the address. */
+  fault: string | undefined;
   onPlace(change: Partial<Place>, isReplaced?: boolean): void;
 }) {
   const { environment, user } = place;
@@ -82,6 +90,7 @@ function SessionsOf({
         </>
       }
     >
+      <Faults faults={{ environment: fault }} effect="Production is selected." />
       <div className={user ? 'sessions sessions-open' : 'sessions'}>
         <SessionList botId={botId} place={place} pages={pages} onPlace={onPlace} />
         {user && (

@@ -2,8 +2,11 @@ import { useEffect, useState } from 'react';
 import { BotExists } from '../../../operations/console/operations.ts';
 import { ask } from '../../server/operations.ts';
 
-/** The state of an id while it is typed. */
-export type IdCheck = { state: 'unknown' } | { state: 'free' } | { state: 'wrong'; reason: string };
+/** The state of an id while it is typed. An `absent` one is no bot's, but may be that of a deleted bot. */
+export type IdCheck =
+  | { state: 'unknown' }
+  | { state: 'absent' }
+  | { state: 'wrong'; reason: string };
 
 const PAUSE_MS = 300;
 const UNKNOWN: IdCheck = { state: 'unknown' };
@@ -49,7 +52,7 @@ export function useIdCheck(id: string): IdCheck {
 
 async function askForId(id: string): Promise<IdCheck> {
   const { data, problem } = await ask(BotExists, { id });
-  if (problem?.code === 'BOT_NOT_FOUND') return { state: 'free' };
+  if (problem?.code === 'BOT_NOT_FOUND') return { state: 'absent' };
   const isTaken = data?.bot || problem?.code === 'BOT_ACCESS_DENIED';
   return isTaken ? { state: 'wrong', reason: `The id ${id} is taken.` } : UNKNOWN;
 }

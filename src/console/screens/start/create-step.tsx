@@ -5,7 +5,7 @@ import { TextField } from '../../parts/field.tsx';
 import { Refused } from '../../parts/state.tsx';
 import { useMutate } from '../../server/operations.ts';
 import { detailFor } from '../../server/problem.ts';
-import { lacks, useScope } from '../../server/viewer.ts';
+import { useNewBotRefusal } from '../../server/viewer.ts';
 import { idFrom, useIdCheck } from './bot-id.ts';
 
 /** Creates a bot. Its id follows from the name until it is typed. */
@@ -14,7 +14,7 @@ export function CreateStep({ onCreated }: { onCreated(id: string): void }) {
   const [typedId, setTypedId] = useState<string>();
   const id = typedId ?? idFrom(name);
   const check = useIdCheck(id);
-  const mayCreate = useScope('ADMIN');
+  const refusal = useNewBotRefusal();
   const { isBusy, problem, run } = useMutate(CreateBot, ['Bot']);
   const submit = async () => {
     const { data } = await run({ input: { name, id: id || null } });
@@ -26,7 +26,7 @@ export function CreateStep({ onCreated }: { onCreated(id: string): void }) {
       className="form step-form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (isReady && mayCreate && !isBusy) void submit();
+        if (isReady && !refusal && !isBusy) void submit();
       }}
     >
       <TextField
@@ -46,8 +46,8 @@ export function CreateStep({ onCreated }: { onCreated(id: string): void }) {
         value={id}
         error={check.state === 'wrong' ? check.reason : detailFor(problem, 'input.id')}
         hint={
-          check.state === 'free'
-            ? `${id} is free. It stands in the bot's addresses and cannot change later.`
+          check.state === 'absent'
+            ? `No bot has the id ${id}. It stands in the bot's addresses and cannot change later.`
             : "It stands in the bot's addresses and cannot change later."
         }
         onChange={({ target }) => setTypedId(target.value)}
@@ -58,9 +58,7 @@ export function CreateStep({ onCreated }: { onCreated(id: string): void }) {
           type="submit"
           look="primary"
           isBusy={isBusy}
-          unavailable={
-            (!mayCreate && lacks('ADMIN')) || (!isReady && 'Give the bot a name and a free id.')
-          }
+          unavailable={refusal ?? (!isReady && 'Give the bot a name and a free id.')}
         >
           Create bot
         </Button>

@@ -5,13 +5,14 @@ import { loadMarkdown } from '../../chat/reply-text.tsx';
 import { useChat } from '../../chat/use-chat.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
+import { newSessionId } from '../playground/use-parameters.ts';
 
 /** A short conversation with the bot. It continues in the playground. */
 export function TalkStep({ botId }: { botId: string }) {
   const chat = useChat();
   const mayChat = useScope('CHAT');
   const [message, setMessage] = useState('');
-  const [sessionId] = useState(() => `console-${crypto.randomUUID().slice(0, 8)}`);
+  const [sessionId] = useState(newSessionId);
   const send = async () => {
     setMessage('');
     const call = { botId, message, sessionId, environment: 'PRODUCTION' } as const;

@@ -1,5 +1,6 @@
 import { MAX_SOURCE_BYTES } from '../../../language/source.ts';
 import { forget, keep, keptNames, recall } from '../../frame/storage.ts';
+import { renewTabId, tabId } from './tab-id.ts';
 
 /** A text that is not deployed. */
 export type KeptText = {
@@ -14,35 +15,97 @@ export type TextPlace = { accountId: string; botId: string; environment: string 
 const PREFIX = 'studio:';
 
 /** Texts that a browser keeps at most. The one that changed least recently is removed first. */
-const MOST_KEPT = 8;
+const MAX_KEPT = 8;
 
-/** The texts of this tab, for browsers that block storage. */
+/** The texts of this tab by their places, also for browsers that block storage. */
 const inMemory = new Map<string, KeptText>();
 
-const nameOf = ({ accountId, botId, environment }: TextPlace): string =>
-  `${PREFIX}${accountId}:${botId}:${environment}`;
+/** The texts of other tabs that this tab opened and did not change yet, by their places. */
+const borrowed = new Map<string, Entry>();
 
-export function keptTextOf(place: TextPlace): KeptText | undefined {
-  const name = nameOf(place);
-  return inMemory.get(name) ?? read(name);
+/** The beginning of the names of a place's texts. Each tab has one text of its own. */
+const prefixOf = ({ accountId, botId, environment }: TextPlace): string =>
+  `${PREFIX}${accountId}:${botId}:${environment}:`;
+
+const nameOf = (place: TextPlace): string => prefixOf(place) + tabId();
+
+/**
+ * Opens the text of this tab or, without one, the newest text of another tab. That one stays the other tab's until this
+ * tab keeps or forgets a text.
+ *
+ * @returns the text, and whether it survives a reload.
+ */
+export function openText(place: TextPlace): (KeptText & { isKept: boolean }) | undefined {
+  const stored = read(nameOf(place));
+  const own = inMemory.get(prefixOf(place)) ?? stored;
+  if (own) {
+    inMemory.set(prefixOf(place), own);
+    return { ...own, isKept: own.text === stored?.text || keepText(place, own) };
+  }
+  const newest = entriesOf(prefixOf(place)).at(-1);
+  if (!newest) return undefined;
+  borrowed.set(prefixOf(place), newest);
+  return { ...newest, isKept: true };
 }
 
-/** Keeps a text. @returns whether it survives a reload. */
-export function keepText(place: TextPlace, kept: KeptText): boolean {
+/** Keeps a text as that of this tab. @returns whether it survives a reload. */
+export function keepText(place: TextPlace, { text, baseId }: KeptText): boolean {
   const name = nameOf(place);
-  inMemory.set(name, kept);
+  inMemory.set(prefixOf(place), { text, baseId });
   // No deployment takes a larger text.
-  if (kept.text.length > MAX_SOURCE_BYTES) return false;
+  if (text.length > MAX_SOURCE_BYTES) return false;
+  forgetBorrowed(place);
   removeOldest(name);
-  return keep(name, JSON.stringify({ ...kept, savedAt: Date.now() }));
+  return keep(name, JSON.stringify({ text, baseId, savedAt: Date.now() }));
 }
 
+/** Forgets the text of this tab. The texts of other tabs stay. */
 export function forgetText(place: TextPlace): void {
-  inMemory.delete(nameOf(place));
+  inMemory.delete(prefixOf(place));
   forget(nameOf(place));
+  forgetBorrowed(place);
+}
+
+/**
+ * Keeps the text of this tab again if another tab removes or replaces it, as a tab does that opened the same text.
+ *
+ * @param onKept called with whether the text still survives a reload.
+ * @returns a function that ends it.
+ */
+export function defendText(place: TextPlace, onKept: (isKept: boolean) => void): () => void {
+  const restore = ({ key, newValue }: StorageEvent) => {
+    const own = inMemory.get(prefixOf(place));
+    if (!own || key !== nameOf(place)) return;
+    // Only a duplicate of this tab writes under its id.
+    if (newValue !== null) renewTabId();
+    // Two tabs must not remove each other's texts in turns.
+    const hasRoom = keptNames(PREFIX).length < MAX_KEPT;
+    onKept(hasRoom && keepText(place, own));
+  };
+  addEventListener('storage', restore);
+  return () => removeEventListener('storage', restore);
+}
+
+/** Removes the text that this tab opened from another one, unless the other tab has changed it since. */
+function forgetBorrowed(place: TextPlace): void {
+  const entry = borrowed.get(prefixOf(place));
+  borrowed.delete(prefixOf(place));
+  if (entry && read(entry.name)?.savedAt === entry.savedAt) forget(entry.name);
 }
 
 type Stored = KeptText & { savedAt: number };
+
+type Entry = Stored & { name: string };
+
+/** The stored texts whose names begin with a prefix, the oldest first. */
+function entriesOf(prefix: string): Entry[] {
+  return keptNames(prefix)
+    .flatMap((name) => {
+      const stored = read(name);
+      return stored ? [{ ...stored, name }] : [];
+    })
+    .sort((one, two) => one.savedAt - two.savedAt);
+}
 
 function read(name: string): Stored | undefined {
   const text = recall(name);
@@ -65,9 +128,9 @@ function isStored(value: unknown): value is Stored {
 
 function removeOldest(name: string): void {
   const others = keptNames(PREFIX).filter((other) => other !== name);
-  if (others.length < MOST_KEPT) return;
+  if (others.length < MAX_KEPT) return;
   const byAge = others
     .map((other) => ({ other, savedAt: read(other)?.savedAt ?? 0 }))
     .sort((one, two) => one.savedAt - two.savedAt);
-  for (const { other } of byAge.slice(0, others.length - MOST_KEPT + 1)) forget(other);
+  for (const { other } of byAge.slice(0, others.length - MAX_KEPT + 1)) forget(other);
 }

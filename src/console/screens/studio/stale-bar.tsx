@@ -39,7 +39,7 @@ export function StaleBar({
             is based on an earlier one.
           </>
         ) : (
-          'The deployment that your text is based on runs no more.'
+          'The deployment that your text is based on is no longer active.'
         )}
       </p>
       <span className="studio-stale-actions">

@@ -1,5 +1,6 @@
 import { useCallback } from 'react';
 import { Screen } from '../../frame/screen.tsx';
+import { Faults } from '../../parts/faults.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Empty, Failed } from '../../parts/state.tsx';
 import { lacks, useScope } from '../../server/viewer.ts';
@@ -18,7 +19,7 @@ const ENVIRONMENTS = [
 
 /** The editor of a bot's definition, with a chat that tries it before it is deployed. */
 export default function Studio({ botId }: { botId: string }) {
-  const [{ environment, panel }, change] = useParameters();
+  const [{ environment, fault, panel }, change] = useParameters();
   const { definition, problem, retry } = useDefinition(botId, environment);
   const mayDeploy = useScope('DEPLOY');
   const onPanel = useCallback((name: PanelName | undefined) => change({ panel: name }), [change]);
@@ -27,9 +28,11 @@ export default function Studio({ botId }: { botId: string }) {
       label="Environment"
       options={[...ENVIRONMENTS]}
       current={environment}
+      isWrong={fault !== undefined}
       onChange={(name) => change({ environment: name })}
     />
   );
+  const faults = <Faults faults={{ environment: fault }} effect="Production is selected." />;
   if (mayDeploy && definition)
     return (
       <Workspace
@@ -38,12 +41,14 @@ export default function Studio({ botId }: { botId: string }) {
         environment={environment}
         definition={definition}
         environments={environments}
+        faults={faults}
         panel={panel}
         onPanel={onPanel}
       />
     );
   return (
     <Screen title="Studio" actions={environments}>
+      {faults}
       {!mayDeploy ? (
         <Empty title="The definition is not shown">
           <p>{lacks('DEPLOY')} Sign in with a key that has it to read and change the definition.</p>

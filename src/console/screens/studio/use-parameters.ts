@@ -1,3 +1,4 @@
+import { environmentIn } from '../../frame/parameter.ts';
 import { useAddress } from '../../frame/use-address.ts';
 
 export const PANELS = ['chat', 'outline', 'problems', 'deploy'] as const;
@@ -8,19 +9,23 @@ export type EnvironmentName = 'PRODUCTION' | 'STAGING';
 /** What the Studio's address says. */
 export type Parameters = {
   environment: EnvironmentName;
+  /** The problem of the environment in the address. */
+  fault: string | undefined;
   /** The open panel. Absent: the editor where only one of them has room, else the first panel. */
   panel: PanelName | undefined;
 };
 
-/** Reads the parameters of the address, and changes them without an entry in the history. */
+/** Reads the parameters of the address, and changes them. */
 export function useParameters() {
   return useAddress(read, written);
 }
 
 function read(search: URLSearchParams): Parameters {
   const panel = search.get('panel');
+  const { environment = 'PRODUCTION', fault } = environmentIn(search);
   return {
-    environment: search.get('environment') === 'staging' ? 'STAGING' : 'PRODUCTION',
+    environment,
+    fault,
     panel: PANELS.find((name) => name === panel),
   };
 }

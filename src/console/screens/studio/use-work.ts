@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { RunningDeployment } from '../../deploy/use-running.ts';
 import type { OpenEditor } from './editor/commands.ts';
-import { forgetText, keepText, keptTextOf, type TextPlace } from './kept-text.ts';
+import { defendText, forgetText, keepText, openText, type TextPlace } from './kept-text.ts';
 
 const PAUSE_MS = 300;
 
@@ -21,8 +21,8 @@ export type Work = {
 };
 
 /**
- * Keeps the text of the editor in this browser until it is deployed. If another definition is deployed, an unchanged text
- * gives way to it.
+ * Keeps the text of the editor in this browser until it is deployed, each tab its own. If another definition is deployed,
+ * an unchanged text gives way to it.
  *
  * @param start the text to open if there is no kept one.
  */
@@ -38,12 +38,12 @@ export function useWork({
   editor: OpenEditor | undefined;
 }): Work {
   const runningId = running?.id ?? null;
-  const [kept] = useState(() => keptTextOf(place));
+  const [kept] = useState(() => openText(place));
   const [baseId, setBaseId] = useState(kept ? kept.baseId : runningId);
   // What the text is compared with. A kept text counts as changed until it is known to be what runs.
   const base = useRef(start);
   const [isChanged, setChanged] = useState(kept !== undefined && kept.text !== start);
-  const [isKept, setKept] = useState(() => !kept || keepText(place, kept));
+  const [isKept, setKept] = useState(kept?.isKept ?? true);
   const latest = useRef<string>(undefined);
 
   const save = useCallback(() => {
@@ -54,6 +54,7 @@ export function useWork({
     else setKept(keepText(place, { text, baseId }));
   }, [place, baseId]);
   const saveLater = useSaving(save);
+  useEffect(() => defendText(place, setKept), [place]);
   useWarning(isChanged && !isKept);
 
   const isStale = runningId !== baseId;

@@ -36,6 +36,7 @@ export function Workspace({
   environment,
   definition: { running, production },
   environments,
+  faults,
   panel,
   onPanel,
 }: {
@@ -43,6 +44,8 @@ export function Workspace({
   environment: EnvironmentName;
   definition: Definition;
   environments: ReactNode;
+  /** The problems of the address. */
+  faults: ReactNode;
   panel: PanelName | undefined;
   onPanel(panel: PanelName | undefined): void;
 }) {
@@ -118,6 +121,7 @@ export function Workspace({
         </>
       }
     >
+      {faults}
       <div className="studio" ref={body} data-panel={panel}>
         <div className="studio-main">
           {editor && work.isStale && work.isChanged && (
@@ -177,6 +181,7 @@ export function Workspace({
                   source={editor?.text() ?? read.syntax.source.text}
                   environment={target}
                   onEnvironment={setTarget}
+                  isShown={panel === 'deploy'}
                   onGoTo={jumpToFinding}
                 />
               </div>

@@ -71,9 +71,9 @@ export function Frames({ parts, isOpen }: { parts: Part[]; isOpen: boolean }) {
 
 /** What tells a frame from the others, on one line: the event of GraphQL without its envelope, else the data. */
 function summaryOf(text: string): string {
-  const [, data] = /^data: (.+)$/m.exec(text) ?? [];
-  const [, event] = /^\{"data":\{"event":(\{.*\})\}\}$/.exec(data ?? '') ?? [];
-  const [, name, rest] = /^\{"__typename":"(\w+)",?(.*)$/.exec(event ?? '') ?? [];
+  const [, data] = /^data: ([^\n]+)/m.exec(text) ?? [];
+  const [, event] = /^\{"data":\{"event":(\{.*\})\}\}$/s.exec(data ?? '') ?? [];
+  const [, name, rest] = /^\{"__typename":"(\w+)",?(.*)$/s.exec(event ?? '') ?? [];
   if (name) return `${name} {${rest}`;
   return data ?? text.trim().replaceAll('\n', ' ');
 }

@@ -23,7 +23,7 @@ const TABS: { name: TabName; label: string }[] = [
   { name: 'code', label: 'Code' },
 ];
 
-/** What stands behind one reply. Where the screen has no room beside the conversation, it takes its place. */
+/** Shows the requests of one reply, and their responses. On a narrow screen, it replaces the conversation. */
 export function Inspector({
   turn,
   example,

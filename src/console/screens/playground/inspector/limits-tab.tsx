@@ -4,6 +4,7 @@ import { isOpen, type Turn } from '../../../chat/turn.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Meter } from '../../../parts/meter.tsx';
 import { Failed, Skeleton } from '../../../parts/state.tsx';
+import { ShortTime } from '../../../parts/time.tsx';
 import { useNow } from '../../../parts/use-now.ts';
 import { serverNow } from '../../../server/clock.ts';
 import { ask } from '../../../server/operations.ts';
@@ -49,7 +50,7 @@ function Reset({ at }: { at: string }) {
       {seconds > 0
         ? `The window resets in ${seconds.toLocaleString('en')} s`
         : 'The window has reset'}
-      , at <time dateTime={at}>{at.slice(11, 19)} UTC</time>.
+      , at <ShortTime at={at} />.
     </p>
   );
 }

@@ -1,14 +1,14 @@
 import { CodeBlock } from '../../../parts/copy.tsx';
 
 /** Characters that are shown. The browser needs seconds to lay out a megabyte. */
-const MOST_SHOWN = 20_000;
+const MAX_SHOWN = 20_000;
 
 /** Code that may be long. A long one is cut, and copied whole. */
 export function LongCode({ label, children: code }: { label: string; children: string }) {
-  const left = code.length - MOST_SHOWN;
+  const left = code.length - MAX_SHOWN;
   return (
     <>
-      <CodeBlock label={label} shown={left > 0 ? `${code.slice(0, MOST_SHOWN)}…` : undefined}>
+      <CodeBlock label={label} shown={left > 0 ? `${code.slice(0, MAX_SHOWN)}…` : undefined}>
         {code}
       </CodeBlock>
       {left > 0 && (

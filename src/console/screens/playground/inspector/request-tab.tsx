@@ -1,3 +1,4 @@
+import { ClockTime } from '../../../parts/time.tsx';
 import type { Exchange } from '../../../server/recording.ts';
 import { BodyText } from './body-text.tsx';
 import { HeaderList } from './header-list.tsx';
@@ -14,7 +15,10 @@ export function RequestTab({ exchange }: { exchange: Exchange }) {
         {search}
       </p>
       <p className="faint">
-        Sent at <time className="number">{new Date(sentAt).toISOString().slice(11, 23)} UTC</time>
+        Sent at{' '}
+        <span className="number">
+          <ClockTime at={new Date(sentAt).toISOString()} />
+        </span>
         {isOwn && '. The browser adds the cookie of your session.'}
       </p>
       <HeaderList headers={headers} />

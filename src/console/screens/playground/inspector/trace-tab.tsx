@@ -5,6 +5,7 @@ import { Id } from '../../../parts/copy.tsx';
 import { Failed, Skeleton } from '../../../parts/state.tsx';
 import { useNow } from '../../../parts/use-now.ts';
 import { useServerQuery } from '../../../server/operations.ts';
+import { AWAY } from '../../../server/problem.ts';
 import { lacks, useScope } from '../../../server/viewer.ts';
 import { liveRows } from '../../../trace/live-spans.ts';
 import { rowsOf } from '../../../trace/stored-spans.ts';
@@ -18,12 +19,7 @@ const sinceLoad = () => performance.now();
 export function TraceTab({ turn }: { turn: Turn }) {
   const mayRead = useScope('RUNS');
   const { runId } = turn;
-  if (!runId)
-    return (
-      <p className="inspector-hint">
-        {isOpen(turn) ? 'Waiting for the run to start.' : 'No run was started.'}
-      </p>
-    );
+  if (!runId) return <p className="inspector-hint">{whyNoRun(turn)}</p>;
   if (isOpen(turn)) return <LiveTrace turn={turn} runId={runId} />;
   if (mayRead) return <StoredTrace turn={turn} runId={runId} />;
   return (
@@ -31,6 +27,15 @@ export function TraceTab({ turn }: { turn: Turn }) {
       <p className="faint">Drawn from the events of the reply. {lacks('RUNS')}</p>
     </LiveTrace>
   );
+}
+
+function whyNoRun(turn: Turn): string {
+  if (isOpen(turn)) return 'Waiting for the run to start.';
+  const { problem } = turn;
+  // Only a refusal shows that no run was started. A whole reply names its run at its end.
+  return problem && problem.code !== AWAY.code
+    ? 'No run was started.'
+    : 'The request ended before its run was known. The list of runs has the run if one was started.';
 }
 
 function LiveTrace({ turn, runId, children }: { turn: Turn; runId: string; children?: ReactNode }) {

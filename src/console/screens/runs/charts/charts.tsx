@@ -1,9 +1,10 @@
 import { useMemo } from 'react';
-import { type RunFilter, RunStats } from '../../../../operations/console/operations.ts';
+import { RunStats } from '../../../../operations/console/operations.ts';
 import { Button } from '../../../parts/button.tsx';
 import { scrollArea } from '../../../parts/copy.tsx';
 import { Refused } from '../../../parts/state.tsx';
 import { duration } from '../../../parts/time.tsx';
+import { type Filters, filterAt } from '../../../runs/filter.ts';
 import { useServerQuery } from '../../../server/operations.ts';
 import { type Bucket, bucketsOf } from './buckets.ts';
 import { Chart } from './chart.tsx';
@@ -17,21 +18,22 @@ const ratings = ({ thumbsUp, thumbsDown }: { thumbsUp: number; thumbsDown: numbe
 const ms = (value: number | null) => (value === null ? '–' : duration(value));
 
 /**
- * Runs, latency and tokens over the period of a filter, by hour or by day.
+ * Runs, latency and tokens over the period of the filters, by hour or by day.
  *
  * @param now the end of a period that has none, in milliseconds since the epoch.
  */
 export default function Charts({
   botId,
-  filter,
+  filters,
   now,
   onRange,
 }: {
   botId: string;
-  filter: RunFilter;
+  filters: Filters;
   now: number;
   onRange(from: string, to: string): void;
 }) {
+  const filter = useMemo(() => filterAt(filters, now), [filters, now]);
   const period = useMemo(() => periodOf(filter, now), [filter, now]);
   const { data, problem, retry } = useServerQuery(RunStats, {
     botId,

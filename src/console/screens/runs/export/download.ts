@@ -3,7 +3,7 @@ import { FileProblem, type FileTarget, partialName } from './file-target.ts';
 /** UTF-16 code units that wait in memory. The browser may move the blobs that they become to its disk. */
 const WAITING = 4 * 1024 * 1024;
 /** Bytes of a download. Browsers refuse larger blobs by their disk and memory. */
-const MOST_BYTES = 512 * 1024 * 1024;
+const MAX_BYTES = 512 * 1024 * 1024;
 /** Time in which the browser begins to save, in milliseconds. */
 const SAVED_MS = 60_000;
 
@@ -36,7 +36,7 @@ export function createDownload(name: string, type: string): FileTarget {
       waiting.push(text);
       length += text.length;
       if (length >= WAITING) flush();
-      if (bytes > MOST_BYTES)
+      if (bytes > MAX_BYTES)
         throw new FileProblem(
           'The download has reached 512 MB, the most that this browser can hold. Narrow the filters, or export in a browser that writes to files, such as Chrome or Edge.',
         );

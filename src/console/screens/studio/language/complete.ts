@@ -7,7 +7,14 @@ import {
 import { BLOCKS, type BlockName, type Shape } from '../../../../language/grammar.ts';
 import type { Member } from '../../../../language/syntax.ts';
 import type { Token } from '../../../../language/token.ts';
-import { envNamesOf, factsOf, inputsOf, takesTemplates, templatePathsOf } from './references.ts';
+import {
+  envNamesOf,
+  factsOf,
+  inputsOf,
+  REQUESTS,
+  takesTemplates,
+  templatePathsOf,
+} from './references.ts';
 import { snippetOf } from './snippet.ts';
 import { blockAt, indexBefore, isInComment, ruleOf, type Syntax, stringAt } from './syntax.ts';
 
@@ -60,13 +67,15 @@ function optionsAt(
   return isFree ? wordsIn(block.name, block.members, from) : [];
 }
 
-/** The words that a block still allows. */
+/** The words that a block still allows. A capability has one request, as its last member. */
 function wordsIn(name: BlockName, members: readonly Member[], from: number): Option[] {
-  const present = new Set(
-    members.filter(({ token }) => token.start !== from).map(({ word }) => word),
-  );
+  const others = members.filter(({ token }) => token.start !== from);
+  const present = new Set(others.map(({ word }) => word));
+  const request = others.find(({ word }) => REQUESTS.includes(word));
+  if (request && request.token.start < from) return [];
   return Object.entries(BLOCKS[name].words ?? {})
     .filter(([word, { repeats }]) => repeats || !present.has(word))
+    .filter(([word]) => !request || !REQUESTS.includes(word))
     .map(([label, rule]) => ({ label, kind: 'keyword', snippet: snippetOf(label, rule) }));
 }
 
@@ -98,10 +107,11 @@ function argumentsAt(
     return variables(syntax, deployed);
   if (previous.kind === '.') return [];
   const rule = ruleOf(member, block);
-  const given = member.arguments.filter(({ token }) => token.end <= previous.end).length;
-  // A list is always the last argument.
-  const shape = previous.kind === ',' ? rule?.shapes.at(-1) : rule?.shapes[given];
-  if (shape) return ofShape(shape, member, syntax, { owners, deployed });
+  // Only the first argument and the items of a list, which is always the last argument, have options.
+  const shape = previous.kind === ',' ? rule?.shapes.at(-1) : rule?.shapes[0];
+  if (shape && (previous === member.token || previous.kind === ','))
+    return ofShape(shape, member, syntax, { owners, deployed });
+  if (shape === 'window' && previous.kind === 'integer') return names(['messages'], 'constant');
   const isNamed = previous === member.arguments[0]?.token;
   return rule?.form && isNamed ? [{ label: rule.form.word, kind: 'keyword' }] : [];
 }
@@ -128,7 +138,7 @@ function ofShape(
     case 'type':
       return names(SCALARS, 'type');
     case 'body':
-      return names(BODY_FORMATS, 'constant');
+      return names(owners.at(-1)?.word === 'get' ? ['none'] : BODY_FORMATS, 'constant');
     case 'window':
       return names(['none', 'last 20 messages'], 'constant');
     case 'names':

@@ -8,7 +8,8 @@ import { type Place, placesOf, type Syntax } from './syntax.ts';
 /** A path in a template, such as `memory.city`, with the range of each of its names. */
 export type TemplatePath = { path: readonly string[]; start: number; end: number; place: Place };
 
-const REQUESTS = ['get', 'post', 'put', 'patch', 'delete'];
+/** The words of requests. */
+export const REQUESTS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** Whether the strings after a word may hold templates. */
 export function takesTemplates({ word }: Member, block: BlockName): boolean {

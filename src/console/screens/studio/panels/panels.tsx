@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Tabs } from '../../../parts/tabs.tsx';
 import type { Finding } from '../editor/state.ts';
 import type { PanelName } from '../use-parameters.ts';
@@ -28,6 +28,11 @@ export function Panels({
     { name: 'deploy', label: 'Deploy' },
   ];
   const current: TabName = named ?? (hasTabs ? 'editor' : 'chat');
+  const [wasDeployOpen, setDeployOpen] = useState(false);
+  if (current === 'deploy' && !wasDeployOpen) setDeployOpen(true);
+  // The conversation goes on, and the input of a deploy stays, while another panel is open.
+  const isMounted = (name: string) =>
+    name === current || name === 'chat' || (name === 'deploy' && wasDeployOpen);
   return (
     <aside className="studio-side" aria-label="Panels">
       <Tabs<TabName>
@@ -37,9 +42,8 @@ export function Panels({
         onChange={(name) => onChange(name === 'editor' ? undefined : name)}
       >
         {Object.entries(panels).map(([name, panel]) => (
-          // The conversation goes on while another panel is open.
           <div key={name} className="studio-panel" hidden={name !== current}>
-            {(name === 'chat' || name === current) && panel}
+            {isMounted(name) && panel}
           </div>
         ))}
       </Tabs>

@@ -1,0 +1,33 @@
+import type { Environment } from '../../operations/console/operations.ts';
+
+/** Reads the name of one of several values, in lower case as REST has it. */
+export function readName<Name extends string>(
+  text: string,
+  all: Record<Name, unknown>,
+): { name: Name } | { fault: string } {
+  const isName = (name: string): name is Name => Object.hasOwn(all, name);
+  const name = text.toUpperCase();
+  return isName(name) ? { name } : { fault: `“${cut(text)}” is none of ${namesOf(all)}.` };
+}
+
+/** The names of values in a sentence. */
+export function namesOf(all: object): string {
+  return Object.keys(all).join(', ').toLowerCase();
+}
+
+const ENVIRONMENTS: Record<Environment, unknown> = { PRODUCTION: true, STAGING: true };
+
+/** Reads the environment of an address. Without a valid one, `environment` is absent. */
+export function environmentIn(search: URLSearchParams): {
+  environment?: Environment;
+  fault?: string;
+} {
+  const text = search.get('environment');
+  if (!text) return {};
+  const reading = readName(text, ENVIRONMENTS);
+  return 'fault' in reading ? reading : { environment: reading.name };
+}
+
+function cut(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}

@@ -1,0 +1,149 @@
+import { StopRun } from '../../operations/console/operations.ts';
+import type { Problem } from '../server/problem.ts';
+import { createRecording, type Recording } from '../server/recording.ts';
+import {
+  type ChatEvent,
+  ChatProblem,
+  followRun,
+  type Reading,
+  streamChat,
+} from '../server/stream-chat.ts';
+import { embedding } from './embedding.ts';
+import type { OpenMessage } from './kept.ts';
+import type { Visit } from './visit.ts';
+
+/** A message that was sent. */
+export type Sent = {
+  /** The id of its turn, and its idempotency key. */
+  id: string;
+  message: string;
+  /** The run for which the page around the widget already has the message. */
+  announced?: string | undefined;
+};
+
+/** A reply that this tab reads. */
+export type Reply = Sent & {
+  events: AsyncGenerator<ChatEvent, void>;
+  /** Absent until the run begins. */
+  runId?: string | undefined;
+  aborter: AbortController;
+  recording: Recording;
+};
+
+/** Sends a message. If an earlier request with its id has begun a run, the reply is that of this run. */
+export function sendMessage(visit: Visit, bot: string, sent: Sent): Reply {
+  return openReply(visit, sent, (reading) => chat(bot, sent, 'ENQUEUE', reading));
+}
+
+/** Reads the reply of a message whose run has begun. */
+export function followMessage(visit: Visit, { id, message, runId }: OpenMessage): Reply {
+  const sent = { id, message, announced: runId };
+  return { ...openReply(visit, sent, (reading) => followRun(runId, reading)), runId };
+}
+
+/** Time limit to find the run of a message whose request was aborted. */
+const FIND_LIMIT_MS = 30_000;
+
+/**
+ * Cancels the run of a reply. Before the page knows the run, aborts the reply: a message that waits for its turn goes with
+ * its request, and the idempotency key finds a run that has begun. If there is none and the session is idle, the search
+ * begins one and cancels it.
+ *
+ * @returns the run's id; `undefined` if none has begun.
+ * @throws ChatProblem
+ */
+export async function cancelReply(
+  visit: Visit,
+  bot: string,
+  { runId, aborter, recording, ...sent }: Reply,
+): Promise<string | undefined> {
+  if (runId !== undefined) return cancelRun(visit, runId);
+  aborter.abort();
+  if (recording.exchanges.length === 0) return undefined;
+  const signal = AbortSignal.timeout(FIND_LIMIT_MS);
+  try {
+    const reading = { signal, recording: createRecording(), access: visit };
+    for await (const event of chat(bot, sent, 'REJECT', reading))
+      if (event.__typename === 'RunStarted') return await cancelRun(visit, event.runId);
+  } catch (error) {
+    // The session has the turn of another message, so this one has none.
+    if (!(error instanceof ChatProblem && error.problem.code === 'SESSION_BUSY')) throw error;
+  }
+  return undefined;
+}
+
+async function cancelRun(visit: Visit, id: string): Promise<string> {
+  await visit.ask(StopRun, { id });
+  return id;
+}
+
+function openReply(
+  access: Visit,
+  sent: Sent,
+  read: (reading: Reading) => AsyncGenerator<ChatEvent, void>,
+): Reply {
+  const aborter = new AbortController();
+  const recording = createRecording();
+  const events = read({ signal: aborter.signal, recording, access });
+  return { ...sent, events, aborter, recording };
+}
+
+function chat(
+  botId: string,
+  { id, message }: Sent,
+  onBusy: 'ENQUEUE' | 'REJECT',
+  reading: Reading,
+): AsyncGenerator<ChatEvent, void> {
+  return streamChat({ botId, input: { message, idempotencyKey: id, onBusy } }, reading);
+}
+
+/**
+ * Reads a reply to its end, or until it is aborted. Keeps its run while it is open, and tells the page around the widget
+ * both messages. A reply that fails is no message.
+ *
+ * @returns the problem of a reply that cannot be read.
+ */
+export async function readReply(
+  reply: Reply,
+  { kept }: Visit,
+  onEvent: (event: ChatEvent) => void,
+): Promise<Problem | undefined> {
+  const { id, message, announced, events } = reply;
+  const { signal } = reply.aborter;
+  let text = '';
+  let problem: Problem | undefined;
+  try {
+    for await (const event of events) {
+      // The turn of an aborted reply has ended.
+      if (signal.aborted) break;
+      if (event.__typename === 'RunStarted') {
+        const { runId, at } = event;
+        text = '';
+        kept.begin({ id, message, runId, at });
+        reply.runId = runId;
+        if (runId !== announced) announce('user', message, runId);
+      } else if (event.__typename === 'TextDelta') text += event.delta;
+      else if (isMessage(event, text)) announce('assistant', text, event.runId);
+      onEvent(event);
+    }
+  } catch (error) {
+    if (!(error instanceof ChatProblem)) throw error;
+    ({ problem } = error);
+  }
+  // A page that closes keeps the run, to follow it when it opens again.
+  if (signal.aborted) return undefined;
+  if (reply.runId !== undefined) kept.end(reply.runId);
+  return problem;
+}
+
+/** Whether a run ends with a message: whole, or what it said before it was stopped. */
+function isMessage(
+  event: ChatEvent,
+  text: string,
+): event is Extract<ChatEvent, { __typename: 'ChatDone' | 'ChatCancelled' }> {
+  return event.__typename === 'ChatDone' || (event.__typename === 'ChatCancelled' && text !== '');
+}
+
+function announce(role: 'user' | 'assistant', text: string, runId: string): void {
+  embedding.send({ type: 'message', role, text, runId });
+}
