@@ -24,10 +24,11 @@ const CODES = new Set([
   'TransactionWriteConflict',
 ]);
 /**
- * Connection exceptions, insufficient resources, operator intervention, system errors and transaction conflicts.
+ * Connection exceptions, insufficient resources, operator intervention, system errors, transaction conflicts, and writes
+ * to a server that is read-only during a failover.
  * Source: PostgreSQL's manual, appendix A.
  */
-const SQLSTATES = /^(?:08|53|57|58)...$|^(?:25P03|40001|40P01|55P03)$/;
+const SQLSTATES = /^(?:08|53|57|58)...$|^(?:25006|25P03|40001|40P01|55P03)$/;
 /** Messages of node-postgres errors that have no code. */
 const MESSAGES =
   /^(?:Connection terminated|Query read timeout|timeout (?:exceeded when trying to connect|expired)|Client (?:has encountered a connection error|was closed))/;
@@ -39,7 +40,13 @@ const MESSAGES =
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (MESSAGES.test(error.message)) return true;
-  return codesOf(error).some((code) => CODES.has(code) || SQLSTATES.test(code));
+  return isFatal(error) || codesOf(error).some((code) => CODES.has(code) || SQLSTATES.test(code));
+}
+
+/** Whether the server refused or ended the connection, for any reason: that says nothing about the statement. */
+function isFatal(error: Error): boolean {
+  const { severity, meta } = error as { severity?: unknown; meta?: PrismaMeta };
+  return [severity, meta?.driverAdapterError?.cause?.severity].includes('FATAL');
 }
 
 /** The error's own code, and the driver's kind and SQLSTATE from Prisma's `meta`. */
@@ -49,4 +56,6 @@ function codesOf(error: Error): string[] {
   return [code, kind, originalCode].filter((one) => typeof one === 'string');
 }
 
-type PrismaMeta = { driverAdapterError?: { cause?: { kind?: unknown; originalCode?: unknown } } };
+type PrismaMeta = {
+  driverAdapterError?: { cause?: { kind?: unknown; originalCode?: unknown; severity?: unknown } };
+};

@@ -1,9 +1,11 @@
 import type { Versions } from '../coordination/cache-versions.ts';
-import { GatewayError } from '../errors.ts';
-import type { Account, Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import { GatewayError, notFound } from '../errors.ts';
+import { type Account, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import { deleteBatch } from '../storage/delete-batch.ts';
+import { databaseTime } from '../storage/moment.ts';
 import { actorOf, recordChanges } from './audit.ts';
 import type { Caller } from './caller.ts';
-import { hasEnded, invalidKey } from './key-changes.ts';
+import { readOwnKey } from './key-changes.ts';
 import { lockAccount } from './key-lineage.ts';
 import { accountVersionName } from './limits.ts';
 
@@ -27,9 +29,6 @@ export type AccountEnd = {
   finishDeletion(caller: Caller, id: string): Promise<void>;
 };
 
-/** Rows that one statement deletes, so that a large account does not block other transactions. */
-const BATCH = 500;
-
 export function createAccountEnd({
   prisma,
   versions,
@@ -45,11 +44,9 @@ export function createAccountEnd({
   ) =>
     prisma.$transaction(async (tx) => {
       for (const one of [caller.account.id, id].toSorted()) await lockAccount(tx, one);
-      const where = { id: caller.key.id };
-      const key = await tx.apiKey.findUnique({ where, include: { account: true } });
-      if (key === null || hasEnded(key, Date.now()) || key.account.suspendedAt) throw invalidKey();
+      await readOwnKey(tx, caller, Date.now());
       const account = await tx.account.findUnique({ where: { id } });
-      if (account === null) throw new GatewayError('not_found', `There is no account "${id}".`);
+      if (account === null) throw notFound('account', id);
       return work(tx, account);
     });
 
@@ -64,16 +61,12 @@ export function createAccountEnd({
       const change = { action: 'SUSPEND_ACCOUNT', targetId: id, accountId: id } as const;
       await recordChanges(tx, actorOf(caller), change);
     }
-    const now = new Date();
+    const now = new Date(await databaseTime(tx));
     const data = {
       suspendedAt: suspendedAt ?? now,
       deletedAt: deletedAt ?? (isDeletion ? now : null),
     };
     return tx.account.update({ where: { id }, data });
-  };
-
-  const deleteBatches = async (batch: () => Promise<number>) => {
-    while ((await batch()) === BATCH);
   };
 
   return {
@@ -101,17 +94,10 @@ export function createAccountEnd({
     },
 
     async finishDeletion(caller, id) {
-      await deleteBatches(
-        () => prisma.$executeRaw`
-          DELETE FROM idempotency_records WHERE (account_id, namespace, key) IN (
-            SELECT account_id, namespace, key FROM idempotency_records
-            WHERE account_id = ${id} LIMIT ${BATCH})`,
-      );
-      await deleteBatches(
-        () => prisma.$executeRaw`
-          DELETE FROM audit_entries WHERE id IN (
-            SELECT id FROM audit_entries WHERE account_id = ${id} LIMIT ${BATCH})`,
-      );
+      const ofAccount = Prisma.sql`account_id = ${id}`;
+      const key = Prisma.sql`account_id, namespace, key`;
+      while (await deleteBatch(prisma, Prisma.sql`idempotency_records`, ofAccount, key));
+      while (await deleteBatch(prisma, Prisma.sql`audit_entries`, ofAccount));
       await prisma.$transaction(async (tx) => {
         const where = { id, deletedAt: { not: null } };
         const { count } = await tx.account.deleteMany({ where });

@@ -1,5 +1,5 @@
 import type { Versions } from '../coordination/cache-versions.ts';
-import { GatewayError, invalidInput } from '../errors.ts';
+import { invalidInput, notFound } from '../errors.ts';
 import type { Account, KeyScope, Plan, PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { type AccountEnd, createAccountEnd } from './account-end.ts';
@@ -70,7 +70,7 @@ export function createAccounts({
         // Serialize concurrent updates, because the plan and its limits depend on each other.
         await lockAccount(tx, id);
         const found = await tx.account.findUnique({ where: { id } });
-        if (found === null) throw new GatewayError('not_found', `There is no account "${id}".`);
+        if (found === null) throw notFound('account', id);
         const data = {
           name: name ?? found.name,
           plan: plan ?? found.plan,

@@ -1,6 +1,6 @@
 import { type AuditAction, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
-import type { PageQuery, Standing } from '../storage/keyset.ts';
-import { type Lists, NEWEST_FIRST, readLists } from '../storage/lists.ts';
+import type { ListEntry, PageQuery } from '../storage/keyset.ts';
+import { type ListDefinition, NEWEST_FIRST, readLists } from '../storage/lists.ts';
 import type { Caller } from './caller.ts';
 
 /** Conditions on entries. An entry must match all of them. */
@@ -15,7 +15,7 @@ export type AuditFilter = {
 };
 
 /** The audit log of each account, newest first. */
-export const AUDIT_LOG: Lists = {
+export const AUDIT_LOG: ListDefinition = {
   ...NEWEST_FIRST,
   table: Prisma.sql`audit_entries`,
   owner: Prisma.sql`account_id`,
@@ -31,7 +31,7 @@ export function findAuditEntries(
   accountIds: string[],
   page: PageQuery,
   { action, keyId, botId, from, to }: AuditFilter,
-): Promise<Standing[]> {
+): Promise<ListEntry[]> {
   const conditions = [
     ...(action ? [Prisma.sql`action::text = ANY(${[...action]})`] : []),
     ...(keyId == null ? [] : [Prisma.sql`key_id = ${keyId}`]),

@@ -27,7 +27,7 @@ export function createCallerCache({
   prisma: PrismaClient;
   /** Called with each caller read from the database. */
   onRead(caller: Caller): void;
-  /** As `Caller.reading.renew`. */
+  /** As `Caller.cacheEntry.renew`. */
   renew(hash: string, version: string): Promise<Caller>;
 }): CallerCache {
   /** By hash: the account's version at the last request; none if the account has not changed recently. */
@@ -53,8 +53,8 @@ export function createCallerCache({
       const row = await lookUp(hash, origin);
       if (!row) return undefined;
       const { account, ...key } = row;
-      const reading = { version, renew: (current: string) => renew(hash, current) };
-      const caller: Caller = { account, key, reading };
+      const cacheEntry = { version, renew: (current: string) => renew(hash, current) };
+      const caller: Caller = { account, key, cacheEntry };
       onRead(caller);
       return caller;
     },

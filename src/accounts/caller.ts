@@ -44,7 +44,7 @@ export type Caller = {
   /** For a browser that is signed in to the console: its session. */
   consoleSession?: ConsoleSessionRef;
   /** The cache entry of the account and the key; absent if they are not cached. */
-  reading?: {
+  cacheEntry?: {
     /** The account's version when they were read. */
     version: string;
     /**

@@ -1,5 +1,5 @@
 import type { Versions } from '../coordination/cache-versions.ts';
-import type { Windows } from '../coordination/fixed-window-counter.ts';
+import type { FixedWindowCounter } from '../coordination/fixed-window-counter.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -17,7 +17,7 @@ type Parts = {
   prisma: PrismaClient;
   pubsub: PubSub;
   versions: Versions;
-  createWindows(): Windows;
+  createCounter(): FixedWindowCounter;
   /** The secret key, then the previous ones. Session tokens are encrypted with them. */
   secretKeys: Uint8Array[];
   /** Milliseconds since the epoch. */
@@ -30,7 +30,7 @@ export function createAccountsDomain({
   prisma,
   pubsub,
   versions,
-  createWindows,
+  createCounter,
   secretKeys,
   clock: now = Date.now,
   log,
@@ -45,7 +45,7 @@ export function createAccountsDomain({
   lifetime.onStart(keyWatchers.start);
   const sessionWatchers = createKeyWatchers({
     what: 'console sessions',
-    findChanged: (hashes) => findEndedSessions(prisma, hashes),
+    findChanged: (hashes) => findEndedSessions(prisma, hashes, now()),
     log,
     now,
   });
@@ -77,6 +77,6 @@ export function createAccountsDomain({
     findVisited: (botId: string) => findVisited(prisma, botId),
     consoleSessions,
     signInCodes: createSignInCodes({ prisma, keys, now }),
-    limits: createLimits({ accounts: createWindows(), addresses: createWindows(), now }),
+    limits: createLimits({ accounts: createCounter(), addresses: createCounter(), now }),
   };
 }

@@ -123,13 +123,14 @@ export function createConsoleSessions({
   };
 }
 
-/** Finds the ended sessions among these hashes. */
+/** Finds the sessions among these hashes that were ended or not used for 12 hours. */
 export async function findEndedSessions(
   prisma: PrismaClient,
   hashes: string[],
+  now: number,
 ): Promise<Changed[]> {
   const rows = await prisma.consoleSession.findMany({
-    where: { hash: { in: hashes } },
+    where: { hash: { in: hashes }, expiresAt: { gt: new Date(now) } },
     select: { hash: true },
   });
   const open = new Set(rows.map((row) => row.hash));
@@ -138,14 +139,14 @@ export async function findEndedSessions(
 
 /** Returns the caller of a session: its key with its current rights. */
 function callerOf(session: ConsoleSession, issuer: Caller): Caller {
-  const { reading } = issuer;
+  const { cacheEntry } = issuer;
   return {
     ...issuer,
     consoleSession: { hash: session.hash, endsAt: new Date(endOf(session.createdAt)) },
-    ...(reading && {
-      reading: {
-        version: reading.version,
-        renew: async (version) => callerOf(session, await reading.renew(version)),
+    ...(cacheEntry && {
+      cacheEntry: {
+        version: cacheEntry.version,
+        renew: async (version) => callerOf(session, await cacheEntry.renew(version)),
       },
     }),
   };

@@ -1,4 +1,4 @@
-import { GatewayError, invalidInput } from '../errors.ts';
+import { GatewayError, invalidInput, notFound } from '../errors.ts';
 import type { ApiKey, KeyScope, Prisma } from '../generated/prisma/client.ts';
 import { authorizeScope, type Caller, mayUseBot } from './caller.ts';
 
@@ -54,7 +54,7 @@ async function assertBots(
   });
   for (const id of botIds) {
     const bot = bots.find((candidate) => candidate.id === id);
-    if (!bot) throw new GatewayError('bot_not_found', `There is no bot "${id}".`);
+    if (!bot) throw notFound('bot', id);
     if (bot.accountId !== account.id) throw noAccess(id);
   }
 }

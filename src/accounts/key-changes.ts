@@ -1,5 +1,6 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError, notFound } from '../errors.ts';
 import type { ApiKey, KeyScope, Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import { databaseTime } from '../storage/moment.ts';
 import { actorOf, recordChanges } from './audit.ts';
 import { type Caller, covers } from './caller.ts';
 import { assertGrantable, outlives } from './grants.ts';
@@ -48,7 +49,8 @@ export type KeyChanges = {
   /**
    * Revokes a key. From then on no replica serves a request with it. A key that is already revoked stays unchanged.
    *
-   * @param withCreated whether to revoke, in the same transaction, all keys that it created directly or through others.
+   * @param withCreated whether to revoke, in the same transaction, all keys that it created directly or through others,
+   *   except keys with more rights than the caller's.
    * @throws GatewayError `invalid_request` for the account's last key with the scope `ADMIN` or `OPERATOR`.
    */
   revoke(caller: Caller, id: string, withCreated?: boolean): Promise<ApiKey>;
@@ -71,10 +73,7 @@ export function createKeyChanges({ prisma, now, announce }: Parts): KeyChanges {
   ) =>
     prisma.$transaction(async (tx) => {
       await lockAccount(tx, caller.account.id);
-      const where = { id: caller.key.id };
-      const found = await tx.apiKey.findUnique({ where, include: { account: true } });
-      if (found === null || hasEnded(found, now()) || found.account.suspendedAt) throw invalidKey();
-      const { account, ...key } = found;
+      const { account, ...key } = await readOwnKey(tx, caller, now());
       return work(tx, { ...caller, account, key });
     });
 
@@ -142,7 +141,7 @@ export function createKeyChanges({ prisma, now, announce }: Parts): KeyChanges {
           { action: 'ROTATE_API_KEY', targetId: id },
           { action: 'CREATE_API_KEY', targetId: row.id },
         );
-        const end = new Date(now() + overlapHours * HOUR_MS);
+        const end = new Date((await databaseTime(tx)) + overlapHours * HOUR_MS);
         const isSooner = expiresAt === null || end < expiresAt;
         const data = overlapHours === 0 ? { revokedAt: end } : isSooner ? { expiresAt: end } : {};
         return {
@@ -161,8 +160,9 @@ export function createKeyChanges({ prisma, now, announce }: Parts): KeyChanges {
       const accountId = caller.account.id;
       const revoked = await change(caller, async (tx, current) => {
         await findCovered(tx, current, id);
-        const where = { id: { in: [id, ...(withCreated ? await findDescendants(tx, id) : [])] } };
-        const data = { revokedAt: new Date() };
+        const created = withCreated ? await findCoveredBelow(tx, current, id) : [];
+        const where = { id: { in: [id, ...created] } };
+        const data = { revokedAt: new Date(await databaseTime(tx)) };
         const ended = await keepingLastKey(tx, accountId, now(), () =>
           tx.apiKey.updateManyAndReturn({
             where: { ...where, revokedAt: null },
@@ -178,7 +178,7 @@ export function createKeyChanges({ prisma, now, announce }: Parts): KeyChanges {
       });
       await announce(accountId, { ended: revoked });
       const key = revoked.find((one) => one.id === id);
-      if (!key) throw unknownKey(id);
+      if (!key) throw notFound('API key', id);
       return key;
     },
   };
@@ -191,7 +191,29 @@ async function findCovered(
   id: string,
 ): Promise<ApiKey> {
   const found = await tx.apiKey.findFirst({ where: { id, accountId: caller.account.id } });
-  if (found === null || !covers(caller, found)) throw unknownKey(id);
+  if (found === null || !covers(caller, found)) throw notFound('API key', id);
+  return found;
+}
+
+/** The ids of the keys that a key has created, directly or through others, without keys with more rights than the caller's. */
+async function findCoveredBelow(
+  tx: Prisma.TransactionClient,
+  caller: Caller,
+  id: string,
+): Promise<string[]> {
+  const ids = await findDescendants(tx, id);
+  const keys = await tx.apiKey.findMany({ where: { id: { in: ids } } });
+  return keys.filter((key) => covers(caller, key)).map((key) => key.id);
+}
+
+/** The caller's key as it is now. @throws GatewayError `invalid_api_key` if it has ended, or its account is suspended. */
+export async function readOwnKey(
+  tx: Prisma.TransactionClient,
+  { key: { id } }: Caller,
+  now: number,
+) {
+  const found = await tx.apiKey.findUnique({ where: { id }, include: { account: true } });
+  if (found === null || hasEnded(found, now) || found.account.suspendedAt) throw invalidKey();
   return found;
 }
 
@@ -205,10 +227,6 @@ export function hasEnded(
 
 export function invalidKey(): GatewayError {
   return new GatewayError('invalid_api_key', 'This API key is not valid.');
-}
-
-function unknownKey(id: string): GatewayError {
-  return new GatewayError('not_found', `There is no API key "${id}".`);
 }
 
 function hasEndedAlready(id: string): GatewayError {

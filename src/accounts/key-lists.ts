@@ -1,5 +1,5 @@
 import { type ApiKey, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
-import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
+import { type ListDefinition, NEWEST_FIRST } from '../storage/lists.ts';
 import { type Caller, covers } from './caller.ts';
 
 /** Lists the keys that the caller's key covers, including revoked ones. */
@@ -11,7 +11,7 @@ export type KeyLists = {
 };
 
 /** The list of the keys that each key has created, newest first. */
-export const CREATED_KEYS: Lists = {
+export const CREATED_KEYS: ListDefinition = {
   ...NEWEST_FIRST,
   table: Prisma.sql`api_keys`,
   owner: Prisma.sql`created_by_id`,

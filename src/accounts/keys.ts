@@ -57,11 +57,14 @@ export function createKeys({
   now = Date.now,
 }: Parts): Keys {
   const noteUse = ({ id, lastUsedAt }: ApiKey) => {
-    const now = Date.now();
-    if (lastUsedAt && now - lastUsedAt.getTime() < LAST_USED_PRECISION_MS) return;
-    prisma.apiKey
-      .updateMany({ where: { id }, data: { lastUsedAt: new Date(now) } })
-      .catch((err: unknown) => log.error({ err }, 'Failed to record the last use of an API key.'));
+    // Not a limit, only to save statements: the clock of this process may differ from the database's.
+    if (lastUsedAt && Math.abs(Date.now() - lastUsedAt.getTime()) < LAST_USED_PRECISION_MS) return;
+    const precision = `${LAST_USED_PRECISION_MS} milliseconds`;
+    prisma.$executeRaw`
+      UPDATE api_keys SET last_used_at = now()
+      WHERE id = ${id} AND COALESCE(last_used_at < now() - ${precision}::interval, true)`.catch(
+      (err: unknown) => log.error({ err }, 'Failed to record the last use of an API key.'),
+    );
   };
 
   /** By key id. A key's hash never changes, so entries do not expire. */

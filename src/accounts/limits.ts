@@ -1,8 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { entryLimit } from '../coordination/entry-limit.ts';
-import type { WindowCount, WindowLimit, Windows } from '../coordination/fixed-window-counter.ts';
+import type {
+  FixedWindowCounter,
+  WindowCount,
+  WindowLimit,
+} from '../coordination/fixed-window-counter.ts';
 import { GatewayError } from '../errors.ts';
 import type { Account, Bot, Plan } from '../generated/prisma/client.ts';
+import type { KeyOrigin } from './key-lookup.ts';
 
 /** The remaining quota under a limit. Source: the API document, "Limits". */
 export type Quota = WindowLimit & {
@@ -65,20 +70,20 @@ export type Limits = {
   /** Counts against the address of a client without a valid key. It never affects accounts. */
   takeForAddress(address: string, cost: number): Promise<Quota>;
   /**
-   * Counts an operation of a visitor of a bot against its address. The operations of one address must not use up the
-   * requests of the account, so the limit is as many as the bot allows visits and messages, and 10 more.
+   * Counts an operation of a visitor of a bot against its address, so that one address cannot use up the requests of the
+   * account. The limit a minute is the sum of `visitorSessionsPerHour`, `visitorMessagesPerMinute` and 10.
    */
   takeForVisitor(bot: Bot, address: string, cost: number): Promise<Quota>;
-  /** Whether an address has no requests left in this minute, from this process's memory alone. */
-  isSpent(address: string): boolean;
+  /** The origin of a key, from this process's memory alone. */
+  originOf(address: string | undefined): Required<KeyOrigin>;
   /** Counts one static file against an address, separately from its requests. */
   takeForFile(address: string): Promise<Quota>;
 };
 
 type Parts = {
-  accounts: Windows;
+  accounts: FixedWindowCounter;
   /** Separate counters, so that a flood of addresses cannot evict the counts of accounts. */
-  addresses: Windows;
+  addresses: FixedWindowCounter;
   now?: (() => number) | undefined;
 };
 
@@ -117,7 +122,10 @@ export function createLimits({ accounts, addresses, now = Date.now }: Parts): Li
       return quotaOf(limit, cost, await addresses.take(name, cost, limit));
     },
 
-    isSpent: (address) => (spent.get(networkOf(address)) ?? 0) * 1_000 > now(),
+    originOf(address = '') {
+      const network = networkOf(address);
+      return { address: network, isSpent: (spent.get(network) ?? 0) * 1_000 > now() };
+    },
 
     async takeForFile(address) {
       const count = await addresses.take(`files:${networkOf(address)}`, 1, FILE_LIMIT);

@@ -94,7 +94,7 @@ export function createSessionTokens({
 function callerOf(claimed: Claims, issuer: Caller): Caller {
   const { exp, bot, session, environment, context, allowContext, channel } = claimed;
   if (!issuer.key.scopes.includes('CHAT') || !mayUseBot(issuer, bot)) throw invalidToken();
-  const { reading } = issuer;
+  const { cacheEntry } = issuer;
   return {
     account: issuer.account,
     key: {
@@ -105,10 +105,10 @@ function callerOf(claimed: Claims, issuer: Caller): Caller {
       expiresAt: new Date(exp * 1_000),
     },
     session: { botId: bot, sessionId: session, environment, context, allowContext, channel },
-    ...(reading && {
-      reading: {
-        version: reading.version,
-        renew: async (version) => callerOf(claimed, await reading.renew(version)),
+    ...(cacheEntry && {
+      cacheEntry: {
+        version: cacheEntry.version,
+        renew: async (version) => callerOf(claimed, await cacheEntry.renew(version)),
       },
     }),
   };

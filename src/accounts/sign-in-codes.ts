@@ -1,7 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
-import type { PrismaClient } from '../generated/prisma/client.ts';
+import type { PrismaClient, SignInCode } from '../generated/prisma/client.ts';
 import type { Caller } from './caller.ts';
+import { createKeyLookup, type KeyOrigin } from './key-lookup.ts';
 import type { Keys } from './keys.ts';
 
 const LIFETIME_MS = 15 * 60 * 1_000;
@@ -15,7 +16,7 @@ export type SignInCodes = {
    *
    * @throws GatewayError `invalid_api_key` if the code is unknown, used or expired, or if its key has ended.
    */
-  redeem(code: string): Promise<Caller>;
+  redeem(code: string, origin?: KeyOrigin): Promise<Caller>;
 };
 
 export function createSignInCodes({
@@ -27,6 +28,14 @@ export function createSignInCodes({
   keys: Pick<Keys, 'find'>;
   now?: (() => number) | undefined;
 }): SignInCodes {
+  const lookUp = createKeyLookup<SignInCode>({
+    findOne: (id) => prisma.signInCode.findUnique({ where: { hash: id } }),
+    findMany: async (hashes) => {
+      const rows = await prisma.signInCode.findMany({ where: { hash: { in: hashes } } });
+      return new Map(rows.map((row) => [row.hash, row]));
+    },
+  });
+
   return {
     async issue(keyId) {
       const code = randomBytes(24).toString('base64url');
@@ -36,15 +45,19 @@ export function createSignInCodes({
       return code;
     },
 
-    async redeem(code) {
+    async redeem(code, origin = {}) {
+      const id = hash('sha256', code);
+      if (!(await lookUp(id, origin))) throw spent();
       const [used] = await prisma.$queryRaw<{ keyId: string; expiresAt: Date }[]>`
-        DELETE FROM sign_in_codes WHERE hash = ${hash('sha256', code)}
+        DELETE FROM sign_in_codes WHERE hash = ${id}
         RETURNING key_id AS "keyId", expires_at AS "expiresAt"`;
-      if (!used || used.expiresAt.getTime() <= now()) {
-        const message = 'This sign-in link has expired or was already used. Paste an API key.';
-        throw new GatewayError('invalid_api_key', message);
-      }
+      if (!used || used.expiresAt.getTime() <= now()) throw spent();
       return keys.find(used.keyId);
     },
   };
+}
+
+function spent(): GatewayError {
+  const message = 'This sign-in link has expired or was already used. Paste an API key.';
+  return new GatewayError('invalid_api_key', message);
 }

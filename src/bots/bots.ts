@@ -4,11 +4,12 @@ import { type Caller, mayUseBot } from '../accounts/caller.ts';
 import { lockAccount } from '../accounts/key-lineage.ts';
 import type { Versions } from '../coordination/cache-versions.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
-import { GatewayError, invalidInput } from '../errors.ts';
+import { GatewayError, invalidInput, notFound } from '../errors.ts';
 import { type Bot, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { botId as botIdSchema } from '../input.ts';
-import { type Lists, NEWEST_FIRST } from '../storage/lists.ts';
+import { deleteBatch } from '../storage/delete-batch.ts';
+import { type ListDefinition, NEWEST_FIRST } from '../storage/lists.ts';
 
 /** The settings of a bot that can change. */
 export type BotChanges = {
@@ -50,7 +51,7 @@ export function visibleBots({ account, key }: Caller): Prisma.BotWhereInput {
 }
 
 /** The list of each account's bots, newest first. */
-export const BOTS: Lists = {
+export const BOTS: ListDefinition = {
   ...NEWEST_FIRST,
   table: Prisma.sql`bots`,
   owner: Prisma.sql`account_id`,
@@ -82,10 +83,8 @@ export const MAX_BOTS = 1_000;
 /** Channel on which the ids of deleted bots are published. */
 export const REMOVED = 'bots:removed';
 const REMOVAL = { maxWait: 30_000, timeout: 30_000 };
-/** Rows that one statement deletes, so that the deletion of a large bot does not block other transactions. */
-const BATCH = 500;
 /** Tables to delete in batches, in this order. Deletes of their rows and of the bot cascade to all other rows. */
-const TABLES = ['runs', 'sessions', 'deployments'] as const;
+const TABLES = ['runs', 'sessions', 'deployments'];
 
 /** Longest time for which a bot deleted on another replica stays cached, if the notification is lost. */
 const CACHE_TTL_MS = 1_000;
@@ -114,20 +113,13 @@ export function createBots({
     fetchMethod: async (id) => (await prisma.bot.findUnique({ where: { id } }))?.accountId,
   });
 
-  /** @returns whether more rows may remain. */
-  const deleteBatch = async (table: (typeof TABLES)[number], botId: string) => {
-    const name = Prisma.raw(table);
-    const count = await prisma.$executeRaw`
-      DELETE FROM ${name} WHERE id IN (SELECT id FROM ${name} WHERE bot_id = ${botId} LIMIT ${BATCH})`;
-    return count === BATCH;
-  };
-
   const removeBot = async (
     botId: string,
     record: (tx: Prisma.TransactionClient) => Promise<void> = async () => {},
   ) => {
     await releaseChannels(botId);
-    for (const table of TABLES) while (await deleteBatch(table, botId));
+    const ofBot = Prisma.sql`bot_id = ${botId}`;
+    for (const table of TABLES) while (await deleteBatch(prisma, Prisma.raw(table), ofBot));
     await prisma.$transaction(async (tx) => {
       await tx.$executeRaw`UPDATE api_keys SET bot_ids = array_remove(bot_ids, ${botId}) WHERE ${botId} = ANY (bot_ids)`;
       await tx.deletedBot.createMany({ data: { id: botId }, skipDuplicates: true });
@@ -143,7 +135,7 @@ export function createBots({
   return {
     async authorize(caller, botId) {
       const owner = botIdSchema.safeParse(botId).success && (await owners.fetch(botId));
-      if (!owner) throw unknown(botId);
+      if (!owner) throw notFound('bot', botId);
       if (owner !== caller.account.id || !mayUseBot(caller, botId)) {
         throw new GatewayError(
           'bot_access_denied',
@@ -191,7 +183,7 @@ export function createBots({
             visitorMessagesPerMinute: visitorMessagesPerMinute ?? undefined,
           },
         });
-        if (!bot) throw unknown(id);
+        if (!bot) throw notFound('bot', id);
         const change = { action: 'UPDATE_BOT', targetId: id, botId: id } as const;
         await recordChanges(tx, actorOf(caller), change);
         return bot;
@@ -208,10 +200,6 @@ export function createBots({
       for (const { id } of bots) await removeBot(id);
     },
   };
-}
-
-function unknown(id: string): GatewayError {
-  return new GatewayError('bot_not_found', `There is no bot "${id}".`);
 }
 
 function tooMany(): GatewayError {

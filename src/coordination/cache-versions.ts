@@ -32,7 +32,7 @@ export function createMemoryVersions(): MemoryVersions {
   };
 }
 
-/** The versions that all replicas share in Redis. `createSharedWindows` reads them in its own round trip. */
+/** The versions that all replicas share in Redis. `createSharedCounter` reads them in its own round trip. */
 export function createSharedVersions({ client, prefix }: Redis): Versions {
   return {
     async renew(name) {

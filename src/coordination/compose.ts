@@ -1,7 +1,7 @@
 import type { Lifetime } from '../lifetime.ts';
 import type { Log } from '../log.ts';
 import { createMemoryVersions, createSharedVersions } from './cache-versions.ts';
-import { createMemoryWindows, createSharedWindows } from './fixed-window-counter.ts';
+import { createMemoryCounter, createSharedCounter } from './fixed-window-counter.ts';
 import { createPubSub, createRedisPubSub } from './pubsub.ts';
 import type { Redis } from './redis.ts';
 
@@ -26,7 +26,7 @@ function inRedis(redis: Redis, log: Log) {
   return {
     pubsub: createRedisPubSub(redis),
     versions: createSharedVersions(redis),
-    createWindows: () => createSharedWindows(redis, log),
+    createCounter: () => createSharedCounter(redis, log),
   };
 }
 
@@ -35,6 +35,6 @@ function inMemory(clock: (() => number) | undefined) {
   return {
     pubsub: createPubSub(),
     versions,
-    createWindows: () => createMemoryWindows(clock, versions.current),
+    createCounter: () => createMemoryCounter(clock, versions.current),
   };
 }

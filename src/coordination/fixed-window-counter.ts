@@ -36,7 +36,7 @@ export type CountedVersions = {
 };
 
 /** Counts by name in fixed windows: the UTC minute, the UTC hour and the UTC day. */
-export type Windows = {
+export type FixedWindowCounter = {
   /**
    * Atomically adds the cost to all windows, or to none if it exceeds one of them or the limit is outdated.
    */
@@ -58,10 +58,10 @@ const MAX_NAMES = 100_000;
  *
  * @param versionOf returns the current version of a name, if this process is the only one that renews versions.
  */
-export function createMemoryWindows(
+export function createMemoryCounter(
   clock: () => number = Date.now,
   versionOf: (name: string) => string | undefined = () => undefined,
-): Windows {
+): FixedWindowCounter {
   const counts = new LRUCache<string, Omit<WindowCount, 'limitVersion' | 'version'>>(
     entryLimit(MAX_NAMES),
   );
@@ -93,7 +93,7 @@ export function createMemoryWindows(
   };
 }
 
-/** As `createMemoryWindows`, in one round trip. Uses the server's time, so that replicas agree when a window ends. */
+/** As `createMemoryCounter`, in one round trip. Uses the server's time, so that replicas agree when a window ends. */
 const SCRIPT = `
 local now = tonumber(redis.call('TIME')[1])
 local minute, hour, day = math.floor(now / ${MINUTE_S}), math.floor(now / ${HOUR_S}), math.floor(now / ${DAY_S})
@@ -143,8 +143,8 @@ declare module 'ioredis' {
  * Counts for all replicas in Redis. While Redis is unavailable, each replica counts in its own memory from zero, so
  * that requests are served without delay.
  */
-export function createSharedWindows({ client, prefix }: Redis, log: Log): Windows {
-  const own = createMemoryWindows();
+export function createSharedCounter({ client, prefix }: Redis, log: Log): FixedWindowCounter {
+  const own = createMemoryCounter();
   let refused = false;
   client.defineCommand('takeFromWindows', { numberOfKeys: 3, lua: SCRIPT });
   return {

@@ -21,11 +21,12 @@ export function createPubSub(): PubSub {
     },
 
     subscribe(channel, listener) {
-      const those = listeners.get(channel) ?? new Set();
-      listeners.set(channel, those.add(listener));
+      const channelListeners = listeners.get(channel) ?? new Set();
+      listeners.set(channel, channelListeners.add(listener));
       return () => {
-        those.delete(listener);
-        if (those.size === 0 && listeners.get(channel) === those) listeners.delete(channel);
+        channelListeners.delete(listener);
+        if (channelListeners.size === 0 && listeners.get(channel) === channelListeners)
+          listeners.delete(channel);
       };
     },
 
@@ -34,7 +35,7 @@ export function createPubSub(): PubSub {
 }
 
 /** How long a message waits for others to share its write: a round trip to Redis costs more than the messages. */
-const LEAVE_AFTER_MS = 5;
+const SEND_AFTER_MS = 5;
 
 /**
  * Notifications between all replicas of an installation. Local subscribers receive messages at once, even while Redis
@@ -58,14 +59,14 @@ export function createRedisPubSub({ client, subscriber, prefix }: Redis): PubSub
   });
 
   /** Messages for the next write. */
-  const leaving: [channel: string, text: string][] = [];
+  const outgoing: [channel: string, text: string][] = [];
   let timer: NodeJS.Timeout | undefined;
   let sent: Promise<unknown> = Promise.resolve();
-  const leave = () => {
+  const send = () => {
     clearTimeout(timer);
     timer = undefined;
     // The client pipelines commands of the same tick into one write.
-    const publishing = leaving.splice(0).map((message) => quietly(client.publish(...message)));
+    const publishing = outgoing.splice(0).map((message) => quietly(client.publish(...message)));
     sent = Promise.all([sent, ...publishing]).then(() => {});
   };
 
@@ -73,8 +74,8 @@ export function createRedisPubSub({ client, subscriber, prefix }: Redis): PubSub
     publish(channel, message) {
       local.publish(channel, message);
       // Not a deadline: it gathers messages, and `flush` sends them sooner.
-      timer ??= setTimeout(leave, LEAVE_AFTER_MS);
-      leaving.push([prefix + channel, self + message]);
+      timer ??= setTimeout(send, SEND_AFTER_MS);
+      outgoing.push([prefix + channel, self + message]);
     },
 
     subscribe(channel, listener) {
@@ -98,7 +99,7 @@ export function createRedisPubSub({ client, subscriber, prefix }: Redis): PubSub
     },
 
     async flush() {
-      leave();
+      send();
       await sent;
     },
   };

@@ -11,6 +11,8 @@ import { statement } from '../storage/sql.ts';
 export type Owner = {
   /** `own_…`. Changes after the process was declared dead and lost its turns and runs. */
   id(): string;
+  /** Whether a heartbeat was stored so recently that no other process can have declared this one dead. */
+  isAlive(): boolean;
   /** Stores heartbeats until it is disposed of. */
   start(): AsyncDisposable;
   /** Deletes the owner, which releases all that it holds. If the database is unavailable, the heartbeat expires. */
@@ -22,6 +24,8 @@ export const HEARTBEAT_MS = 2_000;
 const SILENT_AFTER_MS = 3_000;
 /** Other processes declare a process with an older heartbeat dead. */
 export const DEAD_AFTER_MS = 8_000;
+/** The time after a heartbeat in which a process is sure to be alive, less than `DEAD_AFTER_MS` by a slow call. */
+const ALIVE_FOR_MS = 6_000;
 
 /** All times are the database's: the clocks of the processes may differ. */
 const JOIN = statement(`
@@ -34,7 +38,7 @@ const BEAT = statement(`
   UPDATE owners SET heartbeat_at = now() FROM former WHERE owners.id = former.id
   RETURNING (extract(epoch FROM now() - former.heartbeat_at) * 1000)::float8 AS "silentMs"`);
 
-const TAKE_OUT = statement(`
+const DELETE_DEAD = statement(`
   DELETE FROM owners USING json_to_record($1) AS requested (id text)
   WHERE heartbeat_at < now() - interval '${DEAD_AFTER_MS} milliseconds' AND owners.id <> requested.id`);
 
@@ -61,14 +65,13 @@ export async function createOwner({
   };
   let id = await join();
   let beatenAt = performance.now();
-  let othersHeardAt = beatenAt - DEAD_AFTER_MS;
+  let graceStartedAt = beatenAt - DEAD_AFTER_MS;
 
   const beat = async () => {
     const [alive] = await sql<{ silentMs: number }>(BEAT, [JSON.stringify({ id })]);
     const now = performance.now();
     const silentMs = Math.max(now - beatenAt, alive?.silentMs ?? 0);
-    if (silentMs > DEAD_AFTER_MS / 2) othersHeardAt = now;
-    beatenAt = now;
+    if (silentMs > DEAD_AFTER_MS / 2) graceStartedAt = now;
     if (alive === undefined) {
       log.error(
         { owner: id },
@@ -77,11 +80,13 @@ export async function createOwner({
       id = await join();
       onLost();
     }
-    if (now - othersHeardAt >= DEAD_AFTER_MS) await sql(TAKE_OUT, [JSON.stringify({ id })]);
+    beatenAt = now;
+    if (now - graceStartedAt >= DEAD_AFTER_MS) await sql(DELETE_DEAD, [JSON.stringify({ id })]);
   };
 
   return {
     id: () => id,
+    isAlive: () => performance.now() - beatenAt < ALIVE_FOR_MS,
     start: () => startPeriodic(beat, { everyMs: HEARTBEAT_MS, log, what: 'Heartbeat' }),
     async close() {
       await prisma.owner.deleteMany({ where: { id } }).catch((err: unknown) => {

@@ -4,7 +4,7 @@ import { MAX_FACTS } from '../input.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database } from '../storage/database.ts';
 import { MAX_INT } from '../storage/int.ts';
-import type { Lists } from '../storage/lists.ts';
+import type { ListDefinition } from '../storage/lists.ts';
 import { statement } from '../storage/sql.ts';
 import type { Facts } from './memory.ts';
 
@@ -96,7 +96,7 @@ export function readRecalled({ messages, facts }: RecalledRow): Recollection {
 }
 
 /** Messages per session, by turn and by position in the turn. */
-export const MESSAGES: Lists = {
+export const MESSAGES: ListDefinition = {
   direction: 'asc',
   isPlace: ([turn, position]) => turn <= MAX_INT && /^\d{1,9}$/.test(position),
   table: Prisma.sql`messages`,

@@ -1,9 +1,15 @@
 import { Environment, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
-import type { PageQuery, Standing } from '../storage/keyset.ts';
-import { firstRows, type Lists, NEWEST_FIRST, orderBy, readLists } from '../storage/lists.ts';
+import type { ListEntry, PageQuery } from '../storage/keyset.ts';
+import {
+  firstRows,
+  type ListDefinition,
+  NEWEST_FIRST,
+  orderBy,
+  readLists,
+} from '../storage/lists.ts';
 
 /** Sessions per bot, the last used one first. */
-export const SESSIONS: Lists = {
+export const SESSIONS: ListDefinition = {
   ...NEWEST_FIRST,
   columns: [Prisma.sql`last_seen_at`, Prisma.sql`id`],
   number: Prisma.sql`(extract(epoch FROM last_seen_at) * 1000)::float8`,
@@ -25,7 +31,7 @@ export function findSessions(
   botIds: string[],
   environment: Environment | null | undefined,
   page: PageQuery,
-): Promise<Standing[]> {
+): Promise<ListEntry[]> {
   const environments = environment ? [environment] : Object.values(Environment);
   const ofEnvironment = firstRows(SESSIONS, page, [
     Prisma.sql`sessions.environment = branch.environment`,

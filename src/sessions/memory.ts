@@ -45,11 +45,9 @@ export async function saveFact(
   await tx.$executeRaw`SELECT 1 FROM sessions WHERE id = ${sessionKey} FOR NO KEY UPDATE`;
   const others = await tx.memoryEntry.count({ where: { sessionKey, name: { not: name } } });
   if (others >= MAX_FACTS) throw tooManyFacts();
-  await tx.memoryEntry.upsert({
-    where: { sessionKey_name: { sessionKey, name } },
-    create: { sessionKey, name, value },
-    update: { value },
-  });
+  await tx.$executeRaw`
+    INSERT INTO memory_entries (session_key, name, value, updated_at) VALUES (${sessionKey}, ${name}, ${value}, now())
+    ON CONFLICT (session_key, name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`;
 }
 
 function tooManyFacts(): GatewayError {

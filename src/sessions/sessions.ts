@@ -1,6 +1,8 @@
 import { type Actor, recordChanges } from '../accounts/audit.ts';
 import { Prisma, type PrismaClient, type Session } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
+import { deleteBatch } from '../storage/delete-batch.ts';
+import { databaseTime } from '../storage/moment.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
 import { assertNotReserved } from './channel-ids.ts';
 import type { SessionRef } from './history.ts';
@@ -49,7 +51,7 @@ export function draftSessionId(key: string): string {
 /** A condition for sessions of drafts. */
 export const IS_DRAFT_SESSION = Prisma.sql`session_id = 'draft_' || id`;
 
-/** The most rows that one statement erases, so that a long conversation does not block other sessions. */
+/** The most runs that one statement erases, so that a long conversation does not block other sessions. */
 const BATCH = 500;
 
 export function createSessions({
@@ -70,7 +72,7 @@ export function createSessions({
       const stored = await tx.session.upsert({
         where: { botId_environment_sessionId: session },
         create: { id: makeId('ses'), ...session },
-        update: { lastSeenAt: new Date() },
+        update: { lastSeenAt: new Date(await databaseTime(tx)) },
       });
       const { id: sessionKey, botId } = stored;
       if (value === null) await tx.memoryEntry.deleteMany({ where: { sessionKey, name } });
@@ -99,14 +101,6 @@ export function createSessions({
       )
       SELECT max(id) AS last FROM batch`;
     return batch?.last ?? null;
-  };
-
-  /** @returns whether more messages may exist. */
-  const deleteMessages = async (key: string) => {
-    const count = await prisma.$executeRaw`
-      DELETE FROM messages
-      WHERE id IN (SELECT id FROM messages WHERE session_key = ${key} LIMIT ${BATCH})`;
-    return count === BATCH;
   };
 
   /**
@@ -160,7 +154,7 @@ export function createSessions({
       const where = { botId_environment_sessionId: session };
       const known = await prisma.session.findUnique({ where, select: { id: true } });
       if (known === null) return false;
-      const turn = await turns.take({ ...session, key: known.id }, { signal });
+      const turn = await turns.acquire({ ...session, key: known.id }, { signal });
       try {
         const when = withinRequest();
         const step = <T>(work: () => Promise<T>) => retry(work, { when });
@@ -168,7 +162,8 @@ export function createSessions({
           const after: string = last;
           last = await step(() => forgetRuns(session, after));
         }
-        while (await step(() => deleteMessages(turn.key)));
+        const ofSession = Prisma.sql`session_key = ${turn.key}`;
+        while (await step(() => deleteBatch(prisma, Prisma.sql`messages`, ofSession)));
         await step(() => deleteSession(session, turn.key, actor));
         return true;
       } finally {

@@ -35,7 +35,7 @@ export type Turns = {
    *
    * @throws the errors of `arrive` and `waitForTurn`.
    */
-  take(session: NewSession, options: WaitOptions): Promise<SessionState>;
+  acquire(session: NewSession, options: WaitOptions): Promise<SessionState>;
   /**
    * Waits until the earlier requests of this process to the session have the turn or a ticket.
    *
@@ -96,7 +96,10 @@ export function createTurns({
   };
 
   /** @returns `undefined` if the turn has a holder or waiters. */
-  const acquire = async ({ key, ...session }: NewSession): Promise<SessionState | undefined> => {
+  const acquireIfFree = async ({
+    key,
+    ...session
+  }: NewSession): Promise<SessionState | undefined> => {
     const leaseId = makeId('trn');
     const [turn] = await compensateOnUnknown(
       acquireAll(leaseId, { ...session, sessionKey: key, ownerId: owner.id(), leaseId }),
@@ -112,9 +115,9 @@ export function createTurns({
       tickets.notify(turn.key);
     }, releasing);
 
-  const take = async (session: NewSession, options: WaitOptions, until?: number) => {
+  const acquire = async (session: NewSession, options: WaitOptions, until?: number) => {
     using arrival = await arrive(session, options.signal, until);
-    return (await acquire(session)) ?? (await waitForTurn(arrival, options));
+    return (await acquireIfFree(session)) ?? (await waitForTurn(arrival, options));
   };
 
   const drawTicket = async (arrival: Arrival, onBusy: OnBusy) => {
@@ -127,14 +130,14 @@ export function createTurns({
     const { onBusy = 'ENQUEUE', signal } = options;
     const ticket = await drawTicket(arrival, onBusy);
     const turn = ticket && (await tickets.waitForTurn(ticket, signal));
-    if (!turn) return take(arrival.session, options, arrival.until);
+    if (!turn) return acquire(arrival.session, options, arrival.until);
     if (signal.aborted) await release(turn);
     signal.throwIfAborted();
     return turn;
   };
 
   return {
-    take: (session, options) => take(session, options),
+    acquire: (session, options) => acquire(session, options),
     arrive: (session, signal) => arrive(session, signal),
     waitForTurn,
     notify: ({ key }) => tickets.notify(key),

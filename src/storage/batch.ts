@@ -37,9 +37,10 @@ type Waiting<Row> = {
 };
 
 /**
- * Sends a batch as soon as a lane is free, without waiting for more entries. Sorts its entries by key, so that
- * concurrent batches lock rows in the same order. After a failure, each entry of the batch is repeated alone, so that
- * an invalid entry does not fail the others. A batch of a single entry is repeated only in an outage.
+ * Calls in one turn of the event loop form a batch. It is sent when the previous batch has finished or has taken
+ * `LATE_MS`, and fewer than the maximum of its lane are in progress. Sorts its entries by key, so that concurrent batches
+ * lock rows in the same order. After a failure, each entry of the batch is repeated alone, so that an invalid entry does
+ * not fail the others. A batch of a single entry is repeated only in an outage.
  */
 export function createBatch<Entry extends object, Row extends object>(
   sql: Sql,

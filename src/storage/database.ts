@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
-import { startDeadline, untilAborted } from '../deadline.ts';
+import { withinTime } from '../deadline.ts';
 import { StartupError } from '../errors.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
 import { applyMigrations } from './migrate.ts';
@@ -93,22 +93,26 @@ export function connect(
   sql: Sql,
   hangUp?: () => Promise<unknown>,
 ): Database {
-  const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
+  const prisma = new PrismaClient({
+    adapter,
+    errorFormat: 'minimal',
+    // A transaction waits for a connection as long as a statement does.
+    transactionOptions: { maxWait: CONNECT_TIMEOUT_MS },
+  });
   return {
     name,
     prisma,
     sql,
-    ping: () => within(PING_TIMEOUT_MS, prisma.$queryRaw`SELECT 1`),
+    async ping() {
+      const silence = () => new Error('The database did not respond.');
+      await withinTime(PING_TIMEOUT_MS, prisma.$queryRaw`SELECT 1`, silence);
+    },
     // Does not wait for a server that does not respond: committed data is safe.
-    close: () =>
-      within(CONNECT_TIMEOUT_MS, Promise.all([prisma.$disconnect(), hangUp?.()])).catch(() => {}),
+    async close() {
+      const closed = Promise.all([prisma.$disconnect(), hangUp?.()]);
+      await withinTime(CONNECT_TIMEOUT_MS, closed).catch(() => {});
+    },
   };
-}
-
-/** @throws an error if the work takes longer than the limit. */
-async function within(limitMs: number, work: PromiseLike<unknown>): Promise<void> {
-  using deadline = startDeadline(limitMs, { reason: () => new Error('The database is silent.') });
-  await untilAborted(work, deadline.signal);
 }
 
 /** The first line of an error's message. */

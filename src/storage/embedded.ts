@@ -5,7 +5,7 @@ import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { StartupError } from '../errors.ts';
 import { connect, type Database, reason } from './database.ts';
-import { takeLock } from './lock.ts';
+import { acquireLock } from './lock.ts';
 import { applyMigrations } from './migrate.ts';
 import { makePrivate } from './private-path.ts';
 import { embeddedSql } from './sql.ts';
@@ -80,7 +80,7 @@ export async function embed(options: PGliteOptions): Promise<Database> {
 async function lockDirectory(dataDirectory: string) {
   const lock = await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
     .then(() => makePrivate(dataDirectory, 0o700))
-    .then(() => takeLock(join(dataDirectory, 'lock')))
+    .then(() => acquireLock(join(dataDirectory, 'lock')))
     .catch((error) => {
       if (error instanceof StartupError) throw error;
       throw new StartupError(

@@ -26,7 +26,7 @@ export type PageQuery = {
 };
 
 /** A row's position: the owner of its list, and the position in that list. */
-export type Standing = {
+export type ListEntry = {
   owner: string;
   id: string;
   place: Place;
@@ -111,9 +111,9 @@ export function readPageArguments(
  */
 export function cutPage(
   { backward, hasAfter, hasBefore }: PageRequest,
-  rows: Standing[],
+  rows: ListEntry[],
   size = rows.length,
-): Page<Standing> {
+): Page<ListEntry> {
   const shown = rows.slice(0, size);
   const hasMore = rows.length > shown.length;
   if (backward) shown.reverse();

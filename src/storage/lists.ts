@@ -1,9 +1,9 @@
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
-import type { Direction, Order, PageQuery, Place, Standing } from './keyset.ts';
+import type { Direction, ListEntry, Order, PageQuery, Place } from './keyset.ts';
 import { moment } from './moment.ts';
 
 /** Describes lists in one table, one list per owner, in the order of one of the table's indexes. */
-export type Lists = Order & {
+export type ListDefinition = Order & {
   table: Prisma.Sql;
   /** The column with the owner's id. */
   owner: Prisma.Sql;
@@ -21,7 +21,7 @@ export const NEWEST_FIRST = {
   columns: [Prisma.sql`created_at`, Prisma.sql`id`],
   number: Prisma.sql`(extract(epoch FROM created_at) * 1000)::float8`,
   valuesAt: ([at, id]) => Prisma.sql`${moment(at)}, ${id}`,
-} satisfies Partial<Lists>;
+} satisfies Partial<ListDefinition>;
 
 /**
  * Reads a page of each owner's list in one statement. Scans no more index entries than it returns rows.
@@ -31,12 +31,12 @@ export const NEWEST_FIRST = {
  */
 export async function readLists(
   prisma: PrismaClient,
-  lists: Lists,
+  lists: ListDefinition,
   owners: string[],
   page: PageQuery,
   conditions: Prisma.Sql[] = [],
   rows = firstRows(lists, page, conditions),
-): Promise<Standing[]> {
+): Promise<ListEntry[]> {
   const { bytes } = page;
   const weight = bytes
     ? Prisma.sql`(SELECT ${bytes} FROM ${lists.table} WHERE id = entry.id)`
@@ -57,7 +57,7 @@ export async function readLists(
 
 /** A query for the first rows of one owner's list that match the conditions, with their positions. */
 export function firstRows(
-  lists: Lists,
+  lists: ListDefinition,
   { bounds, direction, take }: PageQuery,
   conditions: Prisma.Sql[],
 ): Prisma.Sql {
@@ -81,7 +81,7 @@ export function inDirection(direction: Direction): Prisma.Sql {
 
 /** Uses only the narrowest bound of each side: with more, the index scan might start at a wider one. */
 export function withinBounds(
-  { columns, valuesAt }: Pick<Lists, 'columns' | 'valuesAt'>,
+  { columns, valuesAt }: Pick<ListDefinition, 'columns' | 'valuesAt'>,
   bounds: PageQuery['bounds'],
 ): Prisma.Sql[] {
   const narrowest = (wanted: Direction) =>

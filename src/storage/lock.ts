@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
  *
  * @returns the lock, or `null` if another process holds it.
  */
-export function takeLock(path: string): { release(): void } | null {
+export function acquireLock(path: string): { release(): void } | null {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');

@@ -1,4 +1,4 @@
-import { Prisma } from '../generated/prisma/client.ts';
+import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 
 /** Times are clamped to the range from 1970 to this: it contains every row, and PostgreSQL accepts it. */
 const LAST_MOMENT = Date.UTC(9999, 11, 31);
@@ -11,4 +11,11 @@ const LAST_MOMENT = Date.UTC(9999, 11, 31);
 export function moment(at: number): Prisma.Sql {
   const known = new Date(Math.min(Math.max(at, 0), LAST_MOMENT));
   return Prisma.sql`${known.toISOString()}::timestamptz`;
+}
+
+/** The database's current time, in milliseconds since 1970. The clocks of the processes may differ. */
+export async function databaseTime(prisma: Pick<PrismaClient, '$queryRaw'>): Promise<number> {
+  const [row] = await prisma.$queryRaw<{ now: Date }[]>`SELECT clock_timestamp() AS now`;
+  if (!row) throw new Error('The database returned no time.');
+  return row.now.getTime();
 }

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { startDeadline } from '../deadline.ts';
+import { withinTime } from '../deadline.ts';
 import type { Log } from '../log.ts';
 import { SETTLED_AFTER_MS } from './database.ts';
 import { retry } from './retry.ts';
 
-/** How long the caller waits for the first try. */
+/** How long the caller waits for the first attempt. */
 const FIRST_ATTEMPT_MS = 500;
 
 /**
@@ -17,20 +16,15 @@ export async function persist(
   work: () => PromiseLike<unknown>,
   { log, what }: { log: Log; what: string },
 ): Promise<void> {
-  const tried = Promise.withResolvers<void>();
-  const failed = (err: unknown) => {
+  const attempted = Promise.withResolvers<void>();
+  const onFailure = (err: unknown, attempt: number) => {
+    if (attempt > 1) return;
     log.error({ err }, `${what} could not be stored. It will be retried.`);
-    tried.resolve();
+    attempted.resolve();
   };
-  let isFirst = true;
-  const when = (err: unknown) => {
-    if (isFirst) failed(err);
-    isFirst = false;
-    return true;
-  };
-  void retry(work, { when, isBackground: true }).then(() => tried.resolve());
-  using deadline = startDeadline(FIRST_ATTEMPT_MS);
-  await Promise.race([tried.promise, once(deadline.signal, 'abort')]);
+  const options = { when: () => true, onFailure, isBackground: true };
+  void retry(work, options).then(() => attempted.resolve());
+  await withinTime(FIRST_ATTEMPT_MS, attempted.promise).catch(() => {});
 }
 
 /**

@@ -11,7 +11,9 @@ const LONG_PAUSE_MS = 60_000;
 export type RetryOptions = {
   /** Which errors to retry: database outages by default. */
   when?: (error: unknown) => boolean;
-  /** How long to wait for the result; no limit by default. The result of a try that still runs then is ignored. */
+  /** Called with the error of each attempt that another one follows, and the number of that attempt. */
+  onFailure?: (error: unknown, attempt: number) => void;
+  /** How long to wait for the result; no limit by default. The result of an attempt that still runs then is ignored. */
   limitMs?: number;
   /** Stops the retries and throws the last error. */
   signal?: AbortSignal | undefined;
@@ -23,12 +25,12 @@ export type RetryOptions = {
  * Retries work until it succeeds. The work must be safe to repeat. The pause doubles from 50 ms to 1 second, minus a
  * random part of up to a half. A pause does not keep the process alive.
  *
- * @param work receives the number of the try, from 1.
+ * @param work receives the number of the attempt, from 1.
  * @throws the last error of the work.
  */
 export async function retry<T>(
   work: (attempts: number) => PromiseLike<T>,
-  { when = isOutage, limitMs, signal, isBackground = false }: RetryOptions = {},
+  { when = isOutage, onFailure, limitMs, signal, isBackground = false }: RetryOptions = {},
 ): Promise<T> {
   let lastError: unknown = new Error('Connection terminated: no answer within the limit.');
 
@@ -40,6 +42,7 @@ export async function retry<T>(
       } catch (error) {
         lastError = error;
         if (isOver() || !when(error)) throw error;
+        onFailure?.(error, attempts);
       }
       const maxPauseMs = isBackground && attempts >= MANY_ATTEMPTS ? LONG_PAUSE_MS : MAX_PAUSE_MS;
       await pause(pauseAfter(attempts, maxPauseMs), signal);

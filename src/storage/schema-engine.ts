@@ -47,11 +47,12 @@ export async function applyPending(
   adapter: SqlDriverAdapterFactory,
   migrationsList: Migrations,
 ): Promise<string[]> {
+  /** The engine replaces an error of the adapter by its own, so ours is passed around the engine. */
   let failure: Error | undefined;
   const connect = async () => {
     const connection = await adapter.connect();
     await execute(connection, LIMIT_WAITS);
-    await takeLock(connection);
+    await acquireLock(connection);
     await execute(connection, FORGET_UNFINISHED);
     return Object.assign(connection, {
       executeScript: (script: string) =>
@@ -80,7 +81,7 @@ async function execute(connection: SqlDriverAdapter, sql: string): Promise<void>
 }
 
 /** @throws Error if another process migrates for longer than the limit. */
-async function takeLock(connection: SqlDriverAdapter): Promise<void> {
+async function acquireLock(connection: SqlDriverAdapter): Promise<void> {
   using deadline = startDeadline(LOCK_LIMIT_MS, {
     reason: () => new Error('another process has been migrating the database for 15 minutes'),
   });

@@ -50,6 +50,6 @@ export async function assertSecretKey(prisma: PrismaClient, keys: Buffer[]): Pro
   const expected = Buffer.from(installation.secretKeyCheck);
   if (keys.some((key) => timingSafeEqual(Buffer.from(secretKeyCheck(key)), expected))) return;
   throw new StartupError(
-    'PARLEY_SECRET_KEY is not the key that this database was set up with. Set the first one; to change it, put the new one before it: PARLEY_SECRET_KEY=new,old',
+    'PARLEY_SECRET_KEY is not the key that this database uses. Set PARLEY_SECRET_KEY to that key. To change it, put the new key before the old key: PARLEY_SECRET_KEY=new,old',
   );
 }

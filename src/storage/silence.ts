@@ -51,7 +51,9 @@ export function createSilenceWatch(
 
   const cutIfSilent = async () => {
     if (await isAlive()) return;
-    const silence = Object.assign(new Error('The database is silent.'), { code: 'ETIMEDOUT' });
+    const silence = Object.assign(new Error('The database did not respond.'), {
+      code: 'ETIMEDOUT',
+    });
     for (const socket of sockets) socket.destroy(silence);
   };
 

@@ -95,6 +95,22 @@ describe('a key that created other keys', () => {
     expect(await app.prisma.apiKey.count({ where: { id: third.id, revokedAt: null } })).toBe(0);
   });
 
+  test('does not revoke keys below it that have more rights than the key of the request', async () => {
+    const bot = await tenant.bot();
+    const limited = await createKey(tenant.apiKey, 'Limited', { botIds: [bot] });
+    const widened = await createKey(limited.secret, 'Widened');
+    const below = await createKey(widened.secret, 'Below');
+    const widen = `mutation { updateApiKey(id: "${widened.id}", input: { botIds: null }) { id } }`;
+    expect((await tenant.graphql(widen)).errors).toBeUndefined();
+    const { data } = await app.graphql(limited.secret, REVOKE, {
+      id: limited.id,
+      withCreated: true,
+    });
+    expect(data.revokeApiKey).toMatchObject({ id: limited.id, createdKeys: { edges: [] } });
+    const secrets = [limited, widened, below].map(({ secret }) => secret);
+    expect(await Promise.all(secrets.map(works))).toEqual([false, true, false]);
+  });
+
   test('is hidden from a created key with fewer rights', async () => {
     const bot = await tenant.bot();
     const limited = await createKey(tenant.apiKey, 'Limited', { botIds: [bot] });

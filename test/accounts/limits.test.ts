@@ -1,9 +1,9 @@
 import { describe, expect, inject, test } from 'vitest';
 import { ADDRESS_LIMIT, createLimits, PLAN_LIMITS } from '../../src/accounts/limits.ts';
 import {
-  createMemoryWindows,
-  createSharedWindows,
-  type Windows,
+  createMemoryCounter,
+  createSharedCounter,
+  type FixedWindowCounter,
 } from '../../src/coordination/fixed-window-counter.ts';
 import type { Account, Plan } from '../../src/generated/prisma/client.ts';
 import { makeId } from '../../src/ids.ts';
@@ -16,16 +16,17 @@ const silent = { warn: () => {}, error: () => {} };
 /** In-memory limits at a time that the test sets, in Unix seconds. */
 function limitsAt(seconds: number) {
   let now = seconds;
-  const windows = () => createMemoryWindows(() => now * 1_000);
+  const counter = () => createMemoryCounter(() => now * 1_000);
   return {
-    ...createLimits({ accounts: windows(), addresses: windows() }),
+    ...createLimits({ accounts: counter(), addresses: counter() }),
     setTime: (next: number) => {
       now = next;
     },
   };
 }
 
-const limitsOf = (windows: Windows) => createLimits({ accounts: windows, addresses: windows });
+const limitsOf = (counter: FixedWindowCounter) =>
+  createLimits({ accounts: counter, addresses: counter });
 
 const account = (plan: Plan, numbers: Partial<Account> = {}): Account => ({
   id: makeId('acc'),
@@ -173,7 +174,7 @@ describe('an address without a key', () => {
 describe.skipIf(!inject('redisUrl'))('limits in Redis', () => {
   const shared = async () => {
     const link = await linkRedis();
-    return { ...link, ...limitsOf(createSharedWindows(link.redis, silent)) };
+    return { ...link, ...limitsOf(createSharedCounter(link.redis, silent)) };
   };
 
   test('are shared exactly by two replicas', async () => {
@@ -191,7 +192,7 @@ describe.skipIf(!inject('redisUrl'))('limits in Redis', () => {
 
   test('of an hour are shared exactly, and restart with a new hour', async () => {
     const links = await Promise.all([linkRedis(), linkRedis()]);
-    const replicas = links.map(({ redis }) => createSharedWindows(redis, silent));
+    const replicas = links.map(({ redis }) => createSharedCounter(redis, silent));
     const name = makeId('bot');
     const limit = { perMinute: 1_000, perHour: 10, perDay: 1_000 };
     const counts = await Promise.all(
@@ -236,8 +237,8 @@ describe.skipIf(!inject('redisUrl'))('limits in Redis', () => {
     const { redis } = await linkRedis();
     const lines: string[] = [];
     const log = { warn: () => {}, error: (_fields: object, line: string) => lines.push(line) };
-    const { takeForAccount } = limitsOf(createSharedWindows(redis, log));
-    const tenant = account('FREE');
+    const { takeForAccount } = limitsOf(createSharedCounter(redis, log));
+    const tenant = enterprise(1_000, 10);
     await redis.client.set(`${redis.prefix}windows:${tenant.id}`, 'no hash');
     expect(await takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: 9 });
     expect(await takeForAccount(tenant, 1)).toMatchObject({ allowed: true, remaining: 8 });

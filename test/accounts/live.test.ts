@@ -58,10 +58,10 @@ describe('a caller with a changed account', () => {
         name === 'apiKey' ? countingKeys : Reflect.get(target, name, receiver),
     });
     const keys = makeKeys({ prisma: counting, pubsub: createPubSub() });
-    const { reading } = await keys.verify(secret);
+    const { cacheEntry } = await keys.verify(secret);
     expect(reads).toBe(1);
-    const renewed = await Promise.all([1, 2, 3].map(() => reading?.renew('v1')));
-    expect(renewed.map((caller) => caller?.reading?.version)).toEqual(['v1', 'v1', 'v1']);
+    const renewed = await Promise.all([1, 2, 3].map(() => cacheEntry?.renew('v1')));
+    expect(renewed.map((caller) => caller?.cacheEntry?.version)).toEqual(['v1', 'v1', 'v1']);
     expect(reads).toBe(2);
   });
 
@@ -69,10 +69,10 @@ describe('a caller with a changed account', () => {
     const app = await startApp();
     const secret = await (await app.tenant()).key();
     const keys = makeKeys({ prisma: app.prisma, pubsub: createPubSub() });
-    const { key, reading } = await keys.verify(secret);
+    const { key, cacheEntry } = await keys.verify(secret);
     await app.prisma.apiKey.update({ where: { id: key.id }, data: { revokedAt: new Date() } });
     await keys.verify(secret);
-    await expect(reading?.renew('v1')).rejects.toMatchObject({ code: 'invalid_api_key' });
+    await expect(cacheEntry?.renew('v1')).rejects.toMatchObject({ code: 'invalid_api_key' });
     await expect(keys.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' });
   });
 });

@@ -41,7 +41,7 @@ describe('Redis', () => {
   test.skipIf(!redisUrl)(
     'has a second for each command, also after a connection that took longer',
     async () => {
-      const { redis } = await linkRedis();
+      const redis = await openRedis(redisUrl, 'parley:test:');
       for (const { options } of [redis.client, redis.subscriber])
         expect(options).toMatchObject({ commandTimeout: 1_000, socketTimeout: 1_000 });
       await redis.close();

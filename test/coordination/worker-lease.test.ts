@@ -96,6 +96,23 @@ describe('a process that owns runs and turns', () => {
     await owner.close();
   });
 
+  test('is not sure to be alive after a pause, until its next heartbeat', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
+    expect(owner.isAlive()).toBe(true);
+    const id = owner.id();
+    await prisma.owner.delete({ where: { id } });
+    const now = performance.now.bind(performance);
+    const paused = vi.spyOn(performance, 'now').mockImplementation(() => now() + 10_000);
+    expect(owner.isAlive()).toBe(false);
+    vi.advanceTimersByTime(2_000);
+    await expect.poll(owner.isAlive).toBe(true);
+    expect(owner.id()).not.toBe(id);
+    paused.mockRestore();
+    await owner.close();
+    vi.useRealTimers();
+  });
+
   test('is not evicted after an outage that stopped all heartbeats', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     let isDown = false;

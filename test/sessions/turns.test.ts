@@ -26,7 +26,7 @@ const log = { warn: () => {}, error: () => {} };
 const signal = new AbortController().signal;
 
 /** A replica. Replicas notify each other only if they share a `pubsub`. */
-async function replica({ pubsub = createPubSub(), maxWaitMs = 10_000 } = {}) {
+async function replica({ pubsub = createPubSub(), maxWaitMs = 240_000 } = {}) {
   const owner = await startOwner({ prisma, sql, log, onLost: () => {} });
   return { owner, turns: createTurns({ prisma, sql, owner, pubsub, log, maxWaitMs }) };
 }
@@ -57,13 +57,13 @@ describe('the turns of a session', () => {
     const session = newSession();
     const order: number[] = [];
     const [first] = replicas;
-    const held = await first?.turns.take(session, { signal });
+    const held = await first?.turns.acquire(session, { signal });
     if (!held || !first) throw new Error('The turn must be free.');
     const taken: Promise<void>[] = [];
     for (const number of [0, 1, 2, 3, 4, 5]) {
       const { turns } = replicas[number % replicas.length] ?? first;
       taken.push(
-        turns.take({ ...session, key: makeId('ses') }, { signal }).then(async (turn) => {
+        turns.acquire({ ...session, key: makeId('ses') }, { signal }).then(async (turn) => {
           order.push(number);
           expect(turn.key).toBe(held.key);
           await turns.release(turn);
@@ -87,8 +87,8 @@ describe('the turns of a session', () => {
     const { owner, turns } = await replica();
     const losing = createTurns({ prisma, sql: loser, owner, pubsub: createPubSub(), log });
     const session = newSession();
-    await expect(losing.take(session, { signal })).rejects.toThrow('The connection was cut.');
-    const turn = await turns.take(session, { onBusy: 'REJECT', signal });
+    await expect(losing.acquire(session, { signal })).rejects.toThrow('The connection was cut.');
+    const turn = await turns.acquire(session, { onBusy: 'REJECT', signal });
     expect(turn.key).toBe(session.key);
     await turns.release(turn);
     await owner.close();
@@ -104,15 +104,15 @@ describe('the turns of a session', () => {
     };
     const slow = createTurns({ prisma, sql: late, owner, pubsub: createPubSub(), log });
     const session = newSession();
-    await expect(slow.take(session, { signal })).rejects.toThrow('No answer.');
+    await expect(slow.acquire(session, { signal })).rejects.toThrow('No answer.');
     await arrive();
-    await expect(turns.take(session, { onBusy: 'REJECT', signal })).rejects.toMatchObject({
+    await expect(turns.acquire(session, { onBusy: 'REJECT', signal })).rejects.toMatchObject({
       code: 'session_busy',
     });
     await vi.advanceTimersByTimeAsync(60_000);
     vi.useRealTimers();
     const isFree = () =>
-      turns.take(session, { onBusy: 'REJECT', signal }).then(turns.release, String);
+      turns.acquire(session, { onBusy: 'REJECT', signal }).then(turns.release, String);
     await expect.poll(isFree).toBeUndefined();
     await owner.close();
   });
@@ -123,7 +123,7 @@ describe('the turns of a session', () => {
     const order: number[] = [];
     await Promise.all(
       [0, 1, 2, 3, 4, 5, 6, 7].map(async (number) => {
-        const turn = await turns.take({ ...session, key: makeId('ses') }, { signal });
+        const turn = await turns.acquire({ ...session, key: makeId('ses') }, { signal });
         order.push(number);
         await turns.release(turn);
       }),
@@ -136,9 +136,9 @@ describe('the turns of a session', () => {
     const { owner, turns } = await replica();
     const session = newSession();
     const held = [
-      await turns.take(session, { signal }),
-      await turns.take(newSession(), { signal }),
-      await turns.take({ ...session, key: makeId('ses'), environment: 'STAGING' }, { signal }),
+      await turns.acquire(session, { signal }),
+      await turns.acquire(newSession(), { signal }),
+      await turns.acquire({ ...session, key: makeId('ses'), environment: 'STAGING' }, { signal }),
     ];
     expect(new Set(held.map(({ key }) => key)).size).toBe(3);
     await owner.close();
@@ -147,20 +147,20 @@ describe('the turns of a session', () => {
   test('are refused at once for a caller that rejects waiting', async () => {
     const { owner, turns } = await replica();
     const session = newSession();
-    const held = await turns.take(session, { signal, onBusy: 'REJECT' });
-    const rejected = turns.take(session, { signal, onBusy: 'REJECT' });
+    const held = await turns.acquire(session, { signal, onBusy: 'REJECT' });
+    const rejected = turns.acquire(session, { signal, onBusy: 'REJECT' });
     await expect(rejected).rejects.toMatchObject({ code: 'session_busy' });
     await turns.release(held);
-    await turns.take(session, { signal, onBusy: 'REJECT' });
+    await turns.acquire(session, { signal, onBusy: 'REJECT' });
     await owner.close();
   });
 
   test('are released once, even if released repeatedly', async () => {
     const { owner, turns } = await replica();
     const session = newSession();
-    const held = await turns.take(session, { signal });
-    const second = turns.take(session, { signal });
-    const third = turns.take(session, { signal });
+    const held = await turns.acquire(session, { signal });
+    const second = turns.acquire(session, { signal });
+    const third = turns.acquire(session, { signal });
     await expect.poll(() => waiting(held)).toBe(2);
     await turns.release(held);
     const next = await second;
@@ -174,13 +174,13 @@ describe('the turns of a session', () => {
   test('have at most 16 waiters', async () => {
     const [one, other] = [await replica(), await replica()];
     const session = newSession();
-    const held = await one.turns.take(session, { signal });
+    const held = await one.turns.acquire(session, { signal });
     const leaving = new AbortController();
     const waiters = Array.from({ length: 16 }, (_, number) =>
-      (number % 2 ? one : other).turns.take(session, { signal: leaving.signal }),
+      (number % 2 ? one : other).turns.acquire(session, { signal: leaving.signal }),
     );
     await expect.poll(() => waiting(held)).toBe(16);
-    await expect(one.turns.take(session, { signal })).rejects.toMatchObject({
+    await expect(one.turns.acquire(session, { signal })).rejects.toMatchObject({
       code: 'session_busy',
       message: 'The session is busy with another message: 16 messages wait already.',
     });
@@ -194,39 +194,43 @@ describe('the turns of a session', () => {
   test('have a maximum waiting time', async () => {
     const { owner, turns } = await replica({ maxWaitMs: 50 });
     const session = newSession();
-    const held = await turns.take(session, { signal });
-    await expect(turns.take(session, { signal })).rejects.toMatchObject({ code: 'session_busy' });
+    const held = await turns.acquire(session, { signal });
+    await expect(turns.acquire(session, { signal })).rejects.toMatchObject({
+      code: 'session_busy',
+    });
     expect(await waiting(held)).toBe(0);
     await turns.release(held);
-    await turns.take(session, { signal });
+    await turns.acquire(session, { signal });
     await owner.close();
   });
 
   test('skip waiters that have left', async () => {
     const { owner, turns } = await replica();
     const session = newSession();
-    const held = await turns.take(session, { signal });
+    const held = await turns.acquire(session, { signal });
     const leaving = new AbortController();
-    const left = turns.take(session, { signal: leaving.signal });
+    const left = turns.acquire(session, { signal: leaving.signal });
     await expect.poll(() => waiting(held)).toBe(1);
-    const next = turns.take(session, { signal });
+    const next = turns.acquire(session, { signal });
     await expect.poll(() => waiting(held)).toBe(2);
     leaving.abort();
     await expect(left).rejects.toThrow('aborted');
     await turns.release(held);
     await next;
-    await expect(turns.take(session, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+    await expect(turns.acquire(session, { signal: AbortSignal.abort() })).rejects.toThrow(
+      'aborted',
+    );
     await owner.close();
   });
 
   test('continue after their holder and the first waiter died', async () => {
     const [dead, alive] = [await replica(), await replica()];
     const session = newSession();
-    const held = await dead.turns.take(session, { signal });
+    const held = await dead.turns.acquire(session, { signal });
     const leaving = new AbortController();
-    const lost = dead.turns.take(session, { signal: leaving.signal }).catch(({ name }) => name);
+    const lost = dead.turns.acquire(session, { signal: leaving.signal }).catch(({ name }) => name);
     await expect.poll(() => waiting(held)).toBe(1);
-    const next = alive.turns.take(session, { signal });
+    const next = alive.turns.acquire(session, { signal });
     await expect.poll(() => waiting(held)).toBe(2);
     leaving.abort();
     await kill(dead.owner);
@@ -239,8 +243,8 @@ describe('the turns of a session', () => {
   test('begin with a new session if the old one was forgotten', async () => {
     const { owner, turns } = await replica();
     const session = newSession();
-    const held = await turns.take(session, { signal });
-    const next = turns.take({ ...session, key: makeId('ses') }, { signal });
+    const held = await turns.acquire(session, { signal });
+    const next = turns.acquire({ ...session, key: makeId('ses') }, { signal });
     await expect.poll(() => waiting(held)).toBe(1);
     await prisma.session.delete({ where: { id: held.key } });
     await turns.release(held);
@@ -257,13 +261,13 @@ describe('a turn that becomes free', () => {
     const [first, second, third] = ['1', '2', '3'].map((number) => newSession(name + number));
     if (!first || !second || !third) throw new Error('There are three.');
     for (const session of [first, third])
-      await a.turns.release(await a.turns.take(session, { signal }));
-    const held = await a.turns.take(second, { signal });
+      await a.turns.release(await a.turns.acquire(session, { signal }));
+    const held = await a.turns.acquire(second, { signal });
     const [freeFirst, freeThird] = [await lock(first), await lock(third)];
     // B requests all three in one statement, which blocks on the first row.
-    const byB = [first, second, third].map((session) => b.turns.take(session, { signal }));
+    const byB = [first, second, third].map((session) => b.turns.acquire(session, { signal }));
     await untilWaiting(prisma, 1);
-    const byC = c.turns.take({ ...second, key: makeId('ses') }, { signal });
+    const byC = c.turns.acquire({ ...second, key: makeId('ses') }, { signal });
     await expect.poll(() => waiting(held)).toBe(1);
     await a.turns.release(held);
     // B takes the first two and blocks on the third. C polls meanwhile, and blocks on B's lock of the second.
@@ -293,9 +297,9 @@ describe('a message to a session while the database does not respond', () => {
     const turns = createTurns({ prisma, sql: silent, owner, pubsub, log, maxWaitMs });
     const session = newSession();
     const gone = new AbortController();
-    const first = turns.take(session, { signal }).catch(String);
-    const aborted = turns.take(session, { signal: gone.signal }).catch(String);
-    const late = turns.take(session, { signal }).catch(String);
+    const first = turns.acquire(session, { signal }).catch(String);
+    const aborted = turns.acquire(session, { signal: gone.signal }).catch(String);
+    const late = turns.acquire(session, { signal }).catch(String);
     gone.abort(new Error('The client left.'));
     const startedAt = performance.now();
     await expect.poll(() => performance.now() - startedAt > maxWaitMs && pending.length).toBe(1);

@@ -29,7 +29,7 @@ async function enqueue({ prisma, sql }: Database) {
     log: { warn: () => {}, error: () => {} },
   });
   const what = { kind: 'EXECUTE', environment: 'PRODUCTION', channel: 'API', input: 'Hi' } as const;
-  return idOf(await queue.add({ accountId, plan: 'FREE', botId, ...what }));
+  return idOf(await queue.enqueue({ accountId, plan: 'FREE', botId, ...what }));
 }
 
 describe.skipIf(inject('databaseUrl'))('a start on a data directory', () => {

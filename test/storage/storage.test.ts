@@ -12,7 +12,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { seed } from '../../prisma/seed.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { openPostgres } from '../../src/storage/database.ts';
-import { takeLock } from '../../src/storage/lock.ts';
+import { acquireLock } from '../../src/storage/lock.ts';
 import { applyMigrations } from '../../src/storage/migrate.ts';
 import {
   assertSecretKey,
@@ -253,11 +253,11 @@ describe('the first start', () => {
 describe('a lock', () => {
   test('is held by one process at a time, and can be taken again after its release', async () => {
     const path = join(await temporaryDirectory(), 'lock');
-    const lock = takeLock(path);
+    const lock = acquireLock(path);
     expect(lock).not.toBeNull();
-    expect(takeLock(path)).toBeNull();
+    expect(acquireLock(path)).toBeNull();
     lock?.release();
-    const again = takeLock(path);
+    const again = acquireLock(path);
     expect(again).not.toBeNull();
     again?.release();
   });
