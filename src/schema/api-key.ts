@@ -11,9 +11,17 @@ import { connectionLoader } from './connection-loader.ts';
 export const KeyScopeEnum = builder.enumType('KeyScope', {
   description: 'Permission of an API key.',
   values: {
-    CHAT: { value: KeyScope.CHAT, description: 'Send messages and prompts to bots.' },
+    CHAT: {
+      value: KeyScope.CHAT,
+      description:
+        'Send messages and prompts; follow, cancel and rate runs; change memory; delete conversations; create session tokens.',
+    },
     DEPLOY: { value: KeyScope.DEPLOY, description: 'Deploy definitions and read their source.' },
-    RUNS: { value: KeyScope.RUNS, description: 'Read runs and their traces.' },
+    RUNS: {
+      value: KeyScope.RUNS,
+      description:
+        'Read runs, traces, conversations, memory and statistics; follow, cancel and rate runs.',
+    },
     ADMIN: {
       value: KeyScope.ADMIN,
       description: 'Manage the bots and API keys of the account, and read its audit log.',
@@ -201,7 +209,7 @@ builder.mutationField('revokeApiKey', (t) =>
       withCreated: t.arg.boolean({
         defaultValue: false,
         description:
-          'Whether to also revoke every key created by this key, directly or indirectly.',
+          'Whether to also revoke every key created by this key, directly or indirectly, except keys with more permissions than the caller’s.',
       }),
     },
     resolve: (_root, { id, withCreated }, { caller, keys }) =>

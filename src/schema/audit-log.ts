@@ -39,7 +39,7 @@ const AuditEntry = builder.prismaObject('AuditEntry', {
     keyId: t.exposeID('keyId', {
       nullable: true,
       description:
-        'ID of the API key that did it. Null if an operator of another account or a user of a channel did it.',
+        'ID of the API key that made the change. Null if an operator of another account or a user of a channel made it.',
     }),
     botId: t.exposeID('botId', {
       nullable: true,
@@ -65,7 +65,7 @@ const AuditFilterInput = builder.inputType('AuditFilter', {
       },
     }),
     keyId: t.id({
-      description: 'Returns only what this API key did.',
+      description: 'Returns only entries of this API key.',
       validate: { schema: text },
     }),
     botId: t.id({

@@ -2,6 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Counts } from '../runs/stats.ts';
 import type { StatsQuestion, Unit } from '../runs/stats-period.ts';
 import { MAX_INT } from '../storage/int.ts';
+import { HIGHEST_PRICE } from './admission/points.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -145,8 +146,7 @@ for (const type of [BotStatsObject, DayStats, HourStats]) {
 builder.prismaObjectField('Bot', 'stats', (t) =>
   t.field({
     type: BotStatsObject,
-    description:
-      'Statistics of the bot over a period of at most 366 days. Each occurrence in a document costs 20 of the 100 points that an operation may cost. Requires the scope RUNS.',
+    description: `Statistics of the bot over a period of at most 366 days. ${HIGHEST_PRICE} Requires the scope RUNS.`,
     authScopes: { scope: 'RUNS' },
     args: {
       from: t.arg({

@@ -10,6 +10,7 @@ import { invalidInput, problemsOf } from '../errors.ts';
 import type PrismaTypes from '../generated/pothos-types.ts';
 import { getDatamodel } from '../generated/pothos-types.ts';
 import type { JsonValue } from '../json.ts';
+import { PRICES } from './admission/points.ts';
 import type { Context } from './context.ts';
 import { RELAY_OPTIONS } from './relay-options.ts';
 
@@ -73,8 +74,7 @@ builder.addScalarType('DateTime', DateTimeResolver);
 builder.addScalarType('JSON', JSONResolver);
 
 builder.queryType({
-  description:
-    'Read operations. Every field requires an API key, and each root field counts as one request. An operation may return 10,000 objects and 8 MiB of long texts, and may cost 100 points: each occurrence costs 2 for a list, 3 for runs, 20 for stats, checkDefinition or checkDeploy, and 1 to 10 for other fields that read data. An operation beyond a limit fails with INVALID_REQUEST.',
+  description: `Read operations. Every field requires an API key, and each root field counts as one request. An operation may return 10,000 objects and 8 MiB of long texts, and may cost 100 points: each occurrence costs ${PRICES}. An operation beyond a limit fails with INVALID_REQUEST.`,
 });
 builder.mutationType({ description: 'Write operations. Each root field counts as one request.' });
 builder.subscriptionType({ description: 'Event streams. Each root field counts as one request.' });

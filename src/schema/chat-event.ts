@@ -14,7 +14,7 @@ const AT = {
   type: 'DateTime',
   nullable: true,
   description:
-    "Time of the event, by the database's clock. Null for a run that finished before times were stored.",
+    "Time of the event, by the database's clock. Null for a run of an earlier Parley version, which stored no times.",
 } as const;
 
 function timeOf({ at }: RunEvent): Date | null {

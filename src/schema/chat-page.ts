@@ -38,7 +38,7 @@ builder.prismaObjectFields('Bot', (t) => ({
   }),
   webOrigins: t.exposeStringList('webOrigins', {
     description:
-      'Origins of the pages that may contain the chat page, or `*` for every page. Empty: none, and the page works by itself.',
+      'Origins of the pages that may contain the chat page, or `*` for every page. If the list is empty, no other page may contain it.',
   }),
   visitorSessionsPerHour: t.exposeInt('visitorSessionsPerHour', {
     description: 'New sessions that visitors from one address may begin in a UTC hour.',

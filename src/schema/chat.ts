@@ -1,6 +1,6 @@
 import { assertOwnSession, contextOf } from '../accounts/caller.ts';
 import type { Draft } from '../deployments/drafts.ts';
-import { invalidInput } from '../errors.ts';
+import { GatewayError, invalidInput } from '../errors.ts';
 import { type Reply, readReply } from '../execution/reply.ts';
 import {
   chatMessage,
@@ -144,8 +144,10 @@ builder.mutationField('chat', (t) =>
     args: chatArguments,
     resolve: async (_root, args, context) => {
       const start = () => startChat(args, context);
-      const reply = await readReply(start, context.signal, (run) => answeredBy(run, context));
-      return { ...reply, sessionId: reply.sessionId ?? '' };
+      const { run, end } = await readReply(start, context.signal);
+      answeredBy(run, context);
+      if (end instanceof GatewayError) throw end;
+      return { ...end, sessionId: end.sessionId ?? '' };
     },
   }),
 );

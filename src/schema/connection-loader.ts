@@ -2,12 +2,12 @@ import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { GraphQLResolveInfo } from 'graphql';
 import {
   cutPage,
+  type ListEntry,
   type Order,
   type Page,
   type PageArguments,
   type PageQuery,
   readPageArguments,
-  type Standing,
 } from '../storage/keyset.ts';
 import { batchLoader } from './batch-loader.ts';
 import type { Context } from './context.ts';
@@ -34,7 +34,7 @@ type Connection<Arguments, Select extends Columns, Row> = {
     parentIds: string[],
     page: PageQuery,
     args: Arguments,
-  ): PromiseLike<Standing[]>;
+  ): PromiseLike<ListEntry[]>;
   /** Reads entries by id. */
   read(
     context: Context,
@@ -65,7 +65,7 @@ export function connectionLoader<
       const found = await find(context, parentIds, { ...request.query, bytes }, args);
       const lists = [...Map.groupBy(found, ({ owner }) => owner)];
 
-      const bytesIn = (list: Standing[]) =>
+      const bytesIn = (list: ListEntry[]) =>
         list.slice(0, request.size).map(({ owner, bytes }) => bytes * timesOf(owner));
       const sizes = budgetOf(info).share(lists.map(([, list]) => bytesIn(list)));
       const pages = new Map(
@@ -95,7 +95,7 @@ export function connectionLoader<
 }
 
 /** The page with the rows of its entries. A row deleted after the index was read is left out. */
-function withRows<Row>({ edges, pageInfo }: Page<Standing>, byId: Map<string, Row>): Page<Row> {
+function withRows<Row>({ edges, pageInfo }: Page<ListEntry>, byId: Map<string, Row>): Page<Row> {
   return {
     edges: edges.flatMap(({ cursor, node: { id } }) => {
       const node = byId.get(id);

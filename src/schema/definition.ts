@@ -1,6 +1,7 @@
 import { definitionSource, envName, listOf, MAX_ENV_VARS } from '../input.ts';
 import { formatSource } from '../language/format.ts';
 import type { DefinitionReport } from '../language/read.ts';
+import { HIGHEST_PRICE } from './admission/points.ts';
 import { builder } from './builder.ts';
 import { ChannelEnum, DiagnosticObject } from './shared.ts';
 
@@ -42,8 +43,7 @@ const DefinitionReportObject = builder
 builder.queryField('checkDefinition', (t) =>
   t.field({
     type: DefinitionReportObject,
-    description:
-      'Checks a definition without deploying it. Each occurrence in a document costs 20 of the 100 points that an operation may cost.',
+    description: `Checks a definition without deploying it. ${HIGHEST_PRICE}`,
     authScopes: { authenticated: true },
     args: {
       source: t.arg.string({

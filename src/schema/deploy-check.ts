@@ -1,4 +1,5 @@
-import type { DeployCheck } from '../deployments/deployments.ts';
+import type { DeployCheck } from '../deployments/deploy-check.ts';
+import { HIGHEST_PRICE } from './admission/points.ts';
 import { builder } from './builder.ts';
 import { DeployInput, deployRequest, namesEachVariableOnce } from './deploy.ts';
 import { DiagnosticObject } from './shared.ts';
@@ -37,8 +38,7 @@ const DeployCheckObject = builder.objectRef<DeployCheck>('DeployCheck').implemen
 builder.queryField('checkDeploy', (t) =>
   t.field({
     type: DeployCheckObject,
-    description:
-      'Checks a deploy without deploying. The message and the idempotency key of the input have no effect. Each occurrence in a document costs 20 of the 100 points that an operation may cost. Requires the scope DEPLOY.',
+    description: `Checks a deploy without deploying. The message and the idempotency key of the input have no effect. ${HIGHEST_PRICE} Requires the scope DEPLOY.`,
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'DEPLOY' } }),
     args: {
       botId: t.arg.id({ required: true, description: 'ID of the bot.' }),

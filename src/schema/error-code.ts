@@ -9,7 +9,7 @@ const DESCRIPTIONS: Record<ErrorCode, string> = {
   idempotency_conflict: 'The idempotency key was used for another request.',
   deployment_not_deployable: 'The deployment failed, or is in the wrong environment.',
   definition_invalid:
-    'The definition has errors. The answer to a chat with such a draft, with `diagnostics`, and over REST to a deploy with `strict`.',
+    'The definition has errors. A chat with a draft returns it with `diagnostics`; a REST deploy returns it with `strict`.',
   session_busy: 'The session is busy with another message.',
   missing_api_key: 'The request has no API key.',
   invalid_api_key: 'The API key or session token is unknown, revoked or expired.',

@@ -1,4 +1,4 @@
-import { type GatewayError, invalidInput } from '../errors.ts';
+import { GatewayError, invalidInput } from '../errors.ts';
 import { readReply } from '../execution/reply.ts';
 import { chatMessage, idempotencyKey, outputSchema, runMetadata } from '../input.ts';
 import { isJsonObject, jsonObject } from '../json.ts';
@@ -75,8 +75,10 @@ builder.mutationField('execute', (t) =>
       const find = (id: string) => prisma.run.findUniqueOrThrow({ ...query, where: { id } });
       const options = { limitMs: REQUEST_LIMIT_MS, signal };
       if (!input.background) {
-        const { runId } = await readReply(start, signal, (run) => answeredBy(run, context));
-        return retry(() => find(runId), options);
+        const { run, end } = await readReply(start, signal);
+        answeredBy(run, context);
+        if (end instanceof GatewayError) throw end;
+        return retry(() => find(run.id), options);
       }
       const run = answeredBy(await start(), context);
       const row = await retry(() => find(run.id), options);

@@ -1,6 +1,6 @@
 import type { Feedback } from '../generated/prisma/client.ts';
 import { feedbackNote } from '../input.ts';
-import { keyOfFeedback, MOST_LISTED } from '../runs/feedback.ts';
+import { keyOfFeedback, MAX_LISTED } from '../runs/feedback.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -34,7 +34,7 @@ const loadFeedback = batchLoader(async (runIds, _question: null, { runFeedback }
 builder.prismaObjectField('Run', 'feedback', (t) =>
   t.field({
     type: [FeedbackObject],
-    description: `Ratings of the run, oldest first, at most ${MOST_LISTED}. ${RUN_SCOPE}`,
+    description: `Ratings of the run, oldest first, at most ${MAX_LISTED}. ${RUN_SCOPE}`,
     authScopes: MAY_READ,
     resolve: ({ id }, _args, context, info) => loadFeedback(id, null, context, info),
   }),

@@ -9,7 +9,7 @@ const NODE_TYPES = new Map([
   ['ses', 'Session'],
 ]);
 
-const MOST_IDS: [number, { message: string }] = [100, { message: 'must be at most 100' }];
+const MAX_IDS: [number, { message: string }] = [100, { message: 'must be at most 100' }];
 
 /** The options of the Relay plugin, with the descriptions of the types, fields and arguments that it creates. */
 export const RELAY_OPTIONS = {
@@ -35,7 +35,7 @@ export const RELAY_OPTIONS = {
     args: {
       ids: {
         description: 'IDs of the objects, at most 100.',
-        validate: { maxLength: MOST_IDS },
+        validate: { maxLength: MAX_IDS },
       },
     },
   },

@@ -6,7 +6,7 @@ builder.prismaObjectField('Run', 'context', (t) =>
   t.field({
     type: 'JSON',
     nullable: true,
-    description: `The \`context\` of the request. Null if it had none, or if the prompt is not stored, or no longer. ${RUN_SCOPE}`,
+    description: `The \`context\` of the request. Null if the request had none, or if the prompt was not stored or has been deleted. ${RUN_SCOPE}`,
     authScopes: MAY_READ,
     // The prompt contains the context, so both are visible for the same time.
     select: { id: true, prompt: { select: { runId: true } } },

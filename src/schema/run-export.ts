@@ -1,4 +1,5 @@
 import type { ExportPart } from '../runs/export.ts';
+import { HIGHEST_PRICE } from './admission/points.ts';
 import { builder } from './builder.ts';
 import { FILTER, RunFilterInput } from './run-filter.ts';
 
@@ -30,8 +31,7 @@ const RunExportPart = builder.objectRef<ExportPart>('RunExportPart').implement({
 builder.subscriptionField('runExport', (t) =>
   t.field({
     type: RunExportPart,
-    description:
-      'Exports the runs of a bot that match a filter, newest first, as the parts of a file of at most 1,000,000 runs. Unsubscribing ends the export. An account may have 2 exports at a time. Requires the scope RUNS.',
+    description: `Exports the runs of a bot that match a filter, newest first, as the parts of a file of at most 1,000,000 runs. Unsubscribing ends the export. An account may have 2 exports at a time in each process. ${HIGHEST_PRICE} Requires the scope RUNS.`,
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'RUNS' } }),
     args: {
       botId: t.arg.id({ required: true, description: 'ID of the bot.' }),

@@ -1,5 +1,5 @@
 import { visibleBots } from '../bots/bots.ts';
-import { GatewayError } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import { eventPosition } from '../input.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
 import { builder } from './builder.ts';
@@ -22,7 +22,7 @@ export async function findFollowed(id: string, botId: string | undefined, contex
   const where = { id, botId, sessionId, environment, bot: visibleBots(caller()) };
   // Prisma batches concurrent `findUnique` calls, so one id with U+0000 would fail all of them.
   const run = await prisma.run.findFirst({ where, select: { id: true } });
-  if (run === null) throw new GatewayError('run_not_found', `There is no run "${id}".`);
+  if (run === null) throw notFound('run', id);
 }
 
 builder.subscriptionField('runEvents', (t) =>

@@ -1,10 +1,11 @@
 import type { PromptPart, SentPrompt } from '../agent/sent-prompt.ts';
+import { HIGHEST_PRICE } from './admission/points.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 
 const PromptStepEnum = builder.enumType('PromptStep', {
   description:
-    'The step of a run that added a part to the prompt. Spans of the trace have the same names.',
+    'The step that added a part to the prompt. The spans of the trace are `load_history`, `inject_memory`, `merge_context` and `send_to_model` (CALL_MODEL).',
   values: {
     LOAD_HISTORY: {
       value: 'load_history',
@@ -67,8 +68,7 @@ builder.prismaObjectField('Run', 'prompt', (t) =>
   t.field({
     type: RunPrompt,
     nullable: true,
-    description:
-      'The first request of the run to the model, without values of variables. Null if it is not stored, or no longer. Requires the scope RUNS, also in the response of the operation that started the run.',
+    description: `The first request of the run to the model, without values of variables. Null if the prompt was not stored or has been deleted. ${HIGHEST_PRICE} Requires the scope RUNS, also in the response of the operation that started the run.`,
     authScopes: { scope: 'RUNS' },
     resolve: ({ id }, _args, context, info) => loadPrompts(id, {}, context, info),
   }),

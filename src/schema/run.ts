@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
-import { GatewayError, readErrorCode } from '../errors.ts';
+import { notFound, readErrorCode } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isJsonObject } from '../json.ts';
 import { readSpans } from '../runs/spans.ts';
@@ -45,7 +45,8 @@ const visibleRun = visibleNode((ids, { prisma, caller }) =>
 );
 
 builder.prismaNode('Run', {
-  description: 'One execution of a bot. Stored before it starts and again when it finishes.',
+  description:
+    'One execution of a bot. Stored when it is requested, while it runs and when it finishes.',
   id: { resolve: ({ id }) => id, description: 'Unique identifier. Opaque; it never changes.' },
   // Spans are long, so each column is read only when the query selects it.
   select: { id: true },
@@ -208,7 +209,7 @@ builder.queryField('run', (t) =>
       // Prisma batches concurrent `findUnique` calls, so one id with U+0000 would fail all of them.
       const run = await prisma.run.findFirst({ ...query, where });
       if (run) return run;
-      throw new GatewayError('run_not_found', `There is no run "${id}".`);
+      throw notFound('run', id);
     },
   }),
 );

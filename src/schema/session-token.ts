@@ -57,7 +57,7 @@ builder.mutationField('createSessionToken', (t) =>
       fields: (payload) => ({
         token: payload.string({
           description:
-            'Encrypted token that replaces an API key, on the GraphQL API only. It allows `chat`, following and cancelling the runs of its session, and reading its messages.',
+            'Encrypted token that replaces an API key, on the GraphQL API only. It can chat, follow, cancel and rate the runs of its session, read its messages, and delete the session.',
         }),
         expiresAt: payload.field({
           type: 'DateTime',

@@ -113,12 +113,12 @@ builder.prismaObjectFields('Bot', (t) => ({
     {
       type: SessionNode,
       description:
-        'Conversations with the bot, the last used one first, without those with drafts. A conversation that is used while a client pages moves to the first page. Requires the scope RUNS.',
+        'Conversations with the bot, last used first, without draft sessions. A conversation that is used while a client pages moves to the first page. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
       args: {
         environment: t.arg({
           type: EnvironmentEnum,
-          description: 'Only conversations in this environment.',
+          description: 'Returns only conversations in this environment.',
         }),
       },
       resolve: ({ id }, args, context, info) => loadSessions(id, args, context, info),
@@ -136,13 +136,13 @@ builder.prismaObjectFields('Bot', (t) => ({
     args: {
       id: t.arg.string({
         description:
-          'Session ID, as the caller named the conversation. Required, except with a session token: then its session.',
+          'Session ID, as the caller named the conversation. Required with an API key. Defaults to the session of a session token.',
         validate: { schema: sessionId },
       }),
       environment: t.arg({
         type: EnvironmentEnum,
         description:
-          'Environment of the bot. Defaults to PRODUCTION, with a session token to its environment.',
+          'Environment of the bot. Defaults to the environment of the session token, or to PRODUCTION with an API key.',
       }),
     },
     resolve: ({ id: botId }, args, context, info) => {

@@ -4,6 +4,7 @@ import type { ApiKey, Bot } from '../generated/prisma/client.ts';
 import type { Consumption, Usage } from '../runs/usage.ts';
 import { MAX_INT } from '../storage/int.ts';
 import { Viewer } from './account.ts';
+import { HIGHEST_PRICE } from './admission/points.ts';
 import { ApiKeyNode } from './api-key.ts';
 import { builder } from './builder.ts';
 
@@ -101,8 +102,7 @@ const UsageObject = builder.objectRef<UsageShape>('Usage').implement({
 builder.objectField(Viewer, 'usage', (t) =>
   t.field({
     type: UsageObject,
-    description:
-      'Usage of the account. Each occurrence in a document costs 20 of the 100 points that an operation may cost.',
+    description: `Usage of the account. ${HIGHEST_PRICE}`,
     resolve: async (_viewer, _args, { caller, quota, runUsage }) => {
       let sums: Promise<Usage> | undefined;
       const readSums = () => {

@@ -2,7 +2,7 @@ import type { Caller } from '../accounts/caller.ts';
 import type { ConsoleSessions } from '../accounts/console-sessions.ts';
 import type { KeyOrigin } from '../accounts/key-lookup.ts';
 import type { Keys } from '../accounts/keys.ts';
-import { type Limits, networkOf } from '../accounts/limits.ts';
+import type { Limits } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
 import { GatewayError } from '../errors.ts';
 import { SessionCookie } from './console-cookie.ts';
@@ -32,7 +32,7 @@ export function createAuthenticate({
   keys: Keys;
   sessionTokens: SessionTokens;
   consoleSessions: Pick<ConsoleSessions, 'verify'>;
-  limits: Pick<Limits, 'isSpent'>;
+  limits: Pick<Limits, 'originOf'>;
 }): Authenticate {
   const verify = async (credential: unknown, origin: KeyOrigin): Promise<Caller> => {
     if (credential instanceof SessionCookie)
@@ -46,10 +46,9 @@ export function createAuthenticate({
     return JWT.test(secret) ? sessionTokens.verify(secret) : keys.verify(secret, origin);
   };
 
-  return async (credential, address = '') => {
+  return async (credential, address) => {
     try {
-      const origin = { address: networkOf(address), isSpent: limits.isSpent(address) };
-      return await verify(credential, origin);
+      return await verify(credential, limits.originOf(address));
     } catch (error) {
       if (error instanceof GatewayError) return error;
       throw error;

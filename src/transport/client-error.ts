@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { startDeadline } from '../deadline.ts';
 import { GatewayError } from '../errors.ts';
 import { makeId } from '../ids.ts';
-import { ended, type LatestRequest, type OpenAnswers } from './connection-drain.ts';
+import { ended, type LatestRequest, type OpenResponses } from './connection-drain.ts';
 import { errorBody } from './error-body.ts';
 import { type Limiter, quotaHeaders } from './rate-limit.ts';
 
@@ -21,7 +21,7 @@ export type Refuse = (error: Malformed, socket: Socket) => void;
  * body. Earlier requests on the connection get their responses first. Then the connection closes, because the start of
  * the next request is unknown.
  */
-export function createRefuse(answers: OpenAnswers, limiter: Limiter): Refuse {
+export function createRefuse(responses: OpenResponses, limiter: Limiter): Refuse {
   /**
    * The parser may report several errors on one connection; only the first gets a response. Keyed by the raw socket,
    * because the parser may fail before the connection has its first request.
@@ -31,7 +31,7 @@ export function createRefuse(answers: OpenAnswers, limiter: Limiter): Refuse {
   return (error, socket) => {
     if (refused.has(socket)) {
       // The client has disconnected, so no client reads the pending responses.
-      if (socket.readableEnded && answers.on(socket).some(({ req }) => req.complete)) {
+      if (socket.readableEnded && responses.on(socket).some(({ req }) => req.complete)) {
         socket.destroy();
       }
       return;
@@ -41,7 +41,7 @@ export function createRefuse(answers: OpenAnswers, limiter: Limiter): Refuse {
   };
 
   async function refuse(error: Malformed, socket: Socket): Promise<void> {
-    const open = answers.on(socket);
+    const open = responses.on(socket);
     const isInTheMidst = open.some((one) => one.headersSent && !one.writableEnded);
     // Browsers open spare connections; an unused one gets no error response.
     const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
@@ -49,7 +49,7 @@ export function createRefuse(answers: OpenAnswers, limiter: Limiter): Refuse {
       socket.destroy();
       return;
     }
-    const latest = answers.latest(socket);
+    const latest = responses.latest(socket);
     const isOfBody = latest?.request.complete === false;
     if (isOfBody) breakOff(latest, reasonOf(error));
     await Promise.all(open.map(ended));
@@ -71,9 +71,9 @@ function breakOff(latest: LatestRequest, reason: GatewayError): void {
 }
 
 /** Rejects requests whose body broke off before the server began to read it. */
-export function refuseBroken(app: FastifyInstance, answers: OpenAnswers): void {
+export function refuseBroken(app: FastifyInstance, responses: OpenResponses): void {
   app.addHook('preParsing', async ({ raw }) => {
-    const latest = answers.latest(raw.socket);
+    const latest = responses.latest(raw.socket);
     if (latest?.request === raw && latest.brokenBy) throw latest.brokenBy;
   });
 }

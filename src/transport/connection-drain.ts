@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { startDeadline } from '../deadline.ts';
+import { withinTime } from '../deadline.ts';
 import type { GatewayError } from '../errors.ts';
-import type { Reading } from './reading.ts';
+import type { StreamRead } from './reading.ts';
 
 /** The responses that are not fully sent. */
-export type OpenAnswers = {
+export type OpenResponses = {
   /** The open responses on a connection, in request order. */
   on(socket: Socket): ServerResponse[];
   /** The latest request on a connection. */
@@ -18,7 +17,7 @@ export type OpenAnswers = {
    */
   closeConnections(): void;
   /** Registers an event stream that ends with its run, so that the drain waits for it. */
-  endsWith(stream: ServerResponse, reading: Reading): void;
+  endsWith(stream: ServerResponse, streamRead: StreamRead): void;
   /** Waits until all finite responses are sent, at most `limitMs`. */
   sent(limitMs: number): Promise<void>;
   /** Ends the registered event streams that are still open. Their readers receive the reason. */
@@ -33,43 +32,43 @@ export type LatestRequest = {
 };
 
 type Connection = {
-  /** Each open response, with the reading of a registered event stream. */
-  answers: Map<ServerResponse, Reading | undefined>;
+  /** Each open response, with the read of a registered event stream. */
+  responses: Map<ServerResponse, StreamRead | undefined>;
   latest: LatestRequest;
 };
 
 /** Tracks a server's responses, so that it can shut down without cutting one. */
-export function trackAnswers(app: FastifyInstance): OpenAnswers {
+export function trackResponses(app: FastifyInstance): OpenResponses {
   const connections = new Map<Socket, Connection>();
-  const open = () => [...connections.values()].flatMap(({ answers }) => [...answers]);
+  const open = () => [...connections.values()].flatMap(({ responses }) => [...responses]);
 
   /** An unregistered event stream with an empty buffer may stay open forever, so the drain does not wait for it. */
-  const hasEnd = ([answer, reading]: [ServerResponse, Reading | undefined]) =>
-    reading || !isEventStream(answer) || hasMoreToSend(answer);
+  const hasEnd = ([response, streamRead]: [ServerResponse, StreamRead | undefined]) =>
+    streamRead || !isEventStream(response) || hasMoreToSend(response);
 
   /** The server's own `closeIdleConnections()` would cut responses that are complete but not fully sent. */
   const closeBehindLast = (socket: Socket) => {
-    const answers = connections.get(socket)?.answers;
-    if (!answers) return;
-    const last = [...answers.keys()].at(-1);
+    const responses = connections.get(socket)?.responses;
+    if (!responses) return;
+    const last = [...responses.keys()].at(-1);
     if (!last) socket.destroySoon();
-    for (const answer of answers.keys()) answer.shouldKeepAlive = answer !== last;
+    for (const response of responses.keys()) response.shouldKeepAlive = response !== last;
   };
 
   let isClosing = false;
-  app.server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
+  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     const connection = connections.get(socket);
     if (connection) {
-      connection.answers.set(answer, undefined);
+      connection.responses.set(response, undefined);
       connection.latest = { request };
     } else {
-      connections.set(socket, { answers: new Map([[answer, undefined]]), latest: { request } });
+      connections.set(socket, { responses: new Map([[response, undefined]]), latest: { request } });
       socket.once('close', () => connections.delete(socket));
     }
     if (isClosing) closeBehindLast(socket);
-    answer.once('close', () => {
-      connections.get(socket)?.answers.delete(answer);
+    response.once('close', () => {
+      connections.get(socket)?.responses.delete(response);
       if (isClosing) closeBehindLast(socket);
     });
   });
@@ -77,7 +76,7 @@ export function trackAnswers(app: FastifyInstance): OpenAnswers {
   app.server.on('upgrade', ({ socket }: IncomingMessage) => connections.delete(socket));
 
   return {
-    on: (socket) => [...(connections.get(socket)?.answers.keys() ?? [])],
+    on: (socket) => [...(connections.get(socket)?.responses.keys() ?? [])],
 
     latest: (socket) => connections.get(socket)?.latest,
 
@@ -86,34 +85,33 @@ export function trackAnswers(app: FastifyInstance): OpenAnswers {
       for (const socket of connections.keys()) closeBehindLast(socket);
     },
 
-    endsWith(stream, reading) {
-      const answers = connections.get(stream.req.socket)?.answers;
-      if (answers?.has(stream)) answers.set(stream, reading);
+    endsWith(stream, streamRead) {
+      const responses = connections.get(stream.req.socket)?.responses;
+      if (responses?.has(stream)) responses.set(stream, streamRead);
     },
 
     async sent(limitMs) {
       const ends = open()
         .filter(hasEnd)
-        .map(([answer]) => ended(answer));
-      using deadline = startDeadline(limitMs);
-      await Promise.race([Promise.all(ends), once(deadline.signal, 'abort')]);
+        .map(([response]) => ended(response));
+      await withinTime(limitMs, Promise.all(ends)).catch(() => {});
     },
 
     endStreams(reason) {
-      for (const [, reading] of open()) reading?.end(reason);
+      for (const [, streamRead] of open()) streamRead?.end(reason);
     },
   };
 }
 
 /** Waits until a response is sent, or its connection is closed. */
-export function ended(answer: ServerResponse): Promise<unknown> {
-  return new Promise((resolve) => answer.once('close', resolve));
+export function ended(response: ServerResponse): Promise<unknown> {
+  return new Promise((resolve) => response.once('close', resolve));
 }
 
 function hasMoreToSend({ writableEnded, writableLength }: ServerResponse): boolean {
   return writableEnded || writableLength > 0;
 }
 
-function isEventStream(answer: ServerResponse): boolean {
-  return String(answer.getHeader('content-type')).startsWith('text/event-stream');
+function isEventStream(response: ServerResponse): boolean {
+  return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import { networkOf } from '../accounts/limits.ts';
-import type { OpenAnswers } from './connection-drain.ts';
+import type { OpenResponses } from './connection-drain.ts';
 
 /** Limits on the connections of one client. */
 export type ConnectionLimits = {
@@ -54,7 +54,7 @@ export function timeoutsFor({ requestMs, stallMs }: ConnectionLimits) {
  */
 export function boundConnections(
   server: Server,
-  answers: Pick<OpenAnswers, 'on'>,
+  responses: Pick<OpenResponses, 'on'>,
   { anonymous, graceMs, pipelined }: ConnectionLimits,
   proxies: string[],
 ): Connections {
@@ -89,12 +89,12 @@ export function boundConnections(
   });
 
   server.on('request', ({ socket }: IncomingMessage) => {
-    if (answers.on(socket).length > pipelined) socket.destroy();
+    if (responses.on(socket).length > pipelined) socket.destroy();
   });
 
   // Node.js emits `timeout` for every connection without activity.
   server.on('timeout', (socket: Socket) => {
-    const isBusy = answers.on(socket).length > 0 && socket.writableLength === 0;
+    const isBusy = responses.on(socket).length > 0 && socket.writableLength === 0;
     const isNew = socket.bytesWritten === 0 && !socket.writableEnded;
     // The request timeout covers a new connection.
     if (!isBusy && !isNew) socket.destroy();

@@ -9,10 +9,23 @@ const STREAM_HEADERS = {
 };
 
 /** Detaches a reply from Fastify so that it can be streamed. The headers are set, and sent with the first write. */
-export function takeOver(reply: FastifyReply): ServerResponse {
+export function hijack(reply: FastifyReply): ServerResponse {
+  return detach(reply, STREAM_HEADERS);
+}
+
+/** Sends 204. Fastify would add a `Content-Length` for HEAD, which RFC 9110, section 8.6, forbids with this status. */
+export function sendNoContent(reply: FastifyReply): FastifyReply {
+  reply.code(204);
+  detach(reply).end();
+  return reply;
+}
+
+function detach(reply: FastifyReply, more: Record<string, string> = {}): ServerResponse {
   reply.hijack();
-  for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...STREAM_HEADERS })) {
-    if (value !== undefined) reply.raw.setHeader(name, value);
+  const { raw, statusCode } = reply;
+  raw.statusCode = statusCode;
+  for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...more })) {
+    if (value !== undefined) raw.setHeader(name, value);
   }
-  return reply.raw;
+  return raw;
 }

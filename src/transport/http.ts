@@ -10,7 +10,7 @@ import { ERROR_STATUS, GatewayError, toGatewayError } from '../errors.ts';
 import { makeId } from '../ids.ts';
 import { MAX_BODY_BYTES } from './arriving-bodies.ts';
 import { createRefuse, refuseBroken } from './client-error.ts';
-import { type OpenAnswers, trackAnswers } from './connection-drain.ts';
+import { type OpenResponses, trackResponses } from './connection-drain.ts';
 import {
   boundConnections,
   CONNECTION_LIMITS,
@@ -36,7 +36,7 @@ declare module 'fastify' {
 export const WEBSOCKET_PATH = '/graphql/ws';
 
 /** The server, its open responses and its connections. */
-export type Http = { app: FastifyInstance; answers: OpenAnswers; connections: Connections };
+export type Http = { app: FastifyInstance; responses: OpenResponses; connections: Connections };
 
 export type HttpOptions = {
   log: FastifyBaseLogger;
@@ -112,16 +112,16 @@ export function createHttp({
   app.server.on('connect', (_request, socket) => {
     if (socket instanceof Socket) refuse(new Error('CONNECT is not supported.'), socket);
   });
-  const answers = trackAnswers(app);
-  const connections = boundConnections(app.server, answers, limits, trustProxy);
-  const refuse = createRefuse(answers, limiter);
+  const responses = trackResponses(app);
+  const connections = boundConnections(app.server, responses, limits, trustProxy);
+  const refuse = createRefuse(responses, limiter);
   app.addHook('onRequest', async (request, reply) => {
     const admission = await admit(request, reply);
     if (request.is404) throw nothingAt(request);
     if (admission) assertAdmitted(admission, request.routeOptions.config.keyless);
   });
   readBodies(app, limiter);
-  refuseBroken(app, answers);
+  refuseBroken(app, responses);
   app.addHook('onResponse', async (request, reply) => {
     const { method, url, ip, routeOptions } = request;
     request.log.info(
@@ -141,7 +141,7 @@ export function createHttp({
   });
   app.setErrorHandler(answerError);
 
-  return { app, answers, connections };
+  return { app, responses, connections };
 }
 
 /** Whether a request is for the REST interface. Its unknown paths are rate-limited too. */

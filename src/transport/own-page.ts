@@ -8,10 +8,14 @@ import { readCookie, type SessionCookie } from './console-cookie.ts';
  */
 export function credentialOf(request: FastifyRequest): string | SessionCookie | undefined {
   const { authorization } = request.headers;
-  if (authorization !== undefined || !/^\/graphql(\/|$)/.test(request.routeOptions.url ?? ''))
-    return authorization;
+  if (authorization !== undefined || !isGraphQL(request)) return authorization;
   const isOwn = request.ws ? hasOwnOrigin(request) : isFromConsole(request);
   return isOwn ? readCookie(request) : undefined;
+}
+
+/** Whether a request is for GraphQL, over any transport. */
+export function isGraphQL({ routeOptions }: FastifyRequest): boolean {
+  return /^\/graphql(\/|$)/.test(routeOptions.url ?? '');
 }
 
 /** Rejects a request that another page than the console may have sent. @throws GatewayError `invalid_request` */

@@ -9,7 +9,7 @@ import { type Observer, UNOBSERVED } from '../observer.ts';
 import type { BotVersion } from '../schema/context.ts';
 import { ACCOUNT_BODY_BYTES, ADDRESS_BODY_BYTES, createReserveBody } from './arriving-bodies.ts';
 import type { Authenticate } from './authenticate.ts';
-import { credentialOf } from './own-page.ts';
+import { credentialOf, isGraphQL } from './own-page.ts';
 
 /** The caller of a counted request, and the remaining quota. */
 export type Admission = {
@@ -67,7 +67,7 @@ export type Limiter = {
    * Reserves memory for a request body before it is read.
    *
    * @throws GatewayError `rate_limit_exceeded` if the account, or the address without a valid key, has too many bytes in
-   *   transit.
+   *   transit; `invalid_request` if the client has disconnected.
    */
   receive(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 };
@@ -88,19 +88,20 @@ export function createLimiter({
       const isRefusal = authentication.code !== 'internal_error';
       return limits.takeForAddress(address ?? '', isRefusal ? cost : 0);
     }
-    const { account, reading, session } = authentication;
+    const { account, cacheEntry, session } = authentication;
     if (session?.visited) {
       const quota = await limits.takeForVisitor(session.visited, address ?? '', cost);
       if (!quota.allowed) return quota;
     }
     const versioned = bot && botVersionName(bot);
-    const quota = await limits.takeForAccount(account, cost, versioned, reading?.version);
+    const quota = await limits.takeForAccount(account, cost, versioned, cacheEntry?.version);
     const { accountVersion } = quota;
-    if (accountVersion === undefined || !reading || accountVersion === reading.version)
+    if (accountVersion === undefined || !cacheEntry || accountVersion === cacheEntry.version)
       return quota;
-    const renewed = await reading.renew(accountVersion).catch(toGatewayError);
+    const renewed = await cacheEntry.renew(accountVersion).catch(toGatewayError);
     // Count without the version check, so that an account that changes constantly is still served.
-    const settled = renewed instanceof GatewayError ? renewed : { ...renewed, reading: undefined };
+    const settled =
+      renewed instanceof GatewayError ? renewed : { ...renewed, cacheEntry: undefined };
     return { ...(await count(settled, address, cost, bot)), renewed };
   };
 
@@ -109,6 +110,12 @@ export function createLimiter({
     if (!quota.allowed) observer.rateLimited();
     return quota;
   };
+
+  /** Looks up a key only for routes that use it, because only their requests count. */
+  const senderOf = async (request: FastifyRequest) =>
+    isGraphQL(request)
+      ? authenticate(credentialOf(request), request.ip).catch(toGatewayError)
+      : new GatewayError('missing_api_key', 'This route needs no API key.');
 
   return {
     take,
@@ -137,14 +144,18 @@ export function createLimiter({
 
     async receive(request, reply) {
       const { raw, ip = '' } = request;
-      const authentication =
-        request.admission?.authentication ??
-        (await authenticate(credentialOf(request), ip).catch(toGatewayError));
+      const authentication = request.admission?.authentication ?? (await senderOf(request));
+      // No later event would release the memory.
+      if (reply.raw.destroyed) throw disconnected();
       if (authentication instanceof GatewayError) {
         reserveBody(raw, reply.raw, networkOf(ip), ADDRESS_BODY_BYTES);
       } else reserveBody(raw, reply.raw, authentication.account.id, ACCOUNT_BODY_BYTES);
     },
   };
+}
+
+function disconnected(): GatewayError {
+  return new GatewayError('invalid_request', 'The client has disconnected.');
 }
 
 /** Session tokens are for web pages. The REST interface is for servers, which have API keys. */

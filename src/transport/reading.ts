@@ -19,13 +19,13 @@ export function createStreamLimit(): AcquireStream {
 }
 
 /** One client's read of a subscription or an event stream. It never outlives its API key. */
-export type Reading = {
+export type StreamRead = {
   /**
-   * Aborted when the client disconnects, when the reading ends, and within a second after the key is revoked or expires.
+   * Aborted when the client disconnects, when the read ends, and within a second after the key is revoked or expires.
    * In the last case its reason is a `GatewayError` `invalid_api_key`.
    */
   signal: AbortSignal;
-  /** Ends the reading. A reason marks an early end, which the transport reports to the client. */
+  /** Ends the read. A reason marks an early end, which the transport reports to the client. */
   end(reason?: GatewayError): void;
 };
 
@@ -33,7 +33,7 @@ export type Reading = {
 const OVER = new DOMException('The reading is over.', 'AbortError');
 
 /** @throws GatewayError if the caller is not authenticated. */
-export function beginReading({ caller, keys, signal }: Context): Reading {
+export function beginStreamRead({ caller, keys, signal }: Context): StreamRead {
   const over = new AbortController();
   const unwatch = keys.watch(caller(), () => over.abort(keyEnded()));
   return {
@@ -45,7 +45,7 @@ export function beginReading({ caller, keys, signal }: Context): Reading {
   };
 }
 
-/** The error to report to the client if a reading has ended early. */
+/** The error to report to the client if a read has ended early. */
 export function refusalIn({ reason }: AbortSignal): GatewayError | undefined {
   return reason instanceof GatewayError ? reason : undefined;
 }

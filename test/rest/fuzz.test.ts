@@ -53,7 +53,7 @@ function assertDocumented(answer: WireAnswer): void {
 }
 
 async function send(path: string, init: RequestInit): Promise<void> {
-  const answer = await fetch(app.url + path, { ...init, signal: AbortSignal.timeout(15_000) });
+  const answer = await fetch(app.url + path, { ...init, signal: AbortSignal.timeout(120_000) });
   const { status, headers } = answer;
   assertLimits(headers);
   assertDocumented({ status, headers, body: await answer.text() });

@@ -149,5 +149,9 @@ describe('HEAD', () => {
     await chat.text();
     const over = await ask('HEAD', path, { ...tenant.headers, 'last-event-id': '99' });
     expect(over.status).toBe(204);
+    const got = await ask('GET', path, { ...tenant.headers, 'last-event-id': '99' });
+    expect(lasting(over)).toEqual(lasting(got));
+    // Source: RFC 9110, section 8.6.
+    expect(over.headers.has('content-length')).toBe(false);
   });
 });

@@ -144,7 +144,7 @@ describe('a request', () => {
     socket.write(text + text);
     await started.promise;
     socket.destroy();
-    await expect.poll(app.upstream.openResponses, { timeout: 2_000 }).toBe(0);
+    await expect.poll(app.upstream.openResponses).toBe(0);
     app.upstream.script(({ say, end }) => {
       say('Hello there.');
       end();

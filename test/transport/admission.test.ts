@@ -49,6 +49,14 @@ describe.each(ways)('an invalid document over %s', (_way, send) => {
     },
   );
 
+  test('of many lines is refused before the lines of its errors are counted', async () => {
+    const tenant = await app.tenant();
+    const query = `${'\n'.repeat(10_000)}${'\r'.repeat(10_001)}{ a b c d e f }`;
+    const [result] = await send(app, tenant.apiKey, { query });
+    const message = 'The document has 20001 line breaks; at most 20000 are allowed.';
+    expect(result?.errors).toMatchObject([{ message }]);
+  });
+
   test('is not parsed if the caller has no requests left', async () => {
     const tenant = await app.tenant({ requestsPerMinute: 1 });
     await remaining(tenant);

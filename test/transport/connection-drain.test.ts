@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { readFrames } from '../helpers/readers.ts';
 import { frames } from '../helpers/stream.ts';
 import { exchange, openSocket, readAnswers, requestText } from '../helpers/wire.ts';
 
@@ -36,9 +37,29 @@ const streamed = (at: TestApp, key: string = crypto.randomUUID()) =>
     headers: { ...tenant.headers, 'idempotency-key': key },
   });
 
+/** Waits until a stream has the first part of the reply, which another replica reads from the database. */
+async function begun(response: Response) {
+  const events = readFrames(response);
+  const first: object[] = [];
+  for (let isBegun = false; !isBegun; ) {
+    const { value } = await events.next();
+    if (!value) throw new Error('The stream ended before the first part of the reply.');
+    first.push(value);
+    isBegun = value.delta === 'Hello';
+  }
+  return {
+    request_id: response.headers.get('x-request-id'),
+    /** Reads to the end. @returns all frames. */
+    frames: async () => [...first, ...(await Array.fromAsync(events))],
+  };
+}
+
+/** No reply takes as long, even on a slow machine. */
+const DRAIN_LIMIT_MS = 120_000;
+
 /** Starts the shutdown, and waits until no new connection is accepted. */
-async function stop(drainLimitMs: number) {
-  const closed = stopping.close(drainLimitMs);
+async function stop() {
+  const closed = stopping.close(DRAIN_LIMIT_MS);
   const other = { headers: { connection: 'close' } };
   await expect(fetch(`${stopping.url}/healthz`, other)).rejects.toThrow();
   return { closed };
@@ -52,19 +73,19 @@ describe('a replica that shuts down while it streams a run of another replica', 
     const first = await streamed(app, key);
     const run_id = first.headers.get('x-run-id') ?? '';
     const { headers } = tenant;
-    const streams = await Promise.all([
-      fetch(`${stopping.url}/v1/bots/${bot}/runs/${run_id}/events`, { headers }),
-      streamed(stopping, key),
-    ]);
+    const streams = [
+      await begun(await fetch(`${stopping.url}/v1/bots/${bot}/runs/${run_id}/events`, { headers })),
+      await begun(await streamed(stopping, key)),
+    ];
     return { first, run_id, streams, finish };
   };
 
   test('streams the rest of the run', async () => {
     const { first, run_id, streams, finish } = await readStreams();
-    const { closed } = await stop(10_000);
+    const { closed } = await stop();
     finish();
     for (const stream of streams) {
-      expect((await frames(stream)).slice(-3)).toEqual([
+      expect((await stream.frames()).slice(-3)).toEqual([
         { delta: 'Hello' },
         { delta: ' there.' },
         { event: 'done', run_id, latency_ms: expect.any(Number) },
@@ -78,9 +99,9 @@ describe('a replica that shuts down while it streams a run of another replica', 
     const { first, run_id, streams, finish } = await readStreams();
     await stopping.close(0);
     for (const stream of streams) {
-      const request_id = stream.headers.get('x-request-id');
+      const { request_id } = stream;
       const message = 'The server is stopping. Send the request again.';
-      expect((await frames(stream)).slice(-3)).toEqual([
+      expect((await stream.frames()).slice(-3)).toEqual([
         { delta: 'Hello' },
         { event: 'error', delta: '', error: { code: 'internal_error', message, request_id } },
         { event: 'done', run_id, latency_ms: expect.any(Number), status: 'failed' },
@@ -127,7 +148,7 @@ describe('a replica that shuts down', () => {
     await once(idle, 'data');
     const answer = exchange(stopping.url, whole());
     await underWay(1);
-    const closed = stopping.close(5_000);
+    const closed = stopping.close(DRAIN_LIMIT_MS);
     await once(idle.resume(), 'end');
     idle.destroy();
     upgraded.write(PING);
@@ -142,7 +163,7 @@ describe('a replica that shuts down', () => {
     const finish = scriptReply(stopping);
     const answers = exchange(stopping.url, whole() + whole());
     await underWay(2);
-    const closed = stopping.close(5_000);
+    const closed = stopping.close(DRAIN_LIMIT_MS);
     finish();
     const received = readAnswers(await answers).map(({ status, headers }) => [
       status,
@@ -163,7 +184,7 @@ describe('a replica that shuts down', () => {
     const finish = scriptReply(stopping);
     const answer = exchange(stopping.url, whole());
     await underWay(2);
-    const closed = stopping.close(5_000);
+    const closed = stopping.close(DRAIN_LIMIT_MS);
     finishStream();
     await once(stream.resume(), 'end');
     stream.destroy();

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createClient as createEventClient } from 'graphql-sse';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -274,6 +275,36 @@ describe('a session ends', () => {
     await expect.poll(expiresAt).toBe(now + 12 * HOUR);
     now += 12 * HOUR;
     expect(await viewerBy(app, headers)).toBe('INVALID_API_KEY');
+  });
+
+  test('with its open streams, but not with those of a session in use', async () => {
+    const bot = await tenant.bot();
+    const late = Promise.withResolvers<void>();
+    app.upstream.script(async ({ say, end }) => {
+      say('Hello');
+      await late.promise;
+      end();
+    });
+    const url = `${app.url}/graphql/stream`;
+    const query = `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename } }`;
+    const chat = async (cookie: string) => {
+      const headers = { ...ownHeaders(app), cookie };
+      const events = createEventClient({ url, headers, retryAttempts: 0 }).iterate({ query });
+      expect(await events.next()).toMatchObject({ value: { data: { chat: {} } } });
+      return events;
+    };
+    const cookie = await signIn(app, tenant.apiKey);
+    const [idle, used] = [await chat(cookie), await chat(await signIn(app, tenant.apiKey))];
+    await app.prisma.consoleSession.update({
+      where: { hash: hash('sha256', cookie.split('=')[1] ?? '') },
+      data: { expiresAt: new Date(now) },
+    });
+    const rest = await Array.fromAsync(idle);
+    expect(rest.at(-1)).toMatchObject({ errors: [{ extensions: { code: 'INVALID_API_KEY' } }] });
+    late.resolve();
+    expect((await Array.fromAsync(used)).at(-1)).toMatchObject({
+      data: { chat: { __typename: 'ChatDone' } },
+    });
   });
 
   test('7 days after the sign-in, regardless of use', async () => {

@@ -9,10 +9,12 @@ import { startApp, type TestApp } from '../helpers/app.ts';
 import { readMetrics, sampleOf } from '../helpers/metrics.ts';
 
 const TOKEN = 'a-token-of-the-tests';
+const NOON = Date.UTC(2026, 10, 20, 12);
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ metrics: { token: TOKEN } });
+  // The clock stands still, so that no new minute renews a rate limit.
+  app = await startApp({ metrics: { token: TOKEN }, clock: () => NOON });
 });
 
 async function scrape() {

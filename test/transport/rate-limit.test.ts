@@ -6,7 +6,9 @@ import { createClient as createSocketClient } from 'graphql-ws';
 import { pino } from 'pino';
 import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
+import { MAX_BODY_BYTES } from '../../src/transport/arriving-bodies.ts';
 import { type GraphQLAnswer, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { postSession } from '../helpers/console.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { linkRedis } from '../helpers/redis.ts';
 import { openSocket, requestText } from '../helpers/wire.ts';
@@ -224,21 +226,34 @@ describe('a client without a valid key', () => {
     'counts at %s even if it disconnects before the response',
     async (path) => {
       const { app, errors, go } = await startHeld();
-      await go(requestText(`GET ${path}`, { authorization: `Bearer ${makeApiKey()}` }));
+      await go(() => requestText(`GET ${path}`, { authorization: `Bearer ${makeApiKey()}` }));
       const next = await fetch(`${app.url}/v1/bots/any/runs`);
       expect([errors, limitOf(next).remaining]).toEqual([[], 28]);
     },
   );
 
-  test('causes no internal error if it disconnects before a GraphQL response', async () => {
+  test('counts once, without an internal error, if it disconnects before a GraphQL response', async () => {
     const { app, errors, go } = await startHeld();
     const headers = {
       authorization: `Bearer ${makeApiKey()}`,
       'content-type': 'application/json',
     };
-    await go(requestText('POST /graphql', headers, '{"query": "{ __typename }"}'));
+    await go(() => requestText('POST /graphql', headers, '{"query": "{ __typename }"}'));
     const next = await fetch(`${app.url}/v1/bots/any/runs`);
-    expect([errors, next.status]).toEqual([[], 401]);
+    expect([errors, next.status, limitOf(next).remaining]).toEqual([[], 401, 28]);
+  });
+
+  test('leaves no memory reserved for bodies that it breaks off during the lookup', async () => {
+    const { app, go } = await startHeld(4);
+    await go(() =>
+      requestText('POST /graphql', {
+        authorization: `Bearer ${makeApiKey()}`,
+        'content-type': 'application/json',
+        'content-length': String(MAX_BODY_BYTES),
+      }),
+    );
+    const answer = await app.graphql('', '{ __typename }');
+    expect(answer).toEqual({ data: { __typename: 'Query' } });
   });
 
   test('does not block clients with a valid key from its address', async () => {
@@ -250,7 +265,7 @@ describe('a client without a valid key', () => {
 });
 
 describe('an address over its limit', () => {
-  /** An app, and the number of its key lookups. */
+  /** An app, and the number of its lookups of keys and sign-in codes. */
   const startCounted = async () => {
     const database = await testDatabase();
     let statements = 0;
@@ -261,12 +276,19 @@ describe('an address over its limit', () => {
       },
     });
     const prisma = new Proxy(database.prisma, {
-      get: (target, name) => (name === 'apiKey' ? apiKey : Reflect.get(target, name)),
+      get: (target, name) => {
+        if (name === 'apiKey') return apiKey;
+        if (name !== '$queryRaw') return Reflect.get(target, name);
+        return (text: TemplateStringsArray, ...values: unknown[]) => {
+          if (text.join('').includes('sign_in_codes')) statements += 1;
+          return target.$queryRaw(text, ...values);
+        };
+      },
     });
     const app = await startApp({ clock: () => now * 1_000, database: { ...database, prisma } });
     const send = (path: string, headers: Record<string, string>, method = 'GET') =>
       fetch(app.url + path, { method, headers });
-    return { send, statements: () => statements };
+    return { app, send, statements: () => statements };
   };
   const guessed = () => ({ authorization: `Bearer ${makeApiKey()}` });
 
@@ -287,6 +309,30 @@ describe('an address over its limit', () => {
     expect(next.headers.get('x-ratelimit-remaining')).toBe('29');
   });
 
+  test('causes no lookups by sign-ins, and does not block a valid key or code', async () => {
+    const { app, send, statements } = await startCounted();
+    const tenant = await app.tenant();
+    const { data } = await tenant.graphql('mutation { createSignInCode { code } }');
+    for (let sent = 0; sent < 30; sent += 1) await send('/v1/nothing', guessed());
+    const before = statements();
+    const guesses = Array.from({ length: 40 }, (_, index) =>
+      postSession(app, index % 2 ? { key: makeApiKey() } : { code: `guess-${index}` }),
+    );
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([429]));
+    expect(statements() - before).toBe(0);
+    expect((await postSession(app, { key: tenant.apiKey })).status).toBe(204);
+    expect((await postSession(app, { code: data.createSignInCode.code })).status).toBe(204);
+  });
+
+  test('causes no lookups at routes that need no key', async () => {
+    const { app, statements } = await startCounted();
+    const headers = { ...guessed(), 'content-type': 'application/json' };
+    for (const path of ['/session', '/chat/none/session'])
+      await fetch(app.url + path, { method: 'POST', headers, body: '{}' });
+    expect(statements()).toBe(0);
+  });
+
   test('cannot reserve connections, and gets Retry-After', async () => {
     const reserve = (headers: Record<string, string>) =>
       fetch(`${app.url}/graphql/stream`, { method: 'PUT', headers });
@@ -304,13 +350,15 @@ describe('an address over its limit', () => {
   });
 });
 
-/** An app that finds no key, after the test lets its lookup finish. */
-async function startHeld() {
+/** An app that finds no key, after the test lets the lookups of its clients finish. */
+async function startHeld(clients = 1) {
   const database = await testDatabase();
-  const lookupStarted = Promise.withResolvers<void>();
+  const lookupsStarted = Promise.withResolvers<void>();
   const found = Promise.withResolvers<null>();
+  let lookups = 0;
   const findUnique = () => {
-    lookupStarted.resolve();
+    lookups += 1;
+    if (lookups === clients) lookupsStarted.resolve();
     return found.promise;
   };
   const prisma = new Proxy(database.prisma, {
@@ -325,18 +373,21 @@ async function startHeld() {
   return {
     app,
     errors,
-    /** Sends a request, and disconnects before the lookup of its key finishes. */
-    async go(request: string) {
-      const socket = openSocket(app.url);
-      const closed = Promise.withResolvers<void>();
-      const served = (message: unknown) =>
-        (message as { socket: Socket }).socket.once('close', closed.resolve);
+    /** Sends a request from each client, and disconnects before the lookup of its key finishes. */
+    async go(makeRequest: () => string) {
+      const sockets = Array.from({ length: clients }, () => openSocket(app.url));
+      const closed: Promise<void>[] = [];
+      const served = (message: unknown) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        (message as { socket: Socket }).socket.once('close', resolve);
+        closed.push(promise);
+      };
       subscribe(REQUEST_START, served);
-      socket.write(request);
-      await lookupStarted.promise;
+      for (const socket of sockets) socket.write(makeRequest());
+      await lookupsStarted.promise;
       unsubscribe(REQUEST_START, served);
-      socket.resetAndDestroy();
-      await closed.promise;
+      for (const socket of sockets) socket.resetAndDestroy();
+      await Promise.all(closed);
       found.resolve(null);
     },
   };

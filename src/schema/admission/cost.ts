@@ -1,13 +1,8 @@
-import {
-  type DocumentNode,
-  type FragmentDefinitionNode,
-  getOperationAST,
-  Kind,
-  type SelectionSetNode,
-} from 'graphql';
+import { type DocumentNode, getOperationAST, Kind, type SelectionSetNode } from 'graphql';
+import { fragmentsOf } from './document.ts';
 
 /** Caps the count, so that nested fragments cannot overflow it. Exceeds every limit. */
-const MOST = 1e12;
+const MAX_COST = 1e12;
 
 /**
  * Counts the requests that an operation is charged for: 1 for each root field, including fields in fragments and fields
@@ -18,12 +13,7 @@ const MOST = 1e12;
 export function costOf(document: DocumentNode, operationName?: string | null): number {
   const operation = getOperationAST(document, operationName);
   if (!operation) return 1;
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) {
-      fragments.set(definition.name.value, definition);
-    }
-  }
+  const fragments = fragmentsOf(document);
   let introspects = false;
   const fieldsIn = ({ selections }: SelectionSetNode): number => {
     let sum = 0;
@@ -40,7 +30,7 @@ export function costOf(document: DocumentNode, operationName?: string | null): n
           sum += fieldsOf(selection.name.value);
       }
     }
-    return Math.min(sum, MOST);
+    return Math.min(sum, MAX_COST);
   };
   // Each fragment is counted once: nested spreads can grow exponentially.
   const known = new Map<string, number>();

@@ -24,7 +24,7 @@ const MAX_ERRORS = 5;
  * Limits above those of real documents, of which introspection by common tools is the deepest. The token limit protects
  * the parser's stack. The other limits bound validation, which compares fields pairwise.
  */
-const MOST = {
+const LIMITS = {
   tokens: 2_000,
   depth: 20,
   valueDepth: 20,
@@ -38,11 +38,15 @@ const MOST = {
   spreadFields: 5_000,
   /** Characters `#`, in comments or strings. The parser stores a token per comment but does not count it in `maxTokens`. */
   hashes: 20_000,
+  /** Line breaks. The lines before an error are counted for each of its places. */
+  lineBreaks: 20_000,
 };
 
 /** @throws GraphQLError for a syntax error, or a document beyond a limit. */
 function parseDocument(source: string): DocumentNode {
-  refuseMore('characters "#"', hashesIn(source), MOST.hashes);
+  refuseMore('characters "#"', countOf('#', source), LIMITS.hashes);
+  const lineBreaks = countOf('\n', source) + countOf('\r', source);
+  refuseMore('line breaks', lineBreaks, LIMITS.lineBreaks);
   const document = parseShallow(source);
   assertModest(document);
   return document;
@@ -51,16 +55,17 @@ function parseDocument(source: string): DocumentNode {
 /** The parser recurses for each level of a value, so deep nesting overflows the stack with a RangeError. */
 function parseShallow(source: string): DocumentNode {
   try {
-    return parse(source, { maxTokens: MOST.tokens });
+    return parse(source, { maxTokens: LIMITS.tokens });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new GraphQLError('The document is nested too deeply.');
   }
 }
 
-function hashesIn(source: string): number {
+function countOf(character: string, source: string): number {
   let count = 0;
-  for (let at = source.indexOf('#'); at >= 0; at = source.indexOf('#', at + 1)) count += 1;
+  for (let at = source.indexOf(character); at >= 0; at = source.indexOf(character, at + 1))
+    count += 1;
   return count;
 }
 
@@ -124,16 +129,16 @@ function assertModest(document: DocumentNode): void {
     },
   });
   const found = { ...counts, definitions: document.definitions.length, depth: depthOf(document) };
-  refuseMore('fields', found.fields, MOST.fields);
-  refuseMore('fields of one name side by side', found.fieldsOfOneName, MOST.fieldsOfOneName);
-  refuseMore('aliases', found.aliases, MOST.aliases);
-  refuseMore('directives', found.directives, MOST.directives);
-  refuseMore('variables', found.variables, MOST.variables);
+  refuseMore('fields', found.fields, LIMITS.fields);
+  refuseMore('fields of one name side by side', found.fieldsOfOneName, LIMITS.fieldsOfOneName);
+  refuseMore('aliases', found.aliases, LIMITS.aliases);
+  refuseMore('directives', found.directives, LIMITS.directives);
+  refuseMore('variables', found.variables, LIMITS.variables);
   refuseMore('characters in a name', found.nameLength, MAX_NAME_LENGTH);
-  refuseMore('operations and fragments', found.definitions, MOST.definitions);
-  refuseMore('levels of values', found.valueDepth, MOST.valueDepth);
-  refuseMore('levels of selections', found.depth, MOST.depth);
-  refuseMore('fields with its fragments spread', spreadFieldsOf(document), MOST.spreadFields);
+  refuseMore('operations and fragments', found.definitions, LIMITS.definitions);
+  refuseMore('levels of values', found.valueDepth, LIMITS.valueDepth);
+  refuseMore('levels of selections', found.depth, LIMITS.depth);
+  refuseMore('fields with its fragments spread', spreadFieldsOf(document), LIMITS.spreadFields);
 }
 
 function refuseMore(what: string, count: number, most: number): void {
@@ -173,7 +178,8 @@ function spreadFieldsOf(document: DocumentNode): number {
   );
 }
 
-function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
+/** The fragments of a document by name. */
+export function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) {

@@ -53,3 +53,8 @@ export const POINTS: Readonly<Record<string, number>> = {
   'Subscription.runExport': 20,
   'Viewer.usage': 20,
 };
+
+/** The points of each occurrence, for the schema's descriptions and for errors. */
+export const PRICES = `${LIST_POINTS} for a list, ${POINTS['Query.runs']} for runs and the audit log, ${POINTS['Bot.stats']} for \`stats\`, \`usage\`, \`Run.prompt\`, \`runExport\`, \`checkDefinition\` and \`checkDeploy\`, and 1 to 10 for other fields that read data`;
+/** For the descriptions of the fields with the most points. */
+export const HIGHEST_PRICE = `Each occurrence in a document costs ${POINTS['Bot.stats']} of the 100 points that an operation may cost.`;

@@ -2,8 +2,9 @@ import { type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeIn
 import { GatewayError } from '../../errors.ts';
 
 /**
- * Fields that a session token may select: chatting, the events and cancellation of its runs, the messages and the
- * deletion of its session, and the content of the chat page. The fields of a run do not lead to its bot or deployment.
+ * Fields that a session token may select: it can chat, follow, cancel and rate the runs of its session, read its
+ * messages, delete the session, and read the content of the chat page. The fields of a run do not lead to its bot or
+ * deployment.
  */
 const OPEN = new Set([
   'Query.__schema',

@@ -13,7 +13,7 @@ import { invalidInput } from '../../errors.ts';
 import { isJsonObject } from '../../json.ts';
 
 /** Maximum entries of a list in a variable. Exceeds the limit of each list in the schema. */
-const MOST_ENTRIES = 1_000;
+const MAX_ENTRIES = 1_000;
 
 /**
  * Rejects variables with long lists, because each invalid entry would produce a separate error. Values of type JSON
@@ -39,8 +39,8 @@ export function assertShortLists(
 function assertShort(type: GraphQLInputType, value: unknown, path: string): void {
   const nullable = getNullableType(type);
   if (isListType(nullable) && Array.isArray(value)) {
-    if (value.length > MOST_ENTRIES) {
-      const message = `has ${value.length} entries; at most ${MOST_ENTRIES} are allowed`;
+    if (value.length > MAX_ENTRIES) {
+      const message = `has ${value.length} entries; at most ${MAX_ENTRIES} are allowed`;
       throw invalidInput([{ path, message }]);
     }
     for (const entry of value) assertShort(nullable.ofType, entry, path);

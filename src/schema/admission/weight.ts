@@ -2,7 +2,6 @@ import {
   type ArgumentNode,
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
@@ -19,19 +18,20 @@ import {
   type ValueNode,
 } from 'graphql';
 import { GatewayError } from '../../errors.ts';
-import { LIST_POINTS, POINTS } from './points.ts';
+import { fragmentsOf } from './document.ts';
+import { LIST_POINTS, POINTS, PRICES } from './points.ts';
 
 /** Maximum objects that one operation may request. */
-const MOST_OBJECTS = 10_000;
+const MAX_OBJECTS = 10_000;
 /** Maximum points that one operation may cost. */
-const MOST_POINTS = 100;
+const MAX_POINTS = 100;
 /** Maximum introspection fields of one operation. The introspection query of common tools has 31,000. */
-const MOST_INTROSPECTED = 50_000;
+const MAX_INTROSPECTED = 50_000;
 /** Entries of a page, by default and at most. */
 const PAGE = 20;
 const LARGEST_PAGE = 100;
 const DAY_MS = 24 * 60 * 60 * 1_000;
-const MOST_DAYS = 366;
+const MAX_DAYS = 366;
 
 type Variables = Readonly<Record<string, unknown>> | null | undefined;
 
@@ -58,22 +58,22 @@ export function assertReadable(
   variables: Variables,
 ): void {
   const { objects, points, introspected } = weigh(schema, document, operationName, variables);
-  if (objects > MOST_OBJECTS) {
+  if (objects > MAX_OBJECTS) {
     throw new GatewayError(
       'invalid_request',
-      `The operation asks for up to ${objects} objects; at most ${MOST_OBJECTS} are allowed. Request smaller pages.`,
+      `The operation asks for up to ${objects} objects; at most ${MAX_OBJECTS} are allowed. Request smaller pages.`,
     );
   }
-  if (points > MOST_POINTS) {
+  if (points > MAX_POINTS) {
     throw new GatewayError(
       'invalid_request',
-      `The operation takes ${points} points of work; at most ${MOST_POINTS} are allowed. Each occurrence takes ${LIST_POINTS} for a list, ${POINTS['Bot.stats']} for stats, checkDefinition or checkDeploy, and 1 to 10 for other fields that read data. Split the operation.`,
+      `The operation takes ${points} points of work; at most ${MAX_POINTS} are allowed. Each occurrence takes ${PRICES}. Split the operation.`,
     );
   }
-  if (introspected > MOST_INTROSPECTED) {
+  if (introspected > MAX_INTROSPECTED) {
     throw new GatewayError(
       'invalid_request',
-      `The operation asks for ${introspected} fields of the schema; at most ${MOST_INTROSPECTED} are allowed.`,
+      `The operation asks for ${introspected} fields of the schema; at most ${MAX_INTROSPECTED} are allowed.`,
     );
   }
 }
@@ -90,12 +90,7 @@ export function weigh(
 ): Weight {
   const operation = getOperationAST(document, operationName);
   if (!operation) return sum([]);
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) {
-      fragments.set(definition.name.value, definition);
-    }
-  }
+  const fragments = fragmentsOf(document);
   const defaults = new Map<string, ValueNode>();
   for (const { variable, defaultValue } of operation.variableDefinitions ?? []) {
     if (defaultValue) defaults.set(variable.name.value, defaultValue);
@@ -200,8 +195,8 @@ function sum(weights: Weight[]): Weight {
 /** Maximum UTC days that a period of statistics touches. */
 function daysBetween(from: number | string | undefined, to: number | string | undefined): number {
   const days = (Date.parse(String(to)) - Date.parse(String(from))) / DAY_MS;
-  if (Number.isNaN(days)) return MOST_DAYS;
-  return Math.min(Math.max(Math.ceil(days) + 1, 1), MOST_DAYS + 1);
+  if (Number.isNaN(days)) return MAX_DAYS;
+  return Math.min(Math.max(Math.ceil(days) + 1, 1), MAX_DAYS + 1);
 }
 
 /** Entries of introspection lists. The number of fields is an average. */

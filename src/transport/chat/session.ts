@@ -49,12 +49,12 @@ export async function serveVisits(
     if (!mayVisit(request, visited.bot)) throw await refuse(visitRefused());
     const { data, error } = visit.safeParse(request.body ?? {});
     if (error) throw await refuse(invalidInput(problemsOf(error)));
-    const { sessionId, ...answer } =
-      data.resume === undefined
-        ? await visits.begin(visited.bot, request.ip)
-        : await visits.continue(visited.bot, data.resume).catch(async (problem) => {
-            throw await refuse(toGatewayError(problem));
-          });
+    const { sessionId, ...answer } = await (data.resume === undefined
+      ? visits.begin(visited.bot, request.ip)
+      : visits.continue(visited.bot, data.resume)
+    ).catch(async (problem) => {
+      throw await refuse(toGatewayError(problem));
+    });
     await count(visitorOf(visited, sessionId, answer.expiresAt));
     return answer;
   });

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ConsoleSessions } from '../../accounts/console-sessions.ts';
 import type { Keys } from '../../accounts/keys.ts';
-import { networkOf, rateLimitExceeded } from '../../accounts/limits.ts';
+import { type Limits, rateLimitExceeded } from '../../accounts/limits.ts';
 import type { SignInCodes } from '../../accounts/sign-in-codes.ts';
 import { GatewayError, invalidInput, problemsOf, toGatewayError } from '../../errors.ts';
 import { expected } from '../../input.ts';
@@ -19,6 +19,7 @@ type Options = {
   keys: Pick<Keys, 'verify'>;
   consoleSessions: ConsoleSessions;
   signInCodes: Pick<SignInCodes, 'redeem'>;
+  limits: Pick<Limits, 'originOf'>;
   limiter: Limiter;
 };
 
@@ -28,16 +29,16 @@ type Options = {
  */
 export async function serveSession(
   app: FastifyInstance,
-  { keys, consoleSessions, signInCodes, limiter }: Options,
+  { keys, consoleSessions, signInCodes, limits, limiter }: Options,
 ) {
   app.post('/session', async (request, reply) => {
     assertFromConsole(request);
     const { data, error } = signIn.safeParse(request.body);
     if (error) throw invalidInput(problemsOf(error));
-    const origin = { address: networkOf(request.ip) };
+    const origin = limits.originOf(request.ip);
     const found = await ('key' in data
       ? keys.verify(data.key.trim(), origin)
-      : signInCodes.redeem(data.code)
+      : signInCodes.redeem(data.code, origin)
     ).catch(toGatewayError);
     const { renewed: caller = found, ...quota } = await limiter.take(found, request.ip, 1);
     reply.headers(quotaHeaders(quota));

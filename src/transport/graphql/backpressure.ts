@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 
 /** Bytes that may be queued for a slow reader. Beyond it, its connection is closed, and the client may resume. */
-export const MOST_UNSENT = 4 * 1024 * 1024;
+export const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 /** Queued bytes beyond which a subscription pauses. */
-const ENOUGH_UNSENT = 256 * 1024;
+const PAUSE_BYTES = 256 * 1024;
 
 /** A response that carries events, and its queue of unsent ones. The library's own queue is unbounded. */
 export type EventReader = {
@@ -33,12 +33,12 @@ export function createEventReader(response: ServerResponse): EventReader {
   return {
     response,
     add(event) {
-      if (unsent() > MOST_UNSENT) response.destroy();
+      if (unsent() > MAX_QUEUED_BYTES) response.destroy();
       queued += JSON.stringify(event).length;
     },
     sent: notify,
     async room() {
-      while (!response.destroyed && unsent() > ENOUGH_UNSENT) await moved.promise;
+      while (!response.destroyed && unsent() > PAUSE_BYTES) await moved.promise;
     },
   };
 }

@@ -8,7 +8,7 @@ import { GatewayError, invalidInput, problemsOf } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { AuthenticateRequest } from '../authenticate-request.ts';
 import type { Connections } from '../connections.ts';
-import { takeOver } from '../hijack.ts';
+import { hijack } from '../hijack.ts';
 import { createEventReader, type EventReader } from './backpressure.ts';
 import { MAX_ID_LENGTH } from './open-operations.ts';
 import { addressOf, decorateRequests, readRequest } from './request.ts';
@@ -176,7 +176,7 @@ async function sendStream(
   stream: EventStream,
   reader: Pick<EventReader, 'sent'>,
 ) {
-  const raw = takeOver(reply);
+  const raw = hijack(reply);
   const leave = () => void stream.return();
   raw.once('close', leave);
   try {

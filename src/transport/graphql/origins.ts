@@ -1,5 +1,6 @@
 import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { hasOwnOrigin } from '../own-page.ts';
 
 /** The origin rules for pages that call GraphQL. */
 export type Origins = {
@@ -53,9 +54,9 @@ export function createOrigins(allowed: readonly string[]): Origins {
       await app.register(cors, { ...CORS, origin: async (origin?: string) => isAllowed(origin) });
     },
 
-    mayConnect({ headers: { origin }, host }) {
-      if (origin === undefined || isAllowed(origin)) return true;
-      return URL.canParse(origin) && new URL(origin).host === host;
+    mayConnect(request) {
+      const { origin } = request.headers;
+      return origin === undefined || isAllowed(origin) || hasOwnOrigin(request);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../../accounts/caller.ts';
 import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
 import { type GatewayError, toGatewayError } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
-import { type AcquireStream, beginReading, refusalIn } from '../reading.ts';
+import { type AcquireStream, beginStreamRead, refusalIn } from '../reading.ts';
 
 /** Open subscriptions of one key, or of one token's session: pages that share a key do not share slots. */
 const MAX_OF_KEY = 100;
@@ -48,7 +48,7 @@ export function createSubscribe(acquireStream: AcquireStream): Subscribe {
       return { errors: [refusal(toGatewayError(error))] };
     }
     // The signal is a waiting resolver's only way to learn that its client has disconnected.
-    const { signal, end } = beginReading(context);
+    const { signal, end } = beginStreamRead(context);
     const finish = () => {
       end();
       leave();

@@ -2,7 +2,7 @@ import type { WebSocket, WebsocketHandler } from '@fastify/websocket';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../json.ts';
-import { MOST_UNSENT } from './backpressure.ts';
+import { MAX_QUEUED_BYTES } from './backpressure.ts';
 import { createOperations, MAX_ID_LENGTH, type Operations } from './open-operations.ts';
 import { watchStall } from './stall.ts';
 
@@ -42,7 +42,7 @@ export function guarded(handler: WebsocketHandler, stallMs: number): WebsocketHa
     const state = openSocket(socket);
     request.openSocket = state;
     const cutOff = () => {
-      if (socket.bufferedAmount <= MOST_UNSENT) return false;
+      if (socket.bufferedAmount <= MAX_QUEUED_BYTES) return false;
       socket.terminate();
       return true;
     };
@@ -60,7 +60,7 @@ export function guarded(handler: WebsocketHandler, stallMs: number): WebsocketHa
         });
       },
       on: (event: string, listener: (data: unknown) => void) =>
-        on(event, event === 'message' ? reading(socket, state, listener) : listener),
+        on(event, event === 'message' ? validateMessages(socket, state, listener) : listener),
     });
     handler.call(this, socket, request);
     Object.assign(socket, { on });
@@ -74,7 +74,7 @@ export function guarded(handler: WebsocketHandler, stallMs: number): WebsocketHa
 const MAX_SMALL_MESSAGE = 16 * 1024;
 
 /** Validates each message, then passes it to the library as text. An invalid one closes the connection with 4400. */
-function reading(socket: WebSocket, state: OpenSocket, listener: (data: unknown) => void) {
+function validateMessages(socket: WebSocket, state: OpenSocket, listener: (data: unknown) => void) {
   return (data: unknown) => {
     if (socket.readyState !== socket.OPEN) return;
     try {

@@ -12,7 +12,7 @@ const PATH = '/metrics';
 const NO_ROUTE = 'none';
 
 /** Counts every answer of a server. Call it before the routes are registered. */
-export function countAnswers(app: FastifyInstance, metrics: Metrics): void {
+export function countResponses(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', async ({ routeOptions, method }, reply) => {
     metrics.requestAnswered(routeOptions.url ?? NO_ROUTE, method, reply.statusCode);
   });

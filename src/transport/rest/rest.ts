@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import { ERROR_STATUS, GatewayError } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { Authenticate } from '../authenticate.ts';
-import type { OpenAnswers } from '../connection-drain.ts';
+import type { OpenResponses } from '../connection-drain.ts';
 import type { ContextOf } from '../context-of.ts';
 import type { Engine } from '../engine.ts';
 import { errorBody } from '../error-body.ts';
-import { takeOver } from '../hijack.ts';
-import { type AcquireStream, beginReading } from '../reading.ts';
+import { hijack, sendNoContent } from '../hijack.ts';
+import { type AcquireStream, beginStreamRead } from '../reading.ts';
 import { routes } from './routes.ts';
 import { streamEvents } from './sse.ts';
 
@@ -22,7 +22,7 @@ type Options = {
   engine: Engine;
   contextOf: ContextOf;
   authenticate: Authenticate;
-  answers: Pick<OpenAnswers, 'endsWith'>;
+  responses: Pick<OpenResponses, 'endsWith'>;
   acquireStream: AcquireStream;
 };
 
@@ -32,7 +32,7 @@ type Options = {
  */
 export async function serveRest(
   app: FastifyInstance,
-  { engine, contextOf, authenticate, answers, acquireStream }: Options,
+  { engine, contextOf, authenticate, responses, acquireStream }: Options,
 ) {
   app.decorateRequest('authorizedContext', null);
   for (const route of routes) {
@@ -65,19 +65,19 @@ export async function serveRest(
         const isHead = request.method === 'HEAD';
         const { stream, lastEventId, isOver } = call;
         if (isHead || lastEventId !== undefined) {
-          if (await isOver?.(engine, context)) return reply.code(204).send();
+          if (await isOver?.(engine, context)) return sendNoContent(reply);
         }
         if (isHead) {
-          takeOver(reply).end();
+          hijack(reply).end();
           return reply;
         }
         const release = acquireStream(context.caller());
-        const reading = beginReading(context);
-        const { signal } = reading;
-        answers.endsWith(reply.raw, reading);
+        const streamRead = beginStreamRead(context);
+        const { signal } = streamRead;
+        responses.endsWith(reply.raw, streamRead);
         const start = () => call.subscribe(engine, { ...context, signal });
         await streamEvents(reply, stream, start, signal, { lastEventId }).finally(() => {
-          reading.end();
+          streamRead.end();
           release();
         });
         return reply;

@@ -14,7 +14,7 @@ import { eventsHeaders, eventsQuery, runParams, runsQuery } from './run-query.ts
 import { runReply, runsReply, stoppedRunReply } from './run-wire.ts';
 import { botParams, noQuery } from './wire.ts';
 
-/** Routes that read, follow and cancel runs. Source: the decisions, section 6. */
+/** Routes that read, follow and cancel runs. Source: docs/rest.md, "Runs". */
 export const runRoutes = [
   route({
     method: 'GET',

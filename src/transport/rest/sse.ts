@@ -8,7 +8,7 @@ import { isOutage } from '../../outage.ts';
 import { startPeriodic } from '../../periodic.ts';
 import { MAX_INT } from '../../storage/int.ts';
 import { errorBody } from '../error-body.ts';
-import { takeOver } from '../hijack.ts';
+import { hijack } from '../hijack.ts';
 import { refusalIn } from '../reading.ts';
 import type { DoneFrame, Frame } from './frames.ts';
 
@@ -63,7 +63,7 @@ export async function streamEvents(
   const open = () => {
     if (isOpen) return;
     isOpen = true;
-    takeOver(reply);
+    hijack(reply);
   };
 
   const flush = () => {
