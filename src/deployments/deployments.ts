@@ -1,12 +1,18 @@
 import { recordChanges } from '../accounts/audit.ts';
-import { GatewayError } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import type { AuditAction, Deployment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
-import { type AnsweringDeployment, answerOnce, earlierAnswer } from '../idempotency/deployments.ts';
+import {
+  type AnsweringDeployment,
+  claimKey,
+  earlierAnswer,
+  recordDeployment,
+} from '../idempotency/deployments.ts';
 import { fingerprintOf, type Repeatable } from '../idempotency/key.ts';
 import { makeId } from '../ids.ts';
-import { type DefinitionReport, type Reading, readSource } from '../language/read.ts';
+import { type DefinitionReport, type ParsedSource, readSource } from '../language/read.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
 import { type ChannelConnections, NO_CONNECTIONS } from './channels.ts';
+import { type DeployCheck, deployCheck } from './deploy-check.ts';
 import type { ProbeTools } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createInstall } from './install.ts';
@@ -18,7 +24,6 @@ import type {
   RedeployRequest,
 } from './request.ts';
 import { findDeployable, findStaging } from './target.ts';
-import { type Verdict, verdictOn } from './verdict.ts';
 
 /**
  * Deploys definitions. Each operation adds a deployment to the bot's list. All three throw GatewayError
@@ -28,7 +33,7 @@ export type Deployments = {
   /**
    * Reads a source as a deploy does, and deploys nothing.
    *
-   * @param envNames see `Reading.diagnose`.
+   * @param envNames see `ParsedSource.diagnose`.
    */
   check(source: string, envNames?: readonly string[]): DefinitionReport;
   /**
@@ -62,20 +67,6 @@ export type Deployments = {
   find(id: string): Promise<Deployment | null>;
 };
 
-/** What a deploy would answer, and what it would do to each variable, by sorted names. */
-export type DeployCheck = Verdict & {
-  /** The source refers to them. */
-  envNames: string[];
-  /** The request has values for them. */
-  set: string[];
-  /** They keep the values of the active deployment. */
-  carriedOver: string[];
-  /** The active deployment has values for them, and the next one would not. */
-  removed: string[];
-  /** The source refers to them, and they would have no value. */
-  missing: string[];
-};
-
 /** Milliseconds that a deploy may wait for a connection, and that its transaction may take. */
 const TRANSACTION = { maxWait: 30_000, timeout: 30_000 };
 
@@ -95,7 +86,7 @@ export function createDeployments({
   cipher: EnvironmentCipher;
   probeTools?: ProbeTools;
   connections?: ChannelConnections;
-  read?: (source: string) => Reading;
+  read?: (source: string) => ParsedSource;
 }): Deployments {
   const install = createInstall({ cipher, connections });
   const { plan, variablesOf, variablesIn } = createPlan({ cipher });
@@ -126,15 +117,15 @@ export function createDeployments({
       prisma.$transaction(async (tx) => {
         const bots = await tx.$queryRaw<unknown[]>`
           SELECT 1 FROM bots WHERE id = ${botId} FOR NO KEY UPDATE`;
-        if (bots.length === 0)
-          throw new GatewayError('bot_not_found', `There is no bot "${botId}".`);
+        if (bots.length === 0) throw notFound('bot', botId);
         const stored = attempts > 1 && (await tx.deployment.findUnique({ where: { id } }));
         if (stored) return { ...stored, isReplayed: false };
-        return answerOnce(tx, repeatable, async () => {
-          const deployment = await work(tx, prepared, id);
-          if (actor) await recordChanges(tx, actor, { action, targetId: id, botId });
-          return deployment;
-        });
+        const first = repeatable && (await claimKey(tx, repeatable));
+        if (first) return first;
+        const deployment = await work(tx, prepared, id);
+        if (actor) await recordChanges(tx, actor, { action, targetId: id, botId });
+        if (repeatable) await recordDeployment(tx, repeatable, id);
+        return { ...deployment, isReplayed: false };
       }, TRANSACTION);
     return retry(once, { when: withinRequest() });
   };
@@ -142,7 +133,9 @@ export function createDeployments({
   const repeatableDeploy = ({ idempotency, ...request }: DeployRequest): Repeatable | undefined => {
     const { envVars, unsetEnvVars, botId, environment, source, message } = request;
     const variables = cipher.fingerprint(envVars);
-    const input = [botId, environment, source, message ?? null, variables, unsetEnvVars];
+    // A client may send the same object of variables in another order.
+    const unset = unsetEnvVars.toSorted();
+    const input = [botId, environment, source, message ?? null, variables, unset];
     return idempotency && { ...idempotency, fingerprint: fingerprintOf('deploy', input) };
   };
 
@@ -163,8 +156,8 @@ export function createDeployments({
     variables: () => Promise<EnvironmentVariables>,
     mayAsk = true,
   ) => {
-    const reading = read(source);
-    const { definition } = reading;
+    const parsed = read(source);
+    const { definition } = parsed;
     const groups = definition?.tools.filter((group) => group.type === 'mcp') ?? [];
     const asksServices = definition?.channels.some(({ type }) => type !== 'web');
     const asked = mayAsk && (groups.length > 0 || asksServices) ? await variables() : {};
@@ -172,34 +165,20 @@ export function createDeployments({
       mayAsk && groups.length > 0 ? probeTools(groups, asked) : [],
       mayAsk && definition && asksServices ? connections.check(definition, asked) : [],
     ]);
-    return { reading, reports, channelReports, asked };
+    return { parsed, reports, channelReports, asked };
   };
 
   return {
     find: (id) => prisma.deployment.findUnique({ where: { id } }),
 
     check(source, envNames) {
-      const { diagnose, ...reading } = read(source);
-      return { ...reading, diagnostics: diagnose(envNames) };
+      const { diagnose, ...parsed } = read(source);
+      return { ...parsed, diagnostics: diagnose(envNames) };
     },
 
     async checkDeploy(request) {
-      const { before, variables, refusals } = await plan(prisma, request);
-      const reading = read(request.source);
-      const sent = new Set(Object.keys(request.envVars));
-      const isKept = (name: string) => Object.hasOwn(variables, name);
-      return {
-        ...verdictOn({ reading, variables, refusals }),
-        envNames: reading.envNames,
-        set: [...sent].filter(isKept).sort(),
-        carriedOver: Object.keys(variables)
-          .filter((name) => !sent.has(name))
-          .sort(),
-        removed: Object.keys(before)
-          .filter((name) => !isKept(name))
-          .sort(),
-        missing: reading.envNames.filter((name) => !isKept(name)),
-      };
+      const planned = await plan(prisma, request);
+      return deployCheck(read(request.source), planned, request.envVars);
     },
 
     async deploy(request) {

@@ -1,6 +1,6 @@
 import { type EnvDestination, envDestinations, type Server } from '../language/destinations.ts';
 import { looksLikeSecret } from '../language/secrets.ts';
-import { lookupIn, renderUrl } from '../language/template.ts';
+import { type Lookup, lookupIn, renderUrl, TextLimitError } from '../language/template.ts';
 import { OPENAI_BASE_URL } from '../model/openai.ts';
 import type { DeploymentDiagnostic } from './diagnostics.ts';
 import type { EnvironmentVariables } from './environment.ts';
@@ -9,6 +9,8 @@ import type { EnvironmentVariables } from './environment.ts';
 export type VariableUse = { source: string; variables: EnvironmentVariables };
 
 const OPENAI_ORIGIN = new URL(OPENAI_BASE_URL).origin;
+/** Servers that are compared. A valid source has fewer; the comparison of an invalid source ignores the rest. */
+const MAX_SERVERS = 256;
 /** Characters shown of a server's name in a message. */
 const MAX_SHOWN = 200;
 
@@ -26,23 +28,31 @@ export function newDestinations(
 ): DeploymentDiagnostic[] {
   const isCarried = (name: string) => !sent.has(name) && Object.hasOwn(variables, name);
   if (!Object.keys(variables).some(isCarried)) return [];
-  const known = new Set(placesOf(before).map(({ place }) => place));
-  return placesOf({ source, variables }).flatMap(({ place, name, server, ...position }) => {
-    if (!isCarried(name) || known.has(place)) return [];
-    known.add(place);
+  /** The variables that each origin got. A key of both would copy an origin's text for each variable. */
+  const known = new Map<string, Set<string>>();
+  const isNew = (name: string, origin: string) => {
+    const names = known.get(origin) ?? new Set();
+    if (names.has(name)) return false;
+    known.set(origin, names.add(name));
+    return true;
+  };
+  for (const { name, origin } of originsOf(before)) isNew(name, origin);
+  return originsOf({ source, variables }).flatMap(({ origin, name, server, ...position }) => {
+    if (!isCarried(name) || !isNew(name, origin)) return [];
     const message = `env.${name} was not sent to ${describe(server)} before, send its value again to allow this`;
     return [{ severity: 'ERROR', code: 'env-new-destination', message, ...position }];
   });
 }
 
-/** The destinations of variables, each with a key of variable and server. */
-function placesOf({ source, variables }: VariableUse): (EnvDestination & { place: string })[] {
+/** The destinations of variables, each with the origin of its server. */
+function originsOf({ source, variables }: VariableUse): (EnvDestination & { origin: string })[] {
   const origins = new Map<Server, string>();
-  return envDestinations(source).map((destination) => {
-    const { name, server } = destination;
+  return envDestinations(source).flatMap((destination) => {
+    const { server } = destination;
+    if (!origins.has(server) && origins.size === MAX_SERVERS) return [];
     const origin = origins.get(server) ?? originOf(server, variables);
     origins.set(server, origin);
-    return { ...destination, place: `${name} ${origin}` };
+    return [{ ...destination, origin }];
   });
 }
 
@@ -52,8 +62,18 @@ function originOf(server: Server, variables: EnvironmentVariables): string {
   if (first === undefined) return OPENAI_ORIGIN;
   const isWhole = server.length === 1 && typeof first !== 'string';
   const lookup = lookupIn({ env: variables });
-  const text = isWhole ? String(lookup(first.path) ?? '') : renderUrl(server, lookup).text;
+  const text = isWhole ? String(lookup(first.path) ?? '') : addressOf(server, lookup);
   return URL.parse(text)?.origin ?? text;
+}
+
+/** The address of a server. One that is too long is never called, and stays as it is written. */
+function addressOf(server: Server, lookup: Lookup): string {
+  try {
+    return renderUrl(server, lookup).text;
+  } catch (error) {
+    if (!(error instanceof TextLimitError)) throw error;
+    return describe(server);
+  }
 }
 
 /** The server as written in the source, so that no variable's value is shown. */

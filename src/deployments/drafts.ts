@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import type { Environment, PrismaClient } from '../generated/prisma/client.ts';
-import type { Reading } from '../language/read.ts';
+import type { ParsedSource } from '../language/read.ts';
 import type { RunningDeployment } from './active.ts';
 import { inOrder } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
@@ -35,7 +35,7 @@ export function createDrafts({
 }: {
   prisma: PrismaClient;
   cipher: EnvironmentCipher;
-  read: (source: string) => Reading;
+  read: (source: string) => ParsedSource;
 }): Drafts {
   const { plan } = createPlan({ cipher });
   return {

@@ -1,5 +1,6 @@
 import type { Deployment, Environment, Prisma } from '../generated/prisma/client.ts';
-import type { Reading } from '../language/read.ts';
+import type { ParsedSource } from '../language/read.ts';
+import { databaseTime } from '../storage/moment.ts';
 import { type ChannelConnections, type ChannelReport, unconfirmed } from './channels.ts';
 import type { DeploymentDiagnostic, ToolServerReport } from './diagnostics.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
@@ -13,7 +14,7 @@ export type Installation = {
   environment: Environment;
   source: string;
   /** The parsed `source`. */
-  reading: Reading;
+  parsed: ParsedSource;
   message?: string | null | undefined;
   variables: EnvironmentVariables;
   /** Errors that prevent the activation of a valid source. */
@@ -44,19 +45,20 @@ export function createInstall({
   connections: ChannelConnections;
 }): Install {
   return async (tx, installation) => {
-    const { variables, refusals = [], reading, reports, ...more } = installation;
+    const { variables, refusals = [], parsed, reports, ...more } = installation;
     const { asked, keyId, channelReports: answered, ...request } = more;
     const { id, botId, environment } = request;
-    const { definition } = reading;
-    const attempt = { ...request, ...(await placeOf(tx, request)), keyId };
+    const { definition } = parsed;
+    const createdAt = new Date(await databaseTime(tx));
+    const attempt = { ...request, ...(await placeOf(tx, request)), keyId, createdAt };
     const fail = ({ diagnostics }: Verdict) =>
       tx.deployment.create({
-        data: { ...attempt, deployedAt: new Date(), status: 'FAILED', diagnostics },
+        data: { ...attempt, deployedAt: createdAt, status: 'FAILED', diagnostics },
       });
     const isCurrent =
       answered.length === 0 || cipher.fingerprint(asked) === cipher.fingerprint(variables);
     const channelReports = isCurrent ? answered : unconfirmed(answered);
-    const judged = { reading, variables, reports, channelReports };
+    const judged = { parsed, variables, reports, channelReports };
     const verdict = verdictOn({ ...judged, refusals });
     if (definition === null || !verdict.isDeployable) return fail(verdict);
     const claimed = await connections.claim(tx, request, channelReports, keyId);
@@ -65,7 +67,7 @@ export function createInstall({
     const deployment = await tx.deployment.create({
       data: {
         ...attempt,
-        deployedAt: isPending ? null : new Date(),
+        deployedAt: isPending ? null : createdAt,
         status: isPending ? 'PENDING' : 'DEPLOYED',
         diagnostics: verdict.diagnostics,
         channels: definition.channels.some(({ type }) => type === 'web') ? ['WEB'] : [],

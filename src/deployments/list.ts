@@ -5,7 +5,7 @@ import {
   type PrismaClient,
 } from '../generated/prisma/client.ts';
 import type { PageQuery } from '../storage/keyset.ts';
-import { type Lists, NEWEST_FIRST, readLists } from '../storage/lists.ts';
+import { type ListDefinition, NEWEST_FIRST, readLists } from '../storage/lists.ts';
 
 /** Selects deployments that match all given conditions. */
 export type DeploymentFilter = {
@@ -14,7 +14,7 @@ export type DeploymentFilter = {
 };
 
 /** The deployments of bots, newest first. */
-export const DEPLOYMENTS: Lists = {
+export const DEPLOYMENTS: ListDefinition = {
   ...NEWEST_FIRST,
   table: Prisma.sql`deployments`,
   owner: Prisma.sql`bot_id`,

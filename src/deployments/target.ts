@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError, notFound } from '../errors.ts';
 import type { Deployment, Prisma } from '../generated/prisma/client.ts';
 import type { RedeployRequest } from './request.ts';
 
@@ -12,9 +12,7 @@ export async function findDeployable(
   { botId, deploymentId }: RedeployRequest,
 ): Promise<Deployment> {
   const target = await tx.deployment.findUnique({ where: { id: deploymentId, botId } });
-  if (target === null) {
-    throw new GatewayError('deployment_not_found', `There is no deployment "${deploymentId}".`);
-  }
+  if (target === null) throw notFound('deployment', deploymentId);
   if (target.status !== 'FAILED') return target;
   throw new GatewayError(
     'deployment_not_deployable',

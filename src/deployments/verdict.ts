@@ -1,4 +1,4 @@
-import type { Reading } from '../language/read.ts';
+import type { ParsedSource } from '../language/read.ts';
 import type { ChannelReport } from './channels.ts';
 import {
   channelWarning,
@@ -20,20 +20,20 @@ export type Verdict = { isDeployable: boolean; diagnostics: DeploymentDiagnostic
  * @param channelReports reports of the services of the source's channels, if they were asked.
  */
 export function verdictOn({
-  reading,
+  parsed,
   variables,
   refusals,
   reports = [],
   channelReports = [],
 }: {
-  reading: Reading;
+  parsed: ParsedSource;
   variables: EnvironmentVariables;
   refusals: DeploymentDiagnostic[];
   reports?: ToolServerReport[];
   channelReports?: ChannelReport[];
 }): Verdict {
-  const { definition, places } = reading;
-  const diagnostics: DeploymentDiagnostic[] = reading.diagnose(Object.keys(variables));
+  const { definition, places } = parsed;
+  const diagnostics: DeploymentDiagnostic[] = parsed.diagnose(Object.keys(variables));
   if (definition === null) return { isDeployable: false, diagnostics: inOrder(diagnostics) };
   if (refusals.length > 0)
     return { isDeployable: false, diagnostics: inOrder([...diagnostics, ...refusals]) };

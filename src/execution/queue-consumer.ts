@@ -47,18 +47,8 @@ export function startQueueConsumer({
   const takesRetries = () => ![...active].some(({ begun }) => begun.attempt > 1);
 
   const launch = async (slot: Slot, run: TakenRun) => {
-    const {
-      begun,
-      clock,
-      kind,
-      channel,
-      environment,
-      input: message,
-      createdAt,
-      traceparent,
-      earlier,
-    } = run;
-    const waitedMs = Math.max(Date.now() - createdAt.getTime(), 0);
+    const { begun, clock, kind, channel, environment, input: message, traceparent, earlier } = run;
+    const waitedMs = Math.max(clock.now() - clock.createdAt, 0);
     const startedAt = performance.now() - waitedMs;
     const deployment = await activeDeployments.find(begun.botId, environment);
     const { trace, columns } = traceRun({ ...run, botId: begun.botId }, deployment, traceparent);
@@ -85,8 +75,8 @@ export function startQueueConsumer({
     } catch (error) {
       slot.release();
       log.error({ runId: run.begun.id, err: error }, 'Queued run could not be started.');
-      const leave = () => queue.leave(run.begun, error);
-      await persist(leave, { log, what: `The release of run ${run.begun.id}` });
+      const release = () => queue.release(run.begun, error);
+      await persist(release, { log, what: `The release of run ${run.begun.id}` });
     }
   };
 

@@ -22,22 +22,19 @@ export type Reply = {
  * Starts a run and reads its reply. An interrupted run releases its idempotency key, so if the key returned such a run,
  * the request starts another one: 3 starts at most.
  *
- * @param onAnswer called with the run that answers the request.
- * @throws GatewayError with the run's id if the run failed, was cancelled, or its outcome is unknown.
+ * @returns the run that answers the request, and its reply. If the run failed, was cancelled, or its outcome is unknown,
+ *   `end` is the error, with the run's id.
  */
 export async function readReply(
   start: () => Promise<StartedRun>,
   signal: AbortSignal,
-  onAnswer: (run: StartedRun) => void,
-): Promise<Reply> {
+): Promise<{ run: StartedRun; end: Reply | GatewayError }> {
   for (let starts = 1; ; starts += 1) {
     const run = await start();
     const end = await readEnd(run, signal);
     const isInterrupted = end instanceof GatewayError && end.code === 'interrupted';
     if (isInterrupted && run.isReplayed && starts < MAX_STARTS) continue;
-    onAnswer(run);
-    if (end instanceof GatewayError) throw end;
-    return end;
+    return { run, end };
   }
 }
 
@@ -51,7 +48,7 @@ async function readEnd(
   let response = '';
   let sessionId: string | null = null;
   try {
-    for await (const event of read(signal, { isImpatient: true })) {
+    for await (const event of read(signal, { failsFast: true })) {
       switch (event.type) {
         case 'RunStarted':
           ({ sessionId } = event);

@@ -39,60 +39,59 @@ export type StoreEnd = (
   signal: AbortSignal,
 ) => Promise<Unnumbered<EndEvent> | undefined>;
 
-const LAST_TRIES_MS = 3_000;
+const LAST_ATTEMPTS_MS = 3_000;
 
 export function createStoreEnd({
   runs,
   observer,
   log,
 }: {
-  runs: Pick<Runs, 'end' | 'abandon'>;
+  runs: Pick<Runs, 'end' | 'endWithoutTurn'>;
   observer: Observer;
   log: Log;
 }): StoreEnd {
+  const failureOf = ({ begun, trace, outcome }: EndingRun, err: unknown): RunOutcome => {
+    log.error(
+      { runId: begun.id, err },
+      'Run outcome could not be stored. The run will be stored as failed.',
+    );
+    const error = toGatewayError(err);
+    const spans = trace.finish({ ...outcome, errorType: error.code });
+    return { ...outcome, status: 'FAILED', output: undefined, error, spans };
+  };
+
   return async (run, signal) => {
-    const { begun, labels, trace, events, outcome, since } = run;
+    const { begun, labels, events, outcome, since } = run;
     const runId = begun.id;
-    let failed: RunOutcome | undefined;
+    /** Every retry stores the same failure, because an earlier attempt may have committed. */
+    let failure: RunOutcome | undefined;
     let stalling: NodeJS.Timeout | undefined;
 
-    /** Every retry stores the same failure, because an earlier try may have committed. */
-    const fail = (err: unknown) => {
-      log.error(
-        { runId, err },
-        'Run outcome could not be stored. The run will be stored as failed.',
-      );
-      const error = toGatewayError(err);
-      const spans = trace.finish({ ...outcome, errorType: error.code });
-      failed = { ...outcome, status: 'FAILED', output: undefined, error, spans };
-      return failed;
-    };
-
-    const tryOnce = async (): Promise<StoredEnd> => {
-      if (!failed) {
+    const attempt = async (): Promise<StoredEnd> => {
+      if (!failure) {
         const stored = await runs.end(begun, outcome, turnEnd(run, outcome));
         if (stored !== 'held') return stored;
+        failure = failureOf(run, new Error('The run no longer holds the turn of its session.'));
       }
-      const failure = failed ?? fail(new Error('The run no longer holds the turn of its session.'));
-      const stored = await runs.abandon(begun, failure, turnEnd(run, failure));
+      const stored = await runs.endWithoutTurn(begun, failure, turnEnd(run, failure));
       if (stored === 'held') throw new Error('The run is still active after its end was stored.');
       return stored;
     };
 
-    const isWorthwhile = (err: unknown) => {
+    const when = () =>
+      signal.reason !== NO_MORE_TIME || performance.now() - since <= LAST_ATTEMPTS_MS;
+
+    const onFailure = (err: unknown, attempts: number) => {
+      if (!isOutage(err)) failure ??= failureOf(run, err);
+      if (attempts > 1) return;
+      log.error({ runId, err }, 'Run outcome could not be stored. It will be retried.');
       const lateMs = performance.now() - since;
-      if (signal.reason === NO_MORE_TIME && lateMs > LAST_TRIES_MS) return false;
-      if (!failed && !isOutage(err)) fail(err);
-      if (!stalling) {
-        log.error({ runId, err }, 'Run outcome could not be stored. It will be retried.');
-        stalling = setTimeout(events.stall, REQUEST_LIMIT_MS - lateMs).unref();
-      }
-      return true;
+      stalling = setTimeout(events.stall, REQUEST_LIMIT_MS - lateMs).unref();
     };
 
     try {
-      const stored = await retry(tryOnce, { when: isWorthwhile });
-      const end = failed ?? outcome;
+      const stored = await retry(attempt, { when, onFailure });
+      const end = failure ?? outcome;
       // Another process has counted an end that it stored itself.
       if (isAsRequested(stored)) observer.runEnded({ ...labels, ...measured(end) });
       return asEvent(stored, begun, end);

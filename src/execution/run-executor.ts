@@ -30,7 +30,7 @@ export type Job = {
   /** When the request arrived, by `performance.now()`. */
   startedAt: number;
   onDisconnect: OnDisconnect;
-  /** The events of earlier attempts at a queued run; `undefined` for a run that is never retried. */
+  /** The events of earlier attempts at a background run; `undefined` for a run that is never retried. */
   earlier?: readonly RunEvent[];
 };
 
@@ -38,7 +38,7 @@ export type Job = {
 export type RunExecutor = {
   /**
    * Executes a run in the background. The run always gets a terminal event, and its readers receive the one that its
-   * row holds. At shutdown a queued run is requeued instead, a run of Telegram fails as
+   * row holds. At shutdown a background run is requeued instead, a run of Telegram fails as
    * `interrupted`, and every other one is cancelled.
    */
   launch(slot: Slot, job: Job): ActiveRun;
@@ -83,7 +83,7 @@ export function createRunExecutor({
       failure = toGatewayError(error);
       log.warn({ runId: begun.id, code: failure.code, err: failure.cause }, failure.message);
     }
-    const isQueued = job.earlier !== undefined;
+    const isBackground = job.earlier !== undefined;
     const isOutOfTime = signal.reason === NO_MORE_TIME;
     // The next process answers the message again, with a new run.
     if (isOutOfTime && labels.channel === 'TELEGRAM')
@@ -103,7 +103,7 @@ export function createRunExecutor({
       ...usage,
       spans: trace.finish({ ...usage, errorType }),
     };
-    if (isQueued && isOutOfTime && (await requeue(begun, outcome))) return;
+    if (isBackground && isOutOfTime && (await requeue(begun, outcome))) return;
     const newMessages = result?.messages ?? [];
     const end = await storeEnd(
       { begun, labels, trace, events, outcome, task, newMessages, since },

@@ -35,8 +35,8 @@ export type ChatRequest = RunRequest & {
  *
  * @param signal aborts the wait for the turn when the caller disconnects.
  * @throws GatewayError `bot_not_deployed`, `session_busy`, `idempotency_conflict`, `rate_limit_exceeded`, `invalid_request`
- *   for a reserved session id, and for a draft `definition_invalid`; then no run was created, and the idempotency key is
- *   free again.
+ *   for a reserved session id, and for a draft `definition_invalid`; then this request created no run and holds no claim
+ *   on its key.
  */
 export type StartChat = (request: ChatRequest, signal: AbortSignal) => Promise<StartedRun>;
 
@@ -94,7 +94,7 @@ export function createStartChat({
     } catch (error) {
       // A repeat gets the earlier run even if no run can begin now.
       await undo.disposeAsync();
-      return earlierRuns.findDespite(error, repeatable, signal);
+      return earlierRuns.findOrThrow(error, repeatable, signal);
     }
 
     const key = makeId('ses');
@@ -128,6 +128,7 @@ export function createStartChat({
         throw new Error('The run lost its turn or its idempotency key.');
     }
 
+    // From here on, the run owns the slot and the turn.
     undo.move();
     if (claim) idempotency.notify(claim);
     const { trace, begun, clock, session: held, recollection } = outcome;

@@ -32,8 +32,8 @@ export type ExecuteRequest = RunRequest & {
 /**
  * Starts a run without a session: no history, no memory. Source: the API document, "Execute".
  *
- * @throws GatewayError `bot_not_deployed`, `idempotency_conflict` or `rate_limit_exceeded`; then no run was created, and
- *   the idempotency key is free again.
+ * @throws GatewayError `bot_not_deployed`, `idempotency_conflict` or `rate_limit_exceeded`; then this request created no
+ *   run and holds no claim on its key.
  */
 export type StartExecute = (request: ExecuteRequest, signal: AbortSignal) => Promise<StartedRun>;
 
@@ -51,7 +51,7 @@ export function createStartExecute({
   activeRuns: Pick<ActiveRuns, 'acquireSlot'>;
   activeDeployments: ActiveDeployments;
   runs: Pick<Runs, 'begin'>;
-  queue: Pick<Queue, 'add'>;
+  queue: Pick<Queue, 'enqueue'>;
   idempotency: Pick<Idempotency, 'notify'>;
   earlierRuns: EarlierRuns;
   replay: Replay;
@@ -72,7 +72,7 @@ export function createStartExecute({
     } catch (error) {
       // A repeat gets the earlier run even if no run can begin now.
       await undo.disposeAsync();
-      return earlierRuns.findDespite(error, repeatable, signal);
+      return earlierRuns.findOrThrow(error, repeatable, signal);
     }
 
     const claim = repeatable && newClaim(repeatable);
@@ -84,6 +84,7 @@ export function createStartExecute({
       return (await earlierRuns.find(repeatable, signal)) ?? start(request, signal);
     }
 
+    // From here on, the run owns the slot.
     undo.move();
     if (claim) idempotency.notify(claim);
     const { begun, clock } = outcome;
@@ -100,14 +101,14 @@ export function createStartExecute({
     const claim = repeatable && newClaim(repeatable);
     const traceparent = String(request.traceparent ?? '') || undefined;
     const run = { ...runOf(request), accountId, plan, traceparent, outputSchema };
-    let added: Awaited<ReturnType<Queue['add']>>;
+    let added: Awaited<ReturnType<Queue['enqueue']>>;
     try {
       // Only checks that the bot is deployed: the run uses the deployment that is active when a worker takes it.
       await activeDeployments.find(botId, environment, botVersion);
-      added = await queue.add(run, claim);
+      added = await queue.enqueue(run, claim);
     } catch (error) {
       // A repeat gets the earlier run even if the queue is full.
-      return earlierRuns.findDespite(error, repeatable, signal);
+      return earlierRuns.findOrThrow(error, repeatable, signal);
     }
     if (added.kind === 'keyTaken')
       return (await earlierRuns.find(repeatable, signal)) ?? enqueue(request, signal);

@@ -52,7 +52,7 @@ export type EarlierRuns = {
    */
   find(request: Repeatable | undefined, signal: AbortSignal): Promise<StartedRun | undefined>;
   /** As `find`, for a request that cannot begin a run now. @throws the refusal if there is no earlier run. */
-  findDespite(
+  findOrThrow(
     refusal: unknown,
     request: Repeatable | undefined,
     signal: AbortSignal,
@@ -72,7 +72,7 @@ export function createEarlierRuns({
   };
   return {
     find,
-    async findDespite(refusal, request, signal) {
+    async findOrThrow(refusal, request, signal) {
       const earlier = refusal instanceof GatewayError && (await find(request, signal));
       if (earlier) return earlier;
       throw refusal;

@@ -1,3 +1,4 @@
+import { isOwnerless } from '../coordination/worker-lease.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { makeId } from '../ids.ts';
 import { KEPT_FOR, keyOf, type Repeatable } from './key.ts';
@@ -12,7 +13,18 @@ export type Claim = Repeatable & {
  * How long a claim lasts without a run, as a PostgreSQL interval. Longer than a request waits for its turn. A claim may
  * outlive its request, because a delayed statement may claim the key after the response was sent.
  */
-export const CLAIMED_FOR = '90 seconds';
+const CLAIMED_FOR = '90 seconds';
+
+/**
+ * SQL that is true if the key of an `idempotency_records AS record` is free: the record has expired, its run has failed,
+ * or its claim was abandoned or has timed out before a run began.
+ */
+export const IS_FREE = `(
+  record.expires_at < now()
+  OR (SELECT count(*) FROM runs WHERE runs.id = record.run_id AND runs.status = 'FAILED') = 1
+  OR (record.deployment_id IS NULL
+    AND (SELECT count(*) FROM runs WHERE runs.id = record.run_id) = 0
+    AND (record.created_at < now() - interval '${CLAIMED_FOR}' OR ${isOwnerless('record.owner_id')})))`;
 
 /** Makes a claim. It holds nothing until a statement with `claimKeys` has stored it. */
 export function newClaim(request: Repeatable): Claim {

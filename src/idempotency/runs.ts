@@ -1,12 +1,12 @@
 import { pollOnNotify } from '../coordination/poll-on-notify.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
-import { isOwnerless, isSilent } from '../coordination/worker-lease.ts';
+import { isSilent } from '../coordination/worker-lease.ts';
 import { GatewayError } from '../errors.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 import { persist } from '../storage/persist.ts';
 import { REQUEST_LIMIT_MS, retry } from '../storage/retry.ts';
-import { CLAIMED_FOR, type Claim, releaseClaim } from './claim.ts';
+import { type Claim, IS_FREE, releaseClaim } from './claim.ts';
 import { assertSame, type Repeatable } from './key.ts';
 
 /**
@@ -39,10 +39,7 @@ type Found = {
   /** Identify this claim of the key. */
   claimId: string | null;
   createdAt: Date;
-  /**
-   * `free`: the run has failed, or the claim was abandoned or has timed out. `pending`: the run has not begun, or its
-   * owner may be dead.
-   */
+  /** `free`: as `IS_FREE`. `pending`: the run has not begun, or its owner may be dead. */
   state: 'free' | 'pending' | 'answers';
 };
 
@@ -61,12 +58,9 @@ export function createIdempotency({
     SELECT record.fingerprint, record.run_id AS "runId", record.claim_id AS "claimId",
       record.created_at AS "createdAt",
       CASE
-        WHEN record.expires_at < now() OR runs.status = 'FAILED' THEN 'free'
+        WHEN ${Prisma.raw(IS_FREE)} THEN 'free'
         WHEN record.deployment_id IS NOT NULL THEN 'answers'
-        WHEN runs.id IS NULL THEN CASE
-          WHEN record.created_at < now() - ${CLAIMED_FOR}::interval
-            OR ${Prisma.raw(isOwnerless('record.owner_id'))} THEN 'free'
-          ELSE 'pending' END
+        WHEN runs.id IS NULL THEN 'pending'
         WHEN runs.status = 'RUNNING' AND NOT background
           AND ${Prisma.raw(isSilent('runs.owner_id'))} THEN 'pending'
         ELSE 'answers'

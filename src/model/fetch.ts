@@ -37,7 +37,7 @@ export function createPooledFetch(): ModelFetch {
   };
 }
 
-/** Wraps a `ModelFetch` to send exactly these headers, without those that the client adds. */
+/** Wraps a `ModelFetch` to send exactly these headers, without the headers that the client adds. */
 export function withHeaders(
   fetch: ModelFetch,
   headers: Readonly<Record<string, string>>,

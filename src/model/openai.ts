@@ -105,22 +105,22 @@ export function createOpenAIModel({
       try {
         let attempted = request;
         let attempts = 0;
-        for (let triesLeft = 1; ; triesLeft -= 1) {
+        for (let attemptsLeft = 1; ; attemptsLeft -= 1) {
           attempts += 1;
-          let hasSpoken = false;
-          const listen = (event: ModelEvent) => {
-            hasSpoken = true;
+          let hasEmitted = false;
+          const onEvent = (event: ModelEvent) => {
+            hasEmitted = true;
             emit(event.type === 'finish' && attempts > 1 ? { ...event, attempts } : event);
           };
           try {
-            return await attempt(attempted, listen, deadline.signal);
+            return await attempt(attempted, onEvent, deadline.signal);
           } catch (error) {
             if (attempted.outputSchema && isRefusal(error)) {
               attempted = { ...request, outputSchema: undefined };
-              triesLeft += 1;
+              attemptsLeft += 1;
               continue;
             }
-            if (hasSpoken || triesLeft === 0 || !isPassing(error)) throw error;
+            if (hasEmitted || attemptsLeft === 0 || !isRetryable(error)) throw error;
             await delay(requestedDelay(error) ?? retryDelayMs, undefined, {
               signal: deadline.signal,
             });
@@ -151,7 +151,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** Whether a retry of the same call may succeed. */
-function isPassing(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   if (error instanceof OpenAI.APIUserAbortError || error instanceof TooLong) return false;
   if (error instanceof OpenAI.APIError && error.status !== undefined) {
     return (

@@ -57,7 +57,7 @@ export type Slot = {
   release(): void;
 };
 
-/** The active runs of this process, including those that wait for their session's turn. */
+/** The active runs of this process, including runs that wait for their session's turn. */
 export type ActiveRuns = {
   /**
    * Acquires a slot.
@@ -81,7 +81,7 @@ export type ActiveRuns = {
 };
 
 /** After the last local reader has left, how long readers on other replicas have to announce themselves. */
-const ANSWER_MS = 500;
+const ANNOUNCE_MS = 500;
 
 export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
   /** The release function of each slot. */
@@ -129,20 +129,20 @@ export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
         release: () => releaseSlot(controller),
         start({ id, botId, now, onDisconnect = 'CANCEL', earlier }, work) {
           const cancel = () => controller.abort();
-          let asking: NodeJS.Timeout | undefined;
+          let announceTimer: NodeJS.Timeout | undefined;
           const cancelUnread = () => {
-            clearTimeout(asking);
+            clearTimeout(announceTimer);
             if (log.isRead()) return;
             if (!readElsewhere.delete(id)) return cancel();
             // A remote reader answers this notification by announcing itself again.
             pubsub.publish(runChannel(id), '');
             // Not a deadline: it starts again after each answer, and nothing waits for it.
-            asking = setTimeout(cancelUnread, ANSWER_MS);
+            announceTimer = setTimeout(cancelUnread, ANNOUNCE_MS);
           };
           const onAbandoned = onDisconnect === 'CANCEL' ? cancelUnread : () => {};
           const log = createEventLog(now, onAbandoned, earlier);
           const ended = work(log, signal).finally(() => {
-            clearTimeout(asking);
+            clearTimeout(announceTimer);
             readElsewhere.delete(id);
             started.delete(id);
             log.end();

@@ -17,8 +17,14 @@ export type Branches = {
   rest: Prisma.Sql[];
 };
 
-/** Whether a filter selects by time only, apart from the text. */
-export function isWhole({ date: _, from: __, to: ___, text: ____, ...fields }: RunFilter): boolean {
+/** Whether a filter selects by nothing but the time and the text. */
+export function hasOnlyTimeOrText({
+  date: _,
+  from: __,
+  to: ___,
+  text: ____,
+  ...fields
+}: RunFilter): boolean {
   return Object.values(fields).every((field) => field == null);
 }
 
@@ -27,7 +33,7 @@ export function isWhole({ date: _, from: __, to: ___, text: ____, ...fields }: R
  * million. None if it selects by time only: then the matching runs are one range of an index.
  */
 export function branchesOf(filter: RunFilter): Branches | undefined {
-  if (isWhole(filter)) return undefined;
+  if (hasOnlyTimeOrText(filter)) return undefined;
   const { user, errorCode, minLatencyMs, minTokens } = filter;
   if (errorCode != null) return ofErrors(filter, errorCode);
   if (user == null && minLatencyMs != null) return ofLevels(LATENCY, minLatencyMs, filter);

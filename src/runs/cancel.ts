@@ -110,7 +110,7 @@ export function createCancel({
   /** Waits until a run is finished or deleted. */
   const endOf = async (runId: string, signal: AbortSignal) => {
     try {
-      for await (const _ of replay.read(runId, 0, signal, { isImpatient: true }));
+      for await (const _ of replay.read(runId, 0, signal, { failsFast: true }));
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
     }

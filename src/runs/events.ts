@@ -38,7 +38,7 @@ export type Unnumbered<Event> = Event extends RunEvent
 
 export type ReadOptions = {
   /** Whether the read ends when the database does not answer for 7 seconds. For clients that receive no pings. */
-  isImpatient?: boolean;
+  failsFast?: boolean;
 };
 
 /** The events of one run. The run appends; any number of readers follow at their own pace. */
@@ -47,7 +47,7 @@ export type EventLog = {
   append(event: Unnumbered<RunEvent>): void;
   /** Closes the log: no event follows. */
   end(): void;
-  /** Marks the log as stalled: the run's outcome cannot be stored now. Ends the reads of impatient readers. */
+  /** Marks the log as stalled: the run's outcome cannot be stored now. Ends the reads that fail fast. */
   stall(): void;
   /**
    * Yields all events after a `seq` (default 0), then new ones until the log closes, the reader returns, or the signal
@@ -104,7 +104,7 @@ export function createEventLog(
       wakeReaders();
     },
 
-    read(signal, after = 0, { isImpatient = false } = {}) {
+    read(signal, after = 0, { failsFast = false } = {}) {
       const done = { done: true, value: undefined } as const;
       let position = after;
       let left = false;
@@ -132,7 +132,7 @@ export function createEventLog(
               position += 1;
               return { done: false, value: event };
             }
-            if (stalled && isImpatient) {
+            if (stalled && failsFast) {
               leave();
               return done;
             }

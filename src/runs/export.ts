@@ -42,9 +42,9 @@ type Options = { signal: AbortSignal; longRead: LongRead };
 type LongRead = <Result>(read: () => Promise<Result>) => Promise<Result>;
 
 /** Runs in one file. */
-const MOST_ROWS = 1_000_000;
+const MAX_ROWS = 1_000_000;
 /** Exports of one account at a time in one process. */
-const MOST_EXPORTS = 2;
+const MAX_EXPORTS = 2;
 /** Runs that one statement finds. */
 const PAGE = 200;
 /** Bytes of texts that one statement reads, unless a single run has more. */
@@ -56,15 +56,15 @@ const FORMATS: Record<ExportRequest['format'], ExportFormat> = { CSV, JSON_LINES
 const BYTES = Prisma.sql`
   octet_length(input) + COALESCE(octet_length(response), 0) + COALESCE(octet_length(metadata::text), 0)`;
 
-/** @param mostRows overrides the most runs in one file. */
+/** @param maxRows overrides the most runs in one file. */
 export function createRunExport({
   prisma,
   runList,
-  mostRows = MOST_ROWS,
+  maxRows = MAX_ROWS,
 }: {
   prisma: PrismaClient;
   runList: RunList;
-  mostRows?: number;
+  maxRows?: number;
 }): RunExport {
   const acquire = createConcurrencyLimit(
     (max) => `This account already has ${max} exports. Wait until one ends.`,
@@ -72,9 +72,10 @@ export function createRunExport({
 
   return {
     start(request, options) {
-      const release = acquire(request.accountId, MOST_EXPORTS);
+      const release = acquire(request.accountId, MAX_EXPORTS);
       // A caller that leaves before the first part never starts the generator.
-      options.signal.addEventListener('abort', release, { once: true });
+      if (options.signal.aborted) release();
+      else options.signal.addEventListener('abort', release, { once: true });
       return parts(request, { ...options, release });
     },
   };
@@ -92,11 +93,11 @@ export function createRunExport({
         if (signal.aborted) return;
         const page = await nextPage(botId, filter, after, longRead);
         const text = page.runs
-          .slice(0, mostRows - rows)
+          .slice(0, maxRows - rows)
           .map(row)
           .join('');
-        truncated = rows + page.runs.length > mostRows;
-        rows += Math.min(page.runs.length, mostRows - rows);
+        truncated = rows + page.runs.length > maxRows;
+        rows += Math.min(page.runs.length, maxRows - rows);
         yield* partsOf(text);
         if (page.last === undefined || truncated) break;
         after = page.last;

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import {
   type Feedback,
   type FeedbackRating,
@@ -25,17 +25,17 @@ export type RunFeedback = {
   ): Promise<Feedback>;
   /** Removes the author's rating. @returns whether there was one. */
   remove(runId: string, author: FeedbackAuthor): Promise<boolean>;
-  /** Reads the ratings of each run, oldest first, at most `MOST_LISTED` of each. */
+  /** Reads the ratings of each run, oldest first, at most `MAX_LISTED` of each. */
   ofRuns(runIds: string[]): Promise<Feedback[]>;
 };
 
 /** Ratings of a run that a response lists. */
-export const MOST_LISTED = 20;
+export const MAX_LISTED = 20;
 
 /** The author of ratings by users, who have no keys. */
 const USER = 'user';
-/** Prisma's code for a violated foreign key. */
-const RUN_DELETED = 'P2003';
+const COLUMNS = Prisma.sql`run_id AS "runId", author, bot_id AS "botId", run_created_at AS "runCreatedAt", rating, note,
+  given_at AS "givenAt", changed_at AS "changedAt"`;
 
 export function createRunFeedback({
   prisma,
@@ -48,23 +48,18 @@ export function createRunFeedback({
     async add(runId, { keyId }, { rating, note }) {
       const author = keyId ?? USER;
       const store = async () => {
-        const run = await prisma.run.findUnique({
-          where: { id: runId },
-          select: { botId: true, createdAt: true },
-        });
-        if (run === null) throw new GatewayError('run_not_found', `There is no run "${runId}".`);
-        const { botId, createdAt: runCreatedAt } = run;
-        return prisma.feedback.upsert({
-          where: { runId_author: { runId, author } },
-          create: { runId, author, botId, runCreatedAt, rating, note },
-          update: { rating, note },
-        });
+        // The lock lets a concurrent deletion of the run finish first.
+        const [given] = await prisma.$queryRaw<Feedback[]>`
+          INSERT INTO feedback (run_id, author, bot_id, run_created_at, rating, note)
+          SELECT id, ${author}, bot_id, created_at, ${rating}::"FeedbackRating", ${note}
+          FROM runs WHERE id = ${runId} FOR KEY SHARE
+          ON CONFLICT (run_id, author) DO UPDATE
+          SET rating = excluded.rating, note = excluded.note, changed_at = now()
+          RETURNING ${COLUMNS}`;
+        if (!given) throw notFound('run', runId);
+        return given;
       };
-      const stored = await retry(store, { when: withinRequest() }).catch((error) => {
-        if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === RUN_DELETED)
-          throw new GatewayError('run_not_found', `There is no run "${runId}".`);
-        throw error;
-      });
+      const stored = await retry(store, { when: withinRequest() });
       notify({ id: runId, botId: stored.botId });
       return stored;
     },
@@ -83,9 +78,7 @@ export function createRunFeedback({
 
     ofRuns: (runIds) => prisma.$queryRaw<Feedback[]>`
       SELECT rating.* FROM unnest(${runIds}::text[]) AS run(id) CROSS JOIN LATERAL (
-        SELECT run_id AS "runId", author, bot_id AS "botId", run_created_at AS "runCreatedAt", rating, note,
-          given_at AS "givenAt", changed_at AS "changedAt"
-        FROM feedback WHERE run_id = run.id ORDER BY given_at, author LIMIT ${MOST_LISTED}
+        SELECT ${COLUMNS} FROM feedback WHERE run_id = run.id ORDER BY given_at, author LIMIT ${MAX_LISTED}
       ) AS rating ORDER BY rating."givenAt", rating.author`,
   };
 }

@@ -1,15 +1,15 @@
 import { Prisma } from '../generated/prisma/client.ts';
 import { moment } from '../storage/moment.ts';
-import { isWhole } from './branches.ts';
+import { hasOnlyTimeOrText } from './branches.ts';
 import { boundsOf, matchesEnums, type RunFilter } from './filter.ts';
 import type { StatsQuestion } from './stats-period.ts';
 
 /** The runs of a bot between two times, in milliseconds. The start is inclusive, the end exclusive. */
-export type Span = { from: number; to: number };
+export type TimeRange = { from: number; to: number };
 
-/** Sources of statistics, for a bot `owner.id`. Each run of a span is in one of the two. */
+/** Sources of statistics, for a bot `owner.id`. Each run of the range is in one of the two. */
 export type HourTotals = {
-  span: Span;
+  range: TimeRange;
   /** Rows of `run_hours`, under the name `runs`. */
   totals: Prisma.Sql;
   /** Runs of the time without totals. */
@@ -18,13 +18,13 @@ export type HourTotals = {
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** Whether a filter selects by the time only. */
-export function selectsByTime(filter: RunFilter): boolean {
-  return isWhole(filter) && filter.text == null;
+/** Whether a filter selects by nothing but the time. */
+export function hasOnlyTime(filter: RunFilter): boolean {
+  return hasOnlyTimeOrText(filter) && filter.text == null;
 }
 
 /** The time that the period and the filter have in common. */
-export function spanOf({ from, to, filter }: StatsQuestion): Span {
+export function timeRangeOf({ from, to, filter }: StatsQuestion): TimeRange {
   const bounds = boundsOf(filter ?? {});
   const limits = (side: 'asc' | 'desc') =>
     bounds.filter(({ direction }) => direction === side).map(({ place }) => place[0]);
@@ -40,17 +40,17 @@ export function spanOf({ from, to, filter }: StatsQuestion): Span {
  */
 export function hourTotals(question: StatsQuestion): HourTotals | undefined {
   const { kind, environment, channel, status, ...others } = question.filter ?? {};
-  if (!selectsByTime(others)) return undefined;
-  const span = spanOf(question);
+  if (!hasOnlyTime(others)) return undefined;
+  const range = timeRangeOf(question);
   const conditions = Prisma.join(matchesEnums({ kind, environment, channel, status }), ' AND ');
   const stored = Prisma.sql`
-    bot_id = owner.id AND hour >= ${moment(Math.ceil(span.from / HOUR_MS) * HOUR_MS)}
-      AND hour < ${moment(Math.floor(span.to / HOUR_MS) * HOUR_MS)}`;
+    bot_id = owner.id AND hour >= ${moment(Math.ceil(range.from / HOUR_MS) * HOUR_MS)}
+      AND hour < ${moment(Math.floor(range.to / HOUR_MS) * HOUR_MS)}`;
   // `OFFSET 0` makes the planner read each gap by the index: it expects far more gaps than there are.
-  const start = moment(span.from);
-  const end = moment(span.to);
+  const start = moment(range.from);
+  const end = moment(range.to);
   return {
-    span,
+    range,
     totals: Prisma.sql`
       SELECT * FROM run_hours AS runs WHERE ${stored} AND ${conditions}`,
     rest: Prisma.sql`

@@ -1,9 +1,9 @@
 /** The largest value of the columns that have levels: the sum of two of PostgreSQL's `integer`. */
-const MOST = 2 ** 32;
+const MAX_LEVEL = 2 ** 32;
 
-/** All levels up to `MOST`. */
+/** All levels up to `MAX_LEVEL`. */
 const LEVELS: number[] = Array.from({ length: 9 }, (_, index) => index + 1);
-for (let power = 10; power <= MOST; power *= 10) {
+for (let power = 10; power <= MAX_LEVEL; power *= 10) {
   for (let half = 2; half < 20; half += 1) LEVELS.push((half * power) / 2);
 }
 

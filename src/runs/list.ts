@@ -1,15 +1,15 @@
 import { type FeedbackRating, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
-import type { PageQuery, Standing } from '../storage/keyset.ts';
+import type { ListEntry, PageQuery } from '../storage/keyset.ts';
 import {
   firstRows,
   inDirection,
-  type Lists,
+  type ListDefinition,
   NEWEST_FIRST,
   orderBy,
   readLists,
   withinBounds,
 } from '../storage/lists.ts';
-import { branchesOf, isWhole } from './branches.ts';
+import { branchesOf, hasOnlyTimeOrText } from './branches.ts';
 import { boundsOf, conditionsOf, matches, type RunFilter } from './filter.ts';
 import { createTextSearch, unindexed } from './text-search.ts';
 
@@ -21,13 +21,13 @@ export type RunList = {
    *
    * @throws GatewayError `invalid_request` for a text search of several bots.
    */
-  find(botIds: string[], filter: RunFilter, page: PageQuery): Promise<Standing[]>;
+  find(botIds: string[], filter: RunFilter, page: PageQuery): Promise<ListEntry[]>;
   /** Whether a run belongs to the bot and matches the filter. */
   has(botId: string, filter: RunFilter, runId: string): Promise<boolean>;
 };
 
 /** Runs per bot, newest first. */
-export const RUNS: Lists = {
+export const RUNS: ListDefinition = {
   ...NEWEST_FIRST,
   table: Prisma.sql`runs`,
   owner: Prisma.sql`bot_id`,
@@ -37,7 +37,7 @@ export const RUNS: Lists = {
 const RATINGS = {
   ...NEWEST_FIRST,
   columns: [Prisma.sql`run_created_at`, Prisma.sql`run_id`],
-} satisfies Partial<Lists>;
+} satisfies Partial<ListDefinition>;
 
 /** A filter with fewer runs than this is cheaper to read one by one than a common word or a low minimum by its index. */
 const FEW = 500;
@@ -61,7 +61,7 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
 
   /** As `fewWith`, for the first part that few runs match. A filter of one part has none. */
   const fewWithAny = async (botIds: string[], parts: RunFilter[], page: PageQuery) => {
-    const selecting = parts.filter((part) => !isWhole(part));
+    const selecting = parts.filter((part) => !hasOnlyTimeOrText(part));
     if (selecting.length < 2) return undefined;
     for (const part of selecting) {
       const few = await fewWith(botIds, part, page);
@@ -75,11 +75,13 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
       const page = { ...pageOfAll, bounds: [...pageOfAll.bounds, ...boundsOf(filter)] };
       const { text, ...withoutText } = filter;
       if (text != null) {
-        const few = isWhole(filter) ? undefined : await fewWith(botIds, withoutText, page);
+        const few = hasOnlyTimeOrText(filter)
+          ? undefined
+          : await fewWith(botIds, withoutText, page);
         return search(botIds, text, page, {
           few,
           conditions: conditionsOf(withoutText),
-          firstRuns: isWhole(filter) ? undefined : (page) => rowsBy(withoutText, page),
+          firstRuns: hasOnlyTimeOrText(filter) ? undefined : (page) => rowsBy(withoutText, page),
         });
       }
       const { errorCode, minLatencyMs, minTokens, feedback, ...fields } = filter;

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { ExportResultCode } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
@@ -6,7 +5,7 @@ import {
   type SpanExporter,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
-import { startDeadline } from '../deadline.ts';
+import { withinTime } from '../deadline.ts';
 import type { Log } from '../log.ts';
 
 /** Exports traces to an OpenTelemetry collector. */
@@ -47,10 +46,8 @@ export function createTraceExport({
   return {
     processor,
     async close() {
-      using deadline = startDeadline(closeLimitMs);
       // The exporter has logged its failures.
-      const sent = processor.shutdown().catch(() => {});
-      await Promise.race([sent, once(deadline.signal, 'abort')]);
+      await withinTime(closeLimitMs, processor.shutdown()).catch(() => {});
     },
   };
 }

@@ -25,7 +25,7 @@ export function createQueueQuota({ prisma }: { prisma: PrismaClient }) {
      * Reserves a place in the account's queue. Checks a count that is at most a second old and includes the runs that
      * this process has added since.
      *
-     * @returns a function that gives the place back.
+     * @returns a function that releases the place.
      */
     async reserve(accountId: string, plan: Plan) {
       const max = CONCURRENCY_LIMITS[plan].queuedRuns;

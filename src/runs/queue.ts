@@ -93,7 +93,7 @@ export type Queue = {
    * @returns the run's id, or that another request has the key.
    * @throws GatewayError `rate_limit_exceeded` if the account has as many queued runs as its plan allows.
    */
-  add(
+  enqueue(
     run: QueuedRun,
     claim?: Claim,
   ): Promise<{ kind: 'enqueued'; id: string } | { kind: 'keyTaken' }>;
@@ -109,7 +109,7 @@ export type Queue = {
    * Releases a run that was taken but could not start. After a `GatewayError` or its last attempt the run fails;
    * otherwise it loses its owner, and recovery requeues it.
    */
-  leave(run: BegunRun, reason: unknown): Promise<void>;
+  release(run: BegunRun, reason: unknown): Promise<void>;
 };
 
 /** Notifies workers that a run was enqueued or that a slot is free. */
@@ -150,7 +150,7 @@ export function createQueue({
     const row = await tx.run.findUniqueOrThrow({ where: { id }, select: WORK_COLUMNS });
     const { botId, attempt, events, ...rest } = row;
     const begun = { id, botId, ownerId, attempt };
-    await compensateOnUnknown(commit(), () => release({ ...begun, startedAt: row.startedAt }), {
+    await compensateOnUnknown(commit(), () => releaseHeld({ ...begun, startedAt: row.startedAt }), {
       log,
       what: `The release of run ${id}`,
     });
@@ -163,29 +163,27 @@ export function createQueue({
   };
 
   /** `startedAt` matches this transaction only: after a rollback, another process may take the same attempt. */
-  const release = ({ startedAt, ...run }: HeldRun) =>
+  const releaseHeld = ({ startedAt, ...run }: HeldRun) =>
     prisma.run.updateMany({ where: { ...stillOf(run), startedAt }, data: { ownerId: null } });
 
-  const fail = async (run: BegunRun, { code, message }: GatewayError) => {
-    const status = 'FAILED';
-    const failed = await prisma.run.updateManyAndReturn({
-      where: stillOf(run),
-      data: { status, errorCode: code, errorMessage: message, finishedAt: new Date() },
-      select: { kind: true, channel: true },
-    });
-    for (const labels of failed) observer.runEnded({ ...labels, status });
+  const fail = async ({ id, ownerId, attempt }: BegunRun, { code, message }: GatewayError) => {
+    const failed = await prisma.$queryRaw<Pick<Run, 'kind' | 'channel'>[]>`
+      UPDATE runs SET status = 'FAILED', error_code = ${code}, error_message = ${message}, finished_at = now()
+      WHERE id = ${id} AND status = 'RUNNING' AND owner_id = ${ownerId} AND attempt = ${attempt}
+      RETURNING kind, channel`;
+    for (const labels of failed) observer.runEnded({ ...labels, status: 'FAILED' });
   };
 
   return {
-    async add({ plan, accountId, traceparent, outputSchema, ...run }, claim) {
-      const giveBack = await quota.reserve(accountId, plan);
+    async enqueue({ plan, accountId, traceparent, outputSchema, ...run }, claim) {
+      const releasePlace = await quota.reserve(accountId, plan);
       const traceId = traceIdOf(traceparent);
       const outcome = await begin(
         { ...run, traceId, onDisconnect: 'CONTINUE' },
         { claim, queued: { accountId, traceparent, outputSchema } },
       );
       if (outcome.kind !== 'begun') {
-        giveBack();
+        releasePlace();
         return { kind: 'keyTaken' };
       }
       const { id } = outcome.begun;
@@ -214,7 +212,7 @@ export function createQueue({
       return true;
     },
 
-    async leave(run, reason) {
+    async release(run, reason) {
       const isLast = reason instanceof GatewayError || run.attempt >= MAX_ATTEMPTS;
       await (isLast ? fail(run, toGatewayError(reason)) : disown(prisma, run));
       notify(run);

@@ -1,6 +1,6 @@
 import { pollOnNotify } from '../coordination/poll-on-notify.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
-import { GatewayError } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { createCoalesced } from '../storage/coalesce.ts';
 import { MAX_INT } from '../storage/int.ts';
@@ -18,7 +18,7 @@ export type Replay = {
    * seen events that were never stored.
    *
    * @throws GatewayError `run_not_found`, also if the run is deleted during the read; the database's error if it has
-   *   not answered for 60 seconds, or 7 seconds for an impatient reader.
+   *   not answered for 60 seconds, or 7 seconds for a read that fails fast.
    */
   read(
     runId: string,
@@ -35,8 +35,8 @@ export type Replay = {
   endOf(runId: string): Promise<number | null>;
 };
 
-/** How long a patient reader waits for a database that does not answer. */
-const PATIENT_MS = 60_000;
+/** How long a stream waits for a database that does not answer. */
+const STREAM_LIMIT_MS = 60_000;
 
 export function createReplay({
   prisma,
@@ -48,7 +48,7 @@ export function createReplay({
   pubsub: PubSub;
 }): Replay {
   /** All readers of a run share one query and one decoding of its row. */
-  const lookAt = createCoalesced(async (id: string) => {
+  const readRun = createCoalesced(async (id: string) => {
     const row = await prisma.run.findUnique({ where: { id }, select: EVENT_COLUMNS });
     return row && { row, ...readEvents(row) };
   });
@@ -58,19 +58,19 @@ export function createReplay({
     runId: string,
     after: number,
     signal: AbortSignal,
-    { isImpatient = false }: ReadOptions,
+    { failsFast = false }: ReadOptions,
   ) {
     let position = after;
-    const limitMs = isImpatient ? REQUEST_LIMIT_MS : PATIENT_MS;
-    const answer = () => pubsub.publish(READ_CHANNEL, runId);
+    const limitMs = failsFast ? REQUEST_LIMIT_MS : STREAM_LIMIT_MS;
+    const announce = () => pubsub.publish(READ_CHANNEL, runId);
     // Announces the reader as soon as the owner notifies, even while the database or the reader is slow.
-    const stopAnswering = pubsub.subscribe(runChannel(runId), answer);
+    const stopAnnouncing = pubsub.subscribe(runChannel(runId), announce);
     try {
       for await (const _ of pollOnNotify(pubsub, runChannel(runId), signal)) {
-        const found = await retry(() => lookAt(runId), { limitMs, signal });
-        if (found === null) throw notFound(runId);
+        const found = await retry(() => readRun(runId), { limitMs, signal });
+        if (found === null) throw notFound('run', runId);
         const { row, events, end } = found;
-        if (!end) answer();
+        if (!end) announce();
         yield* events.slice(position);
         position = Math.max(position, events.length);
         if (end && (end.seq !== after || row.errorCode === 'interrupted' || row.events === null))
@@ -80,7 +80,7 @@ export function createReplay({
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
-      stopAnswering();
+      stopAnnouncing();
     }
   }
 
@@ -94,16 +94,12 @@ export function createReplay({
     },
 
     async endOf(runId) {
-      const found = await retry(() => lookAt(runId), { limitMs: REQUEST_LIMIT_MS });
-      if (found === null) throw notFound(runId);
+      const found = await retry(() => readRun(runId), { limitMs: REQUEST_LIMIT_MS });
+      if (found === null) throw notFound('run', runId);
       const { row, end } = found;
       const isErased = row.events === null && row.startedAt !== null;
       if (end && (row.errorCode === 'interrupted' || isErased)) return MAX_INT;
       return end?.seq ?? null;
     },
   };
-}
-
-function notFound(runId: string): GatewayError {
-  return new GatewayError('run_not_found', `There is no run "${runId}".`);
 }

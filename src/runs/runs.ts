@@ -67,7 +67,7 @@ export type Runs = {
    */
   end(run: BegunRun, outcome: RunOutcome, turn?: TurnEnd): Promise<StoredEnd>;
   /** As `end`, but finishes the run even if its turn is already released or its session is deleted. */
-  abandon(run: BegunRun, outcome: RunOutcome, turn?: TurnEnd): Promise<StoredEnd>;
+  endWithoutTurn(run: BegunRun, outcome: RunOutcome, turn?: TurnEnd): Promise<StoredEnd>;
 };
 
 /**
@@ -137,7 +137,7 @@ export function createRuns({
     },
 
     end: (run, outcome, turn) => end(run, endEntry(run, outcome, turn, true)),
-    abandon: (run, outcome, turn) => end(run, endEntry(run, outcome, turn, false)),
+    endWithoutTurn: (run, outcome, turn) => end(run, endEntry(run, outcome, turn, false)),
   };
 }
 
@@ -152,14 +152,14 @@ type EndEntry = Omit<RunOutcome, 'error'> &
     turn: number | undefined;
     messages: (HistoryMessage & { id: string; position: number })[] | undefined;
     /** Whether the run may finish only if it still holds its turn. */
-    together: boolean;
+    requiresTurn: boolean;
   };
 
 function endEntry(
   { ownerId, attempt }: BegunRun,
   { error, ...outcome }: RunOutcome,
   turn: TurnEnd | undefined,
-  together: boolean,
+  requiresTurn: boolean,
 ): EndEntry {
   return {
     ...outcome,
@@ -175,6 +175,6 @@ function endEntry(
       id: makeId('msg'),
       position,
     })),
-    together,
+    requiresTurn,
   };
 }

@@ -89,11 +89,11 @@ export const END = statement(`
       (key text, "ownerId" text, attempt int, status text, response text, output jsonb, "errorCode" text,
        "errorMessage" text, "latencyMs" int, "promptTokens" int, "completionTokens" int,
        "tokensEstimated" boolean, "toolsCalled" json, spans jsonb, events jsonb, "eventTimes" int[],
-       "sessionKey" text, "leaseId" text, turn int, messages jsonb, together boolean, prompt jsonb)
+       "sessionKey" text, "leaseId" text, turn int, messages jsonb, "requiresTurn" boolean, prompt jsonb)
   ), held AS MATERIALIZED (
     SELECT requested.key, sessions.id, requested.turn, requested.messages IS NOT NULL AS grows
     FROM requested JOIN sessions ON sessions.id = "sessionKey" AND lease_id = "leaseId"
-      AND (NOT together OR turns = turn - 1)
+      AND (NOT "requiresTurn" OR turns = turn - 1)
     ORDER BY bot_id, environment, session_id
     FOR UPDATE OF sessions
   ), ended AS (
@@ -104,7 +104,7 @@ export const END = statement(`
       tools_called = ARRAY(SELECT json_array_elements_text("toolsCalled")),
       spans = requested.spans, events = requested.events, event_times = "eventTimes", finished_at = now()
     FROM requested
-    WHERE ${isStill("'RUNNING'")} AND (NOT together OR "sessionKey" IS NULL OR key IN (SELECT key FROM held))
+    WHERE ${isStill("'RUNNING'")} AND (NOT "requiresTurn" OR "sessionKey" IS NULL OR key IN (SELECT key FROM held))
     RETURNING key, finished_at
   ), released AS (
     UPDATE sessions

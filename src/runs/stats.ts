@@ -1,7 +1,7 @@
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 import { moment } from '../storage/moment.ts';
 import { matches } from './filter.ts';
-import { type HourTotals, hourTotals, selectsByTime, spanOf } from './hour-totals.ts';
+import { type HourTotals, hasOnlyTime, hourTotals, timeRangeOf } from './hour-totals.ts';
 import { createLatencyCounter, type Latencies } from './latencies.ts';
 import { PAST_UNTIL, type RunHours } from './run-hours.ts';
 import {
@@ -83,7 +83,7 @@ export function createRunStats({
 
   const countByTotals = async (
     botIds: string[],
-    { span, totals, rest }: HourTotals,
+    { range, totals, rest }: HourTotals,
     unit: Unit,
   ) => {
     const rows = await prisma.$queryRaw<(CountRow & { past: number })[]>`
@@ -105,7 +105,7 @@ export function createRunStats({
     const busy = botIds.filter(
       (id) => (past.get(id) ?? []).reduce((sum, row) => sum + row.past, 0) > MANY,
     );
-    void runHours.storeAll(busy.map((botId) => ({ botId, ...span })));
+    void runHours.storeAll(busy.map((botId) => ({ botId, ...range })));
     return rows;
   };
 
@@ -160,7 +160,7 @@ export function createRunStats({
 
   /** Counts the ratings by their index, without reading their runs. */
   const ratingsByTime = (botIds: string[], question: StatsQuestion, unit: Unit | undefined) => {
-    const { from, to } = spanOf(question);
+    const { from, to } = timeRangeOf(question);
     return prisma.$queryRaw<(Row & Ratings)[]>`
       SELECT owner.id AS "botId", rated.part,
         COALESCE(sum(rated.runs) FILTER (WHERE given.rating = 'UP'), 0) AS up,
@@ -206,7 +206,7 @@ export function createRunStats({
 
     async ratings(botIds, question, unit) {
       assertPeriod(question, unit ?? 'day');
-      const rows = selectsByTime(question.filter ?? {})
+      const rows = hasOnlyTime(question.filter ?? {})
         ? await ratingsByTime(botIds, question, unit)
         : await ratingsOneByOne(botIds, question, unit);
       return lookUp(rows, unit);

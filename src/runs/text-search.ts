@@ -1,7 +1,7 @@
 import { invalidInput } from '../errors.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
-import type { PageQuery, Place, Standing } from '../storage/keyset.ts';
-import { firstRows, type Lists, orderBy, readLists } from '../storage/lists.ts';
+import type { ListEntry, PageQuery, Place } from '../storage/keyset.ts';
+import { firstRows, type ListDefinition, orderBy, readLists } from '../storage/lists.ts';
 
 /** The other fields of a search's filter. */
 type Rest = {
@@ -22,7 +22,7 @@ export type TextSearch = (
   text: string,
   page: PageQuery,
   rest: Rest,
-) => Promise<Standing[]>;
+) => Promise<ListEntry[]>;
 
 /** The words of a run and the marks of its bot. See the migration `filters_of_runs`. */
 const LEXEMES = Prisma.sql`run_lexemes(runs.bot_id, runs.created_at, runs.input, runs.response)`;
@@ -34,19 +34,19 @@ const UNSPACED =
 const UNSPACED_WORD = new RegExp(`(?:${UNSPACED.source})+`, 'gu');
 
 /** How many of a bot's runs a search for a phrase reads one by one, before it uses the index. */
-const AT_HAND = 100;
+const PHRASE_SCAN_RUNS = 100;
 /** How many of a bot's runs the first search by the index covers. */
-const FIRST_REACH = 2_000;
+const FIRST_RANGE_RUNS = 2_000;
 /** If the first search finds at most this number of runs, the word is rare, and the next search covers all runs. */
 const RARE = 20;
 /** If so many runs of the first search contain the text, it is common: it selects fewer runs than other fields may. */
 const COMMON = 200;
 /** How many runs of the other fields are read in order for a common text. */
-const MOST_READ = 3_000;
+const MAX_READ = 3_000;
 /** The spans of time that have marks: 2 to this power, in seconds. */
 const SPANS = [12, 18];
 /** The most marks in one search. */
-const MOST_MARKS = 64;
+const MAX_MARKS = 64;
 
 /**
  * Searches by an inverted index, which has no order, in steps: the next 2,000 runs of the bot, then as many as the page
@@ -58,7 +58,7 @@ export function createTextSearch({
   lists,
 }: {
   prisma: PrismaClient;
-  lists: Lists;
+  lists: ListDefinition;
 }): TextSearch {
   return async (botIds, text, page, { conditions, few, firstRuns }) => {
     const [botId, ...others] = botIds;
@@ -103,22 +103,24 @@ export function createTextSearch({
     };
 
     if (few) return readAmong(Prisma.sql`SELECT unnest(${few}::text[])`);
-    const next = firstRows(lists, { bounds: page.bounds, direction, take: AT_HAND }, []);
-    const [atHand, [start, near]] = await Promise.all([
+    const next = firstRows(lists, { bounds: page.bounds, direction, take: PHRASE_SCAN_RUNS }, []);
+    const [scanned, [start, firstEnd]] = await Promise.all([
       hasPhrase(text) ? readAmong(Prisma.sql`SELECT id FROM (${next}) AS next`) : [],
-      placesAfter(0, FIRST_REACH),
+      placesAfter(0, FIRST_RANGE_RUNS),
     ]);
-    if (start === undefined || atHand.length >= take) return atHand;
-    const first = await find(start[0], near?.[0] ?? endOf(page));
-    if (near === undefined || first.length >= take) return first;
-    if (firstRuns && (await isCommon(start[0], near[0]))) {
-      const found = await readThrough(firstRuns({ ...page, take: MOST_READ }));
+    if (start === undefined || scanned.length >= take) return scanned;
+    const first = await find(start[0], firstEnd?.[0] ?? endOf(page));
+    if (firstEnd === undefined || first.length >= take) return first;
+    if (firstRuns && (await isCommon(start[0], firstEnd[0]))) {
+      const found = await readThrough(firstRuns({ ...page, take: MAX_READ }));
       if (found.length >= take) return found;
     }
     if (first.length > RARE) {
-      const [far] = await placesAfter(Math.ceil((2 * FIRST_REACH * take) / first.length));
-      const second = await find(start[0], far?.[0] ?? endOf(page));
-      if (far === undefined || second.length >= take) return second;
+      const [secondEnd] = await placesAfter(
+        Math.ceil((2 * FIRST_RANGE_RUNS * take) / first.length),
+      );
+      const second = await find(start[0], secondEnd?.[0] ?? endOf(page));
+      if (secondEnd === undefined || second.length >= take) return second;
     }
     return find(start[0], endOf(page));
   };
@@ -145,7 +147,7 @@ export function marksOf(botId: string, one: number, other: number): string {
   for (const span of SPANS) {
     const spanAt = (ms: number) => Math.floor(ms / 1_000 / 2 ** span);
     const [first, last] = [spanAt(from), spanAt(to)];
-    if (last - first >= MOST_MARKS) continue;
+    if (last - first >= MAX_MARKS) continue;
     const spans = Array.from({ length: last - first + 1 }, (_, index) => first + index);
     return spans.map((number) => mark(`${botId}/${span}/${number}`)).join(' | ');
   }

@@ -124,9 +124,14 @@ describe.skipIf(!inject('redisUrl'))('two replicas with one Redis', () => {
     const bot = await tenant.bot('prompt "Old."');
     await promptOf(other.app, bot);
     await one.cut();
-    const chatting = setInterval(() => void promptOf(other.app, bot), 50);
+    let isDeployed = false;
+    const chats = async () => {
+      while (!isDeployed) await promptOf(other.app, bot);
+    };
+    const chatting = chats();
     await deploy(one.app, bot, 'New.');
-    clearInterval(chatting);
+    isDeployed = true;
+    await chatting;
     expect(await promptOf(other.app, bot)).toBe('New.');
     await deploy(other.app, bot, 'Newer.');
     expect(await promptOf(one.app, bot)).toBe('Newer.');

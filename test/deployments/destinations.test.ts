@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newDestinations } from '../../src/deployments/destinations.ts';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { type McpSite, startMcp } from '../helpers/mcp.ts';
@@ -41,6 +41,16 @@ describe('a variable that is carried over', () => {
 
   test.each<[string, string, string, Parameters<typeof refusals>[2], string[]]>([
     ['another path', shop, definitionFor('https://SHOP.example:443/carts?a=b'), {}, []],
+    [
+      'a host that is too long with its value',
+      shop,
+      byHost,
+      { was: { HOST: 'a'.repeat(20_000) } },
+      [
+        ...refused('https://{{ env.HOST }}.example', 'HOST'),
+        ...refused('https://{{ env.HOST }}.example'),
+      ],
+    ],
     [
       'another host',
       shop,
@@ -211,6 +221,17 @@ describe('a variable that is carried over', () => {
       { line: 6, column: columnIn(6), code: 'env-new-destination', severity: 'ERROR' },
       { line: 7, column: columnIn(7) },
     ]);
+  });
+
+  test('is compared with a bounded number of servers, also in an invalid source', () => {
+    const get = 'capability a "Get" { get "https://{{ env.KEY }}/" }\n';
+    const source = agent(`tools shop {\n${get.repeat(4_000)}}`);
+    const parse = vi.spyOn(URL, 'parse');
+    const found = refusals(agent(), source);
+    const { length } = parse.mock.calls;
+    parse.mockRestore();
+    expect(found).toEqual(refused('https://{{ env.KEY }}'));
+    expect(length).toBeLessThanOrEqual(256);
   });
 
   test('causes an error without values or text that resembles a secret', () => {

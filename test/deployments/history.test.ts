@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 
 let app: TestApp;
@@ -58,6 +58,29 @@ describe('the history of a bot', () => {
     expect(all.map(({ version }) => version).sort()).toEqual([1, 2, 3, 4, 5]);
   });
 
+  // PGlite uses the clock of its process.
+  test.skipIf(!inject('databaseUrl'))(
+    'is in order although the clocks of replicas differ',
+    async () => {
+      const bot = await tenant.bot(null);
+      const first = await deploy(bot);
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+      onTestFinished(() => void vi.useRealTimers());
+      const second = await deploy(bot);
+      const failed = await deploy(bot, { source: 'nothing' });
+      const { data } = await tenant.graphql(
+        'query ($id: ID!) { bot(id: $id) { deployments { edges { node { id createdAt } } } } }',
+        { id: bot },
+      );
+      const { edges }: { edges: { node: { id: string; createdAt: string } }[] } =
+        data.bot.deployments;
+      const listed = edges.map(({ node }) => node);
+      expect(listed.map(({ id }) => id)).toEqual([failed.id, second.id, first.id]);
+      const times = listed.map(({ createdAt }) => createdAt);
+      expect(times).toEqual(times.toSorted().reverse());
+    },
+  );
+
   test('has the deployment that each one replaced in its environment', async () => {
     const bot = await tenant.bot(null);
     const first = await deploy(bot);
@@ -109,14 +132,19 @@ describe('the history of a bot', () => {
     const updates = sql.match(/^UPDATE [^;]*/gm) ?? [];
     expect(updates).toHaveLength(2);
     const undo = new Error('undo');
-    const work = app.prisma.$transaction(async (tx) => {
-      // Of all bots, because the migration numbers all rows before it adds the constraint.
-      await tx.deployment.updateMany({ data: { version: null, previousId: null, keyId: null } });
-      for (const update of updates) await tx.$executeRawUnsafe(update);
-      expect(await read(tx)).toEqual(expected);
-      // Other tests of this worker share the rows.
-      throw undo;
-    });
+    const work = app.prisma.$transaction(
+      async (tx) => {
+        await tx.$executeRaw`SET LOCAL idle_in_transaction_session_timeout = 0`;
+        // Of all bots, because the migration numbers all rows before it adds the constraint.
+        await tx.deployment.updateMany({ data: { version: null, previousId: null, keyId: null } });
+        for (const update of updates) await tx.$executeRawUnsafe(update);
+        expect(await read(tx)).toEqual(expected);
+        // Other tests of this worker share the rows.
+        throw undo;
+      },
+      // All deployments of the worker may take longer than Prisma's 5 seconds.
+      { maxWait: 300_000, timeout: 300_000 },
+    );
     await expect(work).rejects.toBe(undo);
     expect(expected[3]?.previousId).toBe(first.id);
   });

@@ -28,9 +28,7 @@ const findRun = (id: string) => app.prisma.run.findUniqueOrThrow({ where: { id }
 
 /** Waits until a run has ended, in any state. */
 const ended = (id: string) =>
-  expect
-    .poll(async () => (await findRun(id)).status, { timeout: 5_000, interval: 10 })
-    .not.toBe('RUNNING');
+  expect.poll(async () => (await findRun(id)).status).not.toBe('RUNNING');
 
 describe('a chat', () => {
   test('returns exactly the documented fields', async () => {
@@ -559,6 +557,9 @@ describe('a client that disconnects', () => {
 });
 
 describe('a process that shuts down', () => {
+  /** No reply takes as long, even on a slow machine. */
+  const DRAIN_LIMIT_MS = 120_000;
+
   const startHeld = async () => {
     const stopping = await startApp();
     const owner = await stopping.tenant();
@@ -579,7 +580,7 @@ describe('a process that shuts down', () => {
       await expect.poll(() => stopping.upstream.requests.length).toBe(1);
       await expect.poll(() => stopping.waiting()).toBe(answers.length - 1);
     }
-    const closed = stopping.close(5_000);
+    const closed = stopping.close(DRAIN_LIMIT_MS);
     const other = { headers: { connection: 'close' } };
     await expect(fetch(`${stopping.url}/healthz`, other)).rejects.toThrow();
     finish();
@@ -600,7 +601,7 @@ describe('a process that shuts down', () => {
     await runQuery('{ viewer { account { id } } }');
     const answer = owner.chat(bot, { message: 'Hi' });
     await expect.poll(() => stopping.upstream.requests.length).toBe(1);
-    const closed = stopping.close(5_000);
+    const closed = stopping.close(DRAIN_LIMIT_MS);
     const refused = await runQuery(
       `mutation { chat(botId: "${bot}", input: { message: "More" }) { response } }`,
     );
@@ -621,7 +622,7 @@ describe('a process that shuts down', () => {
       end();
     });
     const response = await owner.chat(bot, { message: 'Hi' });
-    const closed = stopping.close(10_000);
+    const closed = stopping.close(DRAIN_LIMIT_MS);
     const { response: whole } = (await response.json()) as Reply;
     expect(whole.length).toBe(4 * piece.length);
     await closed;

@@ -28,13 +28,13 @@ const DONE = { type: 'ChatDone', runId: 'run_1', latencyMs: 7, tokensUsed: 3, to
 const session = { key: 'ses_1', turns: 0, leaseId: 'trn_1' };
 
 /** Ends a run with a database that responds as the test defines. */
-function endRun(runs: Partial<Pick<Runs, 'end' | 'abandon'>>) {
+function endRun(runs: Partial<Pick<Runs, 'end' | 'endWithoutTurn'>>) {
   const stop = new AbortController();
   const stall = vi.fn();
   const log = { warn: () => {}, error: () => {} };
   const end = async (): Promise<StoredEnd> => ({ finishedAt: 5_000 });
   const storeEnd = createStoreEnd({
-    runs: { end, abandon: end, ...runs },
+    runs: { end, endWithoutTurn: end, ...runs },
     observer: UNOBSERVED,
     log,
   });
@@ -88,11 +88,11 @@ describe('the end of a run', () => {
   test('is a failure without messages if the database refuses it or the turn was lost', async () => {
     const refusal = Object.assign(new Error('duplicate key value'), { code: '23505' });
     for (const end of [async () => Promise.reject(refusal), async () => 'held' as const]) {
-      const abandon = vi.fn(async (): Promise<StoredEnd> => ({ finishedAt: 5_000 }));
-      const { event } = endRun({ end, abandon });
+      const endWithoutTurn = vi.fn(async (): Promise<StoredEnd> => ({ finishedAt: 5_000 }));
+      const { event } = endRun({ end, endWithoutTurn });
       await vi.advanceTimersByTimeAsync(1_000);
       expect(await event).toMatchObject({ type: 'ChatFailed', code: 'internal_error' });
-      expect(abandon).toHaveBeenCalledExactlyOnceWith(
+      expect(endWithoutTurn).toHaveBeenCalledExactlyOnceWith(
         expect.anything(),
         expect.objectContaining({ status: 'FAILED' }),
         { session, messages: undefined },
@@ -131,10 +131,11 @@ describe('a run whose end cannot be stored yet', () => {
       isReplayed: false,
       read: (reader: AbortSignal, options?: object) => log.read(reader, 0, options),
     });
-    const reply = readReply(start, signal, () => {});
+    const reply = readReply(start, signal);
     log.append({ type: 'RunStarted', runId: 'run_1', sessionId: null });
     log.stall();
-    await expect(reply).rejects.toMatchObject({
+    expect((await reply).end).toMatchObject({
+      name: 'GatewayError',
       code: 'internal_error',
       runId: 'run_1',
       message: expect.stringContaining('not known yet'),

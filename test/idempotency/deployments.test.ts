@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 
 let app: TestApp;
@@ -87,6 +87,46 @@ describe('a deploy with an idempotency key', () => {
     const other = randomUUID();
     expect((await post(`${bot}/deployments/dep_none/rollback`, {}, other)).status).toBe(404);
     expect((await post(`${bot}/deploy`, { agentlang: agent() }, other)).status).toBe(200);
+  });
+
+  test('is equal with another order of removed variables', async () => {
+    const bot = await tenant.bot(null);
+    const key = randomUUID();
+    const deploy = (env_vars: object) =>
+      post(`${bot}/deploy`, { agentlang: agent(), env_vars }, key);
+    const first = await deploy({ B: null, A: null });
+    const again = await deploy({ A: null, B: null });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await again.json()).toEqual(await first.json());
+    expect((await deploy({ A: null })).status).toBe(400);
+  });
+
+  test('may use the key of a failed chat', async () => {
+    const bot = await tenant.bot();
+    const key = randomUUID();
+    app.upstream.script(({ response }) => void response.writeHead(400).end());
+    const failed = await tenant.chat(bot, { message: 'Hi' }, { 'idempotency-key': key });
+    expect(failed.status).toBe(500);
+    const first = await post(`${bot}/deploy`, { agentlang: agent('channel web') }, key);
+    expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([200, null]);
+    const again = await post(`${bot}/deploy`, { agentlang: agent('channel web') }, key);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await again.json()).toEqual(await first.json());
+    const chat = await tenant.chat(bot, { message: 'Hi' }, { 'idempotency-key': key });
+    expect(await chat.json()).toMatchObject({ error: { code: 'idempotency_conflict' } });
+  });
+
+  // PGlite uses the clock of its process.
+  test.skipIf(!inject('databaseUrl'))('is repeated on a replica whose clock is fast', async () => {
+    const bot = await tenant.bot(null);
+    const key = randomUUID();
+    const first = await post(`${bot}/deploy`, { agentlang: agent() }, key);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 25 * 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const again = await post(`${bot}/deploy`, { agentlang: agent() }, key);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await again.json()).toEqual(await first.json());
+    expect(await deployments(bot)).toBe(1);
   });
 
   test('works the same for rollbacks and promotions', async () => {

@@ -1,5 +1,14 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { GatewayError } from '../../src/errors.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
@@ -220,14 +229,15 @@ describe('a model server with OpenAI’s chat completions', () => {
       },
     ],
   ])('that %s causes a model_timeout, and is disconnected', async (_what, script) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const hungUp = Promise.withResolvers<void>();
-    const message = await failure(
-      async (exchange) => {
-        await script(exchange);
-        hungUp.resolve();
-      },
-      { timeout: 60 },
-    );
+    const message = await failure(async (exchange) => {
+      // The time is over as soon as the server has the request.
+      setImmediate(() => vi.advanceTimersByTime(request.timeout));
+      await script(exchange);
+      hungUp.resolve();
+    });
     expect(message).toBe('model_timeout: The model did not answer in time.');
     await hungUp.promise;
   });

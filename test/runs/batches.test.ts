@@ -66,8 +66,7 @@ describe('the many runs of a bot', () => {
     const free = await app.tenant({ plan: 'FREE' });
     const { accountId } = free;
     // The account's one active run keeps all others in the queue.
-    // Earlier files may have left owners that no longer store heartbeats. IDs ascend by time.
-    const owner = await app.prisma.owner.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    const owner = await app.prisma.owner.findFirstOrThrow();
     const active = { status: 'RUNNING', background: true, ownerId: owner.id } as const;
     const data = { id: makeId('run'), botId: await free.bot(), accountId, ...WHAT, ...active };
     await app.prisma.run.create({ data });

@@ -5,6 +5,7 @@ import { createRuns, type Runs } from '../../src/runs/runs.ts';
 import type { NewSession } from '../../src/sessions/history.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { testDatabase } from '../helpers/database.ts';
+import { hold, untilWaiting } from '../helpers/locks.ts';
 import { startOwner } from '../helpers/owners.ts';
 
 const { prisma, sql } = await testDatabase();
@@ -111,25 +112,15 @@ describe('a run that begins together with its turn', () => {
     async () => {
       const session = await existingSession({ leaseOwner: ownerId, leaseId: makeId('trn') });
       const { key: id } = session;
-      const turn = await prisma.$transaction(async (tx) => {
-        await tx.$queryRaw`SELECT id FROM sessions WHERE id = ${id} FOR UPDATE`;
-        const beginning = begin({ ...session, key: makeId('ses') });
-        await expect
-          .poll(async () => {
-            const [row] = await prisma.$queryRaw<{ count: number }[]>`
-              SELECT count(*)::int AS count FROM pg_stat_activity
-              WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-            return row?.count;
-          })
-          .toBe(1);
+      const ended = { turns: 2, leaseOwner: null, leaseId: null };
+      const commit = await hold(prisma, async (tx) => {
         await createMessage(id, 2, 'Again', tx);
-        await tx.session.update({
-          where: { id },
-          data: { turns: 2, leaseOwner: null, leaseId: null },
-        });
-        return { beginning };
+        await tx.session.update({ where: { id }, data: ended });
       });
-      expect(await turn.beginning).toMatchObject({
+      const beginning = begin({ ...session, key: makeId('ses') });
+      await untilWaiting(prisma, 1);
+      await commit();
+      expect(await beginning).toMatchObject({
         session: { key: id, turns: 2 },
         recollection: undefined,
       });

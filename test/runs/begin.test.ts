@@ -165,7 +165,7 @@ describe('a request to a busy session', () => {
   test('keeps its key, and begins its run once it has the turn', async () => {
     const { begin, turns } = await replica();
     const [session, claim] = [newSession(), claimOf(randomUUID())];
-    const held = await turns.take(session, { signal });
+    const held = await turns.acquire(session, { signal });
     expect(await begin({ claim, turn: turnOf(session) })).toEqual({ kind: 'turnBusy' });
     expect(await runsOf(session)).toEqual([]);
     expect(await recordOf(claim.key)).toMatchObject({ claimId: claim.id });
@@ -185,7 +185,7 @@ describe('a request to a busy session', () => {
   test('does not disturb the holder of the turn in the same batch', async () => {
     const { begin, turns, sent } = await replica();
     const session = newSession();
-    const held = await turns.take(session, { signal });
+    const held = await turns.acquire(session, { signal });
     sent.statements = 0;
     const outcomes = await Promise.all([
       begin({ turn: turnOf(session) }),
@@ -199,7 +199,7 @@ describe('a request to a busy session', () => {
   test('releases its idempotency key if it stops waiting for the session', async () => {
     const { begin, turns } = await replica();
     const [session, claim] = [newSession(), claimOf(randomUUID())];
-    await turns.take(session, { signal });
+    await turns.acquire(session, { signal });
     await begin({ claim, turn: turnOf(session) });
     await idempotency.release(claim);
     expect(await idempotency.findRun(claim, signal)).toBeUndefined();

@@ -34,13 +34,10 @@ async function watch(field: string, fields: string, cause: () => Promise<unknown
   );
   onTestFinished(() => client.dispose());
   await expect
-    .poll(
-      async () => {
-        await cause();
-        return changes.length;
-      },
-      { timeout: 10_000 },
-    )
+    .poll(async () => {
+      await cause();
+      return changes.length;
+    })
     .toBeGreaterThan(0);
   return changes;
 }

@@ -108,7 +108,7 @@ describe('an export of runs', () => {
     const bot = await tenant.bot(null);
     await makeRuns(app, bot, Array(5).fill({}));
     const runList = createRunList(app);
-    const runExport = createRunExport({ ...app, runList, mostRows: 3 });
+    const runExport = createRunExport({ ...app, runList, maxRows: 3 });
     const parts = await Array.fromAsync(
       runExport.start(
         { accountId: tenant.accountId, botId: bot, filter: {}, format: 'JSON_LINES' },
@@ -151,6 +151,11 @@ describe('an export of runs', () => {
       { done: true },
       { done: true },
     ]);
+    expect((await Array.fromAsync(start(new AbortController().signal))).at(-1)?.rows).toBe(450);
+
+    // The reader has left before the start, and never asks for a part.
+    const late = [start(leaving.signal), start(leaving.signal)];
+    await Promise.all(late.map((part) => part.return(undefined)));
     expect((await Array.fromAsync(start(new AbortController().signal))).at(-1)?.rows).toBe(450);
   });
 

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
 import { BEGIN, END } from '../../src/runs/statements.ts';
 import { startApp, type TestApp } from '../helpers/app.ts';
@@ -167,10 +168,10 @@ describe('a database outage at the end of a run', () => {
     const link = await linkPostgres();
     const app = await startApp({ database: link.database });
     const { chat, stream, runs } = await clientOf(app);
-    const { script, sent, finish } = held();
+    const { script, finish } = held();
     app.upstream.script(script);
     const [json, streamed] = [chat('Hi'), stream('Hi')];
-    await sent;
+    await expect.poll(app.upstream.openResponses).toBe(2);
     await streamed;
     const refused = link.cut();
     finish();
@@ -182,6 +183,60 @@ describe('a database outage at the end of a run', () => {
     expect(await runs()).toMatchObject([whole, whole]);
   });
 });
+
+describe.skipIf(!inject('databaseUrl'))(
+  'a database that changes its state during a failover',
+  () => {
+    test.each([
+      [
+        'is read-only',
+        'SET default_transaction_read_only = on',
+        'RESET default_transaction_read_only',
+      ],
+      ['refuses connections', 'ALLOW_CONNECTIONS false', 'ALLOW_CONNECTIONS true'],
+    ])('delays the end of a run, and does not fail it: it %s', async (_, begin, end) => {
+      const link = await linkPostgres();
+      let refused = 0;
+      const database = withSql(link.database, async ({ statement, run }) => {
+        const answered = run();
+        if (statement === END) answered.catch(() => (refused += 1));
+        return answered;
+      });
+      const app = await startApp({ database });
+      const { chat, stream, runs } = await clientOf(app);
+      const { script, finish } = held();
+      app.upstream.script(script);
+      const [json, streamed] = [chat('Hi'), stream('Hi')];
+      await expect.poll(app.upstream.openResponses).toBe(2);
+      await streamed;
+
+      const url = new URL(inject('databaseUrl'));
+      url.searchParams.set('options', '-c default_transaction_read_only=off');
+      const operator = new pg.Client(url.href);
+      await operator.connect();
+      const [{ name = '' } = {}] = await app.prisma.$queryRaw<{ name: string }[]>`
+      SELECT current_database() AS name`;
+      const reconnect = () => {
+        link.cut();
+        link.restore();
+      };
+      try {
+        await operator.query(`ALTER DATABASE "${name}" ${begin}`);
+        reconnect();
+        finish();
+        await expect.poll(() => refused).toBeGreaterThan(4);
+      } finally {
+        await operator.query(`ALTER DATABASE "${name}" ${end}`);
+        await operator.end();
+      }
+      reconnect();
+      expect((await json).status).toBe(200);
+      expect(await lastOf(await streamed)).not.toHaveProperty('status');
+      const whole = { status: 'COMPLETED', response: 'Hello.', messages: [{}, {}] };
+      expect(await runs()).toMatchObject([whole, whole]);
+    });
+  },
+);
 
 describe('a run that lost its owner in an outage', () => {
   test('ends as interrupted, as recovery stores it', async () => {

@@ -100,7 +100,7 @@ describe('a reader whose polls keep failing', () => {
   test.each([
     ['with pings gets the database error after a minute', false, 60_000],
     ['without pings gets it after 7 seconds', true, 7_000],
-  ])('%s', async (_reader, isImpatient, limitMs) => {
+  ])('%s', async (_reader, failsFast, limitMs) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const findUnique = async () => {
       throw cutError();
@@ -110,7 +110,7 @@ describe('a reader whose polls keep failing', () => {
     const replay = createReplay({ prisma, activeRuns, pubsub: createPubSub() });
     const { signal } = new AbortController();
     let failure: unknown;
-    const read = Array.fromAsync(replay.read('run_1', 0, signal, { isImpatient })).catch(
+    const read = Array.fromAsync(replay.read('run_1', 0, signal, { failsFast })).catch(
       (error: unknown) => {
         failure = error;
       },

@@ -1,6 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from 'graphql-ws';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { createPubSub } from '../../src/coordination/pubsub.ts';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { GatewayError } from '../../src/errors.ts';
@@ -117,15 +127,16 @@ describe('the queue of runs', () => {
       notify: () => {},
       log,
     });
-    const add = async (...run: Parameters<typeof queue.add>) => idOf(await queue.add(...run));
-    return { ...queue, add, ownerId };
+    const enqueue = async (...run: Parameters<typeof queue.enqueue>) =>
+      idOf(await queue.enqueue(...run));
+    return { ...queue, enqueue, ownerId };
   };
 
   test('gives each run to one worker, the longest queued first', async () => {
     const [one, other] = [await open(), await open()];
     const run = await newRun();
     const ids: string[] = [];
-    for (let count = 0; count < 5; count += 1) ids.push(await one.add(run));
+    for (let count = 0; count < 5; count += 1) ids.push(await one.enqueue(run));
     const first = await other.take();
     expect(first?.begun).toMatchObject({ id: ids[0], attempt: 1, ownerId: other.ownerId });
     const taken = await Promise.all([one, other, one, other, one, other].map((q) => q.take()));
@@ -137,7 +148,7 @@ describe('the queue of runs', () => {
     'uses the database’s clock, as the end of a run does',
     async () => {
       const queue = await open();
-      const id = await queue.add(await newRun());
+      const id = await queue.enqueue(await newRun());
       vi.useFakeTimers({ toFake: ['Date'], now: 0 });
       await queue.take();
       vi.useRealTimers();
@@ -149,8 +160,10 @@ describe('the queue of runs', () => {
     const queue = await open();
     const run = await newRun();
     const request = { accountId: run.accountId, namespace: '', key: 'key', fingerprint: '' };
-    const first = await queue.add(run, newClaim(request));
-    await expect(queue.add(run, newClaim(request))).rejects.toThrow('Another request has the key.');
+    const first = await queue.enqueue(run, newClaim(request));
+    await expect(queue.enqueue(run, newClaim(request))).rejects.toThrow(
+      'Another request has the key.',
+    );
     expect(await prisma.run.findMany({ where: { botId: run.botId } })).toMatchObject([
       { id: first },
     ]);
@@ -163,7 +176,7 @@ describe('the queue of runs', () => {
       throw new Error('The connection was cut.');
     });
     const queue = await open(losing);
-    const id = await (await open()).add(await newRun());
+    const id = await (await open()).enqueue(await newRun());
     await expect(queue.take()).rejects.toThrow('The connection was cut.');
     // Like the run of a dead process.
     expect(await findRun(id)).toMatchObject({ status: 'RUNNING', attempt: 1, ownerId: null });
@@ -180,7 +193,7 @@ describe('the queue of runs', () => {
       }, options),
     );
     const queue = await open(losing);
-    const id = await (await open()).add(await newRun());
+    const id = await (await open()).enqueue(await newRun());
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     await expect(queue.take()).rejects.toThrow('The connection was cut.');
     isCut = false;
@@ -199,9 +212,9 @@ describe('the queue of runs', () => {
     const queue = await open();
     const run = await newRun();
     const [cancelled, deleted, kept] = [
-      await queue.add(run),
-      await queue.add(run),
-      await queue.add(run),
+      await queue.enqueue(run),
+      await queue.enqueue(run),
+      await queue.enqueue(run),
     ];
     await prisma.run.update({ where: { id: cancelled }, data: { status: 'CANCELLED' } });
     await prisma.run.delete({ where: { id: deleted } });
@@ -212,12 +225,12 @@ describe('the queue of runs', () => {
 
   test('fails a run that is refused permanently, and releases one with an unexpected error for another attempt', async () => {
     const queue = await open();
-    const ids = [await queue.add(await newRun()), await queue.add(await newRun())] as const;
+    const ids = [await queue.enqueue(await newRun()), await queue.enqueue(await newRun())] as const;
     const reasons = [new GatewayError('bot_not_deployed', 'None.'), new Error('No answer.')];
     for (const reason of reasons) {
       const taken = await queue.take();
       if (!taken) throw new Error('There was nothing to take.');
-      await queue.leave(taken.begun, reason);
+      await queue.release(taken.begun, reason);
     }
     expect(await findRun(ids[0])).toMatchObject({
       status: 'FAILED',
@@ -233,14 +246,27 @@ describe('the queue of runs', () => {
     });
     const { botId } = await findRun(ids[1]);
     const last = { id: ids[1], botId, ownerId: queue.ownerId, attempt: 3 };
-    await queue.leave(last, new Error('No answer.'));
+    await queue.release(last, new Error('No answer.'));
     expect(await findRun(ids[1])).toMatchObject({ status: 'FAILED', errorCode: 'internal_error' });
     await prisma.run.delete({ where: { id: ids[1] } });
   });
 
+  // PGlite uses the clock of its process.
+  test.skipIf(!inject('databaseUrl'))('fails a run at the time of the database', async () => {
+    const queue = await open();
+    const id = await queue.enqueue(await newRun());
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 24 * 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const taken = await queue.take();
+    if (!taken) throw new Error('There was nothing to take.');
+    await queue.release(taken.begun, new GatewayError('bot_not_deployed', 'None.'));
+    const { startedAt, finishedAt } = await findRun(id);
+    expect(finishedAt?.getTime()).toBeGreaterThanOrEqual(startedAt?.getTime() ?? Infinity);
+  });
+
   test('requeues a run only for its current attempt, and not after its cancellation was requested', async () => {
     const queue = await open();
-    const id = await queue.add(await newRun());
+    const id = await queue.enqueue(await newRun());
     const taken = await queue.take();
     if (!taken) throw new Error('There was nothing to take.');
     const record = { response: '', events: [], eventTimes: [] };
@@ -402,6 +428,18 @@ describe('a background run', () => {
     await ended(id).toBe('COMPLETED');
     expect((await findRun(id)).latencyMs).toBe(2 ** 31 - 1);
   });
+
+  // PGlite uses the clock of its process.
+  test.skipIf(!inject('databaseUrl'))(
+    'has its latency by the database’s clock, not by that of its worker',
+    async () => {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * 3_600_000 });
+      onTestFinished(() => void vi.useRealTimers());
+      const id = await enqueue(app, tenant, bot);
+      await ended(id).toBe('COMPLETED');
+      expect((await findRun(id)).latencyMs).toBeLessThan(3_600_000);
+    },
+  );
 
   test('continues the caller’s trace', async () => {
     const traceId = 'c0ffee00'.repeat(4);

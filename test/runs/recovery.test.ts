@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DEAD_AFTER_MS, HEARTBEAT_MS } from '../../src/coordination/worker-lease.ts';
 import { POLL_EVERY_MS } from '../../src/runs/recovery.ts';
 
-/** Source: the decisions, "Operation". */
+/** Twice the time that docs/operations.md promises for the runs of a killed process. */
 const LIMIT_MS = 30_000;
 
 test('a run of a killed process ends within 30 seconds: the waits add up to less', () => {

@@ -48,7 +48,7 @@ describe('the statements of every chat', () => {
     ownerId,
     attempt: 1,
     status: 'COMPLETED',
-    together: true,
+    requiresTurn: true,
     toolsCalled: [],
   };
 

@@ -318,7 +318,10 @@ describe('an error in a run', () => {
 
   test('is in the trace if the run times out, also on its active tool call', async () => {
     const bot = await shopBot('limits { run_time 2s }');
-    site.handle(() => {});
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    // The time is over while the tool is called, however long the calls before it took.
+    site.handle(() => vi.advanceTimersByTime(2_000));
     scripts(({ call }) => call(['shop_lookup', { id: '7' }]));
     const trace = await chat(bot, { context: { plan: 'pro' } });
     expect(errorsOf(trace)).toEqual([
