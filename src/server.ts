@@ -11,7 +11,7 @@ import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { openRedis, redisPrefix } from './coordination/redis.ts';
 import { forgetOwners } from './coordination/worker-lease.ts';
-import { startDeadline, untilAborted } from './deadline.ts';
+import { withinTime } from './deadline.ts';
 import { createEnvironmentCipher } from './deployments/environment.ts';
 import { rotateSecretKey } from './deployments/rotation.ts';
 import { ERROR_LOGGING, errorForLog } from './error-log.ts';
@@ -199,8 +199,7 @@ function greet(
 
 /** Closes the resources of a failed start. */
 async function abandon(lifetime: OwnedLifetime): Promise<void> {
-  using deadline = startDeadline(CLOSE_LIMIT_MS);
-  await untilAborted(lifetime[Symbol.asyncDispose](), deadline.signal).catch((error: unknown) =>
+  await withinTime(CLOSE_LIMIT_MS, lifetime[Symbol.asyncDispose]()).catch((error: unknown) =>
     console.error('Parley could not close everything:', errorForLog(error)),
   );
 }

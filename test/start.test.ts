@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
+import { findInstallation } from '../src/command/local/installation.ts';
 import { dataDirectoryInUse, temporaryDirectory } from './helpers/directories.ts';
 
 const run = promisify(execFile);
@@ -30,5 +31,16 @@ describe('npm start', () => {
       code: 1,
       stderr: 'Parley cannot start: its generated files are missing. Run: npm run build\n',
     });
+  });
+
+  test('has the same V8 options in a container, for a supervisor and with the command', async () => {
+    const optionsIn = (text: string) =>
+      text.match(/--(?:max-semi-space-size|heap-growing-percent)=\d+/g);
+    const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
+    const expected = ['--max-semi-space-size=32', '--heap-growing-percent=60'];
+    expect(optionsIn(packageJson.scripts.start)).toEqual(expected);
+    expect(optionsIn(await read('../Dockerfile'))).toEqual(expected);
+    expect(optionsIn(await read('../docs/operations.md'))).toEqual(expected);
+    expect(optionsIn(findInstallation().run('start.mjs').join(' '))).toEqual(expected);
   });
 });
