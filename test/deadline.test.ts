@@ -1,6 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startDeadline, untilAborted } from '../src/deadline.ts';
+import { startDeadline, untilAborted, withinTime } from '../src/deadline.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -70,5 +70,23 @@ describe('work until a signal aborts', () => {
     await once(turn, 'next');
     process.off('unhandledRejection', unhandled);
     expect(unhandled).not.toHaveBeenCalled();
+  });
+});
+
+describe('work within a time', () => {
+  test('has its own outcome if it ends first, and leaves no timer', async () => {
+    expect(await withinTime(1_000, Promise.resolve('done'))).toBe('done');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('throws the reason when the time has passed', async () => {
+    const late = new Error('Too late.');
+    const silent = new Promise(() => {});
+    const waiting = [withinTime(1_000, silent, () => late), withinTime(1_000, silent)];
+    vi.advanceTimersByTime(1_000);
+    expect(await Promise.allSettled(waiting)).toMatchObject([
+      { reason: late },
+      { reason: { name: 'TimeoutError' } },
+    ]);
   });
 });

@@ -182,7 +182,9 @@ describe('a newcomer, from the first start', () => {
   test('loses no completed turn if the process is killed during a stream', async () => {
     const headers = { 'x-session-id': 'killed', accept: 'text/event-stream' };
     await (await rest(operatorKey, { message: 'This is stored.' }, headers)).json();
-    const stream = await rest(operatorKey, { message: 'This is cut.', stream: true }, headers);
+    // The model repeats the message word by word, so the reply takes longer than any pause of a busy machine.
+    const message = 'This is cut. '.repeat(2_000);
+    const stream = await rest(operatorKey, { message, stream: true }, headers);
     const reader = stream.body?.getReader();
     expect((await reader?.read())?.done).toBe(false);
     expect(await server.stop('SIGKILL')).toBe('SIGKILL');

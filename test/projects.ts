@@ -37,10 +37,11 @@ export const ALONE = [
  */
 const ON_BOTH = [
   'test/accounts/{account-end,audit-log,key-watchers}.test.ts',
-  'test/channels/telegram/{chat,killed,polling}.test.ts',
+  'test/channels/telegram/{chat,killed,pending,polling,replicas}.test.ts',
   'test/deployments/history.test.ts',
   'test/storage/**',
   'test/channels/web/page.test.ts',
+  'test/transport/clocks.test.ts',
   'test/idempotency/**',
   'test/sessions/**',
   'test/coordination/worker-lease.test.ts',

@@ -12,8 +12,13 @@ export function atTheEnd(close: () => unknown): void {
       await close();
     });
   } catch {
-    endOfFile.push(close);
+    atTheEndOfFile(close);
   }
+}
+
+/** Registers a cleanup for the end of the file, also while a test runs. */
+export function atTheEndOfFile(close: () => unknown): void {
+  endOfFile.push(close);
 }
 
 /** Runs the file's cleanups. Vitest cannot register a file hook while tests run. */

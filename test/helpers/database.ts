@@ -2,14 +2,30 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { type Database, openPostgres } from '../../src/storage/database.ts';
 import { embed } from '../../src/storage/embedded.ts';
+import { atTheEndOfFile } from './at-the-end.ts';
 import { embeddedTemplate } from './embedded-template.ts';
 
 let opened: Promise<Database> | undefined;
+/** Whether the current file uses the worker's database. */
+let isUsed = false;
 
 /** This worker's database. It contains only the rows of tests, each under its own accounts. */
 export function testDatabase(): Promise<Database> {
   opened ??= migratedDatabase(process.env.VITEST_POOL_ID ?? '0');
+  if (!isUsed) atTheEndOfFile(abandonWork);
+  isUsed = true;
   return opened;
+}
+
+/** Deletes what waits for an app: an app of the worker's next file would execute, recover and count it. */
+async function abandonWork(): Promise<void> {
+  const { prisma } = await testDatabase();
+  await prisma.$executeRaw`
+    WITH ended AS (UPDATE runs SET status = 'CANCELLED' WHERE status IN ('QUEUED', 'RUNNING')),
+      received AS (DELETE FROM telegram_updates),
+      connected AS (DELETE FROM channel_states)
+    DELETE FROM owners`;
+  isUsed = false;
 }
 
 /** Opens a migrated database without rows. @param name identifies it on the PostgreSQL server. */

@@ -17,7 +17,7 @@ export async function hold(
       taken.resolve();
       await free.promise;
     },
-    { timeout: 60_000 },
+    { maxWait: 300_000, timeout: 300_000 },
   );
   await Promise.race([taken.promise, holding]);
   return async () => {

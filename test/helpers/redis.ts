@@ -25,6 +25,9 @@ async function testPrefix(): Promise<string> {
   return `${await redisPrefix(prisma)}${process.pid}:${testPath}:${currentTestName}:`;
 }
 
+/** The second that a command has is shorter than a pause of a busy machine. Without an answer, replicas count by themselves. */
+const LONG_LIMITS = { commandTimeout: 240_000, socketTimeout: 240_000 };
+
 /** Connects a replica of a test's app to Redis, until the end of the test. All replicas of a test share its keys. */
 export async function linkRedis(): Promise<RedisLink> {
   const target = new URL(inject('redisUrl'));
@@ -53,6 +56,7 @@ export async function linkRedis(): Promise<RedisLink> {
   const url = Object.assign(new URL(target), { hostname: '127.0.0.1', port: String(port) });
   const redis = await openRedis(url.href, await testPrefix());
   const connections = [redis.client, redis.subscriber];
+  for (const { options } of connections) Object.assign(options, LONG_LIMITS);
   // Unlike `once` of node:events, this does not reject on an `error` event.
   const event = (name: string) => (client: Redis['client']) =>
     new Promise((resolve) => client.once(name, resolve));

@@ -56,12 +56,26 @@ export const hello: Script = ({ say, end }) => {
   end();
 };
 
+/** Scripts replies of two parts. @returns a function that lets the second part be sent. */
+export function replyInTwoParts({ script }: Pick<Upstream, 'script'>): () => void {
+  const second = Promise.withResolvers<void>();
+  script(async ({ say, end }) => {
+    say('The first part');
+    await second.promise;
+    say(' and the second.');
+    end();
+  });
+  return second.resolve;
+}
+
 export async function startUpstream(): Promise<Upstream> {
   let current = hello;
   const requests: UpstreamRequest[] = [];
   let openResponses = 0;
   const server = createServer(async (incoming, response) => {
-    const chunks = await Array.fromAsync<Buffer>(incoming);
+    const chunks = await Array.fromAsync<Buffer>(incoming).catch(() => undefined);
+    // The caller has disconnected.
+    if (!chunks) return;
     const request = {
       headers: incoming.headers,
       body: JSON.parse(Buffer.concat(chunks).toString()),

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 export type WireAnswer = { status: number; headers: Headers; body: string };
 
 /** Time after which an exchange counts as hung. */
-const LIMIT_MS = 15_000;
+const LIMIT_MS = 120_000;
 
 export function openSocket(url: string): Socket {
   const { port, hostname } = new URL(url);
