@@ -25,7 +25,7 @@ import { serveWebSocket } from './transport/graphql/websocket.ts';
 import { serveGraphQL } from './transport/graphql/yoga.ts';
 import { serveHealth } from './transport/health.ts';
 import { createHttp, type HttpOptions } from './transport/http.ts';
-import { countAnswers, createMetricsServer, serveMetrics } from './transport/metrics/serve.ts';
+import { countResponses, createMetricsServer, serveMetrics } from './transport/metrics/serve.ts';
 import { createLimiter } from './transport/rate-limit.ts';
 import { createStreamLimit } from './transport/reading.ts';
 import { serveReference } from './transport/rest/reference/serve.ts';
@@ -90,13 +90,13 @@ export async function createApp({
   const mayVisit = createMayVisit(options.publicUrl);
   const authenticateRequest = createAuthenticateRequest({ authenticate, mayVisit });
   const limiter = createLimiter({ authenticate, limits, observer });
-  const { app: http, answers, connections } = createHttp({ ...options, limiter });
+  const { app: http, responses, connections } = createHttp({ ...options, limiter });
   lifetime.defer(() => http.close());
   const createContext = createContextFactory(domains);
   const contextOf = createContextOf({ createContext, authenticateRequest, limiter, connections });
   if (metrics) {
     metrics.readFrom({ server: http.server, queueDepth });
-    countAnswers(http, metrics);
+    countResponses(http, metrics);
     lifetime.onStart(metrics.start);
   }
 
@@ -109,14 +109,14 @@ export async function createApp({
     engine,
     contextOf,
     authenticate,
-    answers,
+    responses,
     acquireStream,
   });
   await http.register(serveReference, { limiter, publicUrl: options.publicUrl });
   await http.register(serveConsole, { limiter });
   await http.register(serveChatPages, { ...web, ...domains, limiter });
   await http.register(serveVisits, { ...web, mayVisit, limiter });
-  await http.register(serveSession, { keys, consoleSessions, signInCodes, limiter });
+  await http.register(serveSession, { keys, consoleSessions, signInCodes, limits, limiter });
   await http.register(serveTelegramWebhook, { webhook: telegramWebhook, limiter });
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
@@ -177,13 +177,13 @@ export async function createApp({
       const until = performance.now() + limitMs;
       // Only stop listening: the HTTP server's own close() also cuts responses that are not fully sent.
       Server.prototype.close.call(http.server);
-      answers.closeConnections();
+      responses.closeConnections();
       await drain(limitMs);
       // Subscribers must read the last events of their runs before the open responses are counted.
       await setImmediate();
-      await answers.sent(Math.max(until - performance.now(), SEND_LIMIT_MS));
-      answers.endStreams(stopping());
-      await answers.sent(SEND_LIMIT_MS);
+      await responses.sent(Math.max(until - performance.now(), SEND_LIMIT_MS));
+      responses.endStreams(stopping());
+      await responses.sent(SEND_LIMIT_MS);
     },
   };
 }

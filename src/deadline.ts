@@ -8,7 +8,7 @@ type Options = {
   /** A signal that ends the work earlier. */
   signal?: AbortSignal | undefined;
   /** Creates the abort reason when the time has passed. Default: a `TimeoutError`. */
-  reason?: () => unknown;
+  reason?: (() => unknown) | undefined;
 };
 
 /**
@@ -47,6 +47,16 @@ export async function untilAborted<Value>(
   } finally {
     signal.removeEventListener('abort', abort);
   }
+}
+
+/** Waits a limited time for work that cannot be aborted. @throws the reason, by default a `TimeoutError`. */
+export async function withinTime<Value>(
+  limitMs: number,
+  work: PromiseLike<Value>,
+  reason?: () => unknown,
+): Promise<Value> {
+  using deadline = startDeadline(limitMs, { reason });
+  return await untilAborted(work, deadline.signal);
 }
 
 function timeout(): DOMException {

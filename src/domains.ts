@@ -108,7 +108,12 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
   const channels = createChannelConnections({ ...options, ...shared, activeDeployments });
   const { connector: connections } = channels;
   const deployments = createDeploymentsDomain({
-    ...{ ...options, ...coordination, prisma, activeDeployments, probeTools, connections },
+    ...options,
+    ...coordination,
+    prisma,
+    activeDeployments,
+    probeTools,
+    connections,
   });
   const execution = createExecutionDomain({
     ...shared,
@@ -121,7 +126,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
   });
   const visits = createVisits({
     ...accounts,
-    windows: coordination.createWindows(),
+    counter: coordination.createCounter(),
     secretKeys: options.secretKeys,
     now: options.clock,
   });

@@ -15,7 +15,7 @@ const OUTAGES = [
   'Connection terminated due to connection timeout',
   'Connection terminated unexpectedly',
   'Query read timeout',
-  'The database is silent.',
+  'The database did not respond.',
   'timeout exceeded when trying to connect',
   'timeout expired',
 ];

@@ -84,6 +84,19 @@ export class StartupError extends Error {
   override readonly name = 'StartupError';
 }
 
+const NOT_FOUND = {
+  account: 'not_found',
+  'API key': 'not_found',
+  bot: 'bot_not_found',
+  deployment: 'deployment_not_found',
+  run: 'run_not_found',
+} as const;
+
+/** Creates the error for an id that nothing visible to the caller has. */
+export function notFound(what: keyof typeof NOT_FOUND, id: string): GatewayError {
+  return new GatewayError(NOT_FOUND[what], `There is no ${what} "${id}".`);
+}
+
 /** Problems that one response lists. */
 const MAX_DETAILS = 100;
 /** Characters of one problem's path, and of its message. Both may quote the request. */

@@ -10,8 +10,8 @@ export type EndedRun = {
 };
 
 /**
- * Receives measurements, one for each run, call or refusal and none for a delta. The metrics implement it; what reports
- * to it knows no metrics. Its functions do not throw.
+ * Receives measurements, one for each run, call or refusal and none for a delta. The metrics implement it. Domains depend
+ * only on this interface. Its functions do not throw.
  */
 export type Observer = {
   runEnded(run: EndedRun): void;
