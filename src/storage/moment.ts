@@ -13,6 +13,12 @@ export function moment(at: number): Prisma.Sql {
   return Prisma.sql`${known.toISOString()}::timestamptz`;
 }
 
+/**
+ * The database's current time as SQL, rounded to milliseconds as columns round it. A row that stores `now()` may be up to half a
+ * millisecond ahead of `now()`, but not of this.
+ */
+export const STORED_NOW = Prisma.sql`now()::timestamptz(3)`;
+
 /** The database's current time, in milliseconds since 1970. The clocks of the processes may differ. */
 export async function databaseTime(prisma: Pick<PrismaClient, '$queryRaw'>): Promise<number> {
   const [row] = await prisma.$queryRaw<{ now: Date }[]>`SELECT clock_timestamp() AS now`;

@@ -3,7 +3,7 @@ import type { ChannelConnections } from '../../deployments/channels.ts';
 import { type ChannelState, Prisma, type PrismaClient } from '../../generated/prisma/client.ts';
 import type { Log } from '../../log.ts';
 import { startPeriodic } from '../../periodic.ts';
-import { databaseTime } from '../../storage/moment.ts';
+import { databaseTime, STORED_NOW } from '../../storage/moment.ts';
 import type { ChannelStates } from '../states.ts';
 import { claimTelegram, replaceTelegram } from './claims.ts';
 import { ATTEMPT_MS, createConnectionAttempts } from './connection-attempts.ts';
@@ -75,7 +75,7 @@ export function createTelegramConnector({
     let state: ChannelState | undefined = first;
     while (state && !closed.signal.aborted) {
       await attempt(state, closed.signal);
-      state = await take(Prisma.sql`available_at <= now()`);
+      state = await take(Prisma.sql`available_at <= ${STORED_NOW}`);
     }
   };
 
@@ -84,12 +84,12 @@ export function createTelegramConnector({
     const isLate = Prisma.sql`status = 'PENDING'
       AND created_at <= now() - ${pendingMs} * interval '1 millisecond'`;
     for (;;) {
-      const late = await take(Prisma.sql`available_at <= now() AND ${isLate}`);
+      const late = await take(Prisma.sql`available_at <= ${STORED_NOW} AND ${isLate}`);
       if (!late) break;
       await giveUp(late);
     }
     while (active.size < SLOTS && !signal.aborted) {
-      const state = await take(Prisma.sql`available_at <= now()`);
+      const state = await take(Prisma.sql`available_at <= ${STORED_NOW}`);
       if (!state) return;
       const filled = fillSlot(state)
         .catch((err: unknown) => {

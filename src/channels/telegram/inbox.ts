@@ -3,8 +3,9 @@ import { z } from 'zod';
 import type { PubSub } from '../../coordination/pubsub.ts';
 import { isOwnerless, type Owner } from '../../coordination/worker-lease.ts';
 import { GatewayError } from '../../errors.ts';
-import { type Environment, Prisma, type PrismaClient } from '../../generated/prisma/client.ts';
+import { type Environment, Prisma } from '../../generated/prisma/client.ts';
 import { INTERRUPTED } from '../../runs/recovery.ts';
+import { STORED_NOW } from '../../storage/moment.ts';
 import type { IncomingMessage, IncomingUpdate } from './update.ts';
 
 /** An update to handle. Only the process that took it may change it. */
@@ -81,7 +82,7 @@ export function createInbox({
   owner,
   pubsub,
 }: {
-  prisma: PrismaClient;
+  prisma: Prisma.TransactionClient;
   owner: Pick<Owner, 'id' | 'isAlive'>;
   pubsub: PubSub;
 }): Inbox {
@@ -117,7 +118,7 @@ export function createInbox({
         UPDATE telegram_updates SET owner_id = ${owner.id()}, attempts = attempts + 1
         WHERE (telegram_bot_id, update_id) IN (
           SELECT telegram_bot_id, update_id FROM telegram_updates
-          WHERE done_at IS NULL AND available_at <= now() AND ${ownerless('telegram_updates')}
+          WHERE done_at IS NULL AND available_at <= ${STORED_NOW} AND ${ownerless('telegram_updates')}
             AND created_at > now() - ${ANSWERED_FOR}::interval
             AND NOT telegram_bot_id = ANY(${full}) AND ${isConnected}
             AND NOT EXISTS (SELECT 1 FROM telegram_updates AS other WHERE ${sameLane}

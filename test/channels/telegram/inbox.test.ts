@@ -1,12 +1,15 @@
-import { expect, test } from 'vitest';
-import { createInbox, type TakenUpdate } from '../../../src/channels/telegram/inbox.ts';
+import { afterEach, expect, test } from 'vitest';
+import { createInbox, type Inbox, type TakenUpdate } from '../../../src/channels/telegram/inbox.ts';
 import { createPubSub } from '../../../src/coordination/pubsub.ts';
 import { makeId } from '../../../src/ids.ts';
 import { testDatabase } from '../../helpers/database.ts';
 
+const { prisma } = await testDatabase();
+// An inbox takes the updates of all Telegram bots.
+afterEach(() => prisma.telegramUpdate.deleteMany());
+
 /** The inbox of a process, which may be declared dead, with an update for it. */
 async function inboxWithUpdate() {
-  const { prisma } = await testDatabase();
   const telegramBotId = makeId('bot');
   const botId = makeId('bot');
   const accountId = makeId('acc');
@@ -33,23 +36,33 @@ async function inboxWithUpdate() {
   let isAlive = true;
   const owner = { id: () => ownerId, isAlive: () => isAlive };
   const inbox = createInbox({ prisma, owner, pubsub: createPubSub() });
-  await inbox.store(
-    { telegramBotId, botId, environment },
-    {
-      updateId: 1,
-      sessionId: 'telegram:42',
-      message: { chatId: 42, request: { kind: 'text', text: 'Hi' } },
-    },
-  );
-  const take = async (): Promise<TakenUpdate> => {
-    const taken = await inbox.take([]);
+  const store = (to: Inbox, updateId: number) =>
+    to.store(
+      { telegramBotId, botId, environment },
+      {
+        updateId,
+        sessionId: 'telegram:42',
+        message: { chatId: 42, request: { kind: 'text', text: 'Hi' } },
+      },
+    );
+  await store(inbox, 1);
+  const take = async (from = inbox): Promise<TakenUpdate> => {
+    const taken = await from.take([]);
     if (!taken) throw new Error('There is no update.');
     return taken;
   };
+  /** Stores an update and takes it in one transaction, so that `now()` does not advance between the two. */
+  const storeAndTake = (updateId: number) =>
+    prisma.$transaction(async (tx) => {
+      const within = createInbox({ prisma: tx, owner, pubsub: createPubSub() });
+      await store(within, updateId);
+      await within.done(await take(within));
+    });
   const read = () => prisma.telegramUpdate.findFirstOrThrow({ where: { telegramBotId } });
   return {
     inbox,
     take,
+    storeAndTake,
     read,
     /** Another process declares this one dead. */
     loseOwner: join,
@@ -94,4 +107,11 @@ test('an attempt calls Telegram only while its process is sure to hold the updat
   await loseOwner();
   setAlive(true);
   expect(await outcome).toMatchObject({ code: 'interrupted' });
+});
+
+test('an update may be taken at once, though its time is rounded up', async () => {
+  const { inbox, take, storeAndTake } = await inboxWithUpdate();
+  await inbox.done(await take());
+  // Half of the times are rounded up.
+  for (let updateId = 2; updateId < 30; updateId += 1) await storeAndTake(updateId);
 });
