@@ -1,5 +1,6 @@
 /**
- * One attacking process. It performs random attacks, a few at a time, until it is stopped, and prints their outcomes.
+ * One attacking process. It reports by a message to its parent that it attacks, performs random attacks, a few at a time,
+ * until it is stopped, and prints their outcomes.
  *
  * Usage: node attacker.ts TARGET NUMBER SEED. TARGET is a `Target` as JSON. NUMBER, from 0, also determines the process's
  * loopback address, so that each attacker is a separate client.
@@ -127,6 +128,7 @@ async function attackUntilStopped() {
   }
 }
 
+process.send?.('attacking');
 await Promise.all(Array.from({ length: CONCURRENCY }, attackUntilStopped));
 agent.destroy();
 console.log(JSON.stringify(report));

@@ -42,20 +42,24 @@ async function residentSet(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
 }
 
-async function attack(
+/** Starts an attacking process, and waits until it attacks. @returns a function that stops it. */
+async function startAttacker(
   target: Target,
   number: number,
-  until: Promise<unknown>,
   signal: AbortSignal,
   stack: AsyncDisposableStack,
-): Promise<Report> {
+): Promise<() => Promise<Report>> {
   const args = [JSON.stringify(target), String(number), values.seed];
   const { child, output } = launch({ file: '../hostile/attacker.ts', args, signal, stack });
   const closed = once(child, 'close');
-  await Promise.race([closed, until]);
-  child.kill('SIGTERM');
-  await closed;
-  return JSON.parse(output().trim().split('\n').at(-1) ?? '') as Report;
+  // A signal to stop that arrives before the process can receive it would end it without a report.
+  await Promise.race([once(child, 'message'), closed]);
+  return async () => {
+    child.kill('SIGTERM');
+    const [code] = await closed;
+    if (code !== 0) throw new Error(`An attacking process failed:\n${output()}`);
+    return JSON.parse(output().trim().split('\n').at(-1) ?? '') as Report;
+  };
 }
 
 /** Adds up the reports of all processes. */
@@ -125,7 +129,11 @@ async function run(signal: AbortSignal): Promise<string[]> {
   await createBot(graphql, honest.apiKey, 'honest', 'prompt "You are honest."');
   const accounts = await createHostileAccounts(graphql, parley.apiKey, hostile.url);
   const target = { url: parley.url, hostileUrl: hostile.url, accounts, canary: MESSAGE };
-  const until = Promise.race([setTimeout(seconds * 1_000, undefined, { signal }), parley.closed]);
+  const numbers = Array.from({ length: ATTACKERS }, (_, number) => number);
+  console.log(`Attacking for ${seconds} s, with the seed ${values.seed}.\n`);
+  const stopAttackers = await Promise.all(
+    numbers.map((number) => startAttacker(target, number, signal, stack)),
+  );
   const over = new AbortController();
   const observing = observe(
     {
@@ -139,11 +147,8 @@ async function run(signal: AbortSignal): Promise<string[]> {
       signal: AbortSignal.any([over.signal, signal]),
     },
   );
-  console.log(`Attacking for ${seconds} s, with the seed ${values.seed}.\n`);
-  const numbers = Array.from({ length: ATTACKERS }, (_, number) => number);
-  const report = sum(
-    await Promise.all(numbers.map((number) => attack(target, number, until, signal, stack))),
-  );
+  await Promise.race([setTimeout(seconds * 1_000, undefined, { signal }), parley.closed]);
+  const report = sum(await Promise.all(stopAttackers.map((stop) => stop())));
   over.abort();
   const observation = await observing;
   print(report, observation);
