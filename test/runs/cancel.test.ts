@@ -13,7 +13,9 @@ test('a run is cancelled within a second if the notification is lost', async () 
   const { prisma, tenant } = await startApp();
   const botId = await (await tenant()).bot();
   const [id, ownerId] = [makeId('run'), makeId('own')];
-  await prisma.owner.create({ data: { id: ownerId } });
+  // The app must not declare the process dead on a slow machine: its recovery would end the run.
+  const heartbeatAt = new Date(Date.now() + 3_600_000);
+  await prisma.owner.create({ data: { id: ownerId, heartbeatAt } });
   atTheEnd(() => prisma.owner.delete({ where: { id: ownerId } }));
   const what = { kind: 'CHAT', environment: 'PRODUCTION', channel: 'API', input: 'Hi' } as const;
   const cancelled = { status: 'RUNNING', cancelRequested: true } as const;
