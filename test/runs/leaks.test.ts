@@ -32,10 +32,11 @@ const stream = (signal: AbortSignal, headers = {}) =>
   });
 
 const CANCEL = 'mutation ($id: ID!) { cancelRun(id: $id) { status } }';
-const cancel = async (runId: string) => {
-  const { data } = await tenant.graphql(CANCEL, { id: runId });
-  expect(data.cancelRun.status).toBe('CANCELLED');
-};
+/** A request waits 10 seconds for the end of the run, which may take longer on a slow machine. */
+const cancel = (runId: string) =>
+  expect
+    .poll(async () => (await tenant.graphql(CANCEL, { id: runId })).data.cancelRun.status)
+    .toBe('CANCELLED');
 
 /** The ways to begin a run that does not complete. */
 const WAYS = [
