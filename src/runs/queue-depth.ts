@@ -13,7 +13,8 @@ export function createQueueDepth({ prisma }: { prisma: PrismaClient }): () => Pr
   return shareCall(async () => {
     const [row] = await prisma.$queryRaw<QueueDepth[]>`
       SELECT count(*)::int AS depth,
-        coalesce(extract(epoch FROM now() - min(created_at)), 0)::float AS "oldestSeconds"
+        -- A time of creation may be ahead of now(): it is rounded, or that of a later transaction.
+        greatest(extract(epoch FROM now() - min(created_at)), 0)::float AS "oldestSeconds"
       FROM runs WHERE status = 'QUEUED'`;
     return row ?? { depth: 0, oldestSeconds: 0 };
   });
