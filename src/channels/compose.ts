@@ -17,7 +17,7 @@ import { createCommands } from './telegram/commands.ts';
 import { createTelegramConnector } from './telegram/connector.ts';
 import { startConsumer, type TelegramConsumer } from './telegram/consumer.ts';
 import { createHandleUpdate } from './telegram/handle.ts';
-import { createInbox } from './telegram/inbox.ts';
+import { createInbox, INBOX_CHANNEL } from './telegram/inbox.ts';
 import { startPoller } from './telegram/poller.ts';
 import { createReceive } from './telegram/receive.ts';
 import { createRegistration } from './telegram/registration.ts';
@@ -57,7 +57,12 @@ export function createChannelConnections({
   const { apiRoot, waitMs = 1_000, pendingMs = 40_000 } = telegram;
   const registeredUrl = publicUrl?.startsWith('https:') ? publicUrl : '';
   const api = createTelegramApi({ apiRoot });
-  const { notify } = createDeploymentChanges({ pubsub });
+  const changes = createDeploymentChanges({ pubsub });
+  const notify: typeof changes.notify = (deployment) => {
+    changes.notify(deployment);
+    // Messages that arrive before their channel is connected wait for it.
+    pubsub.publish(INBOX_CHANNEL, '');
+  };
   const states = createChannelStates({ prisma, notify });
   const registered = { prisma, api, activeDeployments, registeredUrl, waitMs };
   const registration = createRegistration(registered);
