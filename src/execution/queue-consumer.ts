@@ -52,11 +52,11 @@ export function startQueueConsumer({
     const startedAt = performance.now() - waitedMs;
     const deployment = await activeDeployments.find(begun.botId, environment);
     const { trace, columns } = traceRun({ ...run, botId: begun.botId }, deployment, traceparent);
-    await runs.resume(begun, columns);
+    const { cancelRequested } = await runs.resume(begun, columns);
     const context = isJsonObject(run.context) ? run.context : undefined;
     const outputSchema = isJsonObject(run.outputSchema) ? run.outputSchema : undefined;
     const task = { deployment, message, context, outputSchema };
-    return runExecutor.launch(slot, {
+    const started = runExecutor.launch(slot, {
       begun,
       clock,
       labels: { kind, channel },
@@ -66,6 +66,9 @@ export function startQueueConsumer({
       onDisconnect: 'CONTINUE',
       earlier,
     });
+    // The notification of a cancellation has no effect until the run is active in this process.
+    if (cancelRequested) started.cancel();
+    return started;
   };
 
   const execute = async (slot: Slot, run: TakenRun) => {

@@ -51,12 +51,13 @@ export type Runs = {
   /**
    * Stores the deployment, the model and the trace of an attempt at a queued run.
    *
+   * @returns whether the run was cancelled before.
    * @throws an error if the attempt no longer owns the run.
    */
   resume(
     run: BegunRun,
     columns: Pick<NewRun, 'deploymentId' | 'model' | 'traceId' | 'sessionId'>,
-  ): Promise<void>;
+  ): Promise<{ cancelRequested: boolean }>;
   /** Stores the run so far, for readers on other replicas and in case that this process dies. */
   checkpoint(run: BegunRun, soFar: Checkpoint): Promise<void>;
   /**
@@ -128,7 +129,8 @@ export function createRuns({
     async resume(run, columns) {
       // The stored spans belong to an earlier attempt, which has another trace.
       const data = { ...columns, spans: Prisma.DbNull };
-      await prisma.run.update({ where: stillOf(run), data, select: { id: true } });
+      const select = { cancelRequested: true } as const;
+      return prisma.run.update({ where: stillOf(run), data, select });
     },
 
     async checkpoint({ id, ownerId, attempt }, soFar) {

@@ -596,6 +596,44 @@ describe('a background run', () => {
   });
 });
 
+test('a background run that is cancelled after a worker took it does not begin', async () => {
+  const [taken, found] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let [bot, finds] = ['', 0];
+  // The first read is that of the request, the second one that of the worker.
+  const findUnique = async (...args: Parameters<typeof prisma.activeDeployment.findUnique>) => {
+    if (args[0].where.botId_environment?.botId === bot) finds += 1;
+    if (finds === 2) {
+      taken.resolve();
+      await found.promise;
+    }
+    return prisma.activeDeployment.findUnique(...args);
+  };
+  const { activeDeployment } = prisma;
+  const late = new Proxy(activeDeployment, {
+    get: (inner, name) => (name === 'findUnique' ? findUnique : Reflect.get(inner, name)),
+  });
+  const slow = await startApp({
+    database: {
+      ...(await testDatabase()),
+      prisma: new Proxy(prisma, {
+        get: (inner, name) => (name === 'activeDeployment' ? late : Reflect.get(inner, name)),
+      }),
+    },
+  });
+  const tenant = await slow.tenant();
+  bot = await tenant.bot();
+  const { script, begun } = held();
+  slow.upstream.script(script);
+  const id = await enqueue(slow, tenant, bot);
+  await taken.promise;
+  const cancelled = cancel(slow, tenant, bot, id);
+  await expect.poll(async () => (await findRun(id)).cancelRequested).toBe(true);
+  found.resolve();
+  expect(await (await cancelled).json()).toMatchObject({ status: 'cancelled' });
+  expect(begun).toEqual([]);
+  await slow.close();
+});
+
 describe('several replicas', () => {
   /** Creates the run of a dead process: it is running, and its owner does not exist. */
   const createOrphan = async (botId: string, more = {}) => {
