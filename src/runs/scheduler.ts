@@ -48,10 +48,11 @@ export function createScheduler(): Scheduler {
     WHERE status = 'RUNNING' AND background
     GROUP BY account_id, plan`;
 
-  /** Skips locked rows: they are being cancelled or deleted. */
+  /** Skips rows that are being cancelled or deleted. A rating locks only the key of its run, which changes nothing here. */
   const begin = async (tx: Prisma.TransactionClient, ownerId: string, ...waiting: Prisma.Sql[]) => {
     const firstOf = waiting.map(
-      (which) => Prisma.sql`(SELECT id FROM runs WHERE ${which} LIMIT 1 FOR UPDATE SKIP LOCKED)`,
+      (which) =>
+        Prisma.sql`(SELECT id FROM runs WHERE ${which} LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)`,
     );
     const [taken] = await tx.$queryRaw<Taken[]>`
       UPDATE runs SET status = 'RUNNING', owner_id = ${ownerId}, started_at = now(), attempt = attempt + 1

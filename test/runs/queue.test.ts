@@ -223,6 +223,24 @@ describe('the queue of runs', () => {
     expect(await queue.take()).toBeUndefined();
   });
 
+  // PGlite has one connection.
+  test.skipIf(!inject('databaseUrl'))('takes a run that is being rated', async () => {
+    const queue = await open();
+    const id = await queue.enqueue(await newRun());
+    const { promise: isRated, resolve: rate } = Promise.withResolvers<void>();
+    const { promise: isTaken, resolve: commit } = Promise.withResolvers<void>();
+    const rating = prisma.$transaction(async (tx) => {
+      await tx.$executeRaw`SELECT 1 FROM runs WHERE id = ${id} FOR KEY SHARE`;
+      rate();
+      await isTaken;
+    });
+    await isRated;
+    const taken = await queue.take().finally(commit);
+    await rating;
+    expect(taken?.begun.id).toBe(id);
+    await prisma.run.delete({ where: { id } });
+  });
+
   test('fails a run that is refused permanently, and releases one with an unexpected error for another attempt', async () => {
     const queue = await open();
     const ids = [await queue.enqueue(await newRun()), await queue.enqueue(await newRun())] as const;
