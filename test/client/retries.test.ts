@@ -135,7 +135,7 @@ describe('a retry', () => {
 
   test('that would come after the time limit is an error at once', async () => {
     const refusal = failed(429, 'rate_limit_exceeded', { 'retry-after': '3600' });
-    const { parley, requests } = clientOf([refusal], { timeout: 1_000 });
+    const { parley, requests } = clientOf([refusal], { timeout: 300_000 });
     const error = await chat(parley).catch((reason) => reason);
     expect(error).toBeInstanceOf(RateLimitError);
     expect(error).toMatchObject({ retryAfter: 3_600, status: 429 });
