@@ -193,12 +193,18 @@ describe('runs', () => {
       env: { PARLEY_URL: proxy.url },
     });
     await following.shows('Following.');
-    await expect
-      .poll(async () => {
-        await user.parley(['chat', bot, '-m', 'Follow me']);
-        return following.screen();
-      })
-      .toMatch(/run_\w+ {2}completed.*Follow me/);
+    const seen = Promise.withResolvers<void>();
+    app.upstream.script(async ({ say, end }) => {
+      await seen.promise;
+      say('Hello there.');
+      end();
+    });
+    const chat = user.parley(['chat', bot, '-m', 'Follow me']);
+    await expect.poll(following.screen).toMatch(/run_\w+ {2}running.*Follow me/);
+    seen.resolve();
+    await expect.poll(following.screen).toMatch(/run_\w+ {2}completed.*Follow me/);
+    await chat;
+    app.upstream.script(hello);
     proxy.cut();
     await following.shows('The connection was lost. Reconnecting…');
     await user.parley(['chat', bot, '-m', 'Missed meanwhile']);

@@ -91,9 +91,10 @@ describe('parley deploy', () => {
     const before = await deployments();
     const declined = user.terminal(['deploy', 'good.agent', '--bot', bot]);
     await declined.shows('+  prompt "You are new."');
+    // The colour may end in the next piece of the output.
+    await declined.shows(`Deploy good.agent to ${bot} (production)?`);
     expect(declined.raw()).toContain('\x1b[31m-  prompt "You are a test."\x1b[39m');
     expect(declined.raw()).toContain('\x1b[32m+  prompt "You are new."\x1b[39m');
-    await declined.shows(`Deploy good.agent to ${bot} (production)?`);
     declined.type(ENTER);
     expect(await declined.code()).toBe(1);
     const cancelled = user.terminal(['deploy', 'good.agent', '--bot', bot]);

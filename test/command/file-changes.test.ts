@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -11,7 +11,9 @@ test('a file that changes while its last change is still deployed is read again'
   const stopping = new AbortController();
   const changes = fileChanges(path, Readable.from([]), stopping.signal);
   expect((await changes.next()).value).toMatchObject({ text: 'one' });
-  await writeFile(path, 'two');
+  // In one step: between two, the file would be empty.
+  await writeFile(`${path}.new`, 'two');
+  await rename(`${path}.new`, path);
   expect((await changes.next()).value).toMatchObject({ text: 'two' });
   const next = changes.next();
   stopping.abort();

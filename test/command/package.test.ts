@@ -77,6 +77,8 @@ describe('the packed tarball', () => {
     });
     await expect.poll(() => lines + log).toMatch(/"listening"|Error/);
     const { url } = JSON.parse(lines);
+    // The two streams have no order.
+    await expect.poll(() => log).toMatch(/parley_sk_\w+/);
     const key = /parley_sk_\w+/.exec(log)?.[0] ?? '';
     const reply = await run(node, [command, 'chat', 'demo', '-m', 'Packed?'], {
       ...options,
