@@ -58,8 +58,10 @@ export async function* readFrames({
   body: AsyncIterable<Uint8Array> | null;
 }): AsyncGenerator<Record<string, unknown>> {
   let text = '';
+  // A character may begin in one chunk and end in the next.
+  const decoder = new TextDecoder();
   for await (const chunk of body ?? []) {
-    text += Buffer.from(chunk).toString();
+    text += decoder.decode(chunk, { stream: true });
     const whole = text.split('\n\n');
     text = whole.pop() ?? '';
     for (const frame of whole) {

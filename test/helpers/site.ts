@@ -36,7 +36,10 @@ export async function startSite(): Promise<Site> {
   const events = new EventEmitter();
   const server = createServer(async (incoming, response) => {
     const { method = '', url = '', headers } = incoming;
-    const request = { method, url, headers, body: await text(incoming) };
+    const body = await text(incoming).catch(() => undefined);
+    // The caller has disconnected.
+    if (body === undefined) return;
+    const request = { method, url, headers, body };
     requests.push(request);
     current(request, response);
   });

@@ -65,6 +65,7 @@ describe('a request that does not arrive in time', () => {
     const socket = await client(app, accepted);
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const received = Promise.race([once(socket, 'end'), once(socket, 'close')]);
     const closed = new Promise<void>((resolve) => accepted[0]?.once('close', () => resolve()));
     socket.write(text.slice(0, half));
     const rest = text.slice(half, -1);
@@ -77,6 +78,7 @@ describe('a request that does not arrive in time', () => {
       await Promise.race([delay(20), closed]);
     }
     await closed;
+    await received;
     return readAnswers(Buffer.concat(chunks));
   };
 
