@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest, openBlankPage } from '../helpers/browser.ts';
+import { isLateFont } from '../helpers/page-log.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -13,7 +14,9 @@ describe('the reference page', () => {
     const requests: string[] = [];
     const warnings: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
-    page.on('console', (message) => warnings.push(message.text()));
+    page.on('console', (message) => {
+      if (!isLateFont(message.text())) warnings.push(message.text());
+    });
     page.on('pageerror', (error) => warnings.push(error.message));
     await page.goto(`${app.url}/docs`);
     const { paths } = await (await fetch(`${app.url}/v1/openapi.json`)).json();
@@ -68,11 +71,13 @@ describe('the reference page', () => {
   browserTest('fits a phone, and offers the values of a parameter', async () => {
     const page = await openBlankPage({ viewport: { width: 390, height: 844 } });
     await page.goto(`${app.url}/docs`);
-    const widths = await page.evaluate(() => {
-      const { scrollWidth, clientWidth } = document.documentElement;
-      return { scrollWidth, clientWidth };
-    });
-    expect(widths).toEqual({ scrollWidth: 390, clientWidth: 390 });
+    await page.locator('#chat .try summary').waitFor();
+    const widths = () =>
+      page.evaluate(() => {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        return { scrollWidth, clientWidth };
+      });
+    await expect.poll(widths).toEqual({ scrollWidth: 390, clientWidth: 390 });
     await page.locator('#chat .try summary').click();
     const choice = page.locator('#chat').getByLabel('X-Environment');
     await expect

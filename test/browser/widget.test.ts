@@ -157,8 +157,9 @@ describe('the widget', () => {
       page.evaluate(
         () => document.querySelector('parley-chat')?.shadowRoot?.activeElement?.tagName,
       );
+    await page.getByRole('button', { name: 'Ask us' }).waitFor();
     await page.keyboard.press('Tab');
-    expect(await focused()).toBe('BUTTON');
+    await expect.poll(focused).toBe('BUTTON');
     await page.keyboard.press('Enter');
     await chat.getByText('Ask me about an order.').waitFor();
     await expect.poll(focused).toBe('IFRAME');
@@ -176,22 +177,25 @@ describe('the widget', () => {
     await assertAccessible(opened.page);
     await open(opened);
     await opened.chat.getByText('Ask me about an order.').waitFor();
-    const panel = await opened.page.locator('parley-chat .panel').boundingBox();
+    const panel = opened.page.locator('parley-chat .panel');
     await assertAccessible(opened.page);
-    expect(panel && panel.x >= 0 && panel.x + panel.width <= width).toBe(true);
+    await expect
+      .poll(async () => {
+        const box = await panel.boundingBox();
+        return box && box.x >= 0 && box.x + box.width <= width;
+      })
+      .toBe(true);
   });
 
   browserTest('cannot be broken by the style sheets of the page', async () => {
     const opened = await openShop({ 'data-position': 'left' }, { style: HOSTILE });
     const launcher = opened.page.getByRole('button', { name: 'Ask us' });
-    await launcher.waitFor();
-    const button = await launcher.boundingBox();
-    expect(button).toMatchObject({ x: 20, height: 48 });
+    await expect.poll(() => launcher.boundingBox()).toMatchObject({ x: 20, height: 48 });
     await open(opened);
     await opened.chat.getByRole('button', { name: 'Where is my order?' }).click();
     await opened.chat.getByText('Hello there.').first().waitFor();
-    const panel = await opened.page.locator('parley-chat .panel').boundingBox();
-    expect(panel).toMatchObject({ x: 20, width: 400, height: 640 });
+    const panel = opened.page.locator('parley-chat .panel');
+    await expect.poll(() => panel.boundingBox()).toMatchObject({ x: 20, width: 400, height: 640 });
   });
 
   browserTest('has a JavaScript interface', async () => {
@@ -242,11 +246,13 @@ describe('the widget', () => {
     const opened = await openShop({ 'data-theme': theme }, { colorScheme });
     const launcher = opened.page.getByRole('button', { name: 'Ask us' });
     const background = (element: Element) => getComputedStyle(element).backgroundColor;
-    expect(await launcher.evaluate(background)).toBe(colour);
+    await expect.poll(() => launcher.evaluate(background)).toBe(colour);
     await open(opened);
     await opened.chat.getByText('Ask me about an order.').waitFor();
     const root = opened.chat.locator('html');
-    expect(await root.evaluate((element) => getComputedStyle(element).colorScheme)).toBe(theme);
+    await expect
+      .poll(() => root.evaluate((element) => getComputedStyle(element).colorScheme))
+      .toBe(theme);
   });
 
   browserTest('ignores messages of other windows', async () => {
@@ -292,11 +298,12 @@ describe('the widget', () => {
     ahead += 90_000;
     await opened.chat.getByRole('button', { name: 'Stop' }).click();
     await opened.chat.getByText('Stopped.', { exact: true }).waitFor();
-    const runs = await app.prisma.run.findMany({
-      where: { botId: bot },
-      orderBy: { createdAt: 'asc' },
-    });
-    expect(runs.map(({ status }) => status)).toEqual(['COMPLETED', 'CANCELLED']);
+    const statuses = async () => {
+      const where = { botId: bot };
+      const runs = await app.prisma.run.findMany({ where, orderBy: { createdAt: 'asc' } });
+      return runs.map(({ status }) => status);
+    };
+    await expect.poll(statuses).toEqual(['COMPLETED', 'CANCELLED']);
   });
 
   browserTest.for([

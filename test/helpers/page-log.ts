@@ -19,6 +19,10 @@ const logs = new WeakMap<BrowserContext, PageLog>();
 const KEY = /parley_sk_\w{20}/;
 const THIS_MACHINE = /^(127\.0\.0\.1|\[::1\]|localhost)$/;
 
+/** Whether an entry of the log is about a font that a slow machine uses late. */
+export const isLateFont = (text: string): boolean =>
+  text.includes('was preloaded using link preload but not used');
+
 /** Records the log and the requests of all pages of a context. @param host the only host that may be contacted. */
 export function recordPages(context: BrowserContext, host: string | undefined): void {
   const log: PageLog = { problems: [], texts: [], addresses: [], expected: [], host };
@@ -28,8 +32,7 @@ export function recordPages(context: BrowserContext, host: string | undefined): 
     log.texts.push(text);
     // Chromium logs every response with an error status.
     if (text.startsWith('Failed to load resource')) return;
-    // A font that a slow machine uses late.
-    if (text.includes('was preloaded using link preload but not used')) return;
+    if (isLateFont(text)) return;
     if (['error', 'warning'].includes(message.type())) log.problems.push(text);
   });
   context.on('weberror', (error) => log.problems.push(error.error().message));
