@@ -33,7 +33,7 @@ describe('signing in to the console', () => {
     const first = await open();
     await first.goto(`/?code=${code}`);
     await first.getByRole('heading', { name: 'Make your first bot' }).waitFor();
-    expect(first.url()).toBe(`${app.url}/bots`);
+    await expect.poll(() => first.url()).toBe(`${app.url}/bots`);
     await assertAccessible(first);
 
     const second = await open();
@@ -152,7 +152,7 @@ describe('a new account', () => {
     await page.getByRole('button', { name: 'Create bot' }).click();
 
     await page.getByLabel('Definition').waitFor();
-    expect(page.url()).toBe(`${app.url}/bots/${id}/start`);
+    await expect.poll(() => page.url()).toBe(`${app.url}/bots/${id}/start`);
     const definition = await page.getByLabel('Definition').inputValue();
     await page.getByLabel('Definition').fill(definition.replace('prompt', 'promt'));
     await page.getByText('Error: unknown setting "promt"').first().waitFor();

@@ -106,10 +106,13 @@ describe('a deploy', () => {
       const button = page.getByRole('button', { name: 'Deploy to production…' });
       await expect.poll(() => button.getAttribute('title')).toBe('Correct the errors first.');
       await page.getByRole('button', { name: /^Go to 5:/ }).click();
-      const selected = await definition(page).evaluate((field: HTMLTextAreaElement) =>
-        field.value.slice(field.selectionStart, field.selectionEnd),
-      );
-      expect(selected).toContain('promt "Hello."');
+      await expect
+        .poll(() =>
+          definition(page).evaluate((field: HTMLTextAreaElement) =>
+            field.value.slice(field.selectionStart, field.selectionEnd),
+          ),
+        )
+        .toContain('promt "Hello."');
     },
   );
 
@@ -262,10 +265,10 @@ describe('a deploy', () => {
       await choose(page, 'large.agent', `${large('two')}${saying('Hi.').slice(12)}`);
       await difference(page).getByText('9,000 lines added, 9,000 removed').waitFor();
       await page.getByRole('button', { name: /^Show [\d,]+ more lines$/ }).click();
-      expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TR');
+      await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TR');
       await page.getByRole('button', { name: 'Unified' }).click();
       await page.locator('.diff-unified').waitFor();
-      expect(new URL(page.url()).searchParams.get('diff')).toBe('unified');
+      await expect.poll(() => new URL(page.url()).searchParams.get('diff')).toBe('unified');
       await page.getByRole('button', { name: 'Side by side' }).click();
       await page.locator('.diff-split').waitFor();
       await page.setViewportSize({ width: 800, height: 700 });

@@ -40,7 +40,7 @@ describe('the deployments of a bot', () => {
       await difference(page).getByText('1 line added, 1 removed').waitFor();
       await expect.poll(() => difference(page).locator('ins').allTextContents()).toEqual(['very ']);
       await page.getByRole('region', { name: 'Variables' }).getByText('TOKEN').waitFor();
-      expect(page.url()).toBe(`${app.url}${addressOf(bot, `/${third}`)}`);
+      await expect.poll(() => page.url()).toBe(`${app.url}${addressOf(bot, `/${third}`)}`);
       await assertAccessible(page);
       await assertFits(page);
       await page.getByRole('button', { name: 'Source' }).click();
@@ -85,7 +85,9 @@ describe('the deployments of a bot', () => {
     await expect.poll(() => list.getByRole('listitem').count()).toBe(20);
     await page.getByLabel('Status').selectOption('failed');
     await page.getByText('No deployment matches').waitFor();
-    expect(page.url()).toBe(`${app.url}${addressOf(bot, '?environment=staging&status=failed')}`);
+    await expect
+      .poll(() => page.url())
+      .toBe(`${app.url}${addressOf(bot, '?environment=staging&status=failed')}`);
     await page.reload();
     await page.getByRole('button', { name: 'Clear the filters' }).click();
     await entry(page, 'v41').waitFor();
@@ -121,7 +123,9 @@ describe('the deployments of a bot', () => {
       await expect.poll(() => faults.count()).toBe(1);
       await status.selectOption('any');
       await faults.waitFor({ state: 'detached' });
-      expect(page.url()).toBe(`${app.url}${addressOf(bot, '?environment=staging')}`);
+      await expect
+        .poll(() => page.url())
+        .toBe(`${app.url}${addressOf(bot, '?environment=staging')}`);
       await page.goto(addressOf(bot, '/new?environment=mars'));
       await page.getByRole('alert').getByText('Production is selected.').waitFor();
       await assertAccessible(page);

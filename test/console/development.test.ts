@@ -29,5 +29,5 @@ browserTest('the development server shows the console, and the page of all its p
   await assertFits(page);
   await page.getByRole('link', { name: 'Bots', exact: true }).click();
   await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
-  expect(new URL(page.url()).origin).toBe(origin);
+  await expect.poll(() => new URL(page.url()).origin).toBe(origin);
 });

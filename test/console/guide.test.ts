@@ -46,7 +46,7 @@ describe('the guide', () => {
     expect(position).toBeGreaterThan(100);
     await next.click();
     await title(page, 'The console');
-    expect(new URL(page.url()).pathname).toBe('/guide/console');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/guide/console');
     await expect.poll(() => scrollOf(page)).toBe(0);
     await page.goBack();
     await title(page, 'First steps');
@@ -79,7 +79,7 @@ describe('the guide', () => {
     await expect.poll(() => mark.textContent()).toBe('Idempotency');
     await contents(page).getByRole('link', { name: 'Errors' }).click();
     await expect.poll(() => mark.textContent()).toBe('Errors');
-    expect(new URL(page.url()).hash).toBe('#errors');
+    await expect.poll(() => new URL(page.url()).hash).toBe('#errors');
     await page.reload();
     await expect.poll(() => topOf(page, 'errors')).toBeLessThan(100);
   });

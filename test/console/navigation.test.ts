@@ -30,7 +30,7 @@ describe('the navigation of a narrow window', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Nothing was deployed yet' }).waitFor();
-    expect(page.url()).toBe(`${app.url}/bots/${bot}/deployments`);
+    await expect.poll(() => page.url()).toBe(`${app.url}/bots/${bot}/deployments`);
     await bar.getByRole('button', { name: 'More' }).focus();
     await page.keyboard.press('Enter');
     await menu.getByRole('menuitem', { name: 'Bots' }).waitFor();

@@ -89,7 +89,7 @@ browserTest('a session id of invalid UTF-16 is refused with the rule', async () 
   });
   await finder.press('Enter');
   await page.getByText('A session id has 1 to 256 visible characters').waitFor();
-  expect(new URL(page.url()).search).toBe('');
+  await expect.poll(() => new URL(page.url()).search).toBe('');
   await assertAccessible(page);
 });
 

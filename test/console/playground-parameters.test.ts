@@ -20,7 +20,9 @@ describe('the parameters of a message', () => {
     const context = page.getByLabel('Context', { exact: true });
     await context.fill('{\n  "plan": "pro",\n  oops\n}');
     await page.getByRole('button', { name: /^Line 3, column 3: / }).click();
-    expect(await context.evaluate((input: HTMLTextAreaElement) => input.selectionStart)).toBe(21);
+    await expect
+      .poll(() => context.evaluate((input: HTMLTextAreaElement) => input.selectionStart))
+      .toBe(21);
     await expect.poll(() => context.inputValue()).toBe('{\n  "plan": "pro",\n  oops\n}');
     const send = page.getByRole('button', { name: 'Send', exact: true });
     await expect.poll(() => send.getAttribute('title')).toBe('Correct the context first.');
@@ -66,7 +68,7 @@ describe('the parameters of a message', () => {
     await page.getByLabel('Session id').fill('user-43-👋');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Say hello' }).waitFor();
-    expect(new URL(page.url()).searchParams.get('session_id')).toBe('user-43-👋');
+    await expect.poll(() => new URL(page.url()).searchParams.get('session_id')).toBe('user-43-👋');
     await page.getByRole('button', { name: 'New session' }).click();
     await expect.poll(() => page.getByLabel('Session id').inputValue()).toMatch(/^console-\w{8}$/);
   });

@@ -150,9 +150,9 @@ describe('a reply in the playground', () => {
     answerWith(app, 'Hello there.');
     await ask(page, 'Question 501');
     await page.getByText('Hello there.').waitFor();
-    expect(
-      await page.locator('.turn-message', { hasText: 'Question 501' }).evaluate(isInSight),
-    ).toBe(true);
+    await expect
+      .poll(() => page.locator('.turn-message', { hasText: 'Question 501' }).evaluate(isInSight))
+      .toBe(true);
   });
 
   browserTest('can be stopped, sent again, and edited and sent again', async () => {
@@ -168,6 +168,7 @@ describe('a reply in the playground', () => {
     await page.getByText(/^first text after .* tokens/).waitFor();
     await page.getByRole('button', { name: 'Edit and send again' }).last().click();
     await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('Tell me a story');
+    await page.getByLabel('Message').and(page.locator(':focus')).waitFor();
     answerWith(app, 'A short one.');
     await page.keyboard.type(' of cats');
     await page.keyboard.press('Enter');

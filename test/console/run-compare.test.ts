@@ -37,7 +37,7 @@ describe('the comparison of two runs', () => {
     await page.getByRole('button', { name: 'Copy and more' }).click();
     await page.getByRole('menuitem', { name: 'Compare with…' }).click();
     await page.getByText('Choose the run to compare with').waitFor();
-    expect(page.url()).toBe(`${app.url}/bots/${bot}/runs?compare=${first}`);
+    await expect.poll(() => page.url()).toBe(`${app.url}/bots/${bot}/runs?compare=${first}`);
     await assertAccessible(page);
     await assertFits(page);
     await page.locator('.run-link').first().focus();

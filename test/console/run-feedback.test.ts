@@ -118,7 +118,7 @@ describe('the feedback on a run', () => {
     await page.getByRole('menuitem', { name: 'feedback' }).click();
     await page.getByRole('radio', { name: 'down' }).check();
     await expect.poll(() => page.locator('.run-link').allTextContents()).toEqual(['Hated']);
-    expect(page.url()).toContain('feedback=down');
+    await expect.poll(() => page.url()).toContain('feedback=down');
     await page.goto(`/bots/${bot}/runs?feedback=sideways`);
     await page.getByText('“sideways” is none of up, down. It is left out.').waitFor();
     await expect.poll(() => page.locator('.run-link').count()).toBe(3);

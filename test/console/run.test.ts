@@ -41,7 +41,7 @@ describe('the page of a run', () => {
     await page.getByRole('button', { name: /execute_tool time.now/ }).click();
     const span = page.getByRole('region', { name: 'Selected span' });
     await span.getByText('Id of the call').waitFor();
-    expect(page.url()).toContain('?span=');
+    await expect.poll(() => page.url()).toContain('?span=');
     await page.reload();
     await span.getByText('Id of the call').waitFor();
     await page.getByRole('button', { name: /execute_tool time.now/ }).focus();
@@ -166,7 +166,7 @@ describe('the page of a run', () => {
       const asked = (text: string) =>
         page.getByRole('region', { name: 'Asked' }).getByText(text).waitFor();
       await asked('Question 2');
-      expect(page.url()).toBe(`${app.url}/runs/${runs[2]?.id}?user=ada&range=24h`);
+      await expect.poll(() => page.url()).toBe(`${app.url}/runs/${runs[2]?.id}?user=ada&range=24h`);
       await page.getByRole('button', { name: 'Older run (J)' }).click();
       await asked('Question 4');
       await page.getByTitle('There is no older run.').waitFor();

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
 import { startApp, type TestApp } from '../helpers/app.ts';
 import { browserTest } from '../helpers/browser.ts';
@@ -13,6 +14,11 @@ beforeAll(async () => {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+
+const parametersOf = (page: Page, ...names: string[]) => {
+  const { searchParams } = new URL(page.url());
+  return names.map((name) => searchParams.get(name));
+};
 
 describe('the charts and columns of the list of runs', () => {
   browserTest('draws charts of the filtered runs, in which a drag selects a range', async () => {
@@ -40,23 +46,27 @@ describe('the charts and columns of the list of runs', () => {
     await chart.waitFor();
     await page.getByRole('img', { name: 'Tokens: 30' }).waitFor();
     const rows = page.getByRole('table', { name: 'Runs by time' }).getByRole('row');
-    const [, first = '', second = ''] = await rows.allTextContents();
-    expect(first).toMatch(/10?1\.0 s1\.0 s100, 0$/);
-    expect(second).toMatch(/113\.0 s3\.0 s200, 0$/);
+    await expect
+      .poll(async () => (await rows.allTextContents()).slice(1, 3))
+      .toEqual([
+        expect.stringMatching(/10?1\.0 s1\.0 s100, 0$/),
+        expect.stringMatching(/113\.0 s3\.0 s200, 0$/),
+      ]);
     await assertAccessible(page);
     await assertFits(page);
-    const { x, y, width } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0 };
-    await page.mouse.move(x + (width * 8.5) / 24, y + 10);
+    /** Moves the mouse to an hour of the chart, once the chart stands still. */
+    const moveTo = async (hour: number) => {
+      const { width = 0 } = (await chart.boundingBox()) ?? {};
+      await chart.hover({ position: { x: (width * hour) / 24, y: 10 } });
+    };
+    await moveTo(8.5);
     await page.mouse.down();
-    await page.mouse.move(x + (width * 10.5) / 24, y + 10);
+    await moveTo(10.5);
     await page.mouse.up();
     await expect.poll(() => page.locator('.run-link').allTextContents()).toEqual(['Late']);
-    const { searchParams } = new URL(page.url());
-    expect([searchParams.get('from'), searchParams.get('to'), searchParams.get('date')]).toEqual([
-      `${date}T08:00:00.000Z`,
-      `${date}T11:00:00.000Z`,
-      null,
-    ]);
+    await expect
+      .poll(() => parametersOf(page, 'from', 'to', 'date'))
+      .toEqual([`${date}T08:00:00.000Z`, `${date}T11:00:00.000Z`, null]);
     await page.getByRole('img', { name: 'Failed runs: 1 of 1' }).waitFor();
     await page.goto(`/bots/${bot}/runs?range=30d`);
     await page.getByRole('img', { name: 'Failed runs: 1 of 3' }).waitFor();
@@ -81,11 +91,9 @@ describe('the charts and columns of the list of runs', () => {
     await dialog.getByRole('button', { name: 'Apply' }).focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => links.allTextContents()).toEqual(['Late']);
-    const { searchParams } = new URL(page.url());
-    expect([searchParams.get('from'), searchParams.get('to')]).toEqual([
-      new Date(2026, 10, 20, 8).toISOString(),
-      new Date(2026, 10, 20, 11).toISOString(),
-    ]);
+    await expect
+      .poll(() => parametersOf(page, 'from', 'to'))
+      .toEqual([new Date(2026, 10, 20, 8).toISOString(), new Date(2026, 10, 20, 11).toISOString()]);
     await page.getByRole('img', { name: 'Failed runs: 0 of 1' }).waitFor();
     await dialog.waitFor({ state: 'hidden' });
   });

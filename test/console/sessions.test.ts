@@ -72,7 +72,7 @@ describe('the list of sessions', () => {
     await finder.fill(' user-44 ');
     await finder.press('Enter');
     await page.getByRole('heading', { name: 'user-44' }).waitFor();
-    expect(page.url()).toBe(`${app.url}/bots/${bot}/sessions?user=user-44`);
+    await expect.poll(() => page.url()).toBe(`${app.url}/bots/${bot}/sessions?user=user-44`);
     await page.getByRole('heading', { name: 'No messages are stored' }).waitFor();
     await assertAccessible(page);
     await page.keyboard.press('Control+k');
@@ -112,7 +112,7 @@ describe('the list of sessions', () => {
     await expect.poll(() => page.getByRole('list', { name: 'Sessions' }).isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Memory (0)' }).click();
     await page.getByText('The bot remembers nothing about this user.').waitFor();
-    expect(page.url()).toContain('tab=memory');
+    await expect.poll(() => page.url()).toContain('tab=memory');
     await assertAccessible(page);
     await assertFits(page);
     await page.goBack();
@@ -126,7 +126,7 @@ describe('the list of sessions', () => {
     const page = await signedIn(tenant.apiKey, `/bots/${bot}/sessions?environment=mars&user=ada`);
     await page.getByRole('heading', { name: 'ada', exact: true }).waitFor();
     await assertWrongEnvironment(page);
-    expect(page.url()).toBe(`${app.url}/bots/${bot}/sessions?user=ada`);
+    await expect.poll(() => page.url()).toBe(`${app.url}/bots/${bot}/sessions?user=ada`);
   });
 
   browserTest('shows nothing of another account, nor to a key without the scope', async () => {
@@ -199,7 +199,7 @@ describe('a session', () => {
       await expect.poll(() => page.url()).toBe(`${app.url}/bots/${bot}/sessions?user=ada`);
       await page.getByRole('link', { name: 'Go on in the playground' }).click();
       await page.getByText('What time is it?').waitFor();
-      expect(page.url()).toContain('playground?session_id=ada');
+      await expect.poll(() => page.url()).toContain('playground?session_id=ada');
     },
   );
 
@@ -215,7 +215,7 @@ describe('a session', () => {
       await finder.press('Enter');
       const conversation = page.getByRole('region', { name: `Conversation with ${id}` });
       await conversation.getByText(`I am ${id.slice(0, 8)}`).waitFor();
-      expect(new URL(page.url()).searchParams.get('user')).toBe(id);
+      await expect.poll(() => new URL(page.url()).searchParams.get('user')).toBe(id);
       await page.reload();
       await conversation.getByText(`I am ${id.slice(0, 8)}`).waitFor();
       await conversation.getByRole('link', { name: 'run' }).click();

@@ -33,6 +33,12 @@ async function open(search = '', members: string | null = '') {
   return { page, tenant, bot, deploy };
 }
 
+/** The text of an editor, once its lines are laid out. */
+async function deployedIn(page: Page): Promise<string> {
+  await expect.poll(() => textOf(page)).toBe(agent());
+  return agent();
+}
+
 /** Opens the Studio in another tab of the same browser. */
 async function openTab(page: Page, bot: string): Promise<Page> {
   const tab = await page.context().newPage();
@@ -72,7 +78,7 @@ async function writeAndReload(page: Page, other: Page): Promise<void> {
 describe('changes that are not deployed', () => {
   browserTest('survive a reload and another screen, and end with the way back', async () => {
     const { page } = await open();
-    const deployed = await textOf(page);
+    const deployed = await deployedIn(page);
     await write(page, MINE);
     await page.getByText(KEPT).waitFor();
     await page.getByRole('link', { name: 'Runs', exact: true }).click();
@@ -109,7 +115,7 @@ describe('changes that are not deployed', () => {
 
   browserTest('open in another tab, which leaves them to the first one', async () => {
     const { page, bot } = await open();
-    const deployed = await textOf(page);
+    const deployed = await deployedIn(page);
     await write(page, MINE);
     await untilKept(page, MINE);
     const other = await openTab(page, bot);
@@ -186,7 +192,7 @@ describe('changes that are not deployed', () => {
     await page.getByRole('link', { name: 'Studio' }).click();
     await editorOf(page).waitFor();
     await expect.poll(() => textOf(page)).toBe(MINE);
-    expect(page.url()).toContain(bot);
+    await expect.poll(() => page.url()).toContain(bot);
     const asked = page.waitForEvent('dialog');
     const reloaded = page.reload().catch(() => {});
     const dialog = await asked;
@@ -241,7 +247,7 @@ describe('a deploy that fails half way', () => {
     const { page, tenant, bot, deploy } = await open();
     const other = await signedIn(tenant.apiKey, studioOf(bot));
     await editorOf(other).waitFor();
-    const deployed = await textOf(other);
+    const deployed = await deployedIn(other);
     await write(page, MINE);
     await page.getByText(KEPT).waitFor();
     const diagnostic = { severity: 'ERROR', code: 'channel-unavailable', message: 'Refused.' };

@@ -47,7 +47,7 @@ describe('the editor', () => {
     async () => {
       const { page, bot } = await open('', '?environment=mars&panel=outline');
       await assertWrongEnvironment(page);
-      expect(page.url()).toBe(`${app.url}${studioOf(bot, '?panel=outline')}`);
+      await expect.poll(() => page.url()).toBe(`${app.url}${studioOf(bot, '?panel=outline')}`);
     },
   );
 
@@ -235,7 +235,7 @@ describe('the Studio', () => {
     await page.getByRole('combobox').fill('studio');
     await page.keyboard.press('Enter');
     await editorOf(page).waitFor();
-    expect(new URL(page.url()).pathname).toBe(studioOf(bot));
+    await expect.poll(() => new URL(page.url()).pathname).toBe(studioOf(bot));
     const other = await tenant.bot(null);
     await page.goto(studioOf(other));
     await page.getByText('Nothing is deployed to production. This is an example').waitFor();
