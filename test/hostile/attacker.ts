@@ -16,7 +16,7 @@ import { documentAttacks } from './attacks/documents.ts';
 import { runAttacks } from './attacks/runs.ts';
 import { socketAttacks } from './attacks/sockets.ts';
 
-/** The report of one attacking process, printed as its last line. */
+/** The report of one attacking process, which is all that it prints. */
 export type Report = {
   /** The number of each outcome by attack: an HTTP status, or `closed`. */
   outcomes: Record<string, Record<string, number>>;

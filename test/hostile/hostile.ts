@@ -51,6 +51,11 @@ async function startAttacker(
 ): Promise<() => Promise<Report>> {
   const args = [JSON.stringify(target), String(number), values.seed];
   const { child, output } = launch({ file: '../hostile/attacker.ts', args, signal, stack });
+  // Without stderr, whose warnings may arrive between two pieces of the report.
+  let printed = '';
+  child.stdout?.on('data', (chunk: string) => {
+    printed += chunk;
+  });
   const closed = once(child, 'close');
   // A signal to stop that arrives before the process can receive it would end it without a report.
   await Promise.race([once(child, 'message'), closed]);
@@ -58,7 +63,7 @@ async function startAttacker(
     child.kill('SIGTERM');
     const [code] = await closed;
     if (code !== 0) throw new Error(`An attacking process failed:\n${output()}`);
-    return JSON.parse(output().trim().split('\n').at(-1) ?? '') as Report;
+    return JSON.parse(printed) as Report;
   };
 }
 
