@@ -54,6 +54,24 @@ function held(): { script: Script; sent: Promise<void>; finish: () => void } {
   return { script, sent: sent.promise, finish: finished.resolve };
 }
 
+/** Two chats whose model has sent its text, one of them streamed. They end when the test calls `finish`. */
+async function heldChats(app: TestApp) {
+  const { chat, stream, runs } = await clientOf(app);
+  const { script, finish } = held();
+  app.upstream.script(script);
+  const [json, streamed] = [chat('Hi'), stream('Hi')];
+  await expect.poll(app.upstream.openResponses).toBe(2);
+  await streamed;
+  /** Checks that both clients and both rows have the whole reply. */
+  const expectWhole = async () => {
+    expect((await json).status).toBe(200);
+    expect(await lastOf(await streamed)).not.toHaveProperty('status');
+    const whole = { status: 'COMPLETED', response: 'Hello.', messages: [{}, {}] };
+    expect(await runs()).toMatchObject([whole, whole]);
+  };
+  return { finish, expectWhole };
+}
+
 /** Chats whose stored ends lost their responses, half of them streamed. Each client must receive the content of the row. */
 async function expectStoredEnds(app: TestApp, other: TestApp) {
   const { chat, stream, events, runs } = await clientOf(app, other);
@@ -167,21 +185,13 @@ describe('a database outage at the end of a run', () => {
   test.skipIf(!inject('databaseUrl'))('does not lose the text of the run', async () => {
     const link = await linkPostgres();
     const app = await startApp({ database: link.database });
-    const { chat, stream, runs } = await clientOf(app);
-    const { script, finish } = held();
-    app.upstream.script(script);
-    const [json, streamed] = [chat('Hi'), stream('Hi')];
-    await expect.poll(app.upstream.openResponses).toBe(2);
-    await streamed;
+    const { finish, expectWhole } = await heldChats(app);
     const refused = link.cut();
     finish();
     // Several attempts at the end of the run, and far less than the 7 seconds after which its request fails.
     await expect.poll(refused).toBeGreaterThan(8);
     link.restore();
-    expect((await json).status).toBe(200);
-    expect(await lastOf(await streamed)).not.toHaveProperty('status');
-    const whole = { status: 'COMPLETED', response: 'Hello.', messages: [{}, {}] };
-    expect(await runs()).toMatchObject([whole, whole]);
+    await expectWhole();
   });
 });
 
@@ -204,12 +214,7 @@ describe.skipIf(!inject('databaseUrl'))(
         return answered;
       });
       const app = await startApp({ database });
-      const { chat, stream, runs } = await clientOf(app);
-      const { script, finish } = held();
-      app.upstream.script(script);
-      const [json, streamed] = [chat('Hi'), stream('Hi')];
-      await expect.poll(app.upstream.openResponses).toBe(2);
-      await streamed;
+      const { finish, expectWhole } = await heldChats(app);
 
       const url = new URL(inject('databaseUrl'));
       url.searchParams.set('options', '-c default_transaction_read_only=off');
@@ -231,10 +236,7 @@ describe.skipIf(!inject('databaseUrl'))(
         await operator.end();
       }
       reconnect();
-      expect((await json).status).toBe(200);
-      expect(await lastOf(await streamed)).not.toHaveProperty('status');
-      const whole = { status: 'COMPLETED', response: 'Hello.', messages: [{}, {}] };
-      expect(await runs()).toMatchObject([whole, whole]);
+      await expectWhole();
     });
   },
 );
