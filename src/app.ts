@@ -7,7 +7,6 @@ import { createContextFactory } from './schema/context.ts';
 import { schema } from './schema/index.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
 import { createAuthenticateRequest } from './transport/authenticate-request.ts';
-import { createMayVisit } from './transport/chat/origin.ts';
 import { serveChatPages } from './transport/chat/page.ts';
 import { serveVisits } from './transport/chat/session.ts';
 import { serveConsole } from './transport/console/serve.ts';
@@ -87,8 +86,7 @@ export async function createApp({
   } = await createDomains({ ...options, observer });
   const { keys } = domains;
   const authenticate = createAuthenticate({ keys, sessionTokens, consoleSessions, limits });
-  const mayVisit = createMayVisit(options.publicUrl);
-  const authenticateRequest = createAuthenticateRequest({ authenticate, mayVisit });
+  const authenticateRequest = createAuthenticateRequest({ authenticate });
   const limiter = createLimiter({ authenticate, limits, observer });
   const { app: http, responses, connections } = createHttp({ ...options, limiter });
   lifetime.defer(() => http.close());
@@ -115,7 +113,7 @@ export async function createApp({
   await http.register(serveReference, { limiter, publicUrl: options.publicUrl });
   await http.register(serveConsole, { limiter });
   await http.register(serveChatPages, { ...web, ...domains, limiter });
-  await http.register(serveVisits, { ...web, mayVisit, limiter });
+  await http.register(serveVisits, { ...web, limiter });
   await http.register(serveSession, { keys, consoleSessions, signInCodes, limits, limiter });
   await http.register(serveTelegramWebhook, { webhook: telegramWebhook, limiter });
   const maskError = createErrorMask(http.log);

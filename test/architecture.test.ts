@@ -23,6 +23,7 @@ const GROUND = ['model', 'egress', 'storage', 'coordination'];
 
 /** Files that every module may import. They import only each other from Parley. */
 const FOUNDATIONS = [
+  'client-network.ts',
   'deadline.ts',
   'error-log.ts',
   'errors.ts',

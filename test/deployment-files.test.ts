@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
@@ -75,13 +76,29 @@ describe('compose.yaml', () => {
       services: z.object({
         'parley-1': parleyService,
         'parley-2': parleyService,
-        proxy: z.object({}),
+        proxy: z.object({
+          networks: z.object({ default: z.object({ ipv4_address: z.ipv4() }) }),
+        }),
         postgres: z.object({ healthcheck: z.object({ test: z.array(z.string()) }) }),
         redis: z.object({ healthcheck: z.object({ test: z.array(z.string()) }) }),
       }),
       configs: z.object({ caddyfile: z.object({ content: z.string() }) }),
+      networks: z.object({
+        default: z.object({
+          ipam: z.object({
+            config: z.tuple([z.object({ subnet: z.cidrv4(), ip_range: z.cidrv4() })]),
+          }),
+        }),
+      }),
     })
     .parse(parse(read('compose.yaml'), { merge: true }));
+
+  /** A text as compose writes it, with these variables. */
+  const interpolate = (text: string, variables: Record<string, string>) =>
+    text.replaceAll(
+      /\$\{(\w+):[-?]([^}]*)\}/g,
+      (_all, name: string, fallback: string) => variables[name] ?? fallback,
+    );
 
   test('gives both processes the same settings, which Parley accepts', () => {
     const { 'parley-1': first, 'parley-2': second } = compose.services;
@@ -92,13 +109,42 @@ describe('compose.yaml', () => {
     };
     const environment = Object.entries(first.environment).map(([name, value]) => [
       name,
-      value.replaceAll(/\$\{(\w+):[^}]*\}/g, (_all, variable: string) => given[variable] ?? ''),
+      interpolate(value, given),
     ]);
     expect(readConfig(Object.fromEntries(environment))).toMatchObject({
       databaseUrl: 'postgresql://parley:secret@postgres:5432/parley',
       redisUrl: 'redis://redis:6379',
     });
   });
+
+  test.each([
+    [{}, '127.0.0.1'],
+    [{ FRONT_PROXY: '172.28.0.1' }, '172.28.0.1'],
+  ])(
+    'trusts the headers of its own proxy and of the one in front of it alone: %j',
+    (variables, front) => {
+      const { proxy, 'parley-1': parley } = compose.services;
+      const own = proxy.networks.default.ipv4_address;
+      const trusted = interpolate(parley.environment.TRUST_PROXY ?? '', variables);
+      expect(trusted.split(',')).toEqual([own, front]);
+      const caddyfile = interpolate(compose.configs.caddyfile.content, variables);
+      expect(caddyfile.match(/trusted_proxies.*/g)).toEqual([
+        `trusted_proxies static ${front}`,
+        'trusted_proxies_strict',
+      ]);
+      // Neither has an exception that lets the headers of a client pass.
+      expect(caddyfile).not.toMatch(/header_up|private_ranges/);
+      // No other container gets the address of the proxy.
+      const [{ subnet, ip_range }] = compose.networks.default.ipam.config;
+      const within = (network: string) => {
+        const list = new BlockList();
+        const [address = '', bits] = network.split('/');
+        list.addSubnet(address, Number(bits));
+        return list.check(own);
+      };
+      expect([within(subnet), within(ip_range)]).toEqual([true, false]);
+    },
+  );
 
   test('balances between both according to their readiness', () => {
     const { content } = compose.configs.caddyfile;

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { networkOf } from '../client-network.ts';
 import { entryLimit } from '../coordination/entry-limit.ts';
 import type {
   FixedWindowCounter,
@@ -176,20 +177,4 @@ function quotaOf(
     accountVersion: limitVersion,
     version,
   };
-}
-
-/**
- * The network that counts as one client: an IPv4 address, or a /64 of IPv6, because one client usually has a whole /64.
- * A port, which some proxies append, is dropped.
- */
-export function networkOf(client: string): string {
-  const address = client.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped) return mapped;
-  if (!address.includes(':')) return address;
-  const [left = '', right] = address.split('%')[0]?.split('::') ?? [];
-  const head = left ? left.split(':') : [];
-  const tail = right ? right.split(':') : [];
-  const zeros = right === undefined ? 0 : Math.max(0, 8 - head.length - tail.length);
-  return [...head, ...Array<string>(zeros).fill('0'), ...tail].slice(0, 4).join(':');
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/caller.ts';
 import { GatewayError } from '../errors.ts';
 import type { Authenticate } from './authenticate.ts';
-import { type MayVisit, visitRefused } from './chat/origin.ts';
+import { mayVisit, visitRefused } from './chat/origin.ts';
 import { credentialOf } from './own-page.ts';
 
 /**
@@ -18,10 +18,8 @@ export type AuthenticateRequest = (
 
 export function createAuthenticateRequest({
   authenticate,
-  mayVisit,
 }: {
   authenticate: Authenticate;
-  mayVisit: MayVisit;
 }): AuthenticateRequest {
   return async (request, credential = credentialOf(request)) => {
     const found = await authenticate(credential, request.ip);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
-import { networkOf } from '../accounts/limits.ts';
+import { networkOf } from '../client-network.ts';
 import type { OpenResponses } from './connection-drain.ts';
 
 /** Limits on the connections of one client. */

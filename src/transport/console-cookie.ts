@@ -10,13 +10,17 @@ export class SessionCookie {
   }
 }
 
-/** @returns the session's cookie of a request, unchecked. */
+/**
+ * @returns the session's cookie of a request, unchecked. `undefined` if the request has several of its name: another page
+ *   of the same site may have set one of them.
+ */
 export function readCookie(request: FastifyRequest): SessionCookie | undefined {
   const name = nameFor(request);
-  for (const pair of request.headers.cookie?.split('; ') ?? []) {
-    if (pair.startsWith(`${name}=`)) return new SessionCookie(pair.slice(name.length + 1));
-  }
-  return undefined;
+  const [token, ...others] = (request.headers.cookie ?? '').split(';').flatMap((pair) => {
+    const [key = '', ...value] = pair.split('=');
+    return key.trim() === name ? [value.join('=').trim()] : [];
+  });
+  return token === undefined || others.length > 0 ? undefined : new SessionCookie(token);
 }
 
 /** The `Set-Cookie` header that keeps a session's token in the browser, out of reach of scripts and other sites. */

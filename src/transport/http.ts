@@ -24,6 +24,10 @@ import { assertAdmitted, decorateAdmission, type Limiter } from './rate-limit.ts
 import { readBodies } from './read-body.ts';
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** The origin of `PUBLIC_URL`. */
+    publicOrigin: string | undefined;
+  }
   interface FastifyContextConfig {
     /** Whether the route needs no API key. Its requests still count against the limits. */
     keyless?: boolean;
@@ -42,6 +46,8 @@ export type HttpOptions = {
   log: FastifyBaseLogger;
   /** Addresses and networks of the proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
+  /** The server's public base URL. */
+  publicUrl?: string | undefined;
   /** Overrides of `CONNECTION_LIMITS`. */
   connectionLimits?: Partial<ConnectionLimits>;
 };
@@ -53,6 +59,7 @@ export type HttpOptions = {
 export function createHttp({
   log,
   trustProxy,
+  publicUrl,
   connectionLimits,
   limiter,
 }: HttpOptions & { limiter: Limiter }): Http {
@@ -104,6 +111,7 @@ export function createHttp({
     },
   });
 
+  app.decorate('publicOrigin', publicUrl && new URL(publicUrl).origin);
   decorateAdmission(app);
   // Ignore unknown expectations: 417 is not a documented status.
   app.server.on('checkExpectation', (request, response) => {

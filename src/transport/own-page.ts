@@ -21,7 +21,8 @@ export function isGraphQL({ routeOptions }: FastifyRequest): boolean {
 /** Rejects a request that another page than the console may have sent. @throws GatewayError `invalid_request` */
 export function assertFromConsole(request: FastifyRequest): void {
   if (isFromConsole(request)) return;
-  const message = "Only the console's own pages may send this request.";
+  const message =
+    "Only the console's own pages may send this request. Behind a proxy, set TRUST_PROXY or PUBLIC_URL.";
   throw new GatewayError('invalid_request', message);
 }
 
@@ -36,7 +37,14 @@ function isFromConsole(request: FastifyRequest): boolean {
   );
 }
 
-/** Whether a request comes from a page of its own host. */
-export function hasOwnOrigin({ headers: { origin = '' }, host }: FastifyRequest): boolean {
-  return URL.canParse(origin) && new URL(origin).host === host;
+/**
+ * Whether a request comes from a page of this server: its `Origin` has exactly the scheme, the host and the port of the
+ * request, or of `PUBLIC_URL`. A trusted proxy reports the client's scheme and host in `X-Forwarded-Proto` and
+ * `X-Forwarded-Host`.
+ */
+export function hasOwnOrigin({ headers, protocol, host, server }: FastifyRequest): boolean {
+  const { origin } = headers;
+  // Browsers send `null` for a page without an origin, and the URL of an unknown scheme has the origin `null` too.
+  if (origin === undefined || origin === 'null') return false;
+  return origin === server.publicOrigin || origin === URL.parse(`${protocol}://${host}`)?.origin;
 }

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Caller } from '../accounts/caller.ts';
-import { type Limits, networkOf, type Quota, rateLimitExceeded } from '../accounts/limits.ts';
+import { type Limits, type Quota, rateLimitExceeded } from '../accounts/limits.ts';
 import { botVersionName } from '../bots/bots.ts';
+import { networkOf } from '../client-network.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import { botId } from '../input.ts';
 import { type Observer, UNOBSERVED } from '../observer.ts';

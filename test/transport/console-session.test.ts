@@ -46,13 +46,19 @@ describe('signing in', () => {
   });
 
   test('marks the cookie as secure over https, and accepts no other cookie there', async () => {
-    const secure = { ...ownHeaders(app), origin: app.url.replace('http:', 'https:') };
-    const answer = await postSession(app, { key: tenant.apiKey }, secure);
+    const proxied = await startApp({ clock: () => now, trustProxy: ['127.0.0.1'] });
+    const secure = {
+      ...ownHeaders(proxied),
+      origin: 'https://bots.example',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'bots.example',
+    };
+    const answer = await postSession(proxied, { key: tenant.apiKey }, secure);
     expect(answer.headers.getSetCookie()[0]).toMatch(/^__Host-parley_session=.*; Secure$/);
     const cookie = cookieIn(answer);
-    expect(await viewerBy(app, { ...secure, cookie })).toBe(tenant.accountId);
+    expect(await viewerBy(proxied, { ...secure, cookie })).toBe(tenant.accountId);
     const planted = cookie.replace('__Host-', '');
-    expect(await viewerBy(app, { ...secure, cookie: planted })).toBe('MISSING_API_KEY');
+    expect(await viewerBy(proxied, { ...secure, cookie: planted })).toBe('MISSING_API_KEY');
   });
 
   test('stores only the hash of the token', async () => {
@@ -145,6 +151,15 @@ const FOREIGN: [string, (own: Record<string, string>) => Record<string, string>]
   ['with another value of the header', (own) => ({ ...own, 'x-parley-console': 'true' })],
   ['from another origin', (own) => ({ ...own, origin: 'http://evil.example' })],
   ['from another port', (own) => ({ ...own, origin: 'http://127.0.0.1:1' })],
+  [
+    'from another scheme',
+    (own) => ({ ...own, origin: own.origin?.replace('http', 'https') ?? '' }),
+  ],
+  ['from an origin with a path', (own) => ({ ...own, origin: `${own.origin}/` })],
+  [
+    'by a client that claims to be a trusted proxy',
+    (own) => ({ ...own, origin: 'http://evil.example', 'x-forwarded-host': 'evil.example' }),
+  ],
   ['from a sandboxed frame', (own) => ({ ...own, origin: 'null' })],
   ['across sites', (own) => ({ ...own, 'sec-fetch-site': 'cross-site' })],
   ['from another subdomain', (own) => ({ ...own, 'sec-fetch-site': 'same-site' })],
@@ -178,6 +193,21 @@ describe('the cookie', () => {
     });
     expect(left.status).toBe(400);
     expect(await viewerBy(app, { ...ownHeaders(app), cookie })).toBe(tenant.accountId);
+  });
+
+  test.each([
+    ['the same value', (own: string) => `${own}; ${own}`],
+    ['another value before', (own: string) => `parley_session=planted; ${own}`],
+    ['another value behind, without a space', (own: string) => `${own};parley_session=planted`],
+    ['an empty value', (own: string) => `${own}; parley_session=`],
+    ['a space before the equals sign', (own: string) => `parley_session =planted; ${own}`],
+  ])('is ignored if it comes twice: with %s', async (_what, twice) => {
+    nextMinute();
+    const headers = { ...ownHeaders(app), cookie: twice(cookie) };
+    expect(await viewerBy(app, headers)).toBe('MISSING_API_KEY');
+    await fetch(`${app.url}/session`, { method: 'DELETE', headers });
+    const other = { ...ownHeaders(app), cookie: `theme=dark; ${cookie}; a=b=c` };
+    expect(await viewerBy(app, other)).toBe(tenant.accountId);
   });
 
   test('is ignored if the request has a key', async () => {

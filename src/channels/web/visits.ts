@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { networkOf } from '../../accounts/limits.ts';
 import { createSealedClaims } from '../../accounts/sealed-claims.ts';
 import type { IssuedToken, SessionTokens } from '../../accounts/session-tokens.ts';
+import { networkOf } from '../../client-network.ts';
 import type { FixedWindowCounter, WindowLimit } from '../../coordination/fixed-window-counter.ts';
 import { GatewayError, invalidInput } from '../../errors.ts';
 import type { Bot } from '../../generated/prisma/client.ts';
@@ -74,7 +74,7 @@ export function createVisits({
 
   return {
     async begin({ id, visitorSessionsPerHour }, address) {
-      const name = `visitor-sessions:${id}:${networkOf(address ?? '')}`;
+      const name = `visitor-sessions:${id}:${networkOf(address)}`;
       const limit = { ...UNLIMITED, perHour: visitorSessionsPerHour };
       const { taken, now: at } = await counter.take(name, 1, limit);
       if (!taken) throw tooMany('new conversations', at, HOUR_S);
@@ -88,7 +88,7 @@ export function createVisits({
     },
 
     async takeMessage({ id, visitorMessagesPerMinute }, address) {
-      const name = `visitor-messages:${id}:${networkOf(address ?? '')}`;
+      const name = `visitor-messages:${id}:${networkOf(address)}`;
       const limit = { ...UNLIMITED, perMinute: visitorMessagesPerMinute };
       const { taken, now: at } = await counter.take(name, 1, limit);
       if (!taken) throw tooMany('messages', at, MINUTE_S);

@@ -6,7 +6,7 @@ import type { Visits } from '../../channels/web/visits.ts';
 import { GatewayError, invalidInput, problemsOf, toGatewayError } from '../../errors.ts';
 import { expected } from '../../input.ts';
 import { type Limiter, quotaHeaders } from '../rate-limit.ts';
-import { type MayVisit, visitRefused } from './origin.ts';
+import { mayVisit, visitRefused } from './origin.ts';
 
 const visit = z.strictObject(
   {
@@ -21,7 +21,6 @@ const visit = z.strictObject(
 export type VisitOptions = {
   findVisited(botId: string): Promise<Visited | undefined>;
   visits: Visits;
-  mayVisit: MayVisit;
   limiter: Limiter;
 };
 
@@ -31,7 +30,7 @@ export type VisitOptions = {
  */
 export async function serveVisits(
   app: FastifyInstance,
-  { findVisited, visits, mayVisit, limiter }: VisitOptions,
+  { findVisited, visits, limiter }: VisitOptions,
 ) {
   app.post<{ Params: { bot: string } }>('/chat/:bot/session', async (request, reply) => {
     const count = async (counted: Parameters<Limiter['take']>[0]) => {
