@@ -5,6 +5,7 @@ import { EXIT, Interrupted, Refusal, systemCode } from './errors.ts';
 import { commandHelp, overview } from './line/help.ts';
 import { parseLine } from './line/parse.ts';
 import { createTerminal, type Terminal } from './terminal/terminal.ts';
+import { visibleJson } from './terminal/visible.ts';
 
 /**
  * Runs one command line.
@@ -47,8 +48,8 @@ async function run(
     json,
     debug: input.flag('debug'),
     profileName: input.text('profile') ?? base.environment.profile,
-    print: (value, text) => terminal.write(`${json ? JSON.stringify(value, null, 2) : text()}\n`),
-    emit: (value, text) => terminal.write(json ? `${JSON.stringify(value)}\n` : text()),
+    print: (value, text) => terminal.write(`${json ? visibleJson(value, 2) : text()}\n`),
+    emit: (value, text) => terminal.write(json ? `${visibleJson(value)}\n` : text()),
   });
 }
 

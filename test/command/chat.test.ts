@@ -132,14 +132,14 @@ describe('a conversation in a terminal', () => {
     expect(await chat.code()).toBe(130);
   });
 
-  test('shows no control characters of a reply', async () => {
+  test('shows the control characters of a reply as text', async () => {
     app.upstream.script(({ say, end }) => {
       say('\x1b[2J\x1b]0;title\x07plain\x9b31m text');
       end();
     });
     const chat = user.terminal(['chat', bot, '-m', 'Hi']);
     expect(await chat.code()).toBe(0);
-    expect(chat.raw()).toBe('[2J]0;titleplain31m text\r\n');
+    expect(chat.raw()).toBe('^[[2J^[]0;title^Gplain<U+009B>31m text\r\n');
   });
 });
 

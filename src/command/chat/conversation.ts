@@ -5,7 +5,6 @@ import type { BotEnvironment } from '../deployments/environments.ts';
 import { Interrupted } from '../errors.ts';
 import { describeError } from '../failure.ts';
 import type { Connection } from '../server/connection.ts';
-import { printable } from '../terminal/text-table.ts';
 
 const PROMPT = '> ';
 
@@ -96,7 +95,7 @@ async function show(
   const stop = () => void stream.abort();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    for await (const delta of stream) await terminal.write(printable(delta));
+    for await (const delta of stream) await terminal.write(delta);
     await terminal.write('\n');
   } finally {
     signal.removeEventListener('abort', stop);

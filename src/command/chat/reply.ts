@@ -1,7 +1,6 @@
 import type { ReplyStream } from '../../client/index.ts';
 import type { Context } from '../context.ts';
 import { Interrupted } from '../errors.ts';
-import { printable } from '../terminal/text-table.ts';
 
 /**
  * Prints a reply while it arrives. With `--json`, each piece is a line, and the last line has the whole reply. Ctrl-C
@@ -14,10 +13,8 @@ export async function printReply<Reply extends object>(
   let end = '';
   try {
     for await (const delta of stream) {
-      // A reply must not move the cursor of a terminal or change its colours.
-      const text = terminal.isStdoutTerminal ? printable(delta) : delta;
-      await emit({ type: 'delta', delta }, () => text);
-      end = text.slice(-1) || end;
+      await emit({ type: 'delta', delta }, () => delta);
+      end = delta.slice(-1) || end;
     }
   } catch (error) {
     if (!json && end !== '' && end !== '\n') await terminal.write('\n');

@@ -1,6 +1,7 @@
 import { createSource } from '../../language/source.ts';
 import type { Style } from '../terminal/style.ts';
-import { cut, printable, widthOf } from '../terminal/text-table.ts';
+import { cut, oneLine, widthOf } from '../terminal/text-table.ts';
+import { visible } from '../terminal/visible.ts';
 
 /** A problem of a source, from the language or from the server. */
 export type Problem = {
@@ -32,7 +33,7 @@ function codeFrame(name: string, lines: readonly string[], problem: Problem, sty
   const isError = severity === 'ERROR';
   const paint = isError ? style.red : style.yellow;
   const place = style.bold(`${name}:${line}:${column}`);
-  const title = `${place} ${paint(isError ? 'error' : 'warning')} ${printable(message)} ${style.dim(`[${code}]`)}`;
+  const title = `${place} ${paint(isError ? 'error' : 'warning')} ${oneLine(message)} ${style.dim(`[${code}]`)}`;
   const source = lines[line - 1];
   if (source === undefined) return title;
   const gutter = `${line}`.padStart(5);
@@ -40,7 +41,10 @@ function codeFrame(name: string, lines: readonly string[], problem: Problem, sty
   const { endLine, endColumn = column + 1 } = problem;
   // The end is exclusive. A problem of several lines is marked at its beginning.
   const end = endLine === line ? endColumn : column + 1;
-  const length = Math.max(1, widthOf(shown(source.slice(column - 1, end - 1))));
+  const length = Math.max(
+    1,
+    widthOf(shown(source.slice(column - 1, end - 1), source.slice(0, column - 1))),
+  );
   const offset = widthOf(before);
   if (offset >= MAX_LINE) return title;
   const carets = '^'.repeat(Math.min(length, MAX_LINE - offset));
@@ -51,4 +55,4 @@ function codeFrame(name: string, lines: readonly string[], problem: Problem, sty
   ].join('\n');
 }
 
-const shown = (text: string) => printable(text).replaceAll('\t', TAB);
+const shown = (text: string, before?: string) => visible(text, before).replaceAll('\t', TAB);

@@ -37,7 +37,7 @@ async function formatFile(
     terminal.note(codeFrames(source, errors, terminal.errorStyle));
     throw new Refusal(`${source.name} is not formatted, because its syntax has mistakes.`);
   }
-  if (path === STDIN && !onlyCheck && !json) await terminal.write(text);
+  if (path === STDIN && !onlyCheck && !json) await terminal.writeExactly(text);
   const changed = text !== source.text;
   if (changed && !onlyCheck && path !== STDIN) await store(path, text);
   return { file: source.name, changed };

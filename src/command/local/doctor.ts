@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
-import { printable } from '../terminal/text-table.ts';
+import { oneLine } from '../terminal/text-table.ts';
 import { findInstallation, type Installation } from './installation.ts';
 
 /** The result of one check, as `src/doctor.ts` prints it. */
@@ -26,9 +26,9 @@ export async function doctor(context: Context): Promise<void> {
   await print(checks, () =>
     checks
       .map(({ name, status, message, advice }) => {
-        const line = `${marks[status]} ${name.padEnd(width)}  ${printable(message)}`;
+        const line = `${marks[status]} ${name.padEnd(width)}  ${oneLine(message)}`;
         return advice
-          ? `${line}\n  ${' '.repeat(width)}  ${style.bold('→')} ${printable(advice)}`
+          ? `${line}\n  ${' '.repeat(width)}  ${style.bold('→')} ${oneLine(advice)}`
           : line;
       })
       .join('\n'),

@@ -42,7 +42,7 @@ function cellsOf(run: ListedRun): string[] {
     localTime(run.createdAt),
     duration(run.latencyMs),
     `${run.tokensUsed}`,
-    cut(run.sessionId ?? '-', MAX_USER),
+    cut(oneLine(run.sessionId ?? '-'), MAX_USER),
     cut(oneLine(run.input), MAX_INPUT),
   ];
 }

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { connect } from '../server/connection.ts';
 import { facts } from '../terminal/facts.ts';
-import { printable } from '../terminal/text-table.ts';
 import { duration, localTime } from '../terminal/units.ts';
 import { paintStatus } from './run-table.ts';
 
@@ -15,7 +14,7 @@ export async function showRun(runId: string, context: Context): Promise<void> {
     const rows: [string, string][] = [
       ['Run', run.runId],
       ['Bot', `${run.botId} (${run.environment})`],
-      ['Status', run.status],
+      ['Status', paintStatus(run.status, style)],
       ['Kind', `${run.kind}, by ${run.channel}`],
       ['User', run.sessionId ?? '-'],
       ['Model', run.model ?? '-'],
@@ -29,10 +28,10 @@ export async function showRun(runId: string, context: Context): Promise<void> {
       ? [`${style.red('Error')}  ${run.error.message} [${run.error.code}]`]
       : [];
     return [
-      facts(rows, style).replace(run.status, paintStatus(run.status, style)),
+      facts(rows, style),
       ...error,
-      `${style.bold('Input')}\n${printable(run.input)}`,
-      ...(run.response === null ? [] : [`${style.bold('Response')}\n${printable(run.response)}`]),
+      `${style.bold('Input')}\n${run.input}`,
+      ...(run.response === null ? [] : [`${style.bold('Response')}\n${run.response}`]),
     ].join('\n\n');
   });
 }

@@ -1,7 +1,8 @@
 import { Interrupted } from '../errors.ts';
 import type { Terminal } from './terminal.ts';
+import { oneLine } from './text-table.ts';
 
-/** Questions on stderr. Each one requires `terminal.canAsk`, and throws `Interrupted` if the user cancels. */
+/** Questions on stderr, in their visible form. Each one requires `terminal.canAsk`, and throws `Interrupted` if the user cancels. */
 export type Prompts = {
   confirm(message: string): Promise<boolean>;
   /** Reads a secret without showing it. */
@@ -23,11 +24,22 @@ export async function openPrompts({ stdin, stderr }: Terminal): Promise<Prompts>
     return value;
   }
   return {
-    confirm: (message) => answer(clack.confirm({ message, initialValue: false, ...streams })),
-    secret: async (message) =>
-      (await answer(clack.password({ message, mask: ' ', clearOnError: true, ...streams }))) ?? '',
-    line: async (message) => (await answer(clack.text({ message, ...streams }))) ?? '',
-    select: (message, options) =>
-      answer(clack.select({ message, options: [...options], ...streams })),
+    confirm: (question) =>
+      answer(clack.confirm({ message: oneLine(question), initialValue: false, ...streams })),
+    secret: async (question) => {
+      const message = oneLine(question);
+      const options = { message, mask: ' ', clearOnError: true, ...streams };
+      return (await answer(clack.password(options))) ?? '';
+    },
+    line: async (question) =>
+      (await answer(clack.text({ message: oneLine(question), ...streams }))) ?? '',
+    select: (question, choices) => {
+      const options = choices.map(({ value, label, hint = '' }) => ({
+        value,
+        label: oneLine(label),
+        hint: oneLine(hint),
+      }));
+      return answer(clack.select({ message: oneLine(question), options, ...streams }));
+    },
   };
 }

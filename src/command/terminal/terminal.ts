@@ -1,13 +1,14 @@
-import { createStyle, type Style } from './style.ts';
+import { createFilter, createStyle, type Style } from './style.ts';
 
-/** The streams of the process. Only results go to stdout; progress, prompts and errors go to stderr. */
+/**
+ * The streams of the process. Only results go to stdout; progress, prompts and errors go to stderr. One filter for each
+ * stream makes hidden characters of all texts visible, except in the styles below.
+ */
 export type Terminal = {
   stdin: NodeJS.ReadStream;
   stderr: NodeJS.WriteStream;
   /** Whether a person can answer a prompt: stdin and stderr are terminals. */
   canAsk: boolean;
-  /** Whether stdout is a terminal. */
-  isStdoutTerminal: boolean;
   /** Colours for stdout, and for stderr. */
   style: Style;
   errorStyle: Style;
@@ -15,6 +16,8 @@ export type Terminal = {
   width: number | undefined;
   /** Writes a part of a result. Resolves when the stream can take more. */
   write(text: string): Promise<void>;
+  /** Writes a text for another program, byte for byte; in a terminal, as `write` does. */
+  writeExactly(text: string): Promise<void>;
   /** Writes a line of progress or a warning to stderr. */
   note(line: string): void;
   /** Writes a line to stderr if stderr is a terminal. */
@@ -27,20 +30,22 @@ export function createTerminal(
   { stdin, stdout, stderr }: Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>,
   { noColor }: { noColor: boolean },
 ): Terminal {
-  const write = (text: string) =>
+  const [forStdout, forStderr] = [createFilter(), createFilter()];
+  const send = (text: string) =>
     new Promise<void>((resolve, reject) => {
       stdout.write(text, (error) => (error ? reject(error) : resolve()));
     });
-  const note = (line: string) => void stderr.write(`${line}\n`);
+  const write = (text: string) => send(forStdout(text));
+  const note = (line: string) => void stderr.write(forStderr(`${line}\n`));
   return {
     stdin,
     stderr,
     canAsk: !!stdin.isTTY && !!stderr.isTTY,
-    isStdoutTerminal: !!stdout.isTTY,
     style: createStyle(!!stdout.isTTY && !noColor),
     errorStyle: createStyle(!!stderr.isTTY && !noColor),
     width: stdout.isTTY ? stdout.columns : undefined,
     write,
+    writeExactly: stdout.isTTY ? write : send,
     note,
     progress: (line) => {
       if (stderr.isTTY) note(line);

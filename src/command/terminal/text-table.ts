@@ -1,6 +1,6 @@
-import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'fast-string-width';
 import type { Style } from './style.ts';
+import { visible } from './visible.ts';
 
 /** A column of a table. */
 export type Column = {
@@ -48,23 +48,15 @@ const GAP = '  ';
 /** Columns that the last column keeps in a narrow terminal. */
 const MIN_LAST = 10;
 
-/** Terminal columns of a text, without its colours. */
+/** Terminal columns of a visible text without styles. */
 export function widthOf(text: string): number {
-  return stringWidth(stripVTControlCharacters(text));
+  return stringWidth(text);
 }
 
-/** Removes line breaks and control characters, so that texts of users cannot move the cursor. */
+/** The visible form of a text, on one line. */
 export function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll(CONTROL, '').trim();
+  return visible(text.replaceAll(/\s+/g, ' ').trim());
 }
-
-/** Removes control characters but tabs and line breaks. */
-export function printable(text: string): string {
-  return text.replaceAll(/\r\n?/g, '\n').replaceAll(CONTROL_IN_TEXT, '');
-}
-
-const CONTROL = /\p{Cc}/gu;
-const CONTROL_IN_TEXT = /(?![\t\n])\p{Cc}/gu;
 
 /** Cuts a text to a number of terminal columns, with an ellipsis. */
 export function cut(text: string, width: number): string {

@@ -1,7 +1,8 @@
-/** A time in the user's time zone, to the minute; empty without a time. */
+/** A time in the user's time zone, to the minute; empty without a time, and a text that is no time as it is. */
 export function localTime(time: string | null | undefined): string {
   if (!time) return '';
   const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return time;
   const two = (number: number) => `${number}`.padStart(2, '0');
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
