@@ -76,7 +76,7 @@ export function createActiveDeployments({
     envVars,
     bot,
   }: StoredDeployment): RunningDeployment => {
-    const { definition, diagnostics } = readDefinition(source);
+    const { definition, diagnostics } = readDefinition(source, { isDeployed: true });
     if (definition === null) {
       const problem = diagnostics.find(({ severity }) => severity === 'ERROR');
       const where = problem ? `${problem.line}:${problem.column} [${problem.code}]` : 'its source';

@@ -34,7 +34,8 @@ export function createDeploymentsDomain({
   allowedHosts,
 }: Parts) {
   const deploymentChanges = createDeploymentChanges({ pubsub });
-  const read = (source: string) => readSource(source, { allowedHosts });
+  const read: typeof readSource = (source, options) =>
+    readSource(source, { allowedHosts, ...options });
   const deployments = createDeployments({ prisma, cipher, probeTools, connections, read });
   return {
     deployments: announceDeploys(deployments, versions, deploymentChanges, connections),

@@ -9,7 +9,7 @@ import {
 } from '../idempotency/deployments.ts';
 import { fingerprintOf, type Repeatable } from '../idempotency/key.ts';
 import { makeId } from '../ids.ts';
-import { type DefinitionReport, type ParsedSource, readSource } from '../language/read.ts';
+import { type DefinitionReport, readSource } from '../language/read.ts';
 import { retry, withinRequest } from '../storage/retry.ts';
 import { type ChannelConnections, NO_CONNECTIONS } from './channels.ts';
 import { type DeployCheck, deployCheck } from './deploy-check.ts';
@@ -86,7 +86,7 @@ export function createDeployments({
   cipher: EnvironmentCipher;
   probeTools?: ProbeTools;
   connections?: ChannelConnections;
-  read?: (source: string) => ParsedSource;
+  read?: typeof readSource;
 }): Deployments {
   const install = createInstall({ cipher, connections });
   const { plan, variablesOf, variablesIn } = createPlan({ cipher });
@@ -154,9 +154,9 @@ export function createDeployments({
   const probe = async (
     source: string,
     variables: () => Promise<EnvironmentVariables>,
-    mayAsk = true,
+    { mayAsk = true, isDeployed = true } = {},
   ) => {
-    const parsed = read(source);
+    const parsed = read(source, { isDeployed });
     const { definition } = parsed;
     const groups = definition?.tools.filter((group) => group.type === 'mcp') ?? [];
     const asksServices = definition?.channels.some(({ type }) => type !== 'web');
@@ -191,7 +191,8 @@ export function createDeployments({
           const earlier = await plan(prisma, request);
           // A refused deploy must not probe: the probe would send the variables.
           const mayAsk = earlier.refusals.length === 0;
-          const probed = await probe(source, async () => earlier.variables, mayAsk);
+          const options = { mayAsk, isDeployed: false };
+          const probed = await probe(source, async () => earlier.variables, options);
           return { earlier, probed };
         },
         async (tx, { earlier, probed }, id) => {

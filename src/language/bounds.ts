@@ -17,7 +17,7 @@ export const BOUNDS = {
   choices: 100,
   /** Headers of one request or server. */
   headers: 32,
-  suggestions: 20,
+  suggestions: 8,
   variables: 200,
   /** Templates in one text. */
   references: 1_000,
@@ -28,6 +28,10 @@ export const BOUNDS = {
   longNameLength: 128,
   /** Characters of a template's path. */
   pathLength: 256,
+  /** Characters of the texts on the chat page, which is public: the agent's name, the welcome, and a suggestion. */
+  agentNameLength: 200,
+  welcomeLength: 2_000,
+  suggestionLength: 200,
   /** Characters of a URL, both as written in the source and as rendered. */
   urlLength: 16_384,
 } as const;

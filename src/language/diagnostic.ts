@@ -12,6 +12,7 @@ export const SEVERITIES = {
   'too-many-problems': 'ERROR',
   'too-many': 'ERROR',
   'too-many-references': 'ERROR',
+  'too-long': 'ERROR',
 
   syntax: 'ERROR',
   'unterminated-string': 'ERROR',

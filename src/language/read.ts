@@ -47,6 +47,11 @@ export type DefinitionReport = Omit<ParsedSource, 'diagnose'> & { diagnostics: D
 export type SourceOptions = {
   /** Private hosts that tools may call: `host:port`. Plain HTTP to a loopback address among them is no warning. */
   allowedHosts?: readonly string[] | undefined;
+  /**
+   * Whether the source was deployed before, perhaps in a version without these bounds: texts and suggestions of the chat
+   * page that exceed them are cut. Otherwise, they are errors.
+   */
+  isDeployed?: boolean;
 };
 
 export type ReadOptions = SourceOptions & { envNames?: readonly string[] | undefined };
@@ -64,7 +69,10 @@ export function readDefinition(
  * Parses and checks a source of agentlang 5. It accepts any text and never throws. The time is bounded by the length of
  * the text. A source over 256 KiB is reported but not parsed.
  */
-export function readSource(input: string, { allowedHosts = [] }: SourceOptions = {}): ParsedSource {
+export function readSource(
+  input: string,
+  { allowedHosts = [], isDeployed = false }: SourceOptions = {},
+): ParsedSource {
   const isReadable = !isTooLarge(input);
   const source = createSource(isReadable ? input : '');
   const { report, list, hasErrors } = createDiagnostics(source);
@@ -80,6 +88,7 @@ export function readSource(input: string, { allowedHosts = [] }: SourceOptions =
       report,
       mayHide: parsed.document.mayHide,
       allowedHosts: new Set(allowedHosts.map((host) => host.toLowerCase())),
+      isDeployed,
       useEnv: env.use,
     });
   env.checkCount();

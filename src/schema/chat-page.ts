@@ -5,14 +5,15 @@ import { builder } from './builder.ts';
 const ChatPageObject = builder.objectRef<ChatPage>('ChatPage').implement({
   description: 'The beginning of a conversation on the chat page of a bot, from its `channel web`.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name of the agent.' }),
+    name: t.exposeString('name', { description: 'Name of the agent, at most 200 characters.' }),
     welcome: t.string({
       nullable: true,
-      description: 'Text before the first message. Null if the definition has none.',
+      description:
+        'Text before the first message, at most 2,000 characters. Null if the definition has none.',
       resolve: ({ welcome }) => welcome,
     }),
     suggestions: t.exposeStringList('suggestions', {
-      description: 'Texts that are offered as the first message.',
+      description: 'Texts that are offered as the first message, at most 8 of 200 characters.',
     }),
   }),
 });

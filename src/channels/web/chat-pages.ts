@@ -3,11 +3,13 @@ import type { PrismaClient } from '../../generated/prisma/client.ts';
 
 /** The beginning of a conversation on a bot's chat page. */
 export type ChatPage = {
-  /** Name of the agent. */
+  /** The active deployment. The page is the same while it is. */
+  deploymentId: string;
+  /** Name of the agent, at most 200 characters. */
   name: string;
-  /** Shown before the first message. */
+  /** Shown before the first message, at most 2,000 characters. */
   welcome: string | undefined;
-  /** Offered as first messages. */
+  /** Offered as first messages, at most 8 of 200 characters. */
   suggestions: string[];
 };
 
@@ -44,7 +46,7 @@ export function createChatPages({
           const channel = definition?.channels.find(({ type }) => type === 'web');
           if (!definition || !channel) return [];
           const { welcome, suggestions } = channel;
-          return [[botId, { name: definition.name, welcome, suggestions }]];
+          return [[botId, { deploymentId, name: definition.name, welcome, suggestions }]];
         }),
       );
     },

@@ -17,12 +17,14 @@ import { checkTools } from './tools.ts';
 import { addressOf } from './urls.ts';
 import {
   type Check,
+  checkShortText,
   checkText,
   DURATION,
   envOf,
   namesOf,
   numberOf,
   type Range,
+  stringsOf,
   textOf,
 } from './values.ts';
 
@@ -42,7 +44,7 @@ export function checkAgent(agent: Member, check: Check): Definition {
   const facts = declaredIn(agent.block, 'memory', check);
   checkPresence(agent, check);
   return {
-    name: textOf(agent, check) ?? '',
+    name: checkName(agent, check),
     description: settings.read('description', (member) => textOf(member, check)),
     model: settings.read('model', (member) => checkModel(member, check)) ?? DEFAULT_MODEL,
     prompt: settings.read('prompt', (member) => checkPrompt(member, facts, check)) ?? NO_TEMPLATE,
@@ -53,6 +55,12 @@ export function checkAgent(agent: Member, check: Check): Definition {
     tools: checkTools(settings.all('tools'), facts, check),
     limits: settings.read('limits', (member) => checkLimits(member, check)) ?? DEFAULT_LIMITS,
   };
+}
+
+function checkName(agent: Member, check: Check): string {
+  const [token] = stringsOf(agent);
+  const bound = { max: BOUNDS.agentNameLength, what: "agent's name" };
+  return token ? checkShortText(token, bound, check) : '';
 }
 
 const DEFAULT_MODEL: ModelSettings = { timeout: DEFAULTS.modelTimeout };

@@ -4,7 +4,7 @@ import { hint, suggest } from '../suggest.ts';
 import type { Member } from '../syntax.ts';
 import { quote } from '../token.ts';
 import { checkCount, checkNames, lacks, type Settings, settingsOf } from './names.ts';
-import { type Check, checkText, envOf, namesOf, stringsOf, textOf } from './values.ts';
+import { type Check, checkShortText, envOf, namesOf, stringsOf } from './values.ts';
 
 /** The valid channels of an agent. */
 export function checkChannels(members: readonly Member[], check: Check): Channel[] {
@@ -33,15 +33,22 @@ function checkChannel(member: Member, check: Check): Channel | undefined {
 
 function checkGreeting(settings: Settings, check: Check): Greeting {
   return {
-    welcome: settings.read('welcome', (member) => textOf(member, check)),
+    welcome: settings.read('welcome', (member) => checkWelcome(member, check)),
     suggestions: settings.read('suggestions', (member) => checkSuggestions(member, check)) ?? [],
   };
 }
 
+function checkWelcome(member: Member, check: Check): string | undefined {
+  const [token] = stringsOf(member);
+  return token && checkShortText(token, { max: BOUNDS.welcomeLength, what: 'welcome' }, check);
+}
+
 function checkSuggestions(member: Member, check: Check): string[] {
   const tokens = stringsOf(member);
-  checkCount(tokens, { count: BOUNDS.suggestions, what: 'suggestions' }, check);
-  return tokens.map((token) => checkText(token, check));
+  const bound = { max: BOUNDS.suggestionLength, what: 'suggestion' };
+  if (!check.isDeployed)
+    checkCount(tokens, { count: BOUNDS.suggestions, what: 'suggestions' }, check);
+  return tokens.slice(0, BOUNDS.suggestions).map((token) => checkShortText(token, bound, check));
 }
 
 function checkTelegram({ block, token }: Member, settings: Settings, check: Check): Channel {

@@ -13,6 +13,8 @@ export type Check = {
   readonly mayHide: (word: string) => boolean;
   /** Private hosts that tools may call: `host:port`, in lower case. */
   readonly allowedHosts: ReadonlySet<string>;
+  /** Whether the source was deployed before, so that texts and lists of the chat page beyond their bounds are cut. */
+  readonly isDeployed: boolean;
   /** Records a use of an environment variable. */
   readonly useEnv: (name: string, range: SourceRange) => void;
 };
@@ -44,6 +46,22 @@ export function checkText(token: Token, { report }: Check): string {
   const text = nameOf(token);
   if (text.trim() === '') report('empty-text', token, 'expected some text, found an empty string');
   return text;
+}
+
+/** A text that people read, within its bound in characters. */
+export function checkShortText(
+  token: Token,
+  { max, what }: { max: number; what: string },
+  check: Check,
+): string {
+  const text = checkText(token, check);
+  if (text.length <= max) return text;
+  if (!check.isDeployed) {
+    const message = `the ${what} has ${text.length} characters, expected at most ${max}`;
+    check.report('too-long', token, message);
+  }
+  // Without the first half of a character that the cut divides.
+  return `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** The range of a number, as values and as text for messages. */

@@ -1,17 +1,21 @@
 import type { FastifyInstance } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { Visited } from '../../accounts/visitors.ts';
 import type { ChatPage, ChatPages } from '../../channels/web/chat-pages.ts';
 import { readConsoleFile } from '../console/files.ts';
 import { html } from '../html.ts';
 import { pageHeaders } from '../page-headers.ts';
 import type { Limiter } from '../rate-limit.ts';
-import { createSharedText } from '../shared-text.ts';
+import { createSharedText, type SharedText, sendText, shareText } from '../shared-text.ts';
 
 type Options = {
   findVisited(botId: string): Promise<Visited | undefined>;
   chatPages: Pick<ChatPages, 'find'>;
   limiter: Limiter;
 };
+
+/** The bytes of all cached pages. One page has less than 30 KiB. */
+const CACHE_BYTES = 16 * 1024 * 1024;
 
 /** The widget's address never changes, so browsers ask for a new version after five minutes. */
 const WIDGET_HEADERS = {
@@ -22,7 +26,7 @@ const WIDGET_HEADERS = {
 
 /**
  * Serves the chat pages of bots at `/chat/:bot`, and the widget at `/widget.js`. The page of a bot without the web channel
- * is that of no bot. Both count against the limit of files of an address.
+ * is that of no bot. A page is rendered once for a deployment and its `webOrigins`, and browsers revalidate it. Both count against the limit of files of an address.
  *
  * @throws StartupError if the console has not been built.
  */
@@ -32,6 +36,10 @@ export async function serveChatPages(
 ) {
   const template = readConsoleFile('hosted/chat.html');
   const missing = missingPage(template);
+  const pages = new LRUCache<string, SharedText>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ plain }, key) => plain.length + key.length,
+  });
   const widget = readConsoleFile('widget/widget.js');
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff');
@@ -43,7 +51,11 @@ export async function serveChatPages(
     const visited = await findVisited(botId);
     const page = visited && (await chatPages.find([botId])).get(botId);
     if (!page) return reply.code(404).headers(headersFor([])).send(missing);
-    return reply.headers(headersFor(visited.bot.webOrigins)).send(fill(template, botId, page));
+    const headers = headersFor(visited.bot.webOrigins);
+    const key = `${page.deploymentId} ${headers['content-security-policy']}`;
+    const rendered = pages.get(key) ?? shareText(fill(template, botId, page), headers);
+    pages.set(key, rendered);
+    return sendText(rendered, request, reply, { compressed: false });
   });
 
   app.get(

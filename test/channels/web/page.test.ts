@@ -1,5 +1,10 @@
+import fastify from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type Tenant, type TestApp } from '../../helpers/app.ts';
+import type { Visited } from '../../../src/accounts/visitors.ts';
+import { serveChatPages } from '../../../src/transport/chat/page.ts';
+import type { Limiter } from '../../../src/transport/rate-limit.ts';
+import { agent, startApp, type Tenant, type TestApp } from '../../helpers/app.ts';
+import { atTheEnd } from '../../helpers/at-the-end.ts';
 import { exchange, readAnswers, requestText } from '../../helpers/wire.ts';
 import { updateBot, WEB } from './visitors.ts';
 
@@ -74,6 +79,98 @@ describe('the chat page of a bot', () => {
     expect(pages[0]?.[3]).toContain('There is no chat page here');
     expect(pages[0]?.[3]).toMatch(/<link rel="stylesheet" .*\/assets\/chat\//);
     expect(pages[0]?.[3]).not.toContain('<script');
+  });
+
+  test('is revalidated by its entity tag, which changes with the deployment and the policy', async () => {
+    const shown = await tenant.bot(WEB);
+    const ask = (etag = '') =>
+      fetch(`${app.url}/chat/${shown}`, { headers: { 'if-none-match': etag } });
+    const tags = new Set<string>();
+    const expectNew = async (etag = '') => {
+      const answer = await ask(etag);
+      expect(answer.status).toBe(200);
+      const tag = answer.headers.get('etag') ?? '';
+      expect(tag).toMatch(/^W\/"[\da-f]{16}"$/);
+      expect(tags).not.toContain(tag);
+      tags.add(tag);
+      const again = await ask(tag);
+      expect([again.status, await again.text()]).toEqual([304, '']);
+      expect(policyOf(again)).toBe(policyOf(answer));
+      expect(again.headers.get('cache-control')).toBe('no-cache');
+      return tag;
+    };
+    const first = await expectNew();
+    await updateBot(tenant, shown, { webOrigins: ['https://a.example'] });
+    const second = await expectNew(first);
+    await tenant.graphql(
+      'mutation ($bot: ID!, $input: DeployInput!) { deploy(botId: $bot, input: $input) { id } }',
+      { bot: shown, input: { source: agent('channel web { welcome "New" }') } },
+    );
+    await expectNew(second);
+    // A page of another bot with the same texts differs in the bot's id.
+    const other = await fetch(`${app.url}/chat/${bot}`, { headers: { 'if-none-match': first } });
+    expect(other.status).toBe(200);
+  });
+
+  test('is rendered once for a deployment', async () => {
+    const http = fastify();
+    atTheEnd(() => http.close());
+    let rendered = 0;
+    const page = {
+      deploymentId: 'dep_1',
+      name: 'Desk',
+      suggestions: [],
+      get welcome() {
+        rendered += 1;
+        return 'Hi';
+      },
+    };
+    await http.register(serveChatPages, {
+      findVisited: async () => ({ bot: { webOrigins: [] } }) as unknown as Visited,
+      chatPages: { find: async ([id = '']) => new Map([[id, page]]) },
+      limiter: { admitFile: async () => {} } as unknown as Limiter,
+    });
+    for (let visits = 0; visits < 3; visits += 1)
+      expect((await http.inject('/chat/desk')).body).toContain('Hi');
+    expect(rendered).toBe(1);
+  });
+
+  test('cuts the texts of a definition that was deployed before they had bounds', async () => {
+    const long = await tenant.bot(WEB);
+    const { id } = await app.prisma.deployment.findFirstOrThrow({ where: { botId: long } });
+    const suggestions = Array.from({ length: 21 }, (_, index) => `"${index}${'&'.repeat(3_000)}"`);
+    const source = agent(
+      `channel web { welcome "${'&'.repeat(100_000)}" suggestions ${suggestions.join(', ')} }`,
+    ).replace(/agent "\w+"/, `agent "${'<'.repeat(50_000)}"`);
+    const asked = { bot: long, input: { source } };
+    const { data } = await tenant.graphql(
+      'mutation ($bot: ID!, $input: DeployInput!) { deploy(botId: $bot, input: $input) { status diagnostics { code } } }',
+      asked,
+    );
+    expect(data.deploy.status).toBe('FAILED');
+    expect(new Set(data.deploy.diagnostics.map(({ code }: { code: string }) => code))).toEqual(
+      new Set(['too-long', 'too-many']),
+    );
+    await app.prisma.deployment.update({ where: { id }, data: { source } });
+
+    const answer = await get(`/chat/${long}`);
+    expect(answer.status).toBe(200);
+    expect((await answer.arrayBuffer()).byteLength).toBeLessThan(30 * 1_024);
+    const read = await tenant.graphql(
+      'query ($id: ID!) { bot(id: $id) { chatPage { name welcome suggestions } } }',
+      { id: long },
+    );
+    const { name, welcome, suggestions: cut } = read.data.bot.chatPage;
+    expect(name).toBe(`${'<'.repeat(199)}…`);
+    expect(welcome).toBe(`${'&'.repeat(1_999)}…`);
+    expect(cut).toHaveLength(8);
+    expect(cut[7]).toBe(`7${'&'.repeat(198)}…`);
+    // It also goes on after a rollback to it.
+    const rolledBack = await tenant.graphql(
+      'mutation ($bot: ID!, $id: ID!) { rollback(botId: $bot, deploymentId: $id) { status } }',
+      { bot: long, id },
+    );
+    expect(rolledBack.data.rollback.status).toBe('DEPLOYED');
   });
 
   test('weighs less than 60 kB, compressed', async () => {

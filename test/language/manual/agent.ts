@@ -15,6 +15,11 @@ import type { Sentences } from './sentences.ts';
 const inLimits = (text: string) => agentWith(`  limits {\n${text}\n  }`);
 
 export const AGENT: Sentences = {
+  'The name of the agent has at most 200 characters.': () => {
+    const named = (name: string) => agentWith('').replace(/agent ".*?"/, `agent "${name}"`);
+    expect(define(named('n'.repeat(200))).name).toHaveLength(200);
+    expect(codesOf(named('n'.repeat(201)))).toEqual(['too-long']);
+  },
   '`description` says what the agent is for; without it there is a warning.': () => {
     expect(define(agentWith('')).description).toBe('d');
     expect(codesOf('agentlang 5 agent "A" { prompt "p" }')).toEqual(['missing-description']);

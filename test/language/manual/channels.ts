@@ -24,12 +24,40 @@ export const CHANNELS: Sentences = {
       { type: 'telegram', token: { env: 'T' }, welcome: 'Hi', suggestions: ['a'] },
     ]);
   },
-  'A channel has at most 20 suggestions.': () => {
+  'A welcome has at most 2000 characters, and a suggestion at most 200.': () => {
+    for (const channel of ['web', 'telegram']) {
+      const token = channel === 'telegram' ? 'token env.T ' : '';
+      const welcome = (length: number) =>
+        agentWith(`  channel ${channel} { ${token}welcome "${'w'.repeat(length)}" }`);
+      expect(codesOf(welcome(2_000))).toEqual([]);
+      expect(codesOf(welcome(2_001))).toEqual(['too-long']);
+      const suggestion = (length: number) =>
+        agentWith(`  channel ${channel} { ${token}suggestions "a", "${'s'.repeat(length)}" }`);
+      expect(codesOf(suggestion(200))).toEqual([]);
+      expect(codesOf(suggestion(201))).toEqual(['too-long']);
+    }
+  },
+  'A channel has at most 8 suggestions.': () => {
     const web = (count: number) =>
       agentWith(`  channel web { suggestions ${many(count, (index) => `"s${index}"`, ', ')} }`);
-    expect(codesOf(web(20))).toEqual([]);
-    expect(codesOf(web(21))).toEqual(['too-many']);
+    expect(codesOf(web(8))).toEqual([]);
+    expect(codesOf(web(9))).toEqual(['too-many']);
   },
+  'A definition that was deployed before these bounds existed goes on working, and what exceeds them is cut.':
+    () => {
+      const list = many(21, (index) => `"${index}${'😀'.repeat(150)}"`, ', ');
+      const members = `  channel web { welcome "${'w'.repeat(2_001)}" suggestions ${list} }`;
+      const source = agentWith(members).replace(/agent ".*?"/, `agent "${'n'.repeat(201)}"`);
+      expect(codesOf(source)).toEqual([...Array<string>(10).fill('too-long'), 'too-many']);
+      const { definition, diagnostics } = readDefinition(source, { isDeployed: true });
+      expect(diagnostics).toEqual([]);
+      expect(definition?.name).toBe(`${'n'.repeat(199)}…`);
+      const [channel] = definition?.channels ?? [];
+      expect(channel?.welcome).toBe(`${'w'.repeat(1_999)}…`);
+      expect(channel?.suggestions).toHaveLength(8);
+      // The cut keeps whole characters.
+      expect(channel?.suggestions[0]).toBe(`0${'😀'.repeat(99)}…`);
+    },
   '`channel telegram` needs a `token`, which is `env.NAME`.': () => {
     expect(codesOf(agentWith('  channel telegram'))).toEqual(['missing-token']);
     expect(codesOf(agentWith('  channel telegram {}'))).toEqual(['missing-token']);

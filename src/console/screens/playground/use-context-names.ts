@@ -15,7 +15,9 @@ export function useContextNames(deploymentId: string | undefined): string[] {
     if (source === undefined) return undefined;
     let isCurrent = true;
     void import('../../../language/read.ts').then(({ readSource }) => {
-      if (isCurrent) setNames([...namesIn(readSource(source).definition)].sort());
+      if (!isCurrent) return;
+      const { definition } = readSource(source, { isDeployed: true });
+      setNames([...namesIn(definition)].sort());
     });
     return () => {
       isCurrent = false;
