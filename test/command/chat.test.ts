@@ -171,7 +171,7 @@ describe('runs', () => {
     expect(run.stdout).toContain('Response\nHello there.\n');
     const trace = await user.parley(['trace', runId]);
     expect(trace.stdout).toMatch(/^run_\w+ {2}completed {2}/);
-    expect(trace.stdout).toMatch(/^ {2}send_to_model +\d.* ms +█+$/m);
+    expect(trace.stdout).toMatch(/^ {2}send_to_model +\d.* m?s +█+$/m);
     const cancelled = await user.parley(['cancel', runId]);
     expect(cancelled.stdout).toContain('ended before it could be cancelled');
     for (const name of ['run', 'trace', 'cancel'])
