@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ActiveDeployments, RunningDeployment } from '../deployments/active.ts';
+import type { Redactor } from '../deployments/redact.ts';
 import type { MessageRole, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { isJsonObject } from '../json.ts';
 import { type PromptRecord, readPromptRecord } from '../runs/prompt-record.ts';
@@ -25,21 +27,21 @@ export type SentPrompt = {
   complete: boolean;
 };
 
-/** Reads what runs sent to the model. */
+/** Reads what a run sent to the model. */
 export type SentPrompts = {
   /**
-   * Assembles the prompts of runs from their references, without the values of the deployments' variables. The number of
-   * statements does not depend on the number of runs.
+   * Assembles the prompt of a run from its references, without the values of the deployment's variables. Long texts are
+   * redacted in pieces, so that other requests run in between.
    *
-   * @returns a lookup by the run's id. It returns `null` if the run stored no prompt, or the prompt has been deleted.
+   * @returns `null` if the run stored no prompt, or the prompt has been deleted.
    */
-  read(runIds: string[]): Promise<(runId: string) => SentPrompt | null>;
+  read(runId: string): Promise<SentPrompt | null>;
 };
 
-/** Bytes of history that one read returns at most, shared equally by its runs: the last messages that fit. */
-const MAX_HISTORY_BYTES = 4 * 1024 * 1024;
-/** Bytes of history of one run. */
-const MAX_RUN_HISTORY_BYTES = 1024 * 1024;
+/** Bytes of history that one read returns at most: the last messages that fit. */
+const MAX_HISTORY_BYTES = 1024 * 1024;
+/** UTF-16 code units that are redacted without a turn of the event loop. */
+const PIECE = 16 * 1024;
 
 export function createSentPrompts({
   prisma,
@@ -48,43 +50,27 @@ export function createSentPrompts({
   prisma: PrismaClient;
   activeDeployments: Pick<ActiveDeployments, 'loadAll'>;
 }): SentPrompts {
-  /** The messages of history by the run's id. */
-  const historiesOf = async (runs: RecordedRun[]): Promise<Map<string, PromptPart[]>> => {
-    const requested = runs.flatMap(({ id, record }) =>
-      record.history ? [{ id, ...record.history }] : [],
-    );
-    const bytes = Math.min(MAX_RUN_HISTORY_BYTES, Math.floor(MAX_HISTORY_BYTES / runs.length));
-    const rows = await prisma.$queryRaw<{ id: string; role: MessageRole; text: string }[]>`
-      SELECT run.id, sent.role, sent.text
-      FROM json_to_recordset(${JSON.stringify(requested)}::json)
-        AS run (id text, session text, turn int, messages int)
-      CROSS JOIN LATERAL (
+  const readHistory = async ({ history }: PromptRecord): Promise<PromptPart[]> => {
+    if (!history) return [];
+    const rows = await prisma.$queryRaw<{ role: MessageRole; text: string }[]>`
+      SELECT role, text FROM (
         SELECT turn, position, role, text,
           sum(octet_length(text)) OVER (ORDER BY turn DESC, position DESC) AS bytes
         FROM (
           SELECT turn, position, role, text FROM messages
-          WHERE session_key = run.session AND messages.turn <= run.turn
-          ORDER BY turn DESC, position DESC LIMIT run.messages
+          WHERE session_key = ${history.session} AND turn <= ${history.turn}
+          ORDER BY turn DESC, position DESC LIMIT ${history.messages}
         ) AS latest
       ) AS sent
-      WHERE sent.bytes <= ${bytes} ORDER BY run.id, sent.turn, sent.position`;
-    const partOf = ({ role, text }: (typeof rows)[number]): PromptPart => ({
-      step: 'load_history',
-      role,
-      text,
-      isSource: false,
-    });
-    return new Map(
-      [...Map.groupBy(rows, ({ id }) => id)].map(([id, own]) => [id, own.map(partOf)]),
-    );
+      WHERE bytes <= ${MAX_HISTORY_BYTES} ORDER BY turn, position`;
+    return rows.map(({ role, text }) => ({ step: 'load_history', role, text, isSource: false }));
   };
 
   return {
-    async read(runIds) {
-      const stored = await prisma.run.findMany({
-        where: { id: { in: runIds }, prompt: { isNot: null } },
+    async read(runId) {
+      const run = await prisma.run.findFirst({
+        where: { id: runId, prompt: { isNot: null } },
         select: {
-          id: true,
           input: true,
           context: true,
           sessionId: true,
@@ -92,32 +78,30 @@ export function createSentPrompts({
           prompt: { select: { prompt: true } },
         },
       });
-      if (stored.length === 0) return () => null;
-      const runs = stored.flatMap(({ prompt, ...run }) =>
-        prompt ? [{ ...run, record: readPromptRecord(prompt.prompt) }] : [],
-      );
-      const deploymentIds = new Set(runs.flatMap(({ deploymentId }) => deploymentId ?? []));
-      const deployments = await activeDeployments.loadAll([...deploymentIds]);
-      const histories = await historiesOf(runs);
-      const prompts = new Map(
-        runs.map((run) => {
-          const deployment = deployments.get(run.deploymentId ?? '');
-          return [run.id, promptOf(run, deployment, histories.get(run.id) ?? [])];
-        }),
-      );
-      return (runId) => prompts.get(runId) ?? null;
+      if (!run?.prompt) return null;
+      const record = readPromptRecord(run.prompt.prompt);
+      const id = run.deploymentId ?? '';
+      const deployment = (await activeDeployments.loadAll(id ? [id] : [])).get(id);
+      const history = await readHistory(record);
+      const parts = partsOf(record, run, deployment, history);
+      const isWhole = history.length === (record.history?.messages ?? 0);
+      const hasSource = deployment !== undefined || record.draft !== undefined;
+      return {
+        parts: deployment ? await redacted(parts, deployment.redactor) : parts,
+        complete: isWhole && hasSource && !record.hasMoreFacts,
+      };
     },
   };
 }
 
-function promptOf(
-  run: RecordedRun,
+function partsOf(
+  record: PromptRecord,
+  run: StoredRun,
   deployment: RunningDeployment | undefined,
   history: PromptPart[],
-): SentPrompt {
-  const { record } = run;
+): PromptPart[] {
   const texts = textsOf(record, run, deployment);
-  const parts: PromptPart[] = [
+  return [
     ...system('send_to_model', texts.prompt, true),
     ...system('send_to_model', texts.output),
     ...system('inject_memory', texts.memory),
@@ -125,20 +109,34 @@ function promptOf(
     ...history,
     { step: 'send_to_model', role: 'USER', text: run.input, isSource: false },
   ];
-  const redacted = deployment
-    ? parts.map((part) => ({ ...part, text: deployment.redactor.redact(part.text) }))
-    : parts;
-  const isWhole = history.length === (record.history?.messages ?? 0);
-  const hasSource = deployment !== undefined || record.draft !== undefined;
-  return { parts: redacted, complete: isWhole && hasSource && !record.hasMoreFacts };
+}
+
+/** Redacts parts with a turn of the event loop after each `PIECE`. */
+async function redacted(parts: PromptPart[], redactor: Redactor): Promise<PromptPart[]> {
+  const shown: PromptPart[] = [];
+  const stream = redactor.stream();
+  let left = PIECE;
+  for (const part of parts) {
+    let text = '';
+    for (let start = 0; start < part.text.length; ) {
+      const piece = part.text.slice(start, start + left);
+      text += stream.push(piece);
+      start += piece.length;
+      left -= piece.length;
+      if (left > 0) continue;
+      await setImmediate();
+      left = PIECE;
+    }
+    shown.push({ ...part, text: text + stream.end() });
+  }
+  return shown;
 }
 
 function system(step: PromptStep, text: string, isSource = false): PromptPart[] {
   return text === '' ? [] : [{ step, role: 'SYSTEM', text, isSource }];
 }
 
-type StoredRun = { context: Prisma.JsonValue; sessionId: string | null };
-type RecordedRun = StoredRun & { id: string; input: string; record: PromptRecord };
+type StoredRun = { context: Prisma.JsonValue; sessionId: string | null; input: string };
 
 function textsOf(
   { now, facts = {}, outputSchema, draft = '' }: PromptRecord,

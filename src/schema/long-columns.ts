@@ -142,7 +142,7 @@ export async function readWithin<Found extends Row>(
  * @param path the field names that lead there, such as `edges` and `node`.
  * @returns the count of each field by name.
  */
-function countFields(
+export function countFields(
   { fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>,
   path: readonly string[],
   names: readonly string[],

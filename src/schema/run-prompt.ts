@@ -1,7 +1,10 @@
 import type { PromptPart, SentPrompt } from '../agent/sent-prompt.ts';
+import { GatewayError } from '../errors.ts';
 import { HIGHEST_PRICE } from './admission/points.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
+import { countFields } from './long-columns.ts';
+import { budgetOf } from './read-budget.ts';
 
 const PromptStepEnum = builder.enumType('PromptStep', {
   description:
@@ -59,17 +62,36 @@ const RunPrompt = builder.objectRef<SentPrompt>('RunPrompt').implement({
   }),
 });
 
-/** One read loads the prompts of all runs of a list. */
-const loadPrompts = batchLoader((runIds, _question: object, { sentPrompts, longRead }) =>
-  longRead(() => sentPrompts.read(runIds)),
+/** Loads the prompt of the only run at a path of the response. */
+const loadPrompt = batchLoader(
+  async (runIds, _question: null, { sentPrompts, longRead }, { info, timesOf }) => {
+    const [runId = '', ...others] = runIds;
+    if (others.length > 0) throw manyRuns(runIds.length);
+    const texts = countFields(info, ['parts'], ['text']).get('text') ?? 0;
+    const budget = budgetOf(info);
+    const prompt = await budget.inTurn(async () => {
+      const read = await longRead(() => sentPrompts.read(runId));
+      const bytes = read?.parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) ?? 0;
+      budget.spend(bytes * texts * timesOf(runId), 1);
+      return read;
+    });
+    return () => prompt;
+  },
 );
+
+function manyRuns(count: number): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `The operation requests the prompts of ${count} runs. \`Run.prompt\` is available for one run at a time: request it by \`run(id:)\`, or on a page with one run.`,
+  );
+}
 
 builder.prismaObjectField('Run', 'prompt', (t) =>
   t.field({
     type: RunPrompt,
     nullable: true,
-    description: `The first request of the run to the model, without values of variables. Null if the prompt was not stored or has been deleted. ${HIGHEST_PRICE} Requires the scope RUNS, also in the response of the operation that started the run.`,
+    description: `The first request of the run to the model, without values of variables. Null if the prompt was not stored or has been deleted. Available for one run at a time: by \`run(id:)\`, or on a page with one run. ${HIGHEST_PRICE} Requires the scope RUNS, also in the response of the operation that started the run.`,
     authScopes: { scope: 'RUNS' },
-    resolve: ({ id }, _args, context, info) => loadPrompts(id, {}, context, info),
+    resolve: ({ id }, _args, context, info) => loadPrompt(id, null, context, info),
   }),
 );

@@ -1,6 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createSentPrompts } from '../../src/agent/sent-prompt.ts';
+import { createActiveDeployments } from '../../src/deployments/active.ts';
+import type { Redactor } from '../../src/deployments/redact.ts';
 import { makeId } from '../../src/ids.ts';
-import { agent, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { followTurns } from '../helpers/turns.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -147,5 +151,76 @@ describe('the prompt of a run', () => {
     const response = await other.chat(bot, { message: 'Hi' });
     const { run_id: run } = (await response.json()) as { run_id: string };
     expect((await other.graphql(READ, { run })).data.run.prompt).toBeNull();
+  });
+
+  test('is available for one run of a page, and the error for more names the way', async () => {
+    const bot = await tenant.bot();
+    const runs = [await chat(bot, { message: 'One' }), await chat(bot, { message: 'Two' })];
+    const page = (first: number) =>
+      tenant.graphql(
+        `{ runs(botId: "${bot}", first: ${first}) { edges { node { prompt { complete } } } } }`,
+      );
+    const { data } = await page(1);
+    expect(data.runs.edges).toEqual([{ node: { prompt: { complete: true } } }]);
+    for (const { errors } of [
+      await page(2),
+      await tenant.graphql(
+        'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Run { prompt { complete } } } }',
+        { ids: runs },
+      ),
+    ]) {
+      expect(errors?.[0]).toMatchObject({
+        message: expect.stringMatching(/prompts of 2 runs.*`run\(id:\)`/),
+        extensions: { code: 'INVALID_REQUEST' },
+      });
+    }
+  });
+
+  test('counts against the long texts of a response as often as the document selects it', async () => {
+    const bot = await tenant.bot();
+    const run = await chat(bot, { message: 'x'.repeat(1_000_000) });
+    const read = (aliases: number) => {
+      const texts = Array.from({ length: aliases }, (_, index) => `t${index}: text`);
+      return tenant.graphql(`{ run(id: "${run}") { prompt { parts { ${texts.join(' ')} } } } }`);
+    };
+    expect((await read(2)).errors).toBeUndefined();
+    expect((await read(20)).errors?.[0]).toMatchObject({
+      message: expect.stringMatching(/larger than 8 MiB/),
+      extensions: { code: 'INVALID_REQUEST' },
+    });
+  });
+
+  test('is redacted in pieces between which other requests run', async () => {
+    const bot = await tenant.bot('prompt "First."');
+    const run = await chat(bot, { message: 'x'.repeat(500_000) });
+    const turns = followTurns();
+    let inTurn = { turn: 0, length: 0 };
+    let longest = 0;
+    const redactor: Redactor = {
+      redact: (text) => text,
+      stream: () => ({
+        push(piece) {
+          if (inTurn.turn !== turns()) inTurn = { turn: turns(), length: 0 };
+          inTurn.length += piece.length;
+          longest = Math.max(longest, inTurn.length);
+          return piece;
+        },
+        end: () => '',
+      }),
+      size: 0,
+    };
+    const { loadAll } = createActiveDeployments({ prisma: app.prisma, cipher: testCipher });
+    const sentPrompts = createSentPrompts({
+      prisma: app.prisma,
+      activeDeployments: {
+        loadAll: async (ids) =>
+          new Map(
+            [...(await loadAll(ids))].map(([id, deployment]) => [id, { ...deployment, redactor }]),
+          ),
+      },
+    });
+    const prompt = await sentPrompts.read(run);
+    expect(prompt?.parts.map(({ text }) => text)).toEqual(['First.', 'x'.repeat(500_000)]);
+    expect(longest).toBe(16 * 1024);
   });
 });
