@@ -46,7 +46,7 @@ const MAX_ROWS = 1_000_000;
 /** Exports of one account at a time in one process. */
 const MAX_EXPORTS = 2;
 /** Runs that one statement finds. */
-const PAGE = 200;
+const PAGE = 100;
 /** Bytes of texts that one statement reads, unless a single run has more. */
 const PAGE_BYTES = 256 * 1024;
 /** UTF-16 code units of one part. */

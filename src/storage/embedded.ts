@@ -1,6 +1,7 @@
 import { existsSync, openAsBlob } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { StartupError } from '../errors.ts';
@@ -61,6 +62,7 @@ async function openOrCreate(dataDirectory: string): Promise<Database> {
 /** Opens PGlite and applies the migrations. Without `dataDir` the database is in memory. */
 export async function embed(options: PGliteOptions): Promise<Database> {
   const pglite = await PGlite.create({ startParams: START_PARAMETERS, ...options });
+  takeTurns(pglite);
   try {
     await applyMigrations(new PrismaPGlite(pglite));
     const database = connect('embedded database', new PrismaPGlite(pglite), embeddedSql(pglite));
@@ -75,6 +77,23 @@ export async function embed(options: PGliteOptions): Promise<Database> {
     await pglite.close();
     throw error;
   }
+}
+
+/**
+ * Makes PGlite execute at most one statement in a turn of the event loop. PGlite works in this thread and answers without
+ * input or output, so a loop over statements would keep all other work of the process waiting until its end.
+ */
+function takeTurns(pglite: PGlite): void {
+  const runExclusive = pglite._runExclusiveQuery.bind(pglite);
+  // Every statement takes this lock, also those of transactions. Its result does not wait for the end of the turn.
+  pglite._runExclusiveQuery = <Result>(statement: () => Promise<Result>) => {
+    const result = Promise.withResolvers<Result>();
+    void runExclusive(async () => {
+      await statement().then(result.resolve, result.reject);
+      await setImmediate();
+    });
+    return result.promise;
+  };
 }
 
 async function lockDirectory(dataDirectory: string) {

@@ -6,6 +6,7 @@ import { createRunList } from '../../src/runs/list.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
 import { makeRuns, newestFirst } from '../helpers/runs.ts';
+import { followTurns } from '../helpers/turns.ts';
 
 let app: TestApp;
 let tenant: Tenant;
@@ -102,6 +103,22 @@ describe('an export of runs', () => {
     expect(lines[7]).toMatch(
       /^run_\w+,2023-\S+Z,,20\S+Z,completed,chat,production,api,,,,plain,,,,5,0,0,,$/,
     );
+  });
+
+  test('lets other requests run after each statement', async () => {
+    const bot = await tenant.bot(null);
+    await makeRuns(app, bot, Array(2_000).fill({}));
+    const runExport = createRunExport({ ...app, runList: createRunList(app) });
+    const turns = followTurns();
+    const parts = await Array.fromAsync(
+      runExport.start(
+        { accountId: tenant.accountId, botId: bot, filter: {}, format: 'CSV' },
+        { signal: new AbortController().signal, longRead: (read) => read() },
+      ),
+    );
+    expect(parts.at(-1)).toMatchObject({ rows: 2_000, done: true });
+    // A page of 100 runs takes two statements.
+    expect(turns()).toBeGreaterThanOrEqual(40);
   });
 
   test('is truncated at the most runs of a file', async () => {
