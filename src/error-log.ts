@@ -4,7 +4,7 @@ import { GraphQLError } from 'graphql';
 export type LoggedError = { type: string; message: string; stack: string; [name: string]: unknown };
 
 /** Names of Parley's own errors, whose messages quote no values. */
-const OWN_TYPES = ['GatewayError', 'StartupError', 'EgressError', 'BrokenOff', 'TooLong'];
+const OWN_TYPES = ['GatewayError', 'StartupError', 'EgressError', 'TooLong'];
 
 /** Messages of outage errors that the PostgreSQL and Redis drivers throw without a code. */
 const OUTAGES = [

@@ -31,6 +31,8 @@ export const ERROR_STATUS = {
   internal_error: 500,
   model_error: 500,
   model_timeout: 500,
+  /** A content filter of the model server removed the reply. */
+  content_filtered: 500,
   /** Only on runs: the process that executed the run died. */
   interrupted: 500,
 } as const;
@@ -58,6 +60,8 @@ export class GatewayError extends Error {
   readonly diagnostics: readonly object[] | undefined;
   /** For `rate_limit_exceeded`: whole seconds to wait, at least 1. */
   readonly retryAfter: number | undefined;
+  /** For a failed run: what the model server answered. Only a caller with the scope RUNS may read it. */
+  readonly detail: string | undefined;
 
   constructor(
     code: ErrorCode,
@@ -67,6 +71,7 @@ export class GatewayError extends Error {
       runId?: string;
       diagnostics?: readonly object[];
       retryAfter?: number;
+      detail?: string | undefined;
       cause?: unknown;
     } = {},
   ) {
@@ -76,6 +81,7 @@ export class GatewayError extends Error {
     this.runId = options.runId;
     this.diagnostics = options.diagnostics;
     this.retryAfter = options.retryAfter;
+    this.detail = options.detail;
   }
 }
 

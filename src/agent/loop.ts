@@ -35,7 +35,7 @@ export type Loop = {
   result: LoopResult;
   /**
    * Calls the model, runs the tools that it requests, sends back their results, and repeats until an answer requests
-   * no tool. Tool calls beyond the definition's limit are refused; the next model call then offers no tools. A structured
+   * no tool. Tool calls beyond the definition's limit are refused; the next model call then allows none. A structured
    * reply is emitted once it is checked; a wrong one gets one more model call.
    *
    * @param emit receives each event.
@@ -82,6 +82,8 @@ export function createLoop(options: LoopOptions): Loop {
     const trace = traceCall(span, request, options);
     const redacted = redactor.stream();
     const calls: ToolCall[] = [];
+    const mayCall = request.tools.length > 0 && request.toolChoice !== 'none';
+    let reasoning: JsonObject | undefined;
     let text = '';
     const emitText = (delta: string) => {
       if (delta === '') return;
@@ -99,13 +101,16 @@ export function createLoop(options: LoopOptions): Loop {
       trace.record(event);
       if (event.type === 'text-delta') return emitText(redacted.push(event.text));
       endText();
-      if (event.type === 'finish') return turn.report(event.usage);
-      // A model may call tools even if the request offered none. Such calls are dropped.
+      if (event.type === 'finish') {
+        reasoning = event.reasoning;
+        return turn.report(event.usage);
+      }
+      // A model may call tools even if the request allowed none. Such calls are dropped.
       const { call } = event;
-      if (request.tools.length > 0) calls.push({ ...call, id: redactor.redact(call.id) });
+      if (mayCall) calls.push({ ...call, id: redactor.redact(call.id) });
     };
     await model.stream(request, onEvent, signal).finally(endText);
-    return { text, calls };
+    return { text, calls, reasoning };
   };
 
   const work = async (emit: (event: LoopEvent) => void, signal: AbortSignal) => {
@@ -131,17 +136,19 @@ export function createLoop(options: LoopOptions): Loop {
       return true;
     };
     for (let callsLeft = definition.limits.toolCalls; ; ) {
-      const request = {
+      const mayCall = callsLeft > 0 && !isRepair;
+      const request: ModelRequest = {
         model: model.nameFor(name),
         messages: conversation,
-        tools: callsLeft > 0 && !isRepair ? toolbox.tools : [],
+        tools: definition.limits.toolCalls > 0 ? toolbox.tools : [],
+        toolChoice: mayCall ? undefined : 'none',
         temperature,
         maxTokens,
         timeout,
         budget,
         outputSchema,
       };
-      const { text, calls } = await streamCall(request, deltas, signal);
+      const { text, calls, reasoning } = await streamCall(request, deltas, signal);
       if (signal.aborted) return;
       if (outputSchema && calls.length === 0) {
         if (acceptOutput(outputSchema, text)) return;
@@ -149,7 +156,7 @@ export function createLoop(options: LoopOptions): Loop {
       }
       const named = calls.map(toolbox.record);
       const toolCalls = named.map((call) => ({ ...call, name: toolbox.wireNameOf(call.name) }));
-      conversation.push({ role: 'assistant', content: text, toolCalls });
+      conversation.push({ role: 'assistant', content: text, toolCalls, reasoning });
       result.messages.push({ role: 'ASSISTANT', text, toolCalls: named });
       if (calls.length === 0) return;
       for (const call of calls.slice(0, callsLeft)) {

@@ -1,5 +1,6 @@
 import type { Redactor } from '../deployments/redact.ts';
 import type { Log } from '../log.ts';
+import { readArguments } from '../model/arguments.ts';
 import type { ModelTool, ToolCall } from '../model/model.ts';
 import type { Observer } from '../observer.ts';
 import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from '../runs/semconv.ts';
@@ -22,7 +23,7 @@ export type Toolbox = {
   wireNameOf(name: string): string;
   /**
    * Converts a call for the history, for clients and for the model's next request: it uses the tool's own name, redacts
-   * the arguments, and drops arguments over 64 KiB.
+   * the other members, and replaces arguments that are over 64 KiB or no JSON object by an empty object.
    */
   record(call: ToolCall): ToolCall;
   /**
@@ -139,10 +140,12 @@ export function createToolbox(
     wireNameOf: (name) => wireNames.get(name) ?? plainName(name),
     nameOf,
 
-    record: ({ id, name, arguments: text }) => ({
+    record: ({ id, name, arguments: text, extra }) => ({
       id,
       name: nameFor(name),
-      arguments: fitsArguments(text) ? redactor.redact(text) : '{}',
+      arguments: (fitsArguments(text) && readArguments(redactor.redact(text))) || '{}',
+      // A server refuses changed members, so a secret in them costs the whole.
+      ...(extra !== undefined && redactor.redact(extra) === extra && { extra }),
     }),
 
     async callAll(calls, callsLeft, context, emit) {

@@ -54,6 +54,8 @@ export function traceCall(
         [ATTRIBUTE.inputTokens]: event.usage?.promptTokens,
         [ATTRIBUTE.outputTokens]: event.usage?.completionTokens,
         [OWN_ATTRIBUTE.modelAttempts]: event.attempts,
+        [OWN_ATTRIBUTE.reasoningLength]: event.reasoningLength,
+        [OWN_ATTRIBUTE.partsIgnored]: event.ignored,
       });
       span.end();
     },

@@ -77,7 +77,7 @@ export class RateLimitError extends ParleyError {
   declare readonly retryAfter: number;
 }
 
-/** The run failed or was cancelled. Its code is `model_error`, `model_timeout`, `interrupted`, `internal_error` or `cancelled`. */
+/** The run failed or was cancelled. Its code is `model_error`, `model_timeout`, `content_filtered`, `interrupted`, `internal_error` or `cancelled`. */
 export class RunError extends ParleyError {
   override readonly name = 'RunError';
   /** ID of the run, if it is known. */

@@ -3,15 +3,23 @@ import type { JsonObject } from '../json.ts';
 /** One message of the conversation that a model continues. */
 export type ModelMessage =
   | { role: 'system' | 'user'; content: string }
-  | { role: 'assistant'; content: string; toolCalls: ToolCall[] }
+  | {
+      role: 'assistant';
+      content: string;
+      toolCalls: ToolCall[];
+      /** The reasoning behind the message, for the server that sent it. */
+      reasoning?: JsonObject | undefined;
+    }
   | { role: 'tool'; content: string; toolCallId: string };
 
 /** A tool call that the model requests. */
 export type ToolCall = {
   id: string;
   name: string;
-  /** JSON as the model wrote it; it may be invalid. Truncated if it exceeds 64 KiB. */
+  /** The text of a JSON object, or a text that is none if the call is broken. Truncated if it exceeds 64 KiB. */
   arguments: string;
+  /** Further members of the call, as the text of a JSON object. The server wants them back unchanged. */
+  extra?: string | undefined;
 };
 
 /** A tool that a model may call. */
@@ -30,12 +38,16 @@ export type ModelRequest = {
   messages: ModelMessage[];
   /** Empty if the model may only answer with text. */
   tools: ModelTool[];
+  /** `none`: the model may no longer call the tools. Several servers refuse a history of calls without the tools. */
+  toolChoice?: 'none' | undefined;
   /** 0 to 2; the server's default if omitted. */
   temperature?: number;
   /** The most completion tokens; the server's default if omitted. */
   maxTokens?: number;
   /** The JSON Schema of the answer, if it must be a JSON object. The model may ignore it. */
   outputSchema?: JsonObject | undefined;
+  /** The account whose calls teach which members of a request the server accepts; none for the operator's own calls. */
+  accountId?: string | undefined;
   /** Milliseconds for the whole call. */
   timeout: number;
   /** Limits the total of all answers that share it; by default the request has its own. */
@@ -51,7 +63,14 @@ export type AnswerBudget = {
 };
 
 /** Tokens as counted by the model server. */
-export type Usage = { promptTokens: number; completionTokens: number };
+export type Usage = {
+  promptTokens: number;
+  completionTokens: number;
+  /** How many of the prompt's tokens came from a cache; `undefined` if the server does not count them. */
+  cachedTokens?: number | undefined;
+  /** How many of the completion's tokens are reasoning; `undefined` if the server does not count them. */
+  reasoningTokens?: number | undefined;
+};
 
 /** Events of a model call, in order: any number of text deltas, then tool calls, then one `finish`. */
 export type ModelEvent =
@@ -59,12 +78,18 @@ export type ModelEvent =
   | { type: 'tool-call'; call: ToolCall }
   | {
       type: 'finish';
-      /** OpenAI's finish reason, such as `stop` or `length`. Its length is not limited. */
+      /** OpenAI's finish reason, such as `stop` or `length`; `unknown` if the server sent none. Its length is not limited. */
       reason: string;
       /** The name of the model that answered, if the server sent one. */
       model: string | undefined;
       /** Undefined if the server sent none. */
       usage: Usage | undefined;
+      /** The reasoning, to send back in the same run with the message, if the message calls tools. */
+      reasoning?: JsonObject | undefined;
+      /** Characters of reasoning. */
+      reasoningLength?: number | undefined;
+      /** The kinds of parts that were left out of the answer, such as images. */
+      ignored?: string[] | undefined;
       /** The number of requests to the server, if more than one was needed. */
       attempts?: number | undefined;
     };
@@ -79,12 +104,12 @@ export type Model = {
   /** The name of the model that serves a request for `requested`, or for the default. */
   nameFor(requested?: string): string;
   /**
-   * Calls the model. A failure before the first event is retried once.
+   * Calls the model. A failure before the first event is retried once. A request with a member that the server refuses is
+   * repeated without it, and so are later requests.
    *
    * @param emit receives each event as it arrives.
    * @param signal aborts the call. It then returns without a `finish` event.
-   * @throws GatewayError `model_timeout` or `model_error`. An answer with more than 128 tool calls, or one that exceeds
-   *   the budget, is a `model_error`.
+   * @throws ModelError. An answer with more than 128 tool calls, or one that exceeds the budget, is a `model_error`.
    */
   stream(
     request: ModelRequest,

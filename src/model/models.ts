@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Observer } from '../observer.ts';
 import { VERSION } from '../version.ts';
 import { type ModelFetch, withHeaders } from './fetch.ts';
+import { createLearnedForms } from './learned.ts';
 import type { Model } from './model.ts';
 import { observed } from './observed.ts';
 import { createOpenAIModel, NO_KEY } from './openai.ts';
@@ -31,11 +32,12 @@ export function createModels({
   fetchOf: (accountId: string) => ModelFetch;
   observer: Observer;
 }): Models {
+  const learned = createLearnedForms();
   const operators = observed(standard, observer, standard.nameFor());
   const own = new LRUCache<string, Model>({ max: CACHE_SIZE });
   return {
     at({ baseUrl, apiKey }, accountId = '') {
-      if (baseUrl === undefined && apiKey === undefined) return operators;
+      if (baseUrl === undefined && apiKey === undefined) return ofAccount(operators, accountId);
       const key = JSON.stringify([accountId, baseUrl, apiKey]);
       const known = own.get(key);
       if (known) return known;
@@ -49,10 +51,19 @@ export function createModels({
           'user-agent': `parley/${VERSION}`,
         }),
         defaultModel: standard.nameFor(),
+        learned,
       });
-      const measured = observed(model, observer, undefined);
+      const measured = ofAccount(observed(model, observer, undefined), accountId);
       own.set(key, measured);
       return measured;
     },
+  };
+}
+
+/** A model whose calls belong to an account. */
+function ofAccount(model: Model, accountId: string): Model {
+  return {
+    ...model,
+    stream: (request, ...rest) => model.stream({ ...request, accountId }, ...rest),
   };
 }

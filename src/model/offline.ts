@@ -5,10 +5,11 @@ import { createOpenAIModel } from './openai.ts';
 
 const NAME = 'offline';
 
-type Message = { role: string; content: string };
+type Message = { role: string; content: string | null };
 type Request = {
   messages: Message[];
   tools?: { function: { name: string } }[];
+  tool_choice?: string;
   response_format?: { json_schema: { schema: JsonObject } };
 };
 
@@ -60,14 +61,15 @@ function answer(body: string, pace: number, signal?: AbortSignal): Response {
 }
 
 /** Calls the tool that the message names, such as `time.now`, with the JSON object in the message, if any. */
-function toolCallFor({ messages, tools = [] }: Request) {
+function toolCallFor({ messages, tools = [], tool_choice: choice }: Request) {
   const last = messages.at(-1);
-  if (last?.role !== 'user') return undefined;
+  if (last?.role !== 'user' || choice === 'none') return undefined;
+  const text = last.content ?? '';
   const named = tools.find(({ function: { name } }) =>
-    new RegExp(`\\b${name.replaceAll('_', '[_.]')}\\b`).test(last.content),
+    new RegExp(`\\b${name.replaceAll('_', '[_.]')}\\b`).test(text),
   );
   if (!named) return undefined;
-  const [input = '{}'] = /\{.*\}/s.exec(last.content) ?? [];
+  const [input = '{}'] = /\{.*\}/s.exec(text) ?? [];
   const id = `call_${messages.length}`;
   return { index: 0, id, function: { name: named.function.name, arguments: input } };
 }

@@ -1,17 +1,5 @@
-import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { toStorable } from '../text.ts';
-import type { AnswerBudget, ToolCall } from './model.ts';
-
-type CallPiece = ChatCompletionChunk.Choice.Delta.ToolCall;
-
-/** Tool calls of one answer. */
-const MAX_CALLS = 128;
-/** Characters kept of a call's arguments. Parts are appended whole, so a tool still sees that the limit is exceeded. */
-const MAX_ARGUMENTS = 64 * 1024;
-/** Characters kept of a call's name: twice what any server accepts. */
-const MAX_NAME = 128;
-/** Characters of a call id. Some servers put a signature of several KiB into the id. */
-const MAX_ID = 16 * 1024;
+import type { AnswerBudget } from './model.ts';
 
 /**
  * Limits for all answers of one run together. Characters count text and tool calls: about a million tokens. Bytes and
@@ -44,65 +32,6 @@ export function createAnswerBudget(): AnswerBudget {
       characters += characterCount;
       if (chunks > MAX_CHUNKS || characters > MAX_CHARACTERS) throw new TooLong();
     },
-  };
-}
-
-/** The text of a chunk, or an empty string. */
-export function textOf(chunk: ChatCompletionChunk): string {
-  return textOrNone(chunk.choices?.[0]?.delta?.content) ?? '';
-}
-
-/** The parts of tool calls in a chunk. */
-export function callPiecesOf(chunk: ChatCompletionChunk): CallPiece[] {
-  const pieces = chunk.choices?.[0]?.delta?.tool_calls;
-  return Array.isArray(pieces) ? pieces : [];
-}
-
-/** The value if it is a string. Servers may send anything. */
-export function textOrNone(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-/**
- * Assembles tool calls that arrive in interleaved parts.
- *
- * @throws TooLong for the 129th call, for an id over 16 Ki characters, and for an exceeded budget.
- */
-export function collectCalls(budget: AnswerBudget) {
-  const calls = new Map<unknown, ToolCall>();
-  const callAt = (index: unknown) => {
-    const known = calls.get(index);
-    if (known) return known;
-    if (calls.size === MAX_CALLS) {
-      throw new TooLong(`The model's answer has more than ${MAX_CALLS} tool calls.`);
-    }
-    const call = { id: `call_${calls.size}`, name: '', arguments: '' };
-    calls.set(index, call);
-    return call;
-  };
-  return {
-    add(pieces: CallPiece[]) {
-      for (const piece of pieces) {
-        const id = textOrNone(piece.id);
-        const name = textOrNone(piece.function?.name) ?? '';
-        const text = textOrNone(piece.function?.arguments) ?? '';
-        const call = callAt(piece.index);
-        budget.take(1, name.length + text.length);
-        if (id && id !== call.id) {
-          if (id.length > MAX_ID) throw new TooLong();
-          budget.take(0, id.length);
-          call.id = id;
-        }
-        if (call.name.length <= MAX_NAME) call.name += name.slice(0, MAX_NAME);
-        if (call.arguments.length <= MAX_ARGUMENTS) call.arguments += text;
-      }
-    },
-    all: () =>
-      [...calls.values()].map((call) => ({
-        id: toStorable(call.id),
-        name: toStorable(call.name),
-        arguments: toStorable(call.arguments),
-      })),
   };
 }
 

@@ -1,17 +1,25 @@
 import OpenAI from 'openai';
-import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
+import { startDeadline, untilAborted } from '../deadline.ts';
+import type { RequestBody } from './body.ts';
+import { RefusedRequest } from './failure.ts';
 import type { ModelFetch, ModelResponse } from './fetch.ts';
+import { type Problem, readProblem } from './problem.ts';
+import { parseOrNone } from './wire.ts';
 
 export type Post = (
-  body: ChatCompletionCreateParamsStreaming,
+  body: RequestBody,
   options: { signal: AbortSignal; timeout: number },
 ) => Promise<ModelResponse>;
 
+/** How much of an error's body is read, and for how long: it may be endless. */
+const MAX_ERROR_BYTES = 64 * 1024;
+const ERROR_LIMIT_MS = 1_000;
+
 /**
- * Posts to the chat completions of a server, with the URL, the headers and the errors of the `openai` client. The client
- * makes the URL and the headers once: its own path of a request costs more than the rest of the call.
+ * Posts to the chat completions of a server, with the URL and the headers of the `openai` client. The client makes them
+ * once: its own path of a request costs more than the rest of the call.
  *
- * @returns a function that throws the client's errors, without the body of the response.
+ * @returns a function that throws RefusedRequest, or the client's errors of connections.
  */
 export function createPost({
   apiKey,
@@ -43,19 +51,49 @@ export function createPost({
     prepared ??= prepare();
     const { url, headers } = await prepared;
     if (signal.aborted) throw new OpenAI.APIUserAbortError();
+    const exchange = new AbortController();
+    signal.addEventListener('abort', () => exchange.abort(signal.reason));
     const response = await fetch(url, {
       method: 'POST',
       headers: { ...headers, 'x-stainless-timeout': `${Math.trunc(timeout / 1_000)}` },
       body: JSON.stringify(body),
-      signal,
+      signal: exchange.signal,
     }).catch((error: Error) => {
       throw connectionError(error, signal);
     });
     if (response.ok) return response;
-    // Nothing reads the body of an error response, and it may be endless.
-    await response.body?.[Symbol.asyncIterator]().return?.();
-    throw OpenAI.APIError.generate(response.status, undefined, undefined, response.headers);
+    const problem = await readRefusal(response, exchange);
+    throw new RefusedRequest(response.status, response.headers, problem);
   };
+}
+
+/** Reads the start of an error's body, and disconnects if there is more. */
+async function readRefusal({ body }: ModelResponse, exchange: AbortController): Promise<Problem> {
+  using deadline = startDeadline(ERROR_LIMIT_MS, { signal: exchange.signal });
+  const text = body ? await startOf(body, deadline.signal) : { read: '', isWhole: true };
+  if (!text.isWhole) exchange.abort();
+  return readProblem(parseOrNone(text.read) ?? plainText(text.read));
+}
+
+async function startOf(body: AsyncIterable<Uint8Array>, signal: AbortSignal) {
+  const decoder = new TextDecoder();
+  const chunks = body[Symbol.asyncIterator]();
+  let read = '';
+  try {
+    while (read.length < MAX_ERROR_BYTES) {
+      const { done, value } = await untilAborted(chunks.next(), signal);
+      if (done) return { read, isWhole: true };
+      read += decoder.decode(value, { stream: true }).slice(0, MAX_ERROR_BYTES);
+    }
+  } catch {
+    // What has arrived is enough.
+  }
+  return { read, isWhole: false };
+}
+
+/** The text of an error that is no JSON; none for a page of HTML. */
+function plainText(text: string): string {
+  return /^\s*</.test(text) ? '' : text;
 }
 
 function connectionError(cause: Error, signal: AbortSignal): Error {

@@ -49,6 +49,10 @@ export const OWN_ATTRIBUTE = {
   toolsLeftOut: 'parley.tools.left_out',
   /** How many requests a model call needed, if more than one. */
   modelAttempts: 'parley.model.attempts',
+  /** Characters of reasoning in a response. */
+  reasoningLength: 'parley.response.reasoning_length',
+  /** The kinds of parts that were left out of a response: `image`, `audio`, `other`. */
+  partsIgnored: 'parley.response.parts_ignored',
   /** How many tool calls of a response exceed the definition's `tool_calls`. They have no span and no events. */
   toolCallsRefused: 'parley.tool_calls.refused',
   /** The first 20 dotted paths in a template that had neither a value nor a default. */

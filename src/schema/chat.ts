@@ -139,7 +139,7 @@ builder.mutationField('chat', (t) =>
   t.field({
     type: ChatReplyObject,
     description:
-      'Sends a message to a bot and returns the complete reply. Requires the scope CHAT, for a draft DEPLOY. Errors: BOT_NOT_DEPLOYED, DEFINITION_INVALID (with `extensions.diagnostics`), SESSION_BUSY, IDEMPOTENCY_CONFLICT, RATE_LIMIT_EXCEEDED (also at the plan’s limit of active runs), MODEL_ERROR and MODEL_TIMEOUT (both with `extensions.runId`).',
+      'Sends a message to a bot and returns the complete reply. Requires the scope CHAT, for a draft DEPLOY. Errors: BOT_NOT_DEPLOYED, DEFINITION_INVALID (with `extensions.diagnostics`), SESSION_BUSY, IDEMPOTENCY_CONFLICT, RATE_LIMIT_EXCEEDED (also at the plan’s limit of active runs), MODEL_ERROR, MODEL_TIMEOUT and CONTENT_FILTERED (all with `extensions.runId`).',
     authScopes: (_root, args) => mayChat(args),
     args: chatArguments,
     resolve: async (_root, args, context) => {

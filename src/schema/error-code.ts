@@ -23,6 +23,7 @@ const DESCRIPTIONS: Record<ErrorCode, string> = {
   internal_error: 'The server failed.',
   model_error: 'The model failed or returned an invalid reply.',
   model_timeout: 'The model did not reply in time.',
+  content_filtered: 'A content filter of the model’s server removed the reply.',
   interrupted: 'The process that executed the run died or was stopped.',
 };
 

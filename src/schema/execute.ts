@@ -66,7 +66,7 @@ builder.mutationField('execute', (t) =>
   t.prismaField({
     type: 'Run',
     description:
-      'Runs a single prompt and returns the finished run, or the queued run if background is true. Requires the scope CHAT. Errors: BOT_NOT_DEPLOYED, IDEMPOTENCY_CONFLICT, RATE_LIMIT_EXCEEDED (also at the plan’s limit of active runs), MODEL_ERROR and MODEL_TIMEOUT (both with `extensions.runId`).',
+      'Runs a single prompt and returns the finished run, or the queued run if background is true. Requires the scope CHAT. Errors: BOT_NOT_DEPLOYED, IDEMPOTENCY_CONFLICT, RATE_LIMIT_EXCEEDED (also at the plan’s limit of active runs), MODEL_ERROR, MODEL_TIMEOUT and CONTENT_FILTERED (all with `extensions.runId`).',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: executeArguments,
     resolve: async (query, _root, { botId, input }, context) => {

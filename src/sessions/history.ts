@@ -15,9 +15,23 @@ export type HistoryMessage =
   | { role: 'TOOL'; text: string; toolCallId: string };
 
 /** A tool call. The name is `<group>.<capability>`. */
-export type ToolCall = { id: string; name: string; arguments: string };
+export type ToolCall = {
+  id: string;
+  name: string;
+  /** The text of a JSON object. Calls that earlier versions stored may hold any text. */
+  arguments: string;
+  /** Members that the model server wants back with the call, as the text of a JSON object. */
+  extra?: string | undefined;
+};
 
-const toolCalls = z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() }));
+const toolCalls = z.array(
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    arguments: z.string(),
+    extra: z.string().optional(),
+  }),
+);
 
 /** Identifies a conversation. A session id is unique only within its bot and environment. */
 export type SessionRef = { botId: string; environment: Environment; sessionId: string };
@@ -135,7 +149,8 @@ export function latestThatFit(messages: HistoryMessage[], maxBytes: number): His
 function byteLengthOf(message: HistoryMessage): number {
   const calls = message.role === 'ASSISTANT' ? message.toolCalls : [];
   return calls.reduce(
-    (sum, call) => sum + Buffer.byteLength(call.arguments) + Buffer.byteLength(call.name),
+    (sum, { name, arguments: text, extra = '' }) =>
+      sum + Buffer.byteLength(text) + Buffer.byteLength(name) + Buffer.byteLength(extra),
     Buffer.byteLength(message.text),
   );
 }

@@ -196,7 +196,7 @@ describe('the order desk', () => {
     ]);
   });
 
-  test('makes 8 calls in one run, and then replies without tools', async () => {
+  test('makes 8 calls in one run, and then may not call the tools that are still sent', async () => {
     const round = Array.from({ length: 5 }, (): Call => ['time_now', {}]);
     const { reply, results, bodies } = await send('What time is it?', [round, round], 'limits');
     expect(results.map((text) => /^\d{4}-/.test(text))).toEqual([
@@ -205,7 +205,8 @@ describe('the order desk', () => {
       false,
     ]);
     expect(results.at(-1)).toBe('Error: No more tool calls are allowed. Answer without them.');
-    expect(bodies.map(({ tools }) => tools?.length ?? 0)).toEqual([7, 7, 0]);
+    expect(bodies.map(({ tools }) => tools?.length)).toEqual([7, 7, 7]);
+    expect(bodies.map((body) => body.tool_choice)).toEqual([undefined, undefined, 'none']);
     expect(reply).toMatchObject({ response: 'Done.', tools_called: ['time.now'] });
   });
 

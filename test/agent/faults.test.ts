@@ -63,8 +63,8 @@ const FAULTS: Fault[] = [
   },
   {
     what: 'is busy',
-    script: always(answers(429, { 'retry-after': '2' })),
-    ends: timedOut,
+    script: always(answers(429, { 'retry-after': '30' })),
+    ends: failed,
   },
   {
     what: 'is busy twice',

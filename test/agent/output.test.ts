@@ -136,14 +136,14 @@ describe('an agent with an output', () => {
     expect(rest).toEqual([expect.objectContaining({ event: 'done' })]);
   });
 
-  test('repeats the request without response_format if the server refuses it', async () => {
+  test('repeats the request with a simpler response_format, then without it, if the server refuses it', async () => {
     const refuse: Script = ({ response }) => {
       response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{}}');
     };
-    scripts(refuse, answer('{"city": "Oslo"}'));
+    scripts(refuse, refuse, answer('{"city": "Oslo"}'));
     const reply = await (await post('chat', { message: 'Where?' })).json();
     expect(reply.output).toEqual({ city: 'Oslo' });
-    expect(formats()).toEqual([FORMAT, undefined]);
+    expect(formats()).toEqual([FORMAT, { type: 'json_object' }, undefined]);
   });
 });
 

@@ -23,6 +23,7 @@ export const DOCUMENTED_STATUS: Record<string, number> = {
   internal_error: 500,
   model_error: 500,
   model_timeout: 500,
+  content_filtered: 500,
 };
 
 const errorBody = z.strictObject({

@@ -10,9 +10,15 @@ export type UpstreamRequest = {
     messages: {
       role: string;
       content: string;
-      tool_calls?: { id: string; function: { name: string; arguments: string } }[];
+      tool_calls?: {
+        id: string;
+        function: { name: string; arguments: string };
+        extra_content?: unknown;
+      }[];
       tool_call_id?: string;
+      reasoning_content?: string;
     }[];
+    tool_choice?: string;
     tools?: { function: { name: string; description: string; parameters: object } }[];
     stream: boolean;
     temperature?: number;

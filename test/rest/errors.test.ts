@@ -104,6 +104,10 @@ async function exhaustedTenant(): Promise<string> {
 }
 
 const refused: Script = ({ response }) => void response.writeHead(400).end();
+const filtered: Script = ({ response }) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.end('data: {"choices":[{"delta":{},"finish_reason":"content_filter"}]}\n\n');
+};
 const silent: Script = async ({ closed }) => {
   await closed;
 };
@@ -193,6 +197,10 @@ const WAYS: Record<Exclude<ErrorCode, 'interrupted' | 'definition_invalid'>, Way
   model_error: {
     rest: () => withModel(refused, () => rest('chat', hi)),
     graphql: () => withModel(refused, () => graphql(chat(bot))),
+  },
+  content_filtered: {
+    rest: () => withModel(filtered, () => rest('chat', hi)),
+    graphql: () => withModel(filtered, () => graphql(chat(bot))),
   },
   model_timeout: {
     rest: () => withModel(silent, () => rest('chat', hi, { of: quickTimeout })),

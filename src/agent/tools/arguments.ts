@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../json.ts';
+import { readArguments } from '../../model/arguments.ts';
 import { ToolError } from './tool.ts';
 
 const MAX_BYTES = 64 * 1024;
@@ -11,14 +12,14 @@ export function fitsArguments(text: string): boolean {
 }
 
 /**
- * Parses a call's arguments. Empty text is an empty object.
+ * Parses a call's arguments, as a model server sent them.
  *
  * @throws ToolError if the text exceeds 64 KiB or is not JSON, if a list or an object has more than 1,000 elements, or
  *   if values are nested deeper than 32 levels.
  */
 export function parseArguments(text: string): JsonValue {
   if (!fitsArguments(text)) throw invalid('The arguments are larger than 64 KiB.');
-  const value = parse(text === '' ? '{}' : text);
+  const value = parse(text);
   let level = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > MAX_DEPTH)
@@ -30,7 +31,7 @@ export function parseArguments(text: string): JsonValue {
 
 function parse(text: string): JsonValue {
   try {
-    return JSON.parse(text);
+    return JSON.parse(readArguments(text) ?? text);
   } catch {
     throw invalid('The arguments are not valid JSON.');
   }

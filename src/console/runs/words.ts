@@ -35,6 +35,7 @@ export const RATINGS: Record<FeedbackRating, string> = { UP: 'good', DOWN: 'bad'
 export const RUN_ERRORS = [
   'MODEL_ERROR',
   'MODEL_TIMEOUT',
+  'CONTENT_FILTERED',
   'SESSION_BUSY',
   'INTERRUPTED',
   'INTERNAL_ERROR',

@@ -59,6 +59,8 @@ export type ErrorCode =
   | 'BOT_NOT_DEPLOYED'
   /** The bot does not exist. */
   | 'BOT_NOT_FOUND'
+  /** A content filter of the model’s server removed the reply. */
+  | 'CONTENT_FILTERED'
   /** The definition has errors. A chat with a draft returns it with `diagnostics`; a REST deploy returns it with `strict`. */
   | 'DEFINITION_INVALID'
   /** The deployment failed, or is in the wrong environment. */

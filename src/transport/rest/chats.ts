@@ -28,6 +28,7 @@ const OF_RUNS = [
   'idempotency_conflict',
   'model_error',
   'model_timeout',
+  'content_filtered',
 ] satisfies ErrorCode[];
 
 /** Routes that start a run. Source: the API document, "Chat" and "Execute". */

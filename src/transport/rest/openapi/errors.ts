@@ -30,6 +30,7 @@ export const ERROR_MEANING: Record<ErrorCode, string> = {
   internal_error: 'An internal error occurred.',
   model_error: "The model's server returned an error or could not be reached.",
   model_timeout: "The model's server did not respond in time.",
+  content_filtered: "A content filter of the model's server removed the reply.",
   interrupted: 'The process that executed the run stopped unexpectedly.',
 };
 

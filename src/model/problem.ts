@@ -1,0 +1,67 @@
+import { isJsonObject } from '../json.ts';
+import { parseOrNone } from './wire.ts';
+
+/** An error as a model server describes it. */
+export type Problem = {
+  /** Up to 500 characters without control characters; empty if the server sent none. */
+  message: string;
+  /** The names of the request's members that the server names beside the message. */
+  names: string[];
+  /** The HTTP status that the description holds. */
+  status: number | undefined;
+};
+
+/** Characters kept of a message. */
+const MAX_MESSAGE = 500;
+/** Gateways put the error of the server behind them into their own, as an object or as text. */
+const MAX_DEPTH = 8;
+const MAX_LIST = 20;
+
+const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
+
+type Found = { messages: string[]; names: string[]; status: number | undefined };
+
+/**
+ * Reads an error in the forms of OpenAI (`{error: {message, param, code}}`), FastAPI (`{detail: [{loc, msg}]}`), Mistral,
+ * Google (a list) and gateways (one within another). It never reads a member that quotes the request.
+ */
+export function readProblem(value: unknown): Problem {
+  const found: Found = { messages: [], names: [], status: undefined };
+  read(value, found, 0);
+  const { names, status } = found;
+  return { message: cleaned([...new Set(found.messages)].join('; ')), names, status };
+}
+
+function read(value: unknown, found: Found, depth: number): void {
+  if (depth > MAX_DEPTH) return;
+  if (typeof value === 'string') readText(value, found, depth);
+  if (Array.isArray(value)) {
+    for (const item of value.slice(0, MAX_LIST)) read(item, found, depth + 1);
+    return;
+  }
+  if (!isJsonObject(value)) return;
+  const { error, message, detail, msg, param, loc, code, status } = value;
+  if (typeof param === 'string' && param !== '') found.names.push(param);
+  if (Array.isArray(loc)) found.names.push(...loc.slice(0, MAX_LIST).map(String));
+  for (const number of [code, status]) {
+    const read = Number(number);
+    if (Number.isInteger(read) && read >= 400 && read <= 599) found.status ??= read;
+  }
+  const where = Array.isArray(loc) ? `${loc.slice(0, MAX_LIST).join('.')}: ` : '';
+  for (const part of [error, message, detail, msg]) {
+    if (where && typeof part === 'string') found.messages.push(where + part);
+    else if (part) read(part, found, depth + 1);
+  }
+}
+
+function readText(text: string, found: Found, depth: number): void {
+  const inner = /^\s*[[{]/.test(text) ? parseOrNone(text) : undefined;
+  if (inner === undefined) found.messages.push(text.slice(0, 4 * MAX_MESSAGE));
+  else read(inner, found, depth + 1);
+}
+
+/** Makes a text of a server one line of at most 500 characters. */
+export function cleaned(text: string): string {
+  const line = text.toWellFormed().replaceAll(CONTROL, ' ').trim();
+  return line.slice(0, MAX_MESSAGE).toWellFormed();
+}

@@ -1,0 +1,298 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createLearnedForms, firstForm, type LearnedForms } from '../../src/model/learned.ts';
+import type { ModelMessage, ModelRequest } from '../../src/model/model.ts';
+import { createOpenAIModel } from '../../src/model/openai.ts';
+import { type Exchange, startUpstream, type Upstream } from '../helpers/upstream.ts';
+
+let upstream: Upstream;
+beforeAll(async () => {
+  upstream = await startUpstream();
+});
+afterAll(() => upstream.close());
+beforeEach(() => {
+  upstream.requests.length = 0;
+});
+
+const MESSAGES: ModelMessage[] = [{ role: 'user', content: 'Hi' }];
+const request: ModelRequest = {
+  model: 'scripted',
+  messages: MESSAGES,
+  tools: [{ name: 'f', description: 'F', parameters: { type: 'object', properties: {} } }],
+  toolChoice: 'none',
+  temperature: 0.5,
+  maxTokens: 100,
+  outputSchema: { type: 'object' },
+  timeout: 60_000,
+};
+
+const createModel = (learned?: LearnedForms) =>
+  createOpenAIModel({
+    baseUrl: upstream.baseUrl,
+    defaultModel: 'scripted',
+    retryDelayMs: 1,
+    ...(learned && { learned }),
+  });
+
+const call = (model: ReturnType<typeof createModel>, options: Partial<ModelRequest> = {}) =>
+  model
+    .stream({ ...request, ...options }, () => {}, new AbortController().signal)
+    .then(() => 'answered')
+    .catch((error: Error) => error.message);
+
+type Answer = { status: number; body: string; contentType?: string };
+const answer = ({ response }: Exchange, { status, body, contentType }: Answer) =>
+  void response.writeHead(status, { 'content-type': contentType ?? 'application/json' }).end(body);
+
+/** A server that refuses requests with some member, in its own words. */
+const refuses = (has: (body: Record<string, unknown>) => boolean, refusal: Answer) =>
+  upstream.script((exchange) =>
+    has({ ...exchange.request.body }) ? answer(exchange, refusal) : exchange.end(),
+  );
+const openai = (param: string | null, message: string): Answer => ({
+  status: 400,
+  body: JSON.stringify({ error: { message, type: 'invalid_request_error', param, code: 'x' } }),
+});
+const sent = (member: string) =>
+  upstream.requests.map(({ body }) => ({ ...body })[member as keyof typeof body]);
+
+describe('a server that refuses a part of a request', () => {
+  test.each<[string, string, Answer]>([
+    ['by param', 'temperature', openai('temperature', 'Unsupported value.')],
+    [
+      'in its message',
+      'temperature',
+      openai(null, "Unsupported value: 'temperature' does not support 0.5 with this model."),
+    ],
+    [
+      'in FastAPI’s loc',
+      'stream_options',
+      {
+        status: 422,
+        body: '{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted","input":{}}]}',
+      },
+    ],
+    [
+      'in a message within Mistral’s error',
+      'stream_options',
+      {
+        status: 422,
+        body: '{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted","input":{}}]},"type":"invalid_request_error","param":null,"code":null}',
+      },
+    ],
+    [
+      'in vLLM’s text of a list',
+      'stream_options',
+      {
+        status: 400,
+        body: JSON.stringify({
+          object: 'error',
+          message: "[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'input': {}}]",
+          code: 400,
+        }),
+      },
+    ],
+    [
+      'in a list of errors',
+      'stream_options',
+      {
+        status: 400,
+        body: '{"error":[{"code":"unrecognized_keys","keys":["stream_options"],"message":"Unrecognized key(s) in object: \'stream_options\'"}]}',
+      },
+    ],
+    ['in plain text', 'tool_choice', { status: 400, body: 'tool_choice is not supported' }],
+    ['with 500', 'tool_choice', { status: 500, body: '{"error":"tool_choice: unknown"}' }],
+    [
+      'in an event',
+      'temperature',
+      {
+        status: 200,
+        body: 'data: {"error":{"message":"temperature is not supported","code":400}}\n\n',
+        contentType: 'text/event-stream',
+      },
+    ],
+  ])('%s gets it without the part, and the next request, too', async (_how, member, refusal) => {
+    refuses((body) => member in body, refusal);
+    const model = createModel();
+    expect(await call(model)).toBe('answered');
+    expect(sent(member).map((value) => value !== undefined)).toEqual([true, false]);
+    expect(await call(model)).toBe('answered');
+    expect(upstream.requests).toHaveLength(3);
+    expect(upstream.requests.at(-1)?.body.tools).toHaveLength(1);
+  });
+
+  test('gets the token limit under its other name', async () => {
+    refuses(
+      (body) => 'max_tokens' in body,
+      openai('max_tokens', "Use 'max_completion_tokens' instead."),
+    );
+    const model = createModel();
+    expect(await call(model)).toBe('answered');
+    expect(await call(model)).toBe('answered');
+    expect(sent('max_completion_tokens')).toEqual([undefined, 100, 100]);
+  });
+
+  test('under both names is reported', async () => {
+    refuses(() => true, openai(null, 'max_tokens or max_completion_tokens is too large: 100.'));
+    expect(await call(createModel())).toBe("The model's server answered 400.");
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  test('gets a structured answer requested as json_object, then not at all', async () => {
+    refuses(
+      ({ response_format: format }) => format !== undefined,
+      openai('response_format', 'This response_format type is unavailable now'),
+    );
+    const model = createModel();
+    expect(await call(model)).toBe('answered');
+    expect(await call(model)).toBe('answered');
+    expect(sent('response_format')).toEqual([
+      { type: 'json_schema', json_schema: { name: 'output', schema: { type: 'object' } } },
+      { type: 'json_object' },
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('without a reason is asked once more without a structured answer, and not remembered', async () => {
+    refuses((body) => 'response_format' in body, { status: 400, body: '{"error":{}}' });
+    const model = createModel();
+    expect(await call(model)).toBe('answered');
+    expect(await call(model)).toBe('answered');
+    expect(upstream.requests).toHaveLength(6);
+  });
+
+  test('may refuse several parts, one after the other', async () => {
+    upstream.script((exchange) => {
+      const refused = ['temperature', 'stream_options', 'tool_choice', 'max_tokens'].find(
+        (member) => member in exchange.request.body,
+      );
+      if (refused) answer(exchange, openai(refused, 'No.'));
+      else exchange.end();
+    });
+    const model = createModel();
+    expect(await call(model)).toBe('answered');
+    expect(upstream.requests).toHaveLength(5);
+    expect(await call(model)).toBe('answered');
+    expect(upstream.requests).toHaveLength(6);
+  });
+
+  test.each([
+    ['that was not sent', 400, 'seed is not supported'],
+    ['as a part of another name', 400, 'my_temperature_2 is not supported'],
+    ['of no known request', 400, 'The context is too long.'],
+    ['with a status that refuses no part', 403, 'temperature'],
+  ])('%s is reported', async (_what, status, message) => {
+    refuses(() => true, { status, body: JSON.stringify({ error: { message } }) });
+    expect(await call(createModel(), { outputSchema: undefined })).toMatch(/ answered 40[03]\.$/);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test('after text is reported', async () => {
+    upstream.script(({ say, response }) => {
+      say('Well');
+      response.end('data: {"error":{"message":"temperature"}}\n\n');
+    });
+    expect(await call(createModel())).toBe("The model's server reported an error.");
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  const reasoned: ModelMessage[] = [
+    ...MESSAGES,
+    {
+      role: 'assistant',
+      content: '',
+      toolCalls: [{ id: 'a', name: 'f', arguments: '{}' }],
+      reasoning: { reasoning_content: 'Hm.' },
+    },
+    { role: 'tool', content: 'done', toolCallId: 'a' },
+  ];
+  const reasoning = () => upstream.requests.map(({ body }) => body.messages[1]?.reasoning_content);
+
+  test('gets no reasoning back, if it refuses it', async () => {
+    refuses(({ messages }) => JSON.stringify(messages).includes('reasoning_content'), {
+      status: 422,
+      body: '{"detail":[{"loc":["body","messages",1,"assistant","reasoning_content"],"msg":"Extra inputs are not permitted"}]}',
+    });
+    const model = createModel();
+    expect(await call(model, { messages: reasoned })).toBe('answered');
+    expect(await call(model, { messages: reasoned })).toBe('answered');
+    expect(reasoning()).toEqual(['Hm.', undefined, undefined]);
+  });
+
+  test('gets reasoning with each message of the model, if it requires it', async () => {
+    const messages: ModelMessage[] = [
+      ...MESSAGES,
+      { role: 'assistant', content: 'Hello', toolCalls: [] },
+      ...MESSAGES,
+    ];
+    refuses(
+      ({ messages }) => !JSON.stringify(messages).includes('reasoning_content'),
+      openai(null, 'The `reasoning_content` in the thinking mode must be passed back to the API.'),
+    );
+    const model = createModel();
+    expect(await call(model, { messages })).toBe('answered');
+    expect(await call(model, { messages })).toBe('answered');
+    expect(reasoning()).toEqual([undefined, '', '']);
+  });
+});
+
+describe('learned forms', () => {
+  test('of one account do not apply to another one, or to another model or server', async () => {
+    refuses((body) => 'temperature' in body, openai('temperature', 'No.'));
+    const learned = createLearnedForms();
+    const model = createModel(learned);
+    for (const [accountId, name, count] of [
+      ['one', 'scripted', 2],
+      ['one', 'scripted', 3],
+      ['two', 'scripted', 5],
+      [undefined, 'scripted', 7],
+      ['one', 'other', 9],
+      ['one', 'scripted', 10],
+    ] as const) {
+      expect(await call(model, { accountId, model: name })).toBe('answered');
+      expect(upstream.requests).toHaveLength(count);
+    }
+    expect(learned.find({ accountId: 'one', baseUrl: 'http://other' }, 'scripted')).toBeUndefined();
+  });
+
+  test('are kept for a day, the latest 1,000', () => {
+    let now = 1_000;
+    const learned = createLearnedForms({ now: () => now });
+    const form = firstForm('http://a');
+    const owner = { accountId: 'one', baseUrl: 'http://a' };
+    learned.learn(owner, 'm', form);
+    now += 24 * 60 * 60 * 1_000 - 1;
+    expect(learned.find(owner, 'm')).toBe(form);
+    now += 2;
+    expect(learned.find(owner, 'm')).toBeUndefined();
+    for (let count = 0; count <= 1_000; count += 1) learned.learn(owner, `m${count}`, form);
+    expect(learned.find(owner, 'm0')).toBeUndefined();
+    expect(learned.find(owner, 'm1')).toBe(form);
+  });
+
+  test('of a request that fails in the end are not kept', async () => {
+    upstream.script((exchange) =>
+      answer(
+        exchange,
+        'temperature' in exchange.request.body
+          ? openai('temperature', 'No.')
+          : { status: 401, body: '' },
+      ),
+    );
+    const learned = createLearnedForms();
+    await call(createModel(learned));
+    const owner = { accountId: undefined, baseUrl: upstream.baseUrl };
+    expect(learned.find(owner, 'scripted')).toBeUndefined();
+  });
+
+  test.each([
+    ['https://api.openai.com/v1', 'max_completion_tokens'],
+    ['https://eu.api.openai.com/v1', 'max_completion_tokens'],
+    ['https://me.openai.azure.com/openai/v1', 'max_completion_tokens'],
+    ['https://openai.com.example/v1', 'max_tokens'],
+    ['https://notopenai.com/v1', 'max_tokens'],
+    ['http://127.0.0.1:11434/v1', 'max_tokens'],
+  ])('begin for %s with %s', (baseUrl, tokenLimit) => {
+    expect(firstForm(baseUrl)).toMatchObject({ tokenLimit, output: 'json_schema', leftOut: [] });
+  });
+});
