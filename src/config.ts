@@ -53,12 +53,17 @@ const NAMES = Object.keys(environmentVariables.shape);
 /** The variables of the command `parley`. They may stand in the same `.env`. */
 const NAMES_OF_COMMAND = ['PARLEY_API_KEY', 'PARLEY_PROFILE', 'PARLEY_URL'];
 
+/** Whether a variable is a setting of Parley, or a mistyped one, which `readConfig` refuses. */
+export function isSetting(name: string): boolean {
+  return NAMES.includes(name) || name.startsWith('PARLEY_');
+}
+
 /**
- * Reads and validates the settings.
+ * Validates the settings.
  *
  * @throws StartupError that names every problem, and never a value that may be secret.
  */
-export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(
     NAMES.flatMap((name) => (environment[name]?.trim() ? [[name, environment[name].trim()]] : [])),
   );

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { type Config, readConfig } from './config.ts';
+import { readSettings } from './env-file.ts';
 import { StartupError } from './errors.ts';
 
 type Check = {
@@ -37,8 +38,11 @@ const failed = (message: string, advice: string): Result => ({ status: 'failed',
 async function checkAll(): Promise<Check[]> {
   const node = { name: 'Node.js', ...ok(`${process.versions.node} runs the server`) };
   let config: Config;
+  let ignored: string | undefined;
   try {
-    config = readConfig();
+    const settings = await readSettings();
+    config = readConfig(settings.values);
+    ignored = settings.warning;
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     const problems = error.message.split('\n').map((message) => ({
@@ -58,7 +62,8 @@ async function checkAll(): Promise<Check[]> {
   const results = await Promise.all(
     checks.map(async ([name, check]) => ({ name, ...(await check().catch(unexpected)) })),
   );
-  return [node, { name: 'Settings', ...ok('valid') }, ...results];
+  const valid = ignored ? warning('valid, but some are ignored', ignored) : ok('valid');
+  return [node, { name: 'Settings', ...valid }, ...results];
 }
 
 const unexpected = (error: unknown): Result =>

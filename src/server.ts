@@ -14,6 +14,7 @@ import { forgetOwners } from './coordination/worker-lease.ts';
 import { withinTime } from './deadline.ts';
 import { createEnvironmentCipher } from './deployments/environment.ts';
 import { rotateSecretKey } from './deployments/rotation.ts';
+import { readSettings } from './env-file.ts';
 import { ERROR_LOGGING, errorForLog } from './error-log.ts';
 import { StartupError } from './errors.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
@@ -32,8 +33,10 @@ const CLOSE_LIMIT_MS = 30_000;
 async function start(lifetime: OwnedLifetime): Promise<void> {
   // Other users must not read the files that this process creates.
   process.umask(0o077);
-  const config = readConfig();
+  const settings = await readSettings();
+  const config = readConfig(settings.values);
   const log = pino(loggerOf(config));
+  if (settings.warning) log.warn(settings.warning);
   const database = await openDatabase(config);
   lifetime.defer(database.close);
   const { prisma } = database;

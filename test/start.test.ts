@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { access, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { dataDirectoryInUse, temporaryDirectory } from './helpers/directories.ts
 
 const run = promisify(execFile);
 const START = new URL('../src/start.mjs', import.meta.url).pathname;
+const SERVER = new URL('../src/server.ts', import.meta.url).pathname;
 const { PATH } = process.env;
 
 describe('npm start', () => {
@@ -21,6 +22,35 @@ describe('npm start', () => {
       code: 1,
       stderr: 'Parley cannot start: PORT must be a port number\n',
     });
+  });
+
+  test('takes no variables of Node.js or of the system from `.env`, and names them', async () => {
+    const folder = await temporaryDirectory();
+    const trace = join(folder, 'ran');
+    await writeFile(join(folder, 'evil.cjs'), `require('node:fs').writeFileSync('${trace}', '')`);
+    const lines = [
+      `NODE_OPTIONS="--require ${join(folder, 'evil.cjs')}"`,
+      'NODE_EXTRA_CA_CERTS=/evil.pem',
+      'LD_PRELOAD=/evil.so',
+      'HTTPS_PROXY=http://127.0.0.1:1',
+      'PATH=/evil',
+      'PARLEY_DATA_DIR=/dev/null/none',
+    ];
+    await writeFile(join(folder, '.env'), lines.join('\n'));
+    const start = packageJson.scripts.start.replace('src/start.mjs', START);
+    const watch = packageJson.scripts.watch.replace('src/server.ts', SERVER);
+    for (const script of [start, watch.replace(' --watch', '')]) {
+      const [, ...options] = script.split(' ');
+      const ended = run(process.execPath, options, { cwd: folder, env: { PATH } });
+      await expect(ended).rejects.toMatchObject({
+        code: 1,
+        stdout: expect.stringContaining(
+          'Ignored in .env, because they are not settings of Parley: HTTPS_PROXY, LD_PRELOAD, NODE_EXTRA_CA_CERTS, NODE_OPTIONS, PATH.',
+        ),
+        stderr: expect.stringContaining('PARLEY_DATA_DIR: cannot use /dev/null/none'),
+      });
+    }
+    await expect(access(trace)).rejects.toThrow('ENOENT');
   });
 
   test('reports the command that generates missing files', async () => {

@@ -18,7 +18,7 @@ const UNLIMITED = 2_000_000_000;
 const [, , botId = 'bench'] = process.argv;
 const bot = { botId, environment: 'PRODUCTION' as const };
 
-const config = readConfig();
+const config = readConfig(process.env);
 if (config.secretKey === undefined) throw new Error('PARLEY_SECRET_KEY is not set.');
 const database = config.databaseUrl
   ? await openPostgres(config.databaseUrl)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { access, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -60,6 +60,20 @@ describe('parley start', () => {
     const outcome = await user.parley(['start'], { env: { PORT: 'none' } });
     expect(outcome.code).toBe(1);
     expect(outcome.stderr).toContain('Parley cannot start: PORT must be a port number');
+  });
+});
+
+describe('`.env` in a folder that was only visited', () => {
+  test.each(['start', 'dev', 'doctor'])('runs no code with parley %s', async (command) => {
+    const user = await createUser();
+    const trace = join(user.home, 'ran');
+    const script = join(user.home, 'evil.cjs');
+    await writeFile(script, `require('node:fs').writeFileSync('${trace}', '')`);
+    const text = `NODE_OPTIONS=--require=${script}\nBASH_ENV=x\nPARLEY_DATA_DIR=/dev/null/none\n`;
+    await writeFile(join(user.home, '.env'), text);
+    const { stdout, stderr } = await user.parley([command]);
+    expect(stdout + stderr).toContain('not settings of Parley: BASH_ENV, NODE_OPTIONS.');
+    await expect(access(trace)).rejects.toThrow('ENOENT');
   });
 });
 

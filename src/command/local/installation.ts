@@ -15,7 +15,7 @@ const V8_OPTIONS = ['--max-semi-space-size=32', '--heap-growing-percent=60'];
 export type Installation = {
   root: string;
   node: string;
-  /** The words of a Node.js that runs a program of `src` with the settings of the environment and of `.env`. */
+  /** The words of a Node.js that runs a program of `src`. The program itself reads `.env`. */
   run(program: string): string[];
 };
 
@@ -29,11 +29,9 @@ export function findInstallation(): Installation {
   return {
     root,
     node: findNode(root),
-    run: (program) => [...V8_OPTIONS, ...environmentFile(), join(root, 'src', program)],
+    run: (program) => [...V8_OPTIONS, join(root, 'src', program)],
   };
 }
-
-const environmentFile = () => (existsSync('.env') ? ['--env-file=.env'] : []);
 
 function findRoot(directory: string): string | undefined {
   const file = join(directory, 'package.json');

@@ -1,7 +1,8 @@
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Environment } from '../environment.ts';
 import { Refusal, systemCode } from '../errors.ts';
+import { writePrivateFile } from '../private-file.ts';
 
 /** A server with the key for it. */
 export type Profile = {
@@ -108,13 +109,7 @@ export async function writeProfiles(path: string, profiles: Profiles): Promise<v
     if (profiles.profiles.length === 0) return await rm(path, { force: true });
     await makeDirectory(dirname(dirname(path)));
     await makeDirectory(dirname(path));
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(`${JSON.stringify(profiles, null, 2)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writePrivateFile(temporary, `${JSON.stringify(profiles, null, 2)}\n`);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
