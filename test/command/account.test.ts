@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
@@ -261,6 +261,40 @@ describe('bots and keys', () => {
     expect(await user.parley(['bots', 'delete', id, '--yes', '--json'])).toMatchObject({ code: 0 });
     expect(JSON.parse((await user.parley(['bots', '--json'])).stdout)).toEqual([]);
     expect((await user.parley(['bots'])).stdout).toContain('There are no bots.');
+  });
+
+  test('parley open passes its link in a file that only the user can read, and deletes it', async () => {
+    const programs = join(user.home, 'programs');
+    const seen = join(user.home, 'seen');
+    await mkdir(programs, { recursive: true });
+    // What others can see of the process, and what the browser gets.
+    const opener = `#!/bin/sh
+      exec > '${seen}.new'
+      tr '\\0' '\\n' < "/proc/$$/cmdline"
+      stat -c '%a' "$1" "$(dirname "$1")"
+      cat "$1"
+      mv '${seen}.new' '${seen}'`;
+    await writeFile(join(programs, 'xdg-open'), opener);
+    await chmod(join(programs, 'xdg-open'), 0o755);
+    const env = { PATH: `${programs}:${process.env.PATH}` };
+    const opened = user.terminal(['open'], { env });
+    await opened.shows('deleted in 10 s');
+    const [link = ''] = /http\S+code=[\w-]+/.exec(opened.screen()) ?? [];
+    expect(link).toContain(app.url);
+    await expect.poll(() => readFile(seen, 'utf8').catch(() => '')).toContain(link);
+    const [, , path = '', ...rest] = (await readFile(seen, 'utf8')).split('\n');
+    expect(path).toMatch(/^\/.+\/parley-sign-in-\w+\/sign-in\.html$/);
+    expect(rest.slice(0, 2)).toEqual(['600', '700']);
+    expect(rest.join('\n')).toContain(`content="0; url=${link}"`);
+    opened.type(CTRL_C);
+    expect(await opened.code()).toBe(130);
+    await expect(stat(dirname(path))).rejects.toThrow('ENOENT');
+
+    await writeFile(join(programs, 'xdg-open'), '#!/bin/sh\nexit 3');
+    const failed = user.terminal(['open'], { env });
+    await failed.shows('No browser could be opened. Open the link yourself.');
+    expect(await failed.code()).toBe(0);
+    expect((await readdir(user.home)).filter((name) => name.startsWith('parley-sign'))).toEqual([]);
   });
 
   test('a link of parley open signs in to the console', async () => {

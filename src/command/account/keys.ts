@@ -1,6 +1,8 @@
+import { rm } from 'node:fs/promises';
 import { CreateKey, KeyList, RevokeKey, WhoAmI } from '../../operations/command/operations.ts';
 import type { Context } from '../context.ts';
-import { Refusal, UsageError } from '../errors.ts';
+import { Refusal, systemCode, UsageError } from '../errors.ts';
+import { createPrivateFile } from '../private-file.ts';
 import { connect } from '../server/connection.ts';
 import { openPrompts } from '../terminal/prompts.ts';
 import { textTable } from '../terminal/text-table.ts';
@@ -56,28 +58,69 @@ function stateOf({
   return `${isOver ? 'expired' : 'valid until'} ${localTime(expiresAt)}`;
 }
 
-type KeyOptions = { scopes: readonly string[]; bots: readonly string[]; expires?: string };
+type KeyOptions = {
+  scopes: readonly string[];
+  bots: readonly string[];
+  expires: string | undefined;
+  /** The new file for the secret; none: it is printed. */
+  output: string | undefined;
+};
 
-/** Creates a key and prints its secret, which the server never shows again. */
-export async function createKey(name: string, options: KeyOptions, context: Context) {
+/** Creates a key, and prints or writes its secret, which the server never shows again. */
+export async function createKey(
+  name: string,
+  { scopes, bots, expires, output }: KeyOptions,
+  context: Context,
+) {
   const { terminal, print, signal } = context;
   const input = {
     name,
-    ...(options.scopes.length > 0 && { scopes: options.scopes.map(scopeOf) }),
-    ...(options.bots.length > 0 && { botIds: [...options.bots] }),
-    ...(options.expires !== undefined && { expiresAt: expiryOf(options.expires) }),
+    ...(scopes.length > 0 && { scopes: scopes.map(scopeOf) }),
+    ...(bots.length > 0 && { botIds: [...bots] }),
+    ...(expires !== undefined && { expiresAt: expiryOf(expires) }),
   };
   const { graphql, forBot } = await connect(context);
-  const { createApiKey } = await forBot(options.bots[0] ?? '', () =>
-    graphql.run(CreateKey, { input }, signal),
-  );
-  if (!createApiKey) throw new Refusal('The server returned no key.');
-  const { secret, apiKey } = createApiKey;
+  const create = async () => {
+    const { createApiKey } = await forBot(bots[0] ?? '', () =>
+      graphql.run(CreateKey, { input }, signal),
+    );
+    if (!createApiKey) throw new Refusal('The server returned no key.');
+    return createApiKey;
+  };
+  if (output !== undefined) {
+    const { apiKey } = await writeSecret(output, create);
+    const written = { id: apiKey.id, name: apiKey.name, output, expiresAt: apiKey.expiresAt };
+    return print(written, () => `The key ${apiKey.id} is in ${output}.`);
+  }
+  const { secret, apiKey } = await create();
   await print(
     { id: apiKey.id, name: apiKey.name, secret, expiresAt: apiKey.expiresAt },
     () => secret,
   );
   terminal.progress(`The key "${name}" (${apiKey.id}) is shown only once. Store it now.`);
+}
+
+/** Makes the file before the key, so that no key is lost because its file cannot be written. */
+async function writeSecret<Made extends { secret: string }>(
+  path: string,
+  create: () => Promise<Made>,
+): Promise<Made> {
+  const file = await createPrivateFile(path).catch((error: unknown) => {
+    const reason = systemCode(error) === 'EEXIST' ? 'it exists' : systemCode(error);
+    throw new Refusal(`${path} cannot be written: ${reason ?? 'unknown error'}. No key was made.`, {
+      cause: error,
+    });
+  });
+  try {
+    const made = await create();
+    await file.writeFile(`${made.secret}\n`);
+    return made;
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
 }
 
 function scopeOf(text: string): Uppercase<Scope> {

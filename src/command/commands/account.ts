@@ -59,7 +59,7 @@ export const ACCOUNT: readonly Command[] = [
     group: 'Account',
     summary: 'Open the console in the browser, signed in.',
     details: [
-      'It prints a link that signs in once, within 15 minutes, with the rights of the key. Without a terminal, it opens no browser.',
+      'It prints a link that signs in once, within 15 minutes, with the rights of the key. Without a terminal, it opens no browser. The browser gets the link from a file that only you can read and that exists for 10 seconds, because other users of the machine can read the arguments of programs.',
     ],
     options: { 'no-browser': { description: 'Only print the link.' } },
     examples: [
@@ -174,6 +174,11 @@ export const ACCOUNT: readonly Command[] = [
         value: 'TIME',
         description: 'When the key expires: a duration such as 30d, or a date.',
       },
+      output: {
+        value: 'FILE',
+        isFile: true,
+        description: 'Write the key to a new file that only you can read, and print only its ID.',
+      },
     },
     examples: [
       {
@@ -181,7 +186,7 @@ export const ACCOUNT: readonly Command[] = [
         description: 'A key that chats with one bot for 30 days',
       },
       {
-        line: 'parley keys create ci --scope deploy > key.txt',
+        line: 'parley keys create ci --scope deploy --output key.txt',
         description: 'A key for CI, in a file',
       },
     ],
@@ -191,6 +196,7 @@ export const ACCOUNT: readonly Command[] = [
         scopes: input.texts('scope'),
         bots: input.texts('bot'),
         expires: input.text('expires'),
+        output: input.text('output'),
       };
       await createKey(input.required('name'), options, context);
     },

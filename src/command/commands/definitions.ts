@@ -14,7 +14,9 @@ export const DEFINITIONS: readonly Command[] = [
     name: 'init',
     group: 'Definitions',
     summary: 'Write a first definition, and a file for its variables.',
-    details: ['It writes TEMPLATE.agent and .env.example, and replaces no file.'],
+    details: [
+      'It writes TEMPLATE.agent and .env.example, and replaces no file. Only you can read .env.example, and a copy of it.',
+    ],
     arguments: {
       directory: {
         placeholder: 'DIR',

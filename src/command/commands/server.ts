@@ -7,7 +7,7 @@ export const SERVER: readonly Command[] = [
     group: 'Server',
     summary: 'Start the server in this directory.',
     details: [
-      'The settings are environment variables, or lines of a file .env in this directory. Ctrl-C stops the server gracefully; a second Ctrl-C stops it at once. The server needs Node.js 24, which npm installs with Parley.',
+      'The settings are environment variables, or lines of a file .env in this directory, where all other variables are ignored. Ctrl-C stops the server gracefully; a second Ctrl-C stops it at once. The server needs Node.js 24, which npm installs with Parley.',
     ],
     examples: [
       {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { readDefinition } from '../../language/read.ts';
 import type { Context } from '../context.ts';
 import { Refusal, systemCode } from '../errors.ts';
+import { writePrivateFile } from '../private-file.ts';
 import { openPrompts } from '../terminal/prompts.ts';
 import { TEMPLATE_NAMES, type TemplateName } from './template-names.ts';
 import { TEMPLATES } from './templates.ts';
@@ -18,18 +19,20 @@ export async function init(
   const variablesFile = join(directory, '.env.example');
   const { source } = TEMPLATES[name];
   const files = [
-    { path: agentFile, text: withInstructions(source, agentFile) },
-    { path: variablesFile, text: variablesText(source, agentFile) },
+    { path: agentFile, text: withInstructions(source, agentFile), write: writeNewFile },
+    // A copy of a private file is private too.
+    { path: variablesFile, text: variablesText(source, agentFile), write: writePrivateFile },
   ];
   for (const { path } of files) await assertNew(path);
   await attempt(directory, () => mkdir(directory, { recursive: true }));
-  for (const { path, text } of files)
-    await attempt(path, () => writeFile(path, text, { flag: 'wx' }));
+  for (const { path, text, write } of files) await attempt(path, () => write(path, text));
   await print({ template: name, files: files.map(({ path }) => path) }, () =>
     files.map(({ path }) => `Wrote ${path}.`).join('\n'),
   );
   terminal.progress(`Next: parley check ${agentFile}`);
 }
+
+const writeNewFile = (path: string, text: string) => writeFile(path, text, { flag: 'wx' });
 
 async function ask(terminal: Context['terminal']): Promise<TemplateName> {
   const { select } = await openPrompts(terminal);
