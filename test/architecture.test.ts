@@ -58,6 +58,7 @@ const COMPOSITION = [
   'app.ts',
   'domains.ts',
   'config.ts',
+  'env-file.ts',
   'environment-variables.ts',
   'doctor.ts',
 ];
@@ -252,7 +253,7 @@ describe('the architecture', () => {
     // The console runs in the browser. It only shows code that reads the environment.
     const ofServer = files.filter((file) => !file.startsWith('console/'));
     const readers = ofServer.filter((file) => source(file).includes('process.env'));
-    expect(readers).toEqual(['command/environment.ts', 'config.ts']);
+    expect(readers).toEqual(['command/environment.ts', 'env-file.ts']);
   });
 });
 

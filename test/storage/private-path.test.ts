@@ -4,6 +4,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { openEmbedded } from '../../src/storage/embedded.ts';
 import { makePrivate } from '../../src/storage/private-path.ts';
 import { generatedSecretKey } from '../../src/storage/secret-key.ts';
+import { atTheEnd } from '../helpers/at-the-end.ts';
 import { dataDirectoryInUse, temporaryDirectory } from '../helpers/directories.ts';
 import { startServer } from '../helpers/server.ts';
 
@@ -35,11 +36,13 @@ describe('a data directory', () => {
   });
 
   test.skipIf(inject('databaseUrl'))(
-    'and the files that a server writes into it are private',
+    'and the files that a server writes into it are private, whatever the umask is',
     async () => {
       const directory = await dataDirectoryInUse();
       await chmod(directory, 0o755);
       await rm(join(directory, 'lock'), { force: true });
+      const umask = process.umask(0);
+      atTheEnd(() => void process.umask(umask));
       const server = await startServer({ dataDirectory: directory });
       await server.stop('SIGTERM');
       expect(await modeOf(directory)).toBe(0o700);
