@@ -47,7 +47,7 @@ export type Config = {
 };
 
 /** The default for `OPENAI_MODEL` on OpenAI's own server. */
-const OPENAI_DEFAULT_MODEL = 'gpt-4o-mini';
+const OPENAI_DEFAULT_MODEL = 'gpt-6-luna';
 
 const NAMES = Object.keys(environmentVariables.shape);
 /** The variables of the command `parley`. They may stand in the same `.env`. */

@@ -135,7 +135,7 @@ describe('the settings', () => {
     expect(readConfig({ OPENAI_API_KEY: 'sk-x' }).model).toEqual({
       apiKey: 'sk-x',
       baseUrl: undefined,
-      name: 'gpt-4o-mini',
+      name: 'gpt-6-luna',
     });
     expect(problemsOf({ OPENAI_MODEL: 'm' })).toEqual([
       expect.stringMatching(/^OPENAI_MODEL requires/),

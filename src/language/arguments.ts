@@ -1,5 +1,5 @@
 import { type Cursor, reportExpected } from './cursor.ts';
-import { BODY_FORMATS, SCALARS } from './definition.ts';
+import { BODY_FORMATS, REASONING_EFFORTS, SCALARS } from './definition.ts';
 import type { Report } from './diagnostic.ts';
 import type { Shape } from './grammar.ts';
 import { explain, meaningOfType } from './meanings.ts';
@@ -101,6 +101,14 @@ export function createArgumentParser(cursor: Cursor, report: Report) {
     return cursor.next();
   }
 
+  /** value = NUMBER | "true" | "false" | STRING ; */
+  function expectValue(): Argument {
+    if (cursor.at('string')) return { kind: 'string', token: cursor.next() };
+    if (cursor.atWord('true') || cursor.atWord('false'))
+      return { kind: 'name', token: cursor.next() };
+    return expectNumber('a number, "true", "false" or a string', 'integer', 'number');
+  }
+
   function read(shape: Shape): Argument[] {
     switch (shape) {
       case 'string':
@@ -142,6 +150,10 @@ export function createArgumentParser(cursor: Cursor, report: Report) {
         expectKeyword(['messages']);
         return [count];
       }
+      case 'effort':
+        return [{ kind: 'name', token: expectKeyword(REASONING_EFFORTS) }];
+      case 'value':
+        return [expectValue()];
       case 'type':
         return [expectType()];
     }

@@ -19,12 +19,18 @@ export const BOUNDS = {
   headers: 32,
   suggestions: 8,
   variables: 200,
+  /** Further members of a model's request. */
+  parameters: 16,
+  /** Levels of objects and lists in the value of a parameter. */
+  parameterLevels: 32,
+  /** Models that are tried after the first one. */
+  fallbacks: 3,
   /** Templates in one text. */
   references: 1_000,
 
   /** Characters of a name. The API has the same limit for a fact's name. */
   nameLength: 64,
-  /** Characters of the name of a variable, a header or a server's tool. */
+  /** Characters of the name of a variable, a header, a parameter, a fallback model or a server's tool. */
   longNameLength: 128,
   /** Characters of a template's path. */
   pathLength: 256,

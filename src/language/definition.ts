@@ -35,12 +35,28 @@ export type ModelSettings = {
   temperature?: number;
   /** The most completion tokens of one model call: 1 to 1,000,000. */
   maxTokens?: number;
+  /** How much the model reasons before it answers. Undefined: the model's own default. */
+  reasoning?: ReasoningEffort;
+  /** Further members of the request's body by name, at most 16. */
+  parameters?: { readonly [name: string]: JsonValue };
+  /** Other models of the same server, tried in this order after a failed call: 1 to 3 names. */
+  fallback?: string[];
   /** Milliseconds for one model call: 1 to 900,000, 60,000 by default. */
   timeout: number;
   /** An OpenAI-compatible server other than the operator's. */
   baseUrl?: string | EnvReference;
   apiKey?: EnvReference;
 };
+
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
 
 export type Fact = {
   /** Letters, digits and `_`, no digit first. */
@@ -154,6 +170,8 @@ export const DEFAULTS = {
   toolCalls: 8,
   runTime: 120_000,
 } as const;
+
+export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high'] as const;
 
 export const BODY_FORMATS = ['json', 'form', 'none'] as const;
 

@@ -43,10 +43,12 @@ export const SEVERITIES = {
   'out-of-range': 'ERROR',
   'invalid-url': 'ERROR',
   'invalid-header': 'ERROR',
+  'invalid-parameter': 'ERROR',
 
   'missing-description': 'WARNING',
   'undescribed-input': 'WARNING',
   'long-prompt': 'WARNING',
+  'model-retired': 'WARNING',
   'plain-http': 'WARNING',
   'secret-literal': 'WARNING',
   'env-unset': 'WARNING',

@@ -8,6 +8,8 @@
  *     names    = NAME { "," NAME }
  *     body     = "json" | "form" | "none"
  *     window   = "none" | "last" INT "messages"
+ *     effort   = "none" | "minimal" | "low" | "medium" | "high"
+ *     value    = NUMBER | "true" | "false" | STRING
  *     type     = scalar [ "[" "]" ] [ "?" ] | STRING "|" STRING { "|" STRING } [ "?" ]
  *
  * `string?` is optional. `text` is a string or a text in three quotes.
@@ -27,6 +29,8 @@ export type Shape =
   | 'names'
   | 'body'
   | 'window'
+  | 'effort'
+  | 'value'
   | 'type';
 
 /** The syntax after one word. */
@@ -116,6 +120,9 @@ export const BLOCKS: { readonly [Name in BlockName]: BlockRule } = {
     words: {
       temperature: { shapes: ['number'] },
       max_tokens: { shapes: ['integer'] },
+      reasoning: { shapes: ['effort'] },
+      parameter: { shapes: ['string', 'value'], repeats: true },
+      fallback: { shapes: ['strings'] },
       timeout: { shapes: ['duration'] },
       base_url: { shapes: ['address'] },
       api_key: { shapes: ['env'] },

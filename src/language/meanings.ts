@@ -25,10 +25,14 @@ const WORDS: { readonly [Name in BlockName]?: Meanings } = {
     systemprompt: 'prompt',
   },
   model: {
+    effort: 'reasoning',
     endpoint: 'base_url',
+    fallbacks: 'fallback',
     key: 'api_key',
     maxcompletiontokens: 'max_tokens',
     maxoutputtokens: 'max_tokens',
+    reasoningeffort: 'reasoning',
+    thinking: 'reasoning',
     token: 'api_key',
     url: 'base_url',
   },
@@ -66,6 +70,7 @@ const WORDS: { readonly [Name in BlockName]?: Meanings } = {
 const VARIABLES = 'write env.NAME in its place, and give the value with the deploy';
 const AUTHORIZATION = 'write it as header "Authorization" "Bearer {{ env.NAME }}"';
 const BODY = 'the inputs are the body, sent as "body json" or "body form"';
+const PARAMETER = 'write it as parameter "NAME" VALUE';
 const REQUEST = 'expected "get", "post", "put", "patch" or "delete" with the URL';
 
 /** Words of other systems that no word of the block replaces, with advice. */
@@ -80,9 +85,16 @@ const ADVICE: { readonly [Name in BlockName]?: Meanings } = {
     version: 'only the language has a version, each deploy is stored',
   },
   model: {
+    frequencypenalty: PARAMETER,
     name: 'write the name in quotes after "model"',
+    presencepenalty: PARAMETER,
     provider: 'the provider is the server, set with "base_url"',
     responseformat: 'declare the fields in "output"',
+    seed: PARAMETER,
+    stop: PARAMETER,
+    topk: PARAMETER,
+    topp: PARAMETER,
+    verbosity: PARAMETER,
   },
   tools: {
     url: 'write "tools NAME mcp" with the URL for a server, or a "capability" for each request',

@@ -23,7 +23,7 @@ describe('the list of runs', () => {
   browserTest('shows runs, and reads more of them while it is scrolled', async () => {
     const tenant = await app.tenant();
     const bot = await tenant.bot(null);
-    const details = { sessionId: 'user-42', model: 'gpt-4o-mini', promptTokens: 1_200 };
+    const details = { sessionId: 'user-42', model: 'gpt-6-luna', promptTokens: 1_200 };
     const runs = numbered(130, (number) =>
       number === 0 ? { ...details, status: 'FAILED', errorCode: 'model_timeout' } : {},
     );
@@ -37,7 +37,7 @@ describe('the list of runs', () => {
       .poll(() => first.textContent())
       // After midnight the time has its day.
       .toMatch(
-        /^failed(\d\d:\d\d:\d\d|\d+ \w+, \d\d:\d\d)user-42Question 0gpt-4o-miniAPI–1\.0 s1,200$/,
+        /^failed(\d\d:\d\d:\d\d|\d+ \w+, \d\d:\d\d)user-42Question 0gpt-6-lunaAPI–1\.0 s1,200$/,
       );
     await expect.poll(() => first.getByRole('link').getAttribute('href')).toMatch(/^\/runs\/run_/);
     const table = page.getByRole('table', { name: 'Runs', exact: true });
@@ -146,7 +146,7 @@ describe('the list of runs', () => {
       kind: 'CHAT',
       status: 'FAILED',
       deploymentId,
-      model: 'gpt-4o-mini',
+      model: 'gpt-6-luna',
       errorCode: 'model_timeout',
       promptTokens: 900,
       completionTokens: 100,
@@ -157,7 +157,7 @@ describe('the list of runs', () => {
       { ...wanted, input: 'Other channel', channel: 'WEB' },
       { ...wanted, input: 'Other kind', kind: 'EXECUTE' },
       { ...wanted, input: 'Other deployment', deploymentId: null },
-      { ...wanted, input: 'Other model', model: 'gpt-4o' },
+      { ...wanted, input: 'Other model', model: 'gpt-6-sol' },
       { ...wanted, input: 'Other error', errorCode: 'interrupted' },
       { ...wanted, input: 'Fewer tokens', completionTokens: 99 },
       { ...wanted, input: 'Too late', createdAt: new Date('2026-11-20T11:00:00Z') },
@@ -166,7 +166,7 @@ describe('the list of runs', () => {
       'channel=telegram',
       'kind=chat',
       `deployment_id=${deploymentId}`,
-      'model=gpt-4o-mini',
+      'model=gpt-6-luna',
       'error_code=model_timeout',
       'min_tokens=1000',
       'to=2026-11-20T11:00:00Z',

@@ -110,8 +110,15 @@ describe('highlighting', () => {
 describe('completion', () => {
   test('offers the words that the block still allows', () => {
     expect(labelsAt(inAgent('  prompt "p"\n  model "m" {\n    temperature 1\n    |\n  }'))).toEqual(
-      ['max_tokens', 'timeout', 'base_url', 'api_key'],
+      ['max_tokens', 'reasoning', 'parameter', 'fallback', 'timeout', 'base_url', 'api_key'],
     );
+    expect(labelsAt(inAgent('  prompt "p"\n  model "m" {\n    reasoning |\n  }'))).toEqual([
+      'none',
+      'minimal',
+      'low',
+      'medium',
+      'high',
+    ]);
     const words = labelsAt(inAgent('  prompt "p"\n  tools time\n  t|'));
     expect(words).toContain('tools');
     expect(words).not.toContain('prompt');

@@ -6,7 +6,7 @@ const DEFINITION = `agentlang 5
 agent "Order desk" {
   description "Answers order questions for ACME"
 
-  model "gpt-4o-mini" {
+  model "gpt-6-luna" {
     temprature 0.2
     max_tokens  800
   }

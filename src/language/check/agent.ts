@@ -1,26 +1,19 @@
 import { BOUNDS } from '../bounds.ts';
-import {
-  DEFAULTS,
-  type Definition,
-  type Fact,
-  type Limits,
-  type ModelSettings,
-} from '../definition.ts';
+import { DEFAULTS, type Definition, type Fact, type Limits } from '../definition.ts';
 import { byteLength } from '../source.ts';
 import type { Member } from '../syntax.ts';
 import type { Template } from '../template.ts';
 import { checkChannels } from './channels.ts';
 import { checkOutput } from './fields.ts';
+import { checkModel, DEFAULT_MODEL } from './model.ts';
 import { checkNames, declaredIn, lacks, settingsOf } from './names.ts';
 import { checkTemplate, NO_TEMPLATE, type Scope } from './templates.ts';
 import { checkTools } from './tools.ts';
-import { addressOf } from './urls.ts';
 import {
   type Check,
   checkShortText,
   checkText,
   DURATION,
-  envOf,
   namesOf,
   numberOf,
   type Range,
@@ -32,8 +25,6 @@ import {
 const LONG_PROMPT = 16_384;
 
 const HISTORY: Range = { min: 0, max: 500, text: '0 to 500' };
-const TEMPERATURE: Range = { min: 0, max: 2, text: '0 to 2' };
-const MAX_TOKENS: Range = { min: 1, max: 1_000_000, text: '1 to 1000000' };
 const TOOL_CALLS: Range = { min: 0, max: 64, text: '0 to 64' };
 
 /**
@@ -63,7 +54,6 @@ function checkName(agent: Member, check: Check): string {
   return token ? checkShortText(token, bound, check) : '';
 }
 
-const DEFAULT_MODEL: ModelSettings = { timeout: DEFAULTS.modelTimeout };
 const DEFAULT_LIMITS: Limits = { toolCalls: DEFAULTS.toolCalls, runTime: DEFAULTS.runTime };
 
 function checkPresence({ block, token }: Member, check: Check): void {
@@ -78,20 +68,6 @@ function checkPresence({ block, token }: Member, check: Check): void {
 function checkHistory(member: Member, check: Check): number {
   if (namesOf(member).length > 0) return 0;
   return numberOf(member, HISTORY, check) ?? DEFAULTS.history;
-}
-
-function checkModel(member: Member, check: Check): ModelSettings {
-  const settings = settingsOf(member.block, check);
-  const read = (word: string, range: Range) =>
-    settings.read(word, (setting) => numberOf(setting, range, check));
-  return {
-    name: textOf(member, check),
-    temperature: read('temperature', TEMPERATURE),
-    maxTokens: read('max_tokens', MAX_TOKENS),
-    timeout: read('timeout', DURATION) ?? DEFAULTS.modelTimeout,
-    baseUrl: settings.read('base_url', (setting) => addressOf(setting, check)),
-    apiKey: settings.read('api_key', (setting) => envOf(setting, check)),
-  };
 }
 
 /** "limits" "{" { "tool_calls" INT | "run_time" DURATION } "}" */

@@ -9,6 +9,7 @@ import {
   define,
   inModel,
   many,
+  problemsOf,
 } from '../helpers.ts';
 import type { Sentences } from './sentences.ts';
 
@@ -81,6 +82,60 @@ export const AGENT: Sentences = {
     }
     expect(define(inModel('')).model.timeout).toBe(60_000);
   },
+  "`reasoning` is `none`, `minimal`, `low`, `medium` or `high`; without it the model's own default applies.":
+    () => {
+      for (const effort of ['none', 'minimal', 'low', 'medium', 'high'])
+        expect(define(inModel(`reasoning ${effort}`)).model.reasoning).toBe(effort);
+      expect(define(inModel('')).model.reasoning).toBeUndefined();
+      expect(codesOf(inModel('reasoning max'))).toEqual(['syntax']);
+    },
+  "`parameter` adds a member to the model's request: its name in quotes, and a number, `true`, `false` or a string as its value.":
+    () => {
+      expect(
+        define(inModel('parameter "top_p" 0.9 parameter "a" true parameter "b" false')).model
+          .parameters,
+      ).toEqual({ top_p: 0.9, a: true, b: false });
+      expect(define(inModel('parameter "service_tier" "flex"')).model.parameters).toEqual({
+        service_tier: 'flex',
+      });
+      expect(define(inModel('')).model.parameters).toBeUndefined();
+      expect(codesOf(inModel('parameter "top_p" high'))).toEqual(['syntax']);
+      expect(codesOf(inModel('parameter top_p 0.9'))).toEqual(['syntax']);
+    },
+  'A string that is valid JSON is sent as that JSON, any other string as text; text that begins with `{` or `[` must be JSON of at most 32 levels.':
+    () => {
+      const valueOf = (text: string) =>
+        define(inModel(`parameter "x" ${JSON.stringify(text)}`)).model.parameters?.x;
+      expect(valueOf('{"enable_thinking": false}')).toEqual({ enable_thinking: false });
+      expect(valueOf('-0.5')).toBe(-0.5);
+      expect(valueOf('"5"')).toBe('5');
+      expect(valueOf('null')).toBeNull();
+      expect(valueOf('not JSON')).toBe('not JSON');
+      expect(valueOf('')).toBe('');
+      const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+      expect(codesOf(inModel(`parameter "x" "${lists(32)}"`))).toEqual([]);
+      for (const text of [lists(33), '[1', "{'a': 1}"])
+        expect(codesOf(inModel(`parameter "x" "${text}"`))).toEqual(['invalid-parameter']);
+    },
+  'A model has at most 16 parameters, each once, and none that Parley sets itself, such as `messages` or `temperature`.':
+    () => {
+      const parameters = (count: number) =>
+        inModel(many(count, (index) => `parameter "p${index}" ${index}`, '\n'));
+      expect(Object.keys(define(parameters(16)).model.parameters ?? {})).toHaveLength(16);
+      expect(codesOf(parameters(17))).toEqual(['too-many']);
+      expect(codesOf(inModel('parameter "a" 1 parameter "a" 2'))).toEqual(['duplicate-name']);
+      for (const name of ['messages', 'temperature', 'max_completion_tokens', 'stream', 'n'])
+        expect(codesOf(inModel(`parameter "${name}" 1`))).toEqual(['invalid-parameter']);
+      expect(codesOf(inModel('parameter "" 1'))).toEqual(['empty-text']);
+      expect(codesOf(inModel(`parameter "${'a'.repeat(129)}" 1`))).toEqual(['invalid-name']);
+    },
+  '`fallback` names 1 to 3 other models of the same server, separated by commas, for calls that fail.':
+    () => {
+      expect(define(inModel('fallback "a", "b/c", "d"')).model.fallback).toEqual(['a', 'b/c', 'd']);
+      expect(codesOf(inModel('fallback "a", "b", "c", "d"'))).toEqual(['too-many']);
+      expect(codesOf(inModel('fallback "a", "a"'))).toEqual(['duplicate-name']);
+      expect(codesOf(inModel('fallback'))).toEqual(['syntax']);
+    },
   '`base_url` is a URL in quotes or `env.NAME`, and `api_key` is `env.NAME`.': () => {
     expect(define(inModel('base_url "https://a.example/v1" api_key env.KEY')).model).toMatchObject({
       baseUrl: 'https://a.example/v1',
@@ -90,6 +145,26 @@ export const AGENT: Sentences = {
     expect(codesOf(inModel('base_url "a.example/v1"'))).toEqual(['invalid-url']);
     expect(codesOf(inModel('api_key "the key"'))).toEqual(['syntax']);
   },
+  "A model of OpenAI whose end is announced gets a warning with the date and the successor, unless `base_url` is the URL of another provider's server.":
+    () => {
+      expect(problemsOf(agentWith('  model "gpt-4o-mini"'))).toEqual([
+        '5:9 the provider ends this model on 2027-01-14, its successor is "gpt-6-luna" [model-retired]',
+      ]);
+      const retired = (name: string, settings = '') =>
+        codesOf(agentWith(`  model "${name}" {\n${settings}\n}`));
+      for (const name of ['gpt-4o-mini-2024-07-18', 'openai/gpt-4o-mini', 'gpt-4-0613', 'gpt-5.1'])
+        expect(retired(name)).toEqual(['model-retired']);
+      for (const name of ['gpt-6-luna', 'gpt-4o-mini-tts', 'my/gpt-4o-mini'])
+        expect(retired(name)).toEqual([]);
+      expect(retired('gpt-6-luna', 'fallback "gpt-4o-mini"')).toEqual(['model-retired']);
+      expect(retired('gpt-4o-mini', 'base_url "https://models.example/v1"')).toEqual([]);
+      for (const address of [
+        '"https://api.openai.com/v1"',
+        '"https://a.openai.azure.com"',
+        'env.URL',
+      ])
+        expect(retired('gpt-4o-mini', `base_url ${address}`)).toEqual(['model-retired']);
+    },
   '`output` declares the fields of a structured reply, written as the inputs of a capability.':
     () => {
       const source = agentWith('  output {\n city string "Where"\n size "s" | "m"?\n }');

@@ -44,7 +44,7 @@ export const FILES: Sentences = {
       tools: [{ name: 'time' }],
     });
   },
-  'A setting occurs at most once in its block, except `channel`, `tools`, `capability` and `header`.':
+  'A setting occurs at most once in its block, except `channel`, `tools`, `capability`, `header` and `parameter`.':
     () => {
       expect(codesOf(agentWith('  history none\n  history none'))).toEqual(['duplicate-setting']);
       const get =

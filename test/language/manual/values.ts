@@ -62,7 +62,7 @@ export const VALUES: Sentences = {
     for (const name of ['1a', 'a-b', 'é', 'naïve', 'a$'])
       expect(codesOf(memory(name))).toEqual(['invalid-name']);
   },
-  "A name has at most 64 characters; the name of a variable, a header or a server's tool has at most 128.":
+  "A name has at most 64 characters; the name of a variable, a header, a parameter, a fallback model or a server's tool has at most 128.":
     () => {
       const name = (length: number) => 'n'.repeat(length);
       const request = (header: string) =>

@@ -82,7 +82,7 @@ export const OPEN_ENDS: Readonly<Record<string, Mistake>> = {
   'no brace after an input': ['      }\n      get', '      get'],
   'no brace after a capability': ['    }\n    capability change', '    capability change'],
   'no brace at the end': ['} # that was all', '# that was all'],
-  'no brace before the settings of a model': ['"gpt-4o-mini" {', '"gpt-4o-mini"'],
+  'no brace before the settings of a model': ['"gpt-6-luna" {', '"gpt-6-luna"'],
   'an extra brace': ['  tools time\n', '  tools time\n  }\n'],
   'text after the agent': ['# that was all', '"that was all"'],
   'no closing quotes of the prompt': ['    """\n\n  history', '\n  history'],

@@ -41,7 +41,7 @@ export const CHIPS: Record<ChipName, ChipWords> = {
     hint: 'Tokens of prompts and replies together.',
     isNumber: true,
   },
-  model: { label: 'model', placeholder: 'gpt-4o-mini', hint: 'The whole name of the model.' },
+  model: { label: 'model', placeholder: 'gpt-6-luna', hint: 'The whole name of the model.' },
   deployment_id: { label: 'deployment', placeholder: 'dep_…', hint: 'The id of a deployment.' },
   kind: { label: 'kind', options: lower(KINDS) },
   feedback: { label: 'feedback', options: lower(RATINGS) },

@@ -2,6 +2,7 @@ import {
   BODY_FORMATS,
   BUILT_IN_GROUPS,
   CHANNELS,
+  REASONING_EFFORTS,
   SCALARS,
 } from '../../../../language/definition.ts';
 import { BLOCKS, type BlockName, type Shape } from '../../../../language/grammar.ts';
@@ -139,6 +140,8 @@ function ofShape(
       return names(SCALARS, 'type');
     case 'body':
       return names(owners.at(-1)?.word === 'get' ? ['none'] : BODY_FORMATS, 'constant');
+    case 'effort':
+      return names(REASONING_EFFORTS, 'constant');
     case 'window':
       return names(['none', 'last 20 messages'], 'constant');
     case 'names':

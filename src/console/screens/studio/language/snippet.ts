@@ -16,6 +16,8 @@ const FIELDS: { readonly [shape in Shape]: string } = {
   names: '#{name}',
   body: '#{json}',
   window: 'last #{1:20} messages',
+  effort: '#{low}',
+  value: '#{1:1}',
   type: '#{string}',
 };
 
