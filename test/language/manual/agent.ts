@@ -104,14 +104,14 @@ export const AGENT: Sentences = {
     },
   'A string that is valid JSON is sent as that JSON, any other string as text; text that begins with `{` or `[` must be JSON of at most 32 levels.':
     () => {
-      const valueOf = (text: string) =>
+      const parsed = (text: string) =>
         define(inModel(`parameter "x" ${JSON.stringify(text)}`)).model.parameters?.x;
-      expect(valueOf('{"enable_thinking": false}')).toEqual({ enable_thinking: false });
-      expect(valueOf('-0.5')).toBe(-0.5);
-      expect(valueOf('"5"')).toBe('5');
-      expect(valueOf('null')).toBeNull();
-      expect(valueOf('not JSON')).toBe('not JSON');
-      expect(valueOf('')).toBe('');
+      expect(parsed('{"enable_thinking": false}')).toEqual({ enable_thinking: false });
+      expect(parsed('-0.5')).toBe(-0.5);
+      expect(parsed('"5"')).toBe('5');
+      expect(parsed('null')).toBeNull();
+      expect(parsed('not JSON')).toBe('not JSON');
+      expect(parsed('')).toBe('');
       const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
       expect(codesOf(inModel(`parameter "x" "${lists(32)}"`))).toEqual([]);
       for (const text of [lists(33), '[1', "{'a': 1}"])
