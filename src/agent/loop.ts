@@ -114,7 +114,7 @@ export function createLoop(options: LoopOptions): Loop {
   };
 
   const work = async (emit: (event: LoopEvent) => void, signal: AbortSignal) => {
-    const { name, temperature, maxTokens, timeout } = definition.model;
+    const { name, temperature, maxTokens, parameters, timeout } = definition.model;
     const conversation = [...messages];
     const deltas = createDeltaCoalescer((delta) => emit({ type: 'TextDelta', delta }));
     let isRepair = false;
@@ -144,6 +144,8 @@ export function createLoop(options: LoopOptions): Loop {
         toolChoice: mayCall ? undefined : 'none',
         temperature,
         maxTokens,
+        reasoningEffort: definition.model.reasoning,
+        parameters,
         timeout,
         budget,
         outputSchema,

@@ -11,19 +11,25 @@ export type RequestBody = { model: string; messages: WireMessage[] } & Record<st
 export function writeBody(request: ModelRequest, form: RequestForm): RequestBody {
   const { model, messages, tools, toolChoice, temperature, maxTokens, outputSchema } = request;
   const optional = {
+    ...request.parameters,
     temperature,
+    reasoning_effort: writeEffort(request, form),
     stream_options: { include_usage: true },
     tool_choice: tools.length > 0 ? toolChoice : undefined,
   };
   return {
+    ...without(optional, form.leftOut),
     model,
     messages: writeMessages(messages, form),
     ...(tools.length > 0 && { tools: tools.map(writeTool) }),
     response_format: outputSchema && outputFormat(outputSchema, form.output),
     [form.tokenLimit]: maxTokens,
     stream: true,
-    ...without(optional, form.leftOut),
   };
+}
+
+function writeEffort({ tools, reasoningEffort }: ModelRequest, form: RequestForm) {
+  return form.toolsWithoutReasoning && tools.length > 0 ? 'none' : reasoningEffort;
 }
 
 function writeTool(tool: ModelTool) {

@@ -3,7 +3,13 @@ import { RefusedRequest, type ReportedError } from './failure.ts';
 import { REASONING_MEMBERS } from './reasoning.ts';
 
 /** Members of a request that are left out if a server refuses them. */
-const OPTIONAL = ['stream_options', 'temperature', 'tool_choice', 'parallel_tool_calls'] as const;
+const OPTIONAL = [
+  'stream_options',
+  'temperature',
+  'tool_choice',
+  'parallel_tool_calls',
+  'reasoning_effort',
+] as const;
 
 export type OptionalMember = (typeof OPTIONAL)[number];
 
@@ -13,6 +19,8 @@ export type RequestForm = {
   /** How a structured answer is requested. The prompt holds its schema, too. */
   output: 'json_schema' | 'json_object' | 'none';
   leftOut: readonly OptionalMember[];
+  /** Whether the model calls tools only while it does not reason, as the newer models of OpenAI over this API. */
+  toolsWithoutReasoning: boolean;
   /** `none`: the server refuses it. `always`: the server requires it on each message of the model. */
   reasoning: 'sent' | 'none' | 'always';
 };
@@ -54,6 +62,7 @@ export function firstForm(baseUrl: string): RequestForm {
     tokenLimit: isOpenAI ? 'max_completion_tokens' : 'max_tokens',
     output: 'json_schema',
     leftOut: [],
+    toolsWithoutReasoning: false,
     reasoning: 'sent',
   };
 }
@@ -84,6 +93,10 @@ export function nextForm(
   if (isRefused(form.tokenLimit)) {
     const other = form.tokenLimit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
     return { ...form, tokenLimit: other };
+  }
+  // The default effort is refused, too, so the member need not have been sent.
+  if (sent.members.has('tools') && isNamed('reasoning_effort') && /\btools\b/i.test(message)) {
+    if (!form.toolsWithoutReasoning) return { ...form, toolsWithoutReasoning: true };
   }
   const refused = OPTIONAL.find(isRefused);
   if (refused) return { ...form, leftOut: [...form.leftOut, refused] };

@@ -44,6 +44,10 @@ export type ModelRequest = {
   temperature?: number;
   /** The most completion tokens; the server's default if omitted. */
   maxTokens?: number;
+  /** How much the model reasons before it answers; the model's default if omitted. */
+  reasoningEffort?: string;
+  /** Further members of the request. They replace none of those above. */
+  parameters?: Readonly<Record<string, unknown>>;
   /** The JSON Schema of the answer, if it must be a JSON object. The model may ignore it. */
   outputSchema?: JsonObject | undefined;
   /** The account whose calls teach which members of a request the server accepts; none for the operator's own calls. */

@@ -92,7 +92,12 @@ describe('the order desk', () => {
   test('gives the model its instructions, its context and its tools', async () => {
     const { bodies } = await send('Hi', [], 'prompt', { plan: 'gold' });
     expect(bodies).toHaveLength(1);
-    expect(bodies[0]).toMatchObject({ model: 'gpt-6-luna', temperature: 0.2, max_tokens: 800 });
+    expect(bodies[0]).toMatchObject({
+      model: 'gpt-6-luna',
+      reasoning_effort: 'none',
+      temperature: 0.2,
+      max_tokens: 800,
+    });
     expect(bodies[0]?.messages).toEqual([
       {
         role: 'system',

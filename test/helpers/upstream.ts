@@ -22,6 +22,7 @@ export type UpstreamRequest = {
     tools?: { function: { name: string; description: string; parameters: object } }[];
     stream: boolean;
     temperature?: number;
+    reasoning_effort?: string;
     max_tokens?: number;
     response_format?: object;
   };

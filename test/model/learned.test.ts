@@ -120,6 +120,46 @@ describe('a server that refuses a part of a request', () => {
     expect(upstream.requests.at(-1)?.body.tools).toHaveLength(1);
   });
 
+  // Source of the refusal: github.com/langflow-ai/langflow/issues/14361.
+  test('and calls tools only without reasoning gets the effort none with tools alone', async () => {
+    const message =
+      "Function tools with reasoning_effort are not supported for gpt-5.6-luna in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
+    refuses(
+      ({ tools, reasoning_effort }) => tools !== undefined && reasoning_effort !== 'none',
+      openai('reasoning_effort', message),
+    );
+    const model = createModel();
+    expect(await call(model)).toBe('answered');
+    expect(await call(model, { reasoningEffort: 'high' })).toBe('answered');
+    expect(await call(model, { reasoningEffort: 'high', tools: [] })).toBe('answered');
+    expect(sent('reasoning_effort')).toEqual([undefined, 'none', 'none', 'high']);
+  });
+
+  // Source of the refusal: github.com/experientiallabs/experiential/issues/764.
+  test('and does not know an effort of reasoning gets none', async () => {
+    const message =
+      "Unsupported value: 'minimal' is not supported with the 'gpt-5.6-luna' model. Supported values are: 'none', 'low', 'medium', 'high', 'xhigh', and 'max'.";
+    refuses(
+      ({ reasoning_effort }) => reasoning_effort === 'minimal',
+      openai('reasoning_effort', message),
+    );
+    expect(await call(createModel(), { reasoningEffort: 'minimal' })).toBe('answered');
+    expect(sent('reasoning_effort')).toEqual(['minimal', undefined]);
+  });
+
+  test('gets the parameters of the definition without those that it refuses', async () => {
+    refuses(
+      ({ parallel_tool_calls }) => parallel_tool_calls !== undefined,
+      openai('parallel_tool_calls', 'Unknown parameter.'),
+    );
+    const parameters = { parallel_tool_calls: false, top_p: 0.9, model: 'other', stream: false };
+    expect(await call(createModel(), { parameters })).toBe('answered');
+    expect(sent('parallel_tool_calls')).toEqual([false, undefined]);
+    expect(sent('top_p')).toEqual([0.9, 0.9]);
+    expect(sent('model')).toEqual(['scripted', 'scripted']);
+    expect(sent('stream')).toEqual([true, true]);
+  });
+
   test('gets the token limit under its other name', async () => {
     refuses(
       (body) => 'max_tokens' in body,
