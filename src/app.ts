@@ -115,7 +115,7 @@ export async function createApp({
   await http.register(serveChatPages, { ...web, ...domains, limiter });
   await http.register(serveVisits, { ...web, limiter });
   await http.register(serveSession, { keys, consoleSessions, signInCodes, limits, limiter });
-  await http.register(serveTelegramWebhook, { webhook: telegramWebhook, limiter });
+  await http.register(serveTelegramWebhook, { webhook: telegramWebhook, limits, limiter });
   const maskError = createErrorMask(http.log);
   const origins = createOrigins(allowedOrigins);
   const graphql = {

@@ -3,7 +3,7 @@ import type { ConsoleSessions } from './accounts/console-sessions.ts';
 import type { Limits } from './accounts/limits.ts';
 import type { SessionTokens } from './accounts/session-tokens.ts';
 import type { SignInCodes } from './accounts/sign-in-codes.ts';
-import type { Visited } from './accounts/visitors.ts';
+import type { FindVisited } from './accounts/visitors.ts';
 import { createAgentDomain } from './agent/compose.ts';
 import { createSentPrompts } from './agent/sent-prompt.ts';
 import { createBots } from './bots/bots.ts';
@@ -80,8 +80,7 @@ export type ComposedDomains = {
   signInCodes: SignInCodes;
   limits: Limits;
   visits: Visits;
-  /** Finds a bot that has a chat page. */
-  findVisited(botId: string): Promise<Visited | undefined>;
+  findVisited: FindVisited;
   /** The length of the queue, for the metrics. */
   queueDepth(): Promise<QueueDepth>;
   telegramWebhook: TelegramWebhook;
@@ -130,7 +129,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
     secretKeys: options.secretKeys,
     now: options.clock,
   });
-  const { limits } = accounts;
+  const { limits, lookUps } = accounts;
   const answering = createChannelsDomain({
     ...shared,
     ...channels,
@@ -139,6 +138,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
     ...execution,
     activeDeployments,
     limits,
+    lookUps,
   });
   return {
     domains: {

@@ -192,7 +192,7 @@ function greet(
   console.log(`
   Parley is listening on ${address}
   Model:       ${config.model?.name ?? 'offline (set OPENAI_API_KEY to use a real model)'}
-  Console:     ${code ? `${address}/?code=${code}   (signs in once, within 15 minutes)` : address}
+  Console:     ${code ? `${address}/sign-in#code=${code}   (signs in once, within 15 minutes)` : address}
   GraphiQL:    ${address}/graphql
   Reference:   ${address}/docs${metrics}
   API key:     ${keyLine}

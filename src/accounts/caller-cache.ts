@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { REMEMBER_MS } from '../coordination/cache-versions.ts';
-import type { PrismaClient } from '../generated/prisma/client.ts';
+import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { Caller } from './caller.ts';
-import { createKeyLookup, type KeyOrigin } from './key-lookup.ts';
+import type { KeyLookups, KeyOrigin } from './key-lookup.ts';
 
 export type FindOptions = KeyOrigin & {
   /** The account's current version, if known. No older entry is returned from then on. */
@@ -21,10 +21,15 @@ const CACHE_SIZE = 10_000;
 
 export function createCallerCache({
   prisma,
+  lookUps,
+  isValid,
   onRead,
   renew,
 }: {
   prisma: PrismaClient;
+  lookUps: KeyLookups;
+  /** Whether a key and its account may be used. */
+  isValid(row: Prisma.ApiKeyGetPayload<{ include: { account: true } }>): boolean;
   /** Called with each caller read from the database. */
   onRead(caller: Caller): void;
   /** As `Caller.cacheEntry.renew`. */
@@ -34,7 +39,9 @@ export function createCallerCache({
   const readUnder = new LRUCache<string, string>({ max: CACHE_SIZE });
 
   const include = { account: true };
-  const lookUp = createKeyLookup({
+  const lookUp = lookUps({
+    statements: 2,
+    isValid,
     findOne: (hash) => prisma.apiKey.findUnique({ where: { hash }, include }),
     findMany: async (hashes) => {
       const rows = await prisma.apiKey.findMany({ where: { hash: { in: hashes } }, include });

@@ -6,19 +6,20 @@ import type { Lifetime } from '../lifetime.ts';
 import type { Log } from '../log.ts';
 import { createAccounts } from './accounts.ts';
 import { createConsoleSessions, findEndedSessions } from './console-sessions.ts';
+import { createKeyLookups } from './key-lookup.ts';
 import { createKeyWatchers, findChangedKeys } from './key-watchers.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLimits } from './limits.ts';
 import { createSessionTokens } from './session-tokens.ts';
 import { createSignInCodes } from './sign-in-codes.ts';
-import { findClosedPages, findVisited } from './visitors.ts';
+import { createFindVisited, findClosedPages } from './visitors.ts';
 
 type Parts = {
   prisma: PrismaClient;
   pubsub: PubSub;
   versions: Versions;
   createCounter(): FixedWindowCounter;
-  /** The secret key, then the previous ones. Session tokens are encrypted with them. */
+  /** The secret key, then the previous ones. They encrypt session tokens, and sign cookies and sign-in codes. */
   secretKeys: Uint8Array[];
   /** Milliseconds since the epoch. */
   clock?: (() => number) | undefined;
@@ -61,22 +62,20 @@ export function createAccountsDomain({
     caller.session?.visited
       ? visitorWatchers.add(caller.key, ended)
       : consoleSessions.watch(caller, ended);
-  const shared = { prisma, pubsub, log, now };
+  const lookUps = createKeyLookups(now);
+  const shared = { prisma, pubsub, lookUps, secretKeys, log, now };
+  const findVisited = createFindVisited(shared);
   const keys = createKeys({ ...shared, versions, watchers: keyWatchers });
   const consoleSessions = createConsoleSessions({ ...shared, keys, watchers: sessionWatchers });
   return {
     accounts: createAccounts({ prisma, versions }),
     // Streams watch their caller, who may have a console session or be a visitor.
     keys: { ...keys, watch },
-    sessionTokens: createSessionTokens({
-      secretKeys,
-      keys,
-      findVisited: (botId) => findVisited(prisma, botId),
-      now,
-    }),
-    findVisited: (botId: string) => findVisited(prisma, botId),
+    sessionTokens: createSessionTokens({ secretKeys, keys, findVisited, now }),
+    findVisited,
+    lookUps,
     consoleSessions,
-    signInCodes: createSignInCodes({ prisma, keys, now }),
+    signInCodes: createSignInCodes({ ...shared, keys }),
     limits: createLimits({ accounts: createCounter(), addresses: createCounter(), now }),
   };
 }

@@ -1,12 +1,13 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { PubSub } from '../coordination/pubsub.ts';
 import { GatewayError } from '../errors.ts';
 import type { ConsoleSession, PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
 import type { Caller } from './caller.ts';
-import { createKeyLookup, type KeyOrigin } from './key-lookup.ts';
+import type { KeyLookups, KeyOrigin } from './key-lookup.ts';
 import type { Changed, KeyWatchers } from './key-watchers.ts';
 import type { Keys } from './keys.ts';
+import { createSignedSecrets } from './signed-secrets.ts';
 
 /** Maximum time between two uses of a session. */
 const IDLE_MS = 12 * 60 * 60 * 1_000;
@@ -20,11 +21,12 @@ const MAX_OF_KEY = 100;
 /** Channel on which the hashes of ended sessions are published. */
 const ENDED = 'console-sessions:ended';
 
-const TOKEN = /^[\w-]{43}$/;
+/** The beginning of a session's token. */
+const PREFIX = 'parley_cs_';
 
 /**
  * The console's sessions. A browser exchanges an API key for a session's token and does not keep the key. Only the hash
- * of a token is stored.
+ * of a token is stored. A token is signed, so that a guessed one is refused without a look-up.
  */
 export type ConsoleSessions = {
   /** Starts a session with the rights of the caller's key. @returns its token. */
@@ -35,8 +37,8 @@ export type ConsoleSessions = {
    * @throws GatewayError `invalid_api_key` if the session or its key has ended.
    */
   verify(token: string, origin?: KeyOrigin): Promise<Caller>;
-  /** Ends a session on every replica. A session that has already ended stays unchanged. */
-  end(token: string): Promise<void>;
+  /** Ends a session on every replica. @returns `false` if there is no such session. */
+  end(token: string, origin?: KeyOrigin): Promise<boolean>;
   /** As `Keys.watch`. For a caller with a console session it also watches the end of the session. */
   watch: Keys['watch'];
 };
@@ -46,6 +48,9 @@ type Parts = {
   keys: Pick<Keys, 'find' | 'watch'>;
   pubsub: PubSub;
   watchers: Pick<KeyWatchers, 'add' | 'end'>;
+  lookUps: KeyLookups;
+  /** The secret key, then the previous ones. They sign the tokens. */
+  secretKeys: Uint8Array[];
   log: Log;
   now?: (() => number) | undefined;
 };
@@ -55,16 +60,24 @@ export function createConsoleSessions({
   keys,
   pubsub,
   watchers,
+  lookUps,
+  secretKeys,
   log,
   now = Date.now,
 }: Parts): ConsoleSessions {
-  const lookUp = createKeyLookup<ConsoleSession>({
+  const tokens = createSignedSecrets(secretKeys, PREFIX);
+  const isOpen = ({ expiresAt }: ConsoleSession) => expiresAt.getTime() > now();
+  const lookUp = lookUps<ConsoleSession>({
+    isValid: isOpen,
     findOne: (id) => prisma.consoleSession.findUnique({ where: { hash: id } }),
     findMany: async (hashes) => {
       const rows = await prisma.consoleSession.findMany({ where: { hash: { in: hashes } } });
       return new Map(rows.map((row) => [row.hash, row]));
     },
   });
+
+  const find = async (token: string, origin: KeyOrigin) =>
+    tokens.isOwn(token) ? lookUp(hashOf(token), origin) : undefined;
 
   pubsub.subscribe(ENDED, watchers.end);
 
@@ -78,7 +91,7 @@ export function createConsoleSessions({
 
   return {
     async begin({ key }) {
-      const token = randomBytes(32).toString('base64url');
+      const token = tokens.make();
       const createdAt = new Date(now());
       const expiresAt = new Date(now() + IDLE_MS);
       const row = { hash: hashOf(token), keyId: key.id, createdAt, expiresAt };
@@ -96,17 +109,19 @@ export function createConsoleSessions({
     },
 
     async verify(token, origin = {}) {
-      const session = TOKEN.test(token) ? await lookUp(hashOf(token), origin) : undefined;
-      if (!session || session.expiresAt.getTime() <= now()) throw ended();
-      const issuer = await keys.find(session.keyId);
+      const session = await find(token, origin);
+      if (!session || !isOpen(session)) throw ended();
+      const issuer = await keys.find(session.keyId, origin);
       noteUse(session);
       return callerOf(session, issuer);
     },
 
-    async end(token) {
-      const id = hashOf(token);
-      await prisma.consoleSession.deleteMany({ where: { hash: id } });
-      pubsub.publish(ENDED, id);
+    async end(token, origin = {}) {
+      const session = await find(token, origin);
+      if (!session) return false;
+      await prisma.consoleSession.deleteMany({ where: { hash: session.hash } });
+      pubsub.publish(ENDED, session.hash);
+      return true;
     },
 
     watch(caller, onEnd) {

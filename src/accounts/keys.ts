@@ -9,7 +9,7 @@ import { createCallerCache, type FindOptions } from './caller-cache.ts';
 import { createKeyChanges, hasEnded, invalidKey, type KeyChanges } from './key-changes.ts';
 import { hashApiKey, isApiKey } from './key-format.ts';
 import { createKeyLists, type KeyLists } from './key-lists.ts';
-import type { KeyOrigin } from './key-lookup.ts';
+import { createKeyLookups, type KeyLookups, type KeyOrigin } from './key-lookup.ts';
 import type { KeyWatchers } from './key-watchers.ts';
 import { accountVersionName } from './limits.ts';
 
@@ -28,7 +28,7 @@ export type Keys = KeyLists &
      *   account. */
     verify(secret: string, origin?: KeyOrigin): Promise<Caller>;
     /** Authenticates a key by its id. @throws GatewayError `invalid_api_key` */
-    find(id: string): Promise<Caller>;
+    find(id: string, origin?: KeyOrigin): Promise<Caller>;
     /**
      * Calls `ended` within a second after the caller's key is revoked or loses a right on any replica, or after its key or
      * token expires.
@@ -44,6 +44,8 @@ type Parts = {
   /** Default: versions in this process's memory. */
   versions?: Versions;
   watchers: Pick<KeyWatchers, 'add' | 'end'>;
+  /** Default: look-ups with limits of their own. */
+  lookUps?: KeyLookups;
   log: Log;
   now?: (() => number) | undefined;
 };
@@ -55,6 +57,7 @@ export function createKeys({
   watchers,
   log,
   now = Date.now,
+  lookUps = createKeyLookups(now),
 }: Parts): Keys {
   const noteUse = ({ id, lastUsedAt }: ApiKey) => {
     // Not a limit, only to save statements: the clock of this process may differ from the database's.
@@ -68,9 +71,17 @@ export function createKeys({
   };
 
   /** By key id. A key's hash never changes, so entries do not expire. */
-  const hashes = new LRUCache<string, string>({
+  const hashes = new LRUCache<string, string, KeyOrigin>({
     max: CACHE_SIZE,
-    fetchMethod: async (id) => (await prisma.apiKey.findUnique({ where: { id } }))?.hash,
+    fetchMethod: async (id, _stale, { context: origin }) => (await lookUpHash(id, origin))?.hash,
+  });
+  const select = { id: true, hash: true };
+  const lookUpHash = lookUps({
+    findOne: (id) => prisma.apiKey.findUnique({ where: { id }, select }),
+    findMany: async (ids) => {
+      const rows = await prisma.apiKey.findMany({ where: { id: { in: ids } }, select });
+      return new Map(rows.map((row) => [row.id, row]));
+    },
   });
 
   const valid = async (hash: string | undefined, how: FindOptions = {}): Promise<Caller> => {
@@ -83,6 +94,8 @@ export function createKeys({
 
   const callers = createCallerCache({
     prisma,
+    lookUps,
+    isValid: ({ account, ...key }) => !hasEnded(key, now()) && !account.suspendedAt,
     onRead: ({ key }) => noteUse(key),
     renew: (hash, version) => valid(hash, { version }),
   });
@@ -107,7 +120,7 @@ export function createKeys({
 
     verify: (secret, origin) => valid(isApiKey(secret) ? hashApiKey(secret) : undefined, origin),
 
-    find: async (id) => valid(await hashes.fetch(id)),
+    find: async (id, origin = {}) => valid(await hashes.fetch(id, { context: origin }), origin),
 
     watch: ({ key }, ended) => watchers.add(key, ended),
   };

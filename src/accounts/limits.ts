@@ -75,7 +75,7 @@ export type Limits = {
    * account. The limit a minute is the sum of `visitorSessionsPerHour`, `visitorMessagesPerMinute` and 10.
    */
   takeForVisitor(bot: Bot, address: string, cost: number): Promise<Quota>;
-  /** The origin of a key, from this process's memory alone. */
+  /** The origin of a credential, from this process's memory alone. */
   originOf(address: string | undefined): Required<KeyOrigin>;
   /** Counts one static file against an address, separately from its requests. */
   takeForFile(address: string): Promise<Quota>;
@@ -91,8 +91,13 @@ type Parts = {
 const MAX_SPENT = 100_000;
 
 export function createLimits({ accounts, addresses, now = Date.now }: Parts): Limits {
-  /** Addresses with no requests left, each with the end of its window in Unix seconds. */
+  /** Names of addresses and visitors with no requests left, each with the end of its window in Unix seconds. */
   const spent = new LRUCache<string, number>(entryLimit(MAX_SPENT));
+  const isSpent = (name: string) => (spent.get(name) ?? 0) * 1_000 > now();
+  const note = (name: string, quota: Quota): Quota => {
+    if (quota.remaining === 0) spent.set(name, quota.reset);
+    return quota;
+  };
 
   return {
     async takeForAccount(account, cost, versioned, readUnder) {
@@ -108,9 +113,7 @@ export function createLimits({ accounts, addresses, now = Date.now }: Parts): Li
     async takeForAddress(address, cost) {
       const network = networkOf(address);
       const count = await addresses.take(network, cost, ADDRESS_LIMIT);
-      const quota = quotaOf(ADDRESS_LIMIT, cost, count);
-      if (quota.remaining === 0) spent.set(network, quota.reset);
-      return quota;
+      return note(network, quotaOf(ADDRESS_LIMIT, cost, count));
     },
 
     async takeForVisitor(bot, address, cost) {
@@ -119,13 +122,14 @@ export function createLimits({ accounts, addresses, now = Date.now }: Parts): Li
         perMinute: visitorSessionsPerHour + visitorMessagesPerMinute + VISITOR_READS,
         perDay: Number.MAX_SAFE_INTEGER,
       };
-      const name = `visitor:${bot.id}:${networkOf(address)}`;
-      return quotaOf(limit, cost, await addresses.take(name, cost, limit));
+      const name = visitorName(bot.id, networkOf(address));
+      return note(name, quotaOf(limit, cost, await addresses.take(name, cost, limit)));
     },
 
-    originOf(address = '') {
-      const network = networkOf(address);
-      return { address: network, isSpent: (spent.get(network) ?? 0) * 1_000 > now() };
+    originOf(client) {
+      const address = networkOf(client);
+      const isSpentFor = (botId: string) => isSpent(visitorName(botId, address));
+      return { address, isSpent: isSpent(address), isSpentFor };
     },
 
     async takeForFile(address) {
@@ -133,6 +137,10 @@ export function createLimits({ accounts, addresses, now = Date.now }: Parts): Li
       return quotaOf(FILE_LIMIT, 1, count);
     },
   };
+}
+
+function visitorName(botId: string, network: string): string {
+  return `visitor:${botId}:${network}`;
 }
 
 /** The error for a cost that exceeds the limit. */

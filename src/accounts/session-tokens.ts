@@ -3,9 +3,10 @@ import { GatewayError } from '../errors.ts';
 import { Channel, Environment } from '../generated/prisma/client.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { type Caller, mayUseBot, type SessionGrant } from './caller.ts';
+import type { KeyOrigin } from './key-lookup.ts';
 import type { Keys } from './keys.ts';
 import { createSealedClaims } from './sealed-claims.ts';
-import { type Visited, visitorOf } from './visitors.ts';
+import { type FindVisited, visitorOf } from './visitors.ts';
 
 /** Maximum and default lifetime of a token, in seconds. */
 export const MAX_TOKEN_SECONDS = 3_600;
@@ -28,7 +29,7 @@ export type SessionTokens = {
    * @throws GatewayError `invalid_api_key` if the token is forged or expired, if its key is revoked or expired, or if the
    *   visitor's bot has no chat page.
    */
-  verify(token: string): Promise<Caller>;
+  verify(token: string, origin?: KeyOrigin): Promise<Caller>;
 };
 
 const claims = z.object({
@@ -53,7 +54,7 @@ export function createSessionTokens({
   /** The current key, then the previous ones, whose tokens stay valid. */
   secretKeys: Uint8Array[];
   keys: Pick<Keys, 'find'>;
-  findVisited(botId: string): Promise<Visited | undefined>;
+  findVisited: FindVisited;
   now?: (() => number) | undefined;
 }): SessionTokens {
   const sealed = createSealedClaims({ secretKeys, audience: 'parley-session', claims, now });
@@ -79,11 +80,11 @@ export function createSessionTokens({
       };
     },
 
-    async verify(token) {
+    async verify(token, origin) {
       const claimed = await sealed.open(token);
       if (!claimed) throw invalidToken();
-      if (claimed.sub !== undefined) return callerOf(claimed, await keys.find(claimed.sub));
-      const visited = await findVisited(claimed.bot);
+      if (claimed.sub !== undefined) return callerOf(claimed, await keys.find(claimed.sub, origin));
+      const visited = await findVisited(claimed.bot, origin);
       if (!visited) throw invalidToken();
       return visitorOf(visited, claimed.session, new Date(claimed.exp * 1_000));
     },

@@ -1,6 +1,7 @@
 import type { Account, Bot, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { botId as botIdSchema } from '../input.ts';
 import type { Caller } from './caller.ts';
+import type { KeyLookups, KeyOrigin } from './key-lookup.ts';
 import type { Changed } from './key-watchers.ts';
 
 /** A bot with a chat page, and its account. */
@@ -24,15 +25,32 @@ function hasPage({ account, activeDeployments }: Prisma.BotGetPayload<{ include:
 }
 
 /** Finds a bot whose active production deployment has the web channel. */
-export async function findVisited(
-  prisma: PrismaClient,
-  botId: string,
-): Promise<Visited | undefined> {
-  if (!botIdSchema.safeParse(botId).success) return undefined;
-  const found = await prisma.bot.findUnique({ where: { id: botId }, include: PAGE });
-  if (!found || !hasPage(found)) return undefined;
-  const { account, activeDeployments: _, ...bot } = found;
-  return { account, bot };
+export type FindVisited = (botId: string, origin?: KeyOrigin) => Promise<Visited | undefined>;
+
+export function createFindVisited({
+  prisma,
+  lookUps,
+}: {
+  prisma: PrismaClient;
+  lookUps: KeyLookups;
+}): FindVisited {
+  const lookUp = lookUps({
+    statements: 4,
+    isValid: hasPage,
+    findOne: (id) => prisma.bot.findUnique({ where: { id }, include: PAGE }),
+    findMany: async (ids) => {
+      const bots = await prisma.bot.findMany({ where: { id: { in: ids } }, include: PAGE });
+      return new Map(bots.map((bot) => [bot.id, bot]));
+    },
+  });
+  return async (botId, origin = {}) => {
+    if (!botIdSchema.safeParse(botId).success) return undefined;
+    const isSpent = origin.isSpent || origin.isSpentFor?.(botId) || false;
+    const found = await lookUp(botId, { ...origin, isSpent });
+    if (!found || !hasPage(found)) return undefined;
+    const { account, activeDeployments: _, ...bot } = found;
+    return { account, bot };
+  };
 }
 
 /** Finds the bots among these that have no chat page, for the watchers of visitors. */

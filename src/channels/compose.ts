@@ -1,3 +1,4 @@
+import type { KeyLookups } from '../accounts/key-lookup.ts';
 import type { Limits } from '../accounts/limits.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
 import type { Owner } from '../coordination/worker-lease.ts';
@@ -84,6 +85,7 @@ type Parts = ReturnType<typeof createChannelConnections> & {
   owner: Owner;
   pubsub: PubSub;
   limits: Pick<Limits, 'takeForAccount'>;
+  lookUps: KeyLookups;
   activeDeployments: ActiveDeployments;
   sessions: Sessions;
   cancel: Cancel;

@@ -1,5 +1,5 @@
-import { type ReactNode, useEffect, useState } from 'react';
-import { Redirect, Route, Switch, useRoute } from 'wouter';
+import { type ReactNode, useState } from 'react';
+import { Redirect, Route, Switch, useLocation, useRoute } from 'wouter';
 import { Viewer } from '../operations/console/operations.ts';
 import { Frame } from './frame/frame.tsx';
 import { SignInAgain } from './frame/sign-in-again.tsx';
@@ -8,11 +8,12 @@ import { Failed } from './parts/state.tsx';
 import { Bots } from './screens/bots/bots.tsx';
 import { NotFound } from './screens/not-found.tsx';
 import { SignIn } from './screens/sign-in.tsx';
+import { SignInByLink } from './screens/sign-in-by-link.tsx';
 import { screens } from './screens.ts';
 import { takeCode } from './server/code.ts';
 import { useServerQuery } from './server/operations.ts';
 import { COOKIES_BLOCKED, isSessionEnd, type Problem } from './server/problem.ts';
-import { session, signIn } from './server/session.ts';
+import { session } from './server/session.ts';
 import { useStore } from './server/store.ts';
 import { ViewerContext } from './server/viewer.ts';
 
@@ -33,24 +34,18 @@ const GUIDE = '/guide/:page?';
 
 const code = takeCode();
 
-/** Signs in by the code of the address if there is one, then shows the screen of the address. */
+/** Asks whether to sign in if the address is a sign-in link, then shows the screen of the address. */
 export function App() {
-  const [link, setLink] = useState<{ isOpen: boolean; problem?: Problem | undefined }>({
-    isOpen: code !== undefined,
-  });
-  useEffect(() => {
-    if (code) redeem(code).then((problem) => setLink({ isOpen: false, problem }));
-  }, []);
-  if (link.isOpen) return null;
-  return <SignedIn problem={link.problem} />;
-}
-
-let redeeming: Promise<Problem | undefined> | undefined;
-
-/** A code works once, but React runs effects twice in development. */
-function redeem(secret: string): Promise<Problem | undefined> {
-  redeeming ??= signIn({ code: secret });
-  return redeeming;
+  const [, navigate] = useLocation();
+  const [isAsking, setAsking] = useState(code !== undefined);
+  const [problem, setProblem] = useState<Problem>();
+  if (code === undefined || !isAsking) return <SignedIn problem={problem} />;
+  const close = (failure?: Problem) => {
+    setProblem(failure);
+    setAsking(false);
+    navigate('/bots', { replace: true });
+  };
+  return <SignInByLink code={code} onClose={close} />;
 }
 
 function SignedIn({ problem: linkProblem }: { problem: Problem | undefined }) {
@@ -90,6 +85,9 @@ function Screens(): ReactNode {
   return (
     <Switch>
       <Route path="/">
+        <Redirect to="/bots" replace />
+      </Route>
+      <Route path="/sign-in">
         <Redirect to="/bots" replace />
       </Route>
       <Route path="/bots">

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/caller.ts';
 import type { ConsoleSessions } from '../accounts/console-sessions.ts';
 import type { KeyOrigin } from '../accounts/key-lookup.ts';
@@ -6,6 +7,14 @@ import type { Limits } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
 import { GatewayError } from '../errors.ts';
 import { SessionCookie } from './console-cookie.ts';
+import { credentialOf } from './own-page.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The result of `senderOf`; `null` before its first call. */
+    sender: Promise<Caller | GatewayError> | null;
+  }
+}
 
 /**
  * Authenticates a request.
@@ -43,7 +52,7 @@ export function createAuthenticate({
       const message = 'Send an API key in the header "Authorization: Bearer <API_KEY>".';
       throw new GatewayError('missing_api_key', message);
     }
-    return JWT.test(secret) ? sessionTokens.verify(secret) : keys.verify(secret, origin);
+    return JWT.test(secret) ? sessionTokens.verify(secret, origin) : keys.verify(secret, origin);
   };
 
   return async (credential, address) => {
@@ -54,4 +63,13 @@ export function createAuthenticate({
       throw error;
     }
   };
+}
+
+/** Authenticates an HTTP request by its own credential, once: all its steps share one look-up. */
+export function senderOf(
+  request: FastifyRequest,
+  authenticate: Authenticate,
+): Promise<Caller | GatewayError> {
+  request.sender ??= authenticate(credentialOf(request), request.ip);
+  return request.sender;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Caller } from '../accounts/caller.ts';
+import type { KeyOrigin } from '../accounts/key-lookup.ts';
 import { type Limits, type Quota, rateLimitExceeded } from '../accounts/limits.ts';
 import { botVersionName } from '../bots/bots.ts';
 import { networkOf } from '../client-network.ts';
@@ -9,8 +10,8 @@ import { botId } from '../input.ts';
 import { type Observer, UNOBSERVED } from '../observer.ts';
 import type { BotVersion } from '../schema/context.ts';
 import { ACCOUNT_BODY_BYTES, ADDRESS_BODY_BYTES, createReserveBody } from './arriving-bodies.ts';
-import type { Authenticate } from './authenticate.ts';
-import { credentialOf, isGraphQL } from './own-page.ts';
+import { type Authenticate, senderOf } from './authenticate.ts';
+import { isGraphQL } from './own-page.ts';
 
 /** The caller of a counted request, and the remaining quota. */
 export type Admission = {
@@ -31,6 +32,7 @@ declare module 'fastify' {
 /** Prepares a server for `Limiter.admit`. */
 export function decorateAdmission(app: FastifyInstance): void {
   app.decorateRequest('admission', null);
+  app.decorateRequest('sender', null);
 }
 
 /** The remaining quota, and the caller read again if its account has changed since it was cached. */
@@ -64,6 +66,19 @@ export type Limiter = {
    * @throws GatewayError `rate_limit_exceeded` if the address has exceeded its file limit.
    */
   admitFile(request: FastifyRequest): Promise<void>;
+  /**
+   * Admits a request that no credential can make valid to one look-up, such as that of a chat page.
+   *
+   * @returns the origin for the look-up.
+   * @throws GatewayError `rate_limit_exceeded` if the address has no requests left.
+   */
+  admitLookup(request: FastifyRequest): Promise<KeyOrigin>;
+  /**
+   * Counts a refused request against its address.
+   *
+   * @returns the error, or `rate_limit_exceeded` if the address has no requests left.
+   */
+  refuse(request: FastifyRequest, error: GatewayError): Promise<GatewayError>;
   /**
    * Reserves memory for a request body before it is read.
    *
@@ -113,10 +128,8 @@ export function createLimiter({
   };
 
   /** Looks up a key only for routes that use it, because only their requests count. */
-  const senderOf = async (request: FastifyRequest) =>
-    isGraphQL(request)
-      ? authenticate(credentialOf(request), request.ip).catch(toGatewayError)
-      : new GatewayError('missing_api_key', 'This route needs no API key.');
+  const knownSenderOf = async (request: FastifyRequest) =>
+    isGraphQL(request) ? senderOf(request, authenticate).catch(toGatewayError) : keyless();
 
   return {
     take,
@@ -143,9 +156,26 @@ export function createLimiter({
       throw rateLimitExceeded(quota);
     },
 
+    async admitLookup({ ip }) {
+      const origin = limits.originOf(ip);
+      if (origin.isSpent) {
+        const quota = await take(keyless(), ip, 0);
+        if (quota.remaining === 0) {
+          observer.rateLimited();
+          throw rateLimitExceeded(quota);
+        }
+      }
+      return origin;
+    },
+
+    async refuse({ ip }, error) {
+      const quota = await take(error, ip, 1);
+      return quota.allowed ? error : rateLimitExceeded(quota);
+    },
+
     async receive(request, reply) {
       const { raw, ip = '' } = request;
-      const authentication = request.admission?.authentication ?? (await senderOf(request));
+      const authentication = request.admission?.authentication ?? (await knownSenderOf(request));
       // No later event would release the memory.
       if (reply.raw.destroyed) throw disconnected();
       if (authentication instanceof GatewayError) {
@@ -157,6 +187,10 @@ export function createLimiter({
 
 function disconnected(): GatewayError {
   return new GatewayError('invalid_request', 'The client has disconnected.');
+}
+
+function keyless(): GatewayError {
+  return new GatewayError('missing_api_key', 'This route needs no API key.');
 }
 
 /** Session tokens are for web pages. The REST interface is for servers, which have API keys. */

@@ -1,5 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { rateLimitExceeded } from '../accounts/limits.ts';
+import type { FastifyInstance } from 'fastify';
+import type { Limits } from '../accounts/limits.ts';
 import type { Receiver } from '../channels/telegram/receive.ts';
 import type { TelegramWebhook } from '../channels/telegram/webhook.ts';
 import { GatewayError } from '../errors.ts';
@@ -12,13 +12,20 @@ declare module 'fastify' {
   }
 }
 
-type Options = { webhook: TelegramWebhook; limiter: Limiter };
+type Options = {
+  webhook: TelegramWebhook;
+  limits: Pick<Limits, 'originOf'>;
+  limiter: Limiter;
+};
 
 /**
  * Serves the webhooks of Telegram. An update is stored, and answered at once; the reply follows by the Bot API. A request
  * without the secret of its path is refused before its body is read, and counts against its address.
  */
-export async function serveTelegramWebhook(app: FastifyInstance, { webhook, limiter }: Options) {
+export async function serveTelegramWebhook(
+  app: FastifyInstance,
+  { webhook, limits, limiter }: Options,
+) {
   app.decorateRequest('telegramReceiver', null);
   app.post<{ Params: { path: string } }>(
     '/channels/telegram/:path',
@@ -26,8 +33,9 @@ export async function serveTelegramWebhook(app: FastifyInstance, { webhook, limi
       config: { secretPath: true },
       onRequest: async (request) => {
         const { 'x-telegram-bot-api-secret-token': secret } = request.headers;
-        const receiver = await webhook.authenticate(request.params.path, secret);
-        if (!receiver) throw await refusal(request, limiter);
+        const origin = limits.originOf(request.ip);
+        const receiver = await webhook.authenticate(request.params.path, secret, origin);
+        if (!receiver) throw await limiter.refuse(request, wrongSecret());
         request.telegramReceiver = receiver;
       },
     },
@@ -38,9 +46,6 @@ export async function serveTelegramWebhook(app: FastifyInstance, { webhook, limi
   );
 }
 
-async function refusal({ ip }: FastifyRequest, limiter: Limiter): Promise<GatewayError> {
-  const message = 'The path or the secret of this webhook is wrong.';
-  const error = new GatewayError('invalid_api_key', message);
-  const quota = await limiter.take(error, ip, 1);
-  return quota.allowed ? error : rateLimitExceeded(quota);
+function wrongSecret(): GatewayError {
+  return new GatewayError('invalid_api_key', 'The path or the secret of this webhook is wrong.');
 }

@@ -1,15 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createKeyLookup } from '../../src/accounts/key-lookup.ts';
+import { createKeyLookups } from '../../src/accounts/key-lookup.ts';
 
 /** Lookups of keys, of which only "known" has a row, and the keys of each statement. */
 function lookups() {
   const statements: string[][] = [];
   const single: string[] = [];
   const answered = Promise.withResolvers<void>();
-  const find = createKeyLookup({
+  let now = 0;
+  const find = createKeyLookups(() => now)<string>({
+    isValid: (row) => row === 'row',
     async findOne(key) {
       single.push(key);
       await answered.promise;
+      if (key === 'ended') return 'ended row';
       return key === 'known' ? 'row' : null;
     },
     async findMany(keys) {
@@ -19,7 +22,17 @@ function lookups() {
   });
   const findFrom = (isSpent: boolean) => (key: string) =>
     find(key, { address: '192.0.2.1', isSpent });
-  return { find: findFrom(true), findUnspent: findFrom(false), single, statements, answered };
+  const nextMinute = () => {
+    now += 60_000;
+  };
+  return {
+    find: findFrom(true),
+    findUnspent: findFrom(false),
+    nextMinute,
+    single,
+    statements,
+    answered,
+  };
 }
 
 describe('key lookups from an address over its limit', () => {
@@ -55,7 +68,7 @@ describe('key lookups from an address over its limit', () => {
 
   test('reject with the error of their statement, and continue', async () => {
     let fails = true;
-    const find = createKeyLookup({
+    const find = createKeyLookups()<string>({
       findOne: async () => null,
       async findMany(keys) {
         if (fails) throw new Error('gone');
@@ -79,7 +92,54 @@ describe('key lookups from an address over its limit', () => {
     expect(statements.map(({ length }) => length)).toEqual([1, 70]);
     answered.resolve();
     expect((await Promise.all(found)).filter(Boolean)).toEqual(['row']);
-    expect(await findUnspent('known')).toBe('row');
-    expect(single).toHaveLength(31);
+    expect(single).toHaveLength(30);
+  });
+
+  test('that fail are unbatched 30 times a minute, also for credentials that have ended', async () => {
+    const { findUnspent, nextMinute, single, answered } = lookups();
+    answered.resolve();
+    for (let count = 0; count < 100; count += 1) await findUnspent('known');
+    for (let count = 0; count < 15; count += 1) {
+      expect(await findUnspent(`unknown ${count}`)).toBeUndefined();
+      expect(await findUnspent('ended')).toBe('ended row');
+    }
+    expect(single).toHaveLength(130);
+    const found = findUnspent('known');
+    await vi.advanceTimersByTimeAsync(100);
+    expect([await found, single.length]).toEqual(['row', 130]);
+    nextMinute();
+    expect([await findUnspent('known'), single.length]).toEqual(['row', 131]);
+  });
+
+  test('of all kinds share 10 statements a second, in turn', async () => {
+    const sent: string[] = [];
+    const lookUps = createKeyLookups();
+    const kind = (name: string, count: number) =>
+      lookUps<string>({
+        statements: count,
+        findOne: async () => null,
+        async findMany() {
+          for (let statement = 0; statement < count; statement += 1) sent.push(name);
+          return new Map();
+        },
+      });
+    const kinds = [kind('key', 2), kind('cookie', 1), kind('bot', 4)];
+    const origin = { address: '192.0.2.1', isSpent: true };
+    let seconds = 0;
+    const guess = () => {
+      for (const find of kinds)
+        for (const key of ['a', 'b']) void find(`${key}${sent.length}`, origin);
+    };
+    guess();
+    while (seconds < 7) {
+      for (let tick = 0; tick < 10; tick += 1) {
+        guess();
+        await vi.advanceTimersByTimeAsync(100);
+      }
+      seconds += 1;
+    }
+    expect(sent.length).toBeGreaterThan(60);
+    expect(sent.length).toBeLessThanOrEqual(70 + 4);
+    expect(sent.filter((name) => name === 'cookie')).toHaveLength(10);
   });
 });

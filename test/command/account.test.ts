@@ -299,8 +299,8 @@ describe('bots and keys', () => {
 
   test('a link of parley open signs in to the console', async () => {
     const { stdout } = await user.parley(['open', '--no-browser']);
-    const { origin, searchParams } = new URL(stdout.trim());
-    expect(origin).toBe(app.url);
-    expect((await postSession(app, { code: searchParams.get('code') })).status).toBe(204);
+    const { origin, pathname, hash } = new URL(stdout.trim());
+    expect([origin, pathname]).toEqual([app.url, '/sign-in']);
+    expect((await postSession(app, { code: hash.replace('#code=', '') })).status).toBe(204);
   });
 });

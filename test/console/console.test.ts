@@ -31,19 +31,72 @@ describe('signing in to the console', () => {
     const tenant = await app.tenant();
     const code = await codeOf(tenant);
     const first = await open();
-    await first.goto(`/?code=${code}`);
+    await first.goto(`/sign-in#code=${code}`);
+    await first.getByRole('heading', { name: 'Sign in by this link?' }).waitFor();
+    expect(first.url()).toBe(`${app.url}/sign-in`);
+    await first.getByText(tenant.accountId).waitFor();
+    await assertAccessible(first);
+    await assertFits(first);
+    // Neither the link nor another visit of it has used the code up.
+    await first.goto(`/sign-in#code=${code}`);
+    await first.getByRole('button', { name: 'Sign in' }).click();
     await first.getByRole('heading', { name: 'Make your first bot' }).waitFor();
     await expect.poll(() => first.url()).toBe(`${app.url}/bots`);
     await assertAccessible(first);
 
     const second = await open();
-    await second.goto(`/?code=${code}`);
+    await second.goto(`/sign-in#code=${code}`);
     await second.getByText('This sign-in link has expired or was already used.').waitFor();
     await assertAccessible(second);
     await assertFits(second);
     await second.getByLabel('API key').fill(tenant.apiKey);
     await second.getByRole('button', { name: 'Sign in' }).click();
     await second.getByRole('heading', { name: 'Make your first bot' }).waitFor();
+  });
+
+  browserTest('by a link warns a browser with a session, which it keeps if refused', async () => {
+    const [mine, theirs] = [await app.tenant(), await app.tenant()];
+    await app.prisma.account.update({
+      where: { id: theirs.accountId },
+      data: { name: '<b>Mallory</b>' },
+    });
+    const page = await signedIn(mine.apiKey);
+    // A link in the same tab, as a page of another site may open it.
+    await page.goto(`/sign-in#code=${await codeOf(theirs)}`);
+    await page.getByRole('heading', { name: 'Switch to another account?' }).waitFor();
+    await page.getByText('This browser is signed in to Tenant').waitFor();
+    await page.getByText('<b>Mallory</b>').first().waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+    await page.getByRole('button', { name: 'Keep my session' }).click();
+    await page.getByRole('button', { name: /^Account Tenant/ }).waitFor();
+    const sessions = (tenant: Tenant) =>
+      app.prisma.consoleSession.count({ where: { key: { accountId: tenant.accountId } } });
+    expect([await sessions(mine), await sessions(theirs)]).toEqual([1, 0]);
+
+    await page.goto(`/sign-in#code=${await codeOf(theirs)}`);
+    await page.getByRole('button', { name: 'Switch account' }).click();
+    await page.getByRole('button', { name: /^Account <b>Mallory/ }).waitFor();
+    expect([await sessions(mine), await sessions(theirs)]).toEqual([0, 1]);
+
+    await page.goto(`/sign-in#code=${await codeOf(theirs)}`);
+    await page.getByText('This browser is already signed in to this account').waitFor();
+    // A further link in the same tab changes only the fragment.
+    await page.goto(`/sign-in#code=${await codeOf(mine)}`);
+    await page.getByRole('heading', { name: 'Switch to another account?' }).waitFor();
+  });
+
+  browserTest('by a link can be tried again after a failure', async () => {
+    const tenant = await app.tenant();
+    const page = await open();
+    await page.route('**/session/code', (route) => route.abort());
+    await page.goto(`/sign-in#code=${await codeOf(tenant)}`);
+    await page.getByText('Parley does not answer.').waitFor();
+    await assertAccessible(page);
+    await page.unroute('**/session/code');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
   });
 
   browserTest('reports a key of another server as invalid', async () => {

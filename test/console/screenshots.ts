@@ -73,14 +73,16 @@ const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
 };
 
 const server = await startServer({ dataDirectory: await temporaryDirectory() });
-const link = /http:\S+\?code=\S+/.exec(server.output())?.[0] ?? '';
+const link = /http:\S+#code=\S+/.exec(server.output())?.[0] ?? '';
 const key = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
 await change('createBot(input: { id: "order-desk", name: "Order desk" }) { id }');
 await change('createApiKey(input: { name: "Web shop", botIds: ["demo"] }) { secret }');
 await change(
   'createApiKey(input: { name: "Release pipeline", scopes: [DEPLOY, RUNS], expiresAt: "2030-01-01T00:00:00Z" }) { secret }',
 );
-await change('createAccount(input: { name: "ACME", plan: PRO }) { secret }');
+const { createAccount } = await change(
+  'createAccount(input: { name: "ACME", plan: PRO }) { secret }',
+);
 const staging = JSON.stringify(
   'agentlang 5\nagent "Demo" {\n  description "The next version"\n  prompt "You are brief."\n}\n',
 );
@@ -115,7 +117,14 @@ try {
   await page.getByLabel('API key').waitFor();
   await takeAll(page, 'sign-in');
   await page.goto(link);
+  await page.getByRole('heading', { name: 'Sign in by this link?' }).waitFor();
+  await takeAll(page, 'sign-in-link');
+  await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  const { createSignInCode } = await change('createSignInCode { code }', createAccount.secret);
+  await page.goto(`/sign-in#code=${createSignInCode.code}`);
+  await page.getByRole('heading', { name: 'Switch to another account?' }).waitFor();
+  await takeAll(page, 'sign-in-switch');
   for (const [name, lead] of Object.entries(SCREENS)) {
     if (!name.startsWith(ONLY)) continue;
     await lead(page);
@@ -181,10 +190,10 @@ async function takeAll(
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the answer to any mutation
-async function change(field: string): Promise<any> {
+async function change(field: string, by = key): Promise<any> {
   const response = await fetch(`${server.url}/graphql`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${by}`, 'content-type': 'application/json' },
     body: JSON.stringify({ query: `mutation { ${field} }` }),
   });
   return ((await response.json()) as { data: unknown }).data;

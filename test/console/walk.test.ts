@@ -31,7 +31,8 @@ browserTest('a new user signs in by link, creates a key, uses it, and revokes it
   const { data } = await tenant.graphql('{ viewer { apiKey { id } } }');
   const code = await app.issueSignInCode(data.viewer.apiKey.id);
   const page = await open();
-  await page.goto(`/?code=${code}`);
+  await page.goto(`/sign-in#code=${code}`);
+  await page.getByRole('button', { name: 'Sign in' }).click();
 
   await page.getByRole('heading', { name: 'Make your first bot' }).waitFor();
   await page.getByRole('main').getByRole('link', { name: 'New bot' }).last().click();

@@ -53,7 +53,7 @@ export async function viewerBy(app: Server, headers: Record<string, string>): Pr
 
 /** Signs in with the link that the first start prints. The link works once. */
 export async function signInByLink(server: ServerProcess): Promise<void> {
-  const code = /\/\?code=(\S+) /.exec(server.output())?.[1];
+  const code = /\/sign-in#code=(\S+) /.exec(server.output())?.[1];
   expect((await postSession(server, { code })).status).toBe(204);
   expect((await postSession(server, { code })).status).toBe(401);
 }

@@ -16,7 +16,7 @@ type PageLog = {
 
 const logs = new WeakMap<BrowserContext, PageLog>();
 
-const KEY = /parley_sk_\w{20}/;
+const KEY = /parley_s[ik]_\w{20}/;
 const THIS_MACHINE = /^(127\.0\.0\.1|\[::1\]|localhost)$/;
 
 /** Whether an entry of the log is about a font that a slow machine uses late. */
@@ -37,7 +37,7 @@ export function recordPages(context: BrowserContext, host: string | undefined): 
   });
   context.on('weberror', (error) => log.problems.push(error.error().message));
   context.on('request', (request) => {
-    const isSignIn = new URL(request.url()).pathname === '/session';
+    const isSignIn = new URL(request.url()).pathname.startsWith('/session');
     log.addresses.push(request.url());
     log.texts.push(`${request.url()} ${isSignIn ? '' : (request.postData() ?? '')}`);
   });

@@ -13,27 +13,43 @@ type TypeName = 'Account' | 'ApiKey' | 'Bot' | 'Deployment' | 'Message' | 'Run' 
 /** Counts the SQL statements of a query, which must succeed. */
 export type CountStatements = (client: QueryClient, query: string) => Promise<number>;
 
-/** Counts the statements that contain the client's ids, on either database. Those of background tasks contain none. */
-export function statementCounter(): CountStatements {
+/** The statements of this process, on either database, with their parameters. */
+type StatementLog = {
+  /** The statements since the last `clear`, as JSON. */
+  texts(): string[];
+  clear(): void;
+};
+
+/** Records all statements until the end of the test. */
+export function recordStatements(): StatementLog {
   const spies = [
     vi.spyOn(PGlite.prototype, 'query'),
     spyOnTransactions(),
     vi.spyOn(pg.Client.prototype, 'query'),
   ];
+  atTheEnd(vi.restoreAllMocks);
+  return {
+    texts: () =>
+      spies.flatMap(({ mock }) => mock.calls.map((call) => JSON.stringify(call.slice(0, 2)))),
+    clear: () => {
+      for (const spy of spies) spy.mockClear();
+    },
+  };
+}
+
+/** Counts the statements that contain the client's ids. Those of background tasks contain none. */
+export function statementCounter(): CountStatements {
+  const log = recordStatements();
   // Freeze the clock, so that the caches of keys and bots do not expire: their statements do not count.
   vi.spyOn(performance, 'now').mockReturnValue(performance.now());
-  atTheEnd(vi.restoreAllMocks);
   return async ({ graphql, ids }, query) => {
     for (const isCounted of [false, true]) {
-      if (isCounted) for (const spy of spies) spy.mockClear();
+      if (isCounted) log.clear();
       const { errors } = await graphql(query);
       expect(errors, query).toBeUndefined();
     }
-    const texts = spies.flatMap(({ mock }) =>
-      mock.calls.map((call) => JSON.stringify(call.slice(0, 2))),
-    );
     const names = Object.values(ids).flat();
-    return texts.filter((text) => names.some((name) => text.includes(name))).length;
+    return log.texts().filter((text) => names.some((name) => text.includes(name))).length;
   };
 }
 

@@ -38,7 +38,7 @@ describe('signing in', () => {
     const [cookie = '', ...others] = answer.headers.getSetCookie();
     expect(others).toEqual([]);
     expect(cookie).toMatch(
-      /^parley_session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict$/,
+      /^parley_session=parley_cs_[\w-]{64}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict$/,
     );
     expect(await viewerBy(app, { ...ownHeaders(app), cookie: cookieIn(answer) })).toBe(
       tenant.accountId,
@@ -70,7 +70,7 @@ describe('signing in', () => {
 
   test.each([
     ['a key of another server', { key: `parley_sk_${'0'.repeat(49)}` }, 401, 'invalid_api_key'],
-    ['an unknown code', { code: 'x' }, 401, 'invalid_api_key'],
+    ['an unknown code', { code: `parley_si_${'0'.repeat(64)}` }, 401, 'invalid_api_key'],
     ['no body', null, 400, 'invalid_request'],
     ['a key and a code', { key: 'x', code: 'x' }, 400, 'invalid_request'],
     ['a number', { key: 1 }, 400, 'invalid_request'],
@@ -137,6 +137,98 @@ describe('a sign-in code', () => {
     expect((await postSession(app, { code: early })).status).toBe(204);
     now += 1;
     expect((await postSession(app, { code: late })).status).toBe(401);
+  });
+
+  const inspect = (body: unknown, headers = ownHeaders(app)) =>
+    fetch(`${app.url}/session/code`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
+  test('tells whom it signs in without being used up, and sets no cookie', async () => {
+    nextMinute();
+    const code = await issueCode();
+    for (const _time of [1, 2]) {
+      const answer = await inspect({ code });
+      expect([answer.status, answer.headers.getSetCookie()]).toEqual([200, []]);
+      expect(await answer.json()).toEqual({
+        account: { id: tenant.accountId, name: 'Tenant' },
+        key: { name: 'Key', prefix: tenant.apiKey.slice(0, 14) },
+      });
+    }
+    expect((await postSession(app, { code })).status).toBe(204);
+    expect((await inspect({ code })).status).toBe(401);
+  });
+
+  test('changes nothing by GET, and no page but the console’s inspects it', async () => {
+    nextMinute();
+    const code = await issueCode();
+    for (const path of ['/', '/bots', '/sign-in']) {
+      const answer = await fetch(`${app.url}${path}?code=${code}`, { headers: ownHeaders(app) });
+      expect([answer.status, answer.headers.getSetCookie()]).toEqual([200, []]);
+    }
+    for (const path of ['/session', '/session/code'])
+      expect((await fetch(`${app.url}${path}?code=${code}`)).status).toBe(404);
+    for (const [, change] of FOREIGN) {
+      const headers = change(ownHeaders(app));
+      expect((await inspect({ code }, headers)).status).toBe(400);
+      expect((await postSession(app, { code }, headers)).status).toBe(400);
+    }
+    expect((await inspect({ code: 1 })).status).toBe(400);
+    expect((await postSession(app, { code })).status).toBe(204);
+  });
+
+  test('is not used up by a sign-in over the limit of its account', async () => {
+    nextMinute();
+    const free = await app.tenant({ plan: 'FREE' });
+    const code = await app.issueSignInCode(await keyIdOf(free.apiKey));
+    for (let count = 0; count < 9; count += 1) await app.graphql(free.apiKey, '{ __typename }');
+    expect((await postSession(app, { code })).status).toBe(429);
+    nextMinute();
+    expect((await postSession(app, { code })).status).toBe(204);
+  });
+
+  test('ends with the console session that created it', async () => {
+    nextMinute();
+    const codeBy = async (cookie: string) => {
+      const answer = await fetch(`${app.url}/graphql`, {
+        method: 'POST',
+        headers: { ...ownHeaders(app), 'content-type': 'application/json', cookie },
+        body: '{"query": "mutation { createSignInCode { code } }"}',
+      });
+      return (await answer.json()).data.createSignInCode.code as string;
+    };
+    const [left, idle, open] = [
+      await signIn(app, tenant.apiKey),
+      await signIn(app, tenant.apiKey),
+      await signIn(app, tenant.apiKey),
+    ];
+    const codes = [await codeBy(left), await codeBy(idle), await codeBy(open)];
+    await fetch(`${app.url}/session`, {
+      method: 'DELETE',
+      headers: { ...ownHeaders(app), cookie: left },
+    });
+    await app.prisma.consoleSession.update({
+      where: { hash: hash('sha256', idle.split('=')[1] ?? '') },
+      data: { expiresAt: new Date(now) },
+    });
+    expect(await Promise.all(codes.map(async (code) => (await inspect({ code })).status))).toEqual([
+      401, 401, 200,
+    ]);
+    expect(
+      await Promise.all(codes.map(async (code) => (await postSession(app, { code })).status)),
+    ).toEqual([401, 401, 204]);
+  });
+
+  test('ends with its key', async () => {
+    nextMinute();
+    const revoked = await tenant.key();
+    const id = await keyIdOf(revoked);
+    const code = await app.issueSignInCode(id);
+    await tenant.graphql(`mutation { revokeApiKey(id: "${id}") { id } }`);
+    expect((await inspect({ code })).status).toBe(401);
+    expect((await postSession(app, { code })).status).toBe(401);
   });
 
   test('is stored only as a hash', async () => {

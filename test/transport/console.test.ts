@@ -44,7 +44,7 @@ async function sent(path: string, encoding: string) {
 describe('the console', () => {
   test.each([
     '/',
-    '/?code=x',
+    '/sign-in',
     '/bots',
     '/bots/new',
     '/bots/desk/start',

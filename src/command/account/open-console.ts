@@ -15,7 +15,7 @@ export async function openConsole(
   const code = createSignInCode?.code ?? '';
   // The code becomes a part of a page on this machine.
   if (!/^[\w-]+$/.test(code)) throw new Refusal('The server returned no code.');
-  const url = `${target.url}/?code=${code}`;
+  const url = `${target.url}/sign-in#code=${code}`;
   await print({ url }, () => url);
   if (!withBrowser || json || !terminal.canAsk) return;
   terminal.progress(

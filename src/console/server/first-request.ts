@@ -4,11 +4,12 @@ import { CONSOLE_HEADERS } from './headers.ts';
 
 /**
  * The response to the request that every screen begins with. The page loads this module first, so that the server answers
- * while the browser still compiles the other scripts. A page with a sign-in code has no session yet.
+ * while the browser still compiles the other scripts. A page with a sign-in code asks for itself.
  */
 let response = hasCode() ? undefined : requestViewer();
 
-function requestViewer(): Promise<Response> {
+/** Asks who is signed in. @returns the response, past the cache of the GraphQL client. */
+export function requestViewer(): Promise<Response> {
   const request = fetch('/graphql', {
     method: 'POST',
     headers: {

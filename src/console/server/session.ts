@@ -30,6 +30,22 @@ export function noteSessionEnd(): void {
   isUnused = false;
 }
 
+/** The account and the key that a one-time code signs in. */
+export type CodeOwner = {
+  account: { id: string; name: string };
+  key: { name: string; prefix: string };
+};
+
+/** Reads whom a one-time code signs in, without using it up. */
+export async function inspectCode(code: string): Promise<CodeOwner | { problem: Problem }> {
+  try {
+    const response = await request('POST', '/session/code', { code });
+    return response.ok ? await response.json() : { problem: await problemFrom(response) };
+  } catch {
+    return { problem: AWAY };
+  }
+}
+
 /** Exchanges an API key or a one-time code for a session. @returns the problem if that failed. */
 export async function signIn(
   secret: { key: string } | { code: string },
@@ -44,13 +60,17 @@ export function signOut(): Promise<Problem | undefined> {
   return send('DELETE');
 }
 
+function request(method: 'POST' | 'DELETE', path: string, body?: object): Promise<Response> {
+  return fetch(path, {
+    method,
+    headers: { ...CONSOLE_HEADERS, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+}
+
 async function send(method: 'POST' | 'DELETE', body?: object): Promise<Problem | undefined> {
   try {
-    const response = await fetch('/session', {
-      method,
-      headers: { ...CONSOLE_HEADERS, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
+    const response = await request(method, '/session', body);
     return response.ok ? undefined : await problemFrom(response);
   } catch {
     return AWAY;

@@ -16,6 +16,11 @@ export function mayVisit(
   return hasOwnOrigin(request) || webOrigins.includes('*') || webOrigins.includes(origin);
 }
 
+/** The error for a bot without a chat page. */
+export function nothingHere(): GatewayError {
+  return new GatewayError('not_found', 'There is no chat page here.');
+}
+
 /** The error for a visitor's request from a page of another origin. */
 export function visitRefused(): GatewayError {
   return new GatewayError(

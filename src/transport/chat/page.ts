@@ -1,15 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { Visited } from '../../accounts/visitors.ts';
+import type { FindVisited } from '../../accounts/visitors.ts';
 import type { ChatPage, ChatPages } from '../../channels/web/chat-pages.ts';
 import { readConsoleFile } from '../console/files.ts';
 import { html } from '../html.ts';
 import { pageHeaders } from '../page-headers.ts';
 import type { Limiter } from '../rate-limit.ts';
 import { createSharedText, type SharedText, sendText, shareText } from '../shared-text.ts';
+import { nothingHere } from './origin.ts';
 
 type Options = {
-  findVisited(botId: string): Promise<Visited | undefined>;
+  findVisited: FindVisited;
   chatPages: Pick<ChatPages, 'find'>;
   limiter: Limiter;
 };
@@ -26,7 +27,8 @@ const WIDGET_HEADERS = {
 
 /**
  * Serves the chat pages of bots at `/chat/:bot`, and the widget at `/widget.js`. The page of a bot without the web channel
- * is that of no bot. A page is rendered once for a deployment and its `webOrigins`, and browsers revalidate it. Both count against the limit of files of an address.
+ * is that of no bot, and counts as a refused request of its address too. A page is rendered once for a deployment and its
+ * `webOrigins`, and browsers revalidate it. Both count against the limit of files of an address.
  *
  * @throws StartupError if the console has not been built.
  */
@@ -48,9 +50,13 @@ export async function serveChatPages(
 
   app.get<{ Params: { bot: string } }>('/chat/:bot', async (request, reply) => {
     const { bot: botId } = request.params;
-    const visited = await findVisited(botId);
+    const visited = await findVisited(botId, await limiter.admitLookup(request));
     const page = visited && (await chatPages.find([botId])).get(botId);
-    if (!page) return reply.code(404).headers(headersFor([])).send(missing);
+    if (!page) {
+      const refusal = await limiter.refuse(request, nothingHere());
+      if (refusal.code !== 'not_found') throw refusal;
+      return reply.code(404).headers(headersFor([])).send(missing);
+    }
     const headers = headersFor(visited.bot.webOrigins);
     const key = `${page.deploymentId} ${headers['content-security-policy']}`;
     const rendered = pages.get(key) ?? shareText(fill(template, botId, page), headers);

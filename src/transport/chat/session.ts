@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { rateLimitExceeded } from '../../accounts/limits.ts';
-import { type Visited, visitorOf } from '../../accounts/visitors.ts';
+import { type FindVisited, visitorOf } from '../../accounts/visitors.ts';
 import type { Visits } from '../../channels/web/visits.ts';
-import { GatewayError, invalidInput, problemsOf, toGatewayError } from '../../errors.ts';
+import { type GatewayError, invalidInput, problemsOf, toGatewayError } from '../../errors.ts';
 import { expected } from '../../input.ts';
 import { type Limiter, quotaHeaders } from '../rate-limit.ts';
-import { mayVisit, visitRefused } from './origin.ts';
+import { mayVisit, nothingHere, visitRefused } from './origin.ts';
 
 const visit = z.strictObject(
   {
@@ -19,7 +19,7 @@ const visit = z.strictObject(
 );
 
 export type VisitOptions = {
-  findVisited(botId: string): Promise<Visited | undefined>;
+  findVisited: FindVisited;
   visits: Visits;
   limiter: Limiter;
 };
@@ -43,11 +43,12 @@ export async function serveVisits(
       return error;
     };
 
-    const visited = await findVisited(request.params.bot);
-    if (!visited) throw await refuse(new GatewayError('not_found', 'There is no chat page here.'));
-    if (!mayVisit(request, visited.bot)) throw await refuse(visitRefused());
+    const origin = await limiter.admitLookup(request);
     const { data, error } = visit.safeParse(request.body ?? {});
     if (error) throw await refuse(invalidInput(problemsOf(error)));
+    const visited = await findVisited(request.params.bot, origin);
+    if (!visited) throw await refuse(nothingHere());
+    if (!mayVisit(request, visited.bot)) throw await refuse(visitRefused());
     const { sessionId, ...answer } = await (data.resume === undefined
       ? visits.begin(visited.bot, request.ip)
       : visits.continue(visited.bot, data.resume)

@@ -9,6 +9,7 @@ import { CONSOLE_DIRECTORY, readConsoleFile } from './files.ts';
 /** The addresses of the console's views. All of them have the same page, which shows the view of its address. */
 const VIEWS = [
   '/',
+  '/sign-in',
   '/bots',
   '/bots/*',
   '/runs/*',

@@ -128,7 +128,7 @@ describe('the chat page of a bot', () => {
     await http.register(serveChatPages, {
       findVisited: async () => ({ bot: { webOrigins: [] } }) as unknown as Visited,
       chatPages: { find: async ([id = '']) => new Map([[id, page]]) },
-      limiter: { admitFile: async () => {} } as unknown as Limiter,
+      limiter: { admitFile: async () => {}, admitLookup: async () => ({}) } as unknown as Limiter,
     });
     for (let visits = 0; visits < 3; visits += 1)
       expect((await http.inject('/chat/desk')).body).toContain('Hi');
