@@ -15,11 +15,35 @@ export const text = z
   .string(expected('a string'))
   .refine(isStorable, 'must not hold U+0000 or halves of surrogate pairs');
 
+/** The longest texts that a request may store, in characters. The longest answers follow from them. */
+export const LONGEST = {
+  displayName: 200,
+  origin: 255,
+  sessionId: 256,
+  deployMessage: 1_000,
+  envName: 128,
+  feedbackNote: 2_000,
+  factName: 64,
+  factValue: 4_000,
+} as const;
+
+/** Bots that a key may be restricted to. */
+export const MAX_BOTS_OF_KEY = 100;
+
+/** Scopes that a request may list. */
+export const MAX_SCOPES = 20;
+
+/** Origins of pages that may contain a bot's chat page. */
+export const MAX_ORIGINS = 50;
+
 /** Applies a length limit to strings only: arrays have a `length` too. */
 const ofText = (error: string) => ({
   error,
   when: ({ value }: { value: unknown }) => typeof value === 'string',
 });
+
+const notLonger = (length: number) =>
+  ofText(`must not be longer than ${length.toLocaleString('en')} characters`);
 
 /** A list with a maximum number of items. The items of a longer list are not validated, to bound the work. */
 export function listOf<Item extends z.ZodType>(item: Item, most: number) {
@@ -30,10 +54,10 @@ export function listOf<Item extends z.ZodType>(item: Item, most: number) {
 export const displayName = text
   .trim()
   .min(1, ofText('must not be empty'))
-  .max(200, ofText('must not be longer than 200 characters'));
+  .max(LONGEST.displayName, notLonger(LONGEST.displayName));
 
 /** A part of a name or an id: at most 200 characters. */
-export const namePart = text.trim().max(200, ofText('must not be longer than 200 characters'));
+export const namePart = text.trim().max(LONGEST.displayName, notLonger(LONGEST.displayName));
 
 /** The expiry of a key. */
 export const futureTime = z
@@ -57,10 +81,10 @@ export function isOrigin(entry: string): boolean {
 /** Origins of the pages that may contain a bot's chat page: at most 50, or `*` for every page. */
 export const webOrigins = listOf(
   text.refine(
-    (entry) => entry === '*' || (entry.length <= 255 && isOrigin(entry)),
+    (entry) => entry === '*' || (entry.length <= LONGEST.origin && isOrigin(entry)),
     'must be an origin, such as https://shop.example, or *',
   ),
-  50,
+  MAX_ORIGINS,
 );
 
 /** A limit of what one visitor's address may do in a time window. */
@@ -82,7 +106,7 @@ export const chatMessage = text.min(1, ofText('must not be empty'));
 export const definitionSource = text;
 
 /** The note on a deployment: at most 1,000 characters. */
-export const deployMessage = text.max(1_000, ofText('must not be longer than 1,000 characters'));
+export const deployMessage = text.max(LONGEST.deployMessage, notLonger(LONGEST.deployMessage));
 
 /** The name of a deployment's environment variable. */
 export const envName = z
@@ -124,7 +148,7 @@ export const cursor = text.refine(
 export const utcDay = z.iso.date('must be a day such as 2026-11-21');
 
 /** A note on the rating of a run: at most 2,000 characters. */
-export const feedbackNote = text.max(2_000, ofText('must not be longer than 2,000 characters'));
+export const feedbackNote = text.max(LONGEST.feedbackNote, notLonger(LONGEST.feedbackNote));
 
 /** The text of a search: at most 256 characters with at least one letter or digit. */
 export const searchText = text
@@ -145,7 +169,7 @@ export const factName = z
 /** The value of a fact that a bot remembers about a user: 1 to 4,000 characters. */
 export const factValue = text
   .min(1, ofText('must not be empty'))
-  .max(4_000, ofText('must not be longer than 4,000 characters'));
+  .max(LONGEST.factValue, notLonger(LONGEST.factValue));
 
 /** Facts that a bot remembers in one session. */
 export const MAX_FACTS = 256;

@@ -46,7 +46,7 @@ const ON_BOTH = [
   'test/sessions/**',
   'test/coordination/worker-lease.test.ts',
   'test/runs/{batches,begin,begin-turn,cancel,event-times,excerpts,export,fairness,feedback,killed,levels,list,lost-answers,queue,retention,run-hours,statements,stats,text-search,usage}.test.ts',
-  'test/schema/{read-budget,server}.test.ts',
+  'test/schema/{measured-lists,read-budget,server}.test.ts',
   'test/command/journey.test.ts',
   'test/{canary,journey}.test.ts',
 ];

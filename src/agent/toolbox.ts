@@ -48,7 +48,7 @@ export type RunContext = Omit<ToolContext, 'span'> & { span: Span };
 
 const MAX_WIRE_NAME = 64;
 /** Characters of a call id in events. Some servers put a signature of several KiB into the id. */
-const MAX_CALL_ID = 256;
+export const MAX_CALL_ID = 256;
 /** Concurrent calls of one run. */
 const MAX_CONCURRENT = 16;
 const STOPPED = 'The run was aborted.';

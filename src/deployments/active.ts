@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { REMEMBER_MS } from '../coordination/cache-versions.ts';
 import { GatewayError } from '../errors.ts';
@@ -48,6 +49,8 @@ type StoredDeployment = Prisma.DeploymentGetPayload<{ select: typeof STORED }>;
 const CACHE_SIZE = 1_000;
 /** The approximate memory limit of cached definitions and redactors. */
 const CACHE_BYTES = 256 * 1024 * 1024;
+/** Characters of a source that is parsed in its own turn of the event loop. */
+const LONG_SOURCE = 16 * 1024;
 /** The approximate memory of a definition for each character of its source. */
 const BYTES_PER_CHARACTER = 8;
 
@@ -105,7 +108,13 @@ export function createActiveDeployments({
       const where = { id: { in: unknown } };
       const stored =
         unknown.length > 0 ? await prisma.deployment.findMany({ where, select: STORED }) : [];
-      return new Map([...known, ...stored.map(open)].map((one) => [one.deploymentId, one]));
+      const opened: RunningDeployment[] = [];
+      for (const one of stored) {
+        // To parse a long source takes tens of milliseconds.
+        if (one.source.length > LONG_SOURCE) await setImmediate();
+        opened.push(open(one));
+      }
+      return new Map([...known, ...opened].map((one) => [one.deploymentId, one]));
     },
 
     async find(botId, environment, version) {

@@ -40,6 +40,19 @@ export function inOrder(diagnostics: DeploymentDiagnostic[]): DeploymentDiagnost
   return diagnostics.toSorted((one, other) => one.line - other.line || one.column - other.column);
 }
 
+/** The most diagnostics of a deployment: those of the language, refusals or warnings, each with one that counts the rest. */
+export const MAX_LISTED = 3 * (MAX_DIAGNOSTICS + 1);
+
+/** The first 100 of a list of errors, and one more that counts the rest. */
+export function listed(errors: DeploymentDiagnostic[]): DeploymentDiagnostic[] {
+  const shown = errors.slice(0, MAX_DIAGNOSTICS);
+  const last = shown.at(-1);
+  const count = errors.length - shown.length;
+  if (!last || count === 0) return shown;
+  const message = `${count} more problems are not listed`;
+  return [...shown, { ...last, code: 'too-many-problems', message }];
+}
+
 /** The result of probing a tool server: its tools, or a redacted problem. */
 export type ToolServerReport =
   | { group: string; tools: string[] }

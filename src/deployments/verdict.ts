@@ -4,6 +4,7 @@ import {
   channelWarning,
   type DeploymentDiagnostic,
   inOrder,
+  listed,
   type ToolServerReport,
   toolWarnings,
 } from './diagnostics.ts';
@@ -36,7 +37,7 @@ export function verdictOn({
   const diagnostics: DeploymentDiagnostic[] = parsed.diagnose(Object.keys(variables));
   if (definition === null) return { isDeployable: false, diagnostics: inOrder(diagnostics) };
   if (refusals.length > 0)
-    return { isDeployable: false, diagnostics: inOrder([...diagnostics, ...refusals]) };
+    return { isDeployable: false, diagnostics: inOrder([...diagnostics, ...listed(refusals)]) };
   const warnings = channelReports.flatMap(({ channel, problem }) =>
     problem === undefined ? [] : channelWarning(channel, problem),
   );

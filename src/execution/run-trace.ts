@@ -1,6 +1,7 @@
 import type { Agent } from '../agent/agent.ts';
 import type { RunningDeployment } from '../deployments/active.ts';
 import type { NewRun } from '../runs/begin.ts';
+import { readModelName } from '../runs/model-name.ts';
 import type { Trace, Tracing } from '../runs/trace.ts';
 
 /**
@@ -31,6 +32,7 @@ export function createTraceRun({
     const { name: model, provider } = agent.modelOf(deployment);
     const traced = { botId, deploymentId, environment, channel, sessionId, model };
     const trace = tracing.begin({ ...traced, agentName: definition.name, provider }, traceparent);
-    return { trace, columns: { deploymentId, model, sessionId, traceId: trace.id } };
+    const columns = { deploymentId, model: readModelName(model), sessionId, traceId: trace.id };
+    return { trace, columns };
   };
 }

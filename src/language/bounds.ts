@@ -25,6 +25,8 @@ export const BOUNDS = {
   parameterLevels: 32,
   /** Models that are tried after the first one. */
   fallbacks: 3,
+  /** Tool calls of one run. */
+  toolCalls: 64,
   /** Templates in one text. */
   references: 1_000,
 

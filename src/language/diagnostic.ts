@@ -86,6 +86,9 @@ type Message = string | (() => string);
 /** Listed problems, errors first. One more diagnostic counts the rest. */
 export const MAX_DIAGNOSTICS = 100;
 
+/** Characters of a message. */
+export const MAX_MESSAGE_LENGTH = 400;
+
 /** Recorded problems of each severity. Further ones are only counted. */
 const MAX_KEPT = 5_000;
 

@@ -23,7 +23,7 @@ import { createSource, isTooLarge, MAX_SOURCE_BYTES, type SourceRange } from './
 export type ParsedSource = {
   /** `null` if there is an error. */
   definition: Definition | null;
-  /** The environment variables that the source names, sorted, without repeats. */
+  /** The environment variables that the source names, sorted, without repeats: for an invalid source at most 200. */
   envNames: string[];
   /**
    * The tools of the source, sorted, without the memory tools: `<group>.<capability>`; for an MCP server `<group>.<tool>`
@@ -140,7 +140,7 @@ function createEnvUses(report: Report) {
         }));
       return [...unused, ...unset];
     },
-    names: () => [...used.keys()].sort(),
+    names: () => [...used.keys()].sort().slice(0, BOUNDS.variables),
   };
 }
 

@@ -50,7 +50,7 @@ const PAGE = 100;
 /** Bytes of texts that one statement reads, unless a single run has more. */
 const PAGE_BYTES = 256 * 1024;
 /** UTF-16 code units of one part. */
-const PART_LENGTH = 256 * 1024;
+export const PART_LENGTH = 256 * 1024;
 
 const FORMATS: Record<ExportRequest['format'], ExportFormat> = { CSV, JSON_LINES };
 const BYTES = Prisma.sql`

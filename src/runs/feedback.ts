@@ -25,8 +25,6 @@ export type RunFeedback = {
   ): Promise<Feedback>;
   /** Removes the author's rating. @returns whether there was one. */
   remove(runId: string, author: FeedbackAuthor): Promise<boolean>;
-  /** Reads the ratings of each run, oldest first, at most `MAX_LISTED` of each. */
-  ofRuns(runIds: string[]): Promise<Feedback[]>;
 };
 
 /** Ratings of a run that a response lists. */
@@ -75,12 +73,25 @@ export function createRunFeedback({
       if (removed) notify({ id: runId, botId: removed.botId });
       return removed !== undefined;
     },
-
-    ofRuns: (runIds) => prisma.$queryRaw<Feedback[]>`
-      SELECT rating.* FROM unnest(${runIds}::text[]) AS run(id) CROSS JOIN LATERAL (
-        SELECT ${COLUMNS} FROM feedback WHERE run_id = run.id ORDER BY given_at, author LIMIT ${MAX_LISTED}
-      ) AS rating ORDER BY rating."givenAt", rating.author`,
   };
+}
+
+/**
+ * A statement that selects the ratings of runs, oldest first, at most `MAX_LISTED` of each, with the column `bytes`.
+ *
+ * @param bytes for each run, how often its notes count, and how much each of its ratings counts besides.
+ */
+export function ratingsOf(
+  runIds: string[],
+  bytes: { copies: number[]; entryBytes: number[] },
+): Prisma.Sql {
+  return Prisma.sql`
+    SELECT rating.*, COALESCE(octet_length(rating.note), 0) * run.copies + run.entry_bytes AS bytes
+    FROM unnest(${runIds}::text[], ${bytes.copies}::float8[], ${bytes.entryBytes}::float8[])
+        AS run(id, copies, entry_bytes)
+      CROSS JOIN LATERAL (
+        SELECT ${COLUMNS} FROM feedback WHERE run_id = run.id ORDER BY given_at, author LIMIT ${MAX_LISTED}
+      ) AS rating`;
 }
 
 /** The key that gave a rating; `null` for a user. */

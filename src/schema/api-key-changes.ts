@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { botId, displayName, futureTime, listOf, text } from '../input.ts';
+import {
+  botId,
+  displayName,
+  futureTime,
+  listOf,
+  MAX_BOTS_OF_KEY,
+  MAX_SCOPES,
+  text,
+} from '../input.ts';
 import { ApiKeyNode, KeyScopeEnum } from './api-key.ts';
 import { builder } from './builder.ts';
 
@@ -18,13 +26,13 @@ const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
       description: 'Scopes of the key.',
       validate: {
         minLength: [1, { message: 'must not be empty' }],
-        maxLength: [20, { message: 'must be at most 20' }],
+        maxLength: [MAX_SCOPES, { message: `must be at most ${MAX_SCOPES}` }],
       },
     }),
     botIds: t.idList({
       description:
         'IDs of the bots that the key is restricted to, at most 100. Null removes the restriction.',
-      validate: { schema: listOf(botId, 100) },
+      validate: { schema: listOf(botId, MAX_BOTS_OF_KEY) },
     }),
     expiresAt: t.field({
       type: 'DateTime',

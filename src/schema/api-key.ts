@@ -2,11 +2,12 @@ import { getRefFromModel, queryFromInfo } from '@pothos/plugin-prisma';
 import { authorizeScope, mayUseBot } from '../accounts/caller.ts';
 import { CREATED_KEYS, coveredInList } from '../accounts/key-lists.ts';
 import { KeyScope } from '../generated/prisma/client.ts';
-import { botId, displayName, futureTime, listOf } from '../input.ts';
+import { botId, displayName, futureTime, listOf, MAX_BOTS_OF_KEY, MAX_SCOPES } from '../input.ts';
 import { readLists } from '../storage/lists.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
+import { spendEntries } from './selection.ts';
 
 export const KeyScopeEnum = builder.enumType('KeyScope', {
   description: 'Permission of an API key.',
@@ -33,17 +34,25 @@ export const KeyScopeEnum = builder.enumType('KeyScope', {
   },
 });
 
-/** Objects that the unpaged list of keys counts as in `assertReadable`. */
-const WEIGHT = { entries: 50 };
-
-/** Loads a bot that a key is restricted to, if it is of the caller's account and the caller may use it. */
-const loadBotOfKey = batchLoader(async (ids, { query }: { query: object }, { prisma, caller }) => {
-  const seen = ids.filter((id) => mayUseBot(caller(), id));
-  const accountId = caller().account.id;
-  const bots = await prisma.bot.findMany({ ...query, where: { id: { in: seen }, accountId } });
-  const byId = new Map(bots.map((bot) => [bot.id, bot]));
-  return (id) => byId.get(id) ?? null;
-});
+/**
+ * Loads the bots that a key is restricted to, if they are of the caller's account and the caller may use them. The ids
+ * of the bots are the loader's key, as JSON.
+ */
+const loadBotsOfKey = batchLoader(
+  async (lists, { query }: { query: object }, { prisma, caller }, { timesOf, info }) => {
+    const ids = new Map(lists.map((list): [string, string[]] => [list, JSON.parse(list)]));
+    const count = lists.reduce(
+      (sum, list) => sum + (ids.get(list)?.length ?? 0) * timesOf(list),
+      0,
+    );
+    spendEntries(info, count);
+    const seen = [...new Set([...ids.values()].flat())].filter((id) => mayUseBot(caller(), id));
+    const accountId = caller().account.id;
+    const bots = await prisma.bot.findMany({ ...query, where: { id: { in: seen }, accountId } });
+    const byId = new Map(bots.map((bot) => [bot.id, bot]));
+    return (list) => (ids.get(list) ?? []).flatMap((id) => byId.get(id) ?? []);
+  },
+);
 
 export const ApiKeyNode = builder.prismaNode('ApiKey', {
   description: 'An API key. Its secret is returned only once, on creation.',
@@ -67,13 +76,10 @@ export const ApiKeyNode = builder.prismaNode('ApiKey', {
       nullable: true,
       description:
         'Bots that the key is restricted to, without bots that the caller may not use. Null if the key may use every bot of the account.',
-      resolve: async ({ restricted, botIds }, _args, context, info) => {
+      resolve: ({ restricted, botIds }, _args, context, info) => {
         if (!restricted) return null;
         const question = { query: queryFromInfo({ context, info }) };
-        const bots = await Promise.all(
-          botIds.map((id) => loadBotOfKey(id, question, context, info)),
-        );
-        return bots.filter((bot) => bot !== null);
+        return loadBotsOfKey(JSON.stringify(botIds), question, context, info);
       },
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
@@ -128,8 +134,13 @@ builder.prismaObjectFields('ApiKey', (t) => ({
   ),
 }));
 
-const loadKeysOfAccount = batchLoader((accountIds, _question, { caller, keys }) =>
-  keys.list(caller(), accountIds),
+const loadKeysOfAccount = batchLoader(
+  async (accountIds, _question, { caller, keys }, { timesOf, info }) => {
+    const keysOf = await keys.list(caller(), accountIds);
+    const count = accountIds.reduce((sum, id) => sum + keysOf(id).length * timesOf(id), 0);
+    spendEntries(info, count);
+    return keysOf;
+  },
 );
 
 builder.prismaObjectField('Account', 'apiKeys', (t) =>
@@ -138,7 +149,6 @@ builder.prismaObjectField('Account', 'apiKeys', (t) =>
     description:
       'Keys with no more permissions than the caller’s key, newest first. Requires the scope ADMIN.',
     authScopes: { scope: 'ADMIN' },
-    extensions: WEIGHT,
     resolve: ({ id }, _args, context, info) => loadKeysOfAccount(id, {}, context, info),
   }),
 );
@@ -157,13 +167,13 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
       description: 'Scopes of the key. Defaults to CHAT.',
       validate: {
         minLength: [1, { message: 'must not be empty' }],
-        maxLength: [20, { message: 'must be at most 20' }],
+        maxLength: [MAX_SCOPES, { message: `must be at most ${MAX_SCOPES}` }],
       },
     }),
     botIds: t.idList({
       description:
         'IDs of the bots that the key is restricted to, at most 100. Defaults to every bot of the account.',
-      validate: { schema: listOf(botId, 100) },
+      validate: { schema: listOf(botId, MAX_BOTS_OF_KEY) },
     }),
     expiresAt: t.field({
       type: 'DateTime',

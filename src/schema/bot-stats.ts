@@ -8,8 +8,6 @@ import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { FILTER, RunFilterInput } from './run-filter.ts';
 
-/** The weight of an operation counts the days of the period, each with its hours. */
-const HOURS_OF_DAY = 24;
 const RUNS = 'Number of runs.';
 const FAILED = 'Number of failed runs.';
 const TOKENS = 'Sum of prompt and completion tokens, capped at 2,147,483,647.';
@@ -98,7 +96,6 @@ const BotStatsObject = builder.objectRef<BotStats>('BotStats').implement({
       type: [HourStats],
       description:
         'Statistics for each UTC hour of a period of at most 7 days in order, including hours without runs.',
-      extensions: { entries: HOURS_OF_DAY },
       resolve: async ({ botId, question }, _args, context, info) => {
         const unit = 'hour' as const;
         const hours = await loadCounts(botId, { ...question, unit }, context, info);

@@ -74,7 +74,10 @@ builder.addScalarType('DateTime', DateTimeResolver);
 builder.addScalarType('JSON', JSONResolver);
 
 builder.queryType({
-  description: `Read operations. Every field requires an API key, and each root field counts as one request. An operation may return 10,000 objects and 8 MiB of long texts, and may cost 100 points: each occurrence costs ${PRICES}. An operation beyond a limit fails with INVALID_REQUEST.`,
+  description: `Read operations. Every field requires an API key, and each root field counts as one request. An operation may return 10,000 objects and 16 MiB of JSON, 8 MiB of it in long texts, and may cost 100 points: each occurrence costs ${PRICES}. An operation beyond a limit fails with INVALID_REQUEST before it runs. A response that turns out larger fails with REQUEST_TOO_LARGE.`,
 });
 builder.mutationType({ description: 'Write operations. Each root field counts as one request.' });
-builder.subscriptionType({ description: 'Event streams. Each root field counts as one request.' });
+builder.subscriptionType({
+  description:
+    'Event streams. Each root field counts as one request. Each event may return 1,000 objects and 16 MiB of JSON, 8 MiB of it in long texts, and may cost 20 points. Events that cost points wait when those of the account have cost 100 points in a second on the plan FREE, 400 on PRO, 1,000 on BUSINESS and 5,000 on ENTERPRISE; 64 KiB of JSON cost one more.',
+});

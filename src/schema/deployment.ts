@@ -8,7 +8,7 @@ import { longColumns } from './long-columns.ts';
 import { ChannelEnum, DeploymentStatusEnum, DiagnosticObject, EnvironmentEnum } from './shared.ts';
 import { visibleNode } from './visible-node.ts';
 
-export const DEPLOYMENT_TEXTS = longColumns(Prisma.sql`deployments`, {
+export const DEPLOYMENT_TEXTS = longColumns('Deployment', Prisma.sql`deployments`, {
   source: 'source',
   diagnostics: 'diagnostics',
 });

@@ -1,8 +1,15 @@
-import { type GraphQLResolveInfo, Kind, type SelectionSetNode } from 'graphql';
+import {
+  type FieldNode,
+  type GraphQLNamedType,
+  type GraphQLResolveInfo,
+  getNamedType,
+  isObjectType,
+} from 'graphql';
 import { Prisma } from '../generated/prisma/client.ts';
 import { batchLoader } from './batch-loader.ts';
 import type { Context } from './context.ts';
 import { budgetOf, LONG_READ_BYTES, type ReadBudget } from './read-budget.ts';
+import { type Demand, demandFor, fieldsAt } from './selection.ts';
 
 /** Long columns of a table. Their size is checked against the budget before they are read. */
 export type LongColumns<Field extends string> = {
@@ -30,24 +37,39 @@ const PATH = ['edges', 'node'];
 
 type Row = Record<string, unknown>;
 
-/** One column of one row. */
-type Cell = { id: string; column: string };
+/** One column of one row, and how much of it the response shows. */
+type Cell = { id: string; column: string } & Demand;
 
-/** @param fields column names by field. Prisma and the database use the same column names. */
+/**
+ * @param type the GraphQL type of the rows.
+ * @param fields column names by field. Prisma and the database use the same column names. A column of a field of objects
+ *   is a JSON list of them.
+ */
 export function longColumns<Field extends string>(
+  type: string,
   table: Prisma.Sql,
   fields: Readonly<Record<Field, string>>,
 ): LongColumns<Field> {
   const names = Object.keys(fields);
-  const columnsIn = (info: GraphQLResolveInfo) =>
-    [...countFields(info, PATH, names)].map(([name, count]) => ({ column: columnOf(name), count }));
   const columnOf = (name: string) => fields[name as Field];
+  const demandOf = (info: GraphQLResolveInfo, nodes: FieldNode[]) =>
+    demandFor(info, nodes, typeOf(info, type, nodes[0]?.name.value ?? ''));
 
-  // Its keys are cells, written as the row's id, a space and the column.
+  /** The selected columns of a page, each with all demands for it. */
+  const columnsIn = (info: GraphQLResolveInfo) => {
+    const columns = new Map<string, Demand>();
+    for (const nodes of fieldsAt(info, PATH, names)) {
+      const column = columnOf(nodes[0]?.name.value ?? '');
+      columns.set(column, added(demandOf(info, nodes), columns.get(column)));
+    }
+    return [...columns];
+  };
+
+  // Its keys are cells, written as JSON.
   const loadCell = batchLoader(async (keys, _question: null, context, { timesOf, info }) => {
-    const counts = new Map(keys.map((key) => [key, timesOf(key)]));
+    const cells = keys.map((key) => cellAt(key, timesOf(key)));
     const budget = budgetOf(info);
-    const rows = await budget.inTurn(() => readRows(context, table, counts, budget));
+    const rows = await budget.inTurn(() => readRows(context, table, cells, budget));
     return (key) => {
       const { id, column } = cellAt(key);
       return rows.get(id)?.[column];
@@ -56,55 +78,84 @@ export function longColumns<Field extends string>(
 
   return {
     weigh(info) {
-      const bytes = columnsIn(info).map(({ column, count }) =>
-        bytesOf(column, Prisma.sql`${count}`),
+      const bytes = columnsIn(info).map(([column, { copies, entryBytes }]) =>
+        bytesOf(column, Prisma.sql`${copies}`, entryBytes > 0 && Prisma.sql`${entryBytes}`),
       );
       return bytes.length > 0 ? Prisma.join(bytes, ' + ') : undefined;
     },
 
-    select: (info) => Object.fromEntries(columnsIn(info).map(({ column }) => [column, true])),
+    select: (info) => Object.fromEntries(columnsIn(info).map(([column]) => [column, true])),
 
     async read(row, field, context, info) {
       const column = fields[field];
       if (column in row) return (row as Row)[column];
-      return loadCell(`${row.id} ${column}`, null, context, info, info.path.prev);
+      const { copies, entryBytes } = demandOf(info, [...info.fieldNodes]);
+      const key = JSON.stringify([row.id, column, copies, entryBytes]);
+      return loadCell(key, null, context, info, info.path.prev);
     },
   };
 }
 
-/** @param counts how often the response shows each cell. */
+/** The type of a field. */
+function typeOf({ schema }: GraphQLResolveInfo, type: string, name: string): GraphQLNamedType {
+  const parent = schema.getType(type);
+  const field = isObjectType(parent) ? parent.getFields()[name] : undefined;
+  if (!field) throw new Error(`There is no field ${type}.${name}.`);
+  return getNamedType(field.type);
+}
+
+function added(one: Demand, other: Demand = { copies: 0, entryBytes: 0 }): Demand {
+  return { copies: one.copies + other.copies, entryBytes: one.entryBytes + other.entryBytes };
+}
+
 async function readRows(
   context: Context,
   table: Prisma.Sql,
-  counts: Map<string, number>,
+  cells: Cell[],
   budget: ReadBudget,
 ): Promise<Map<string, Row>> {
-  const cells = [...counts.keys()].map(cellAt);
-  const columns = [...new Set(cells.map(({ column }) => column))];
   const ids = [...new Set(cells.map(({ id }) => id))];
-  const countsOf = (column: string) => ids.map((id) => counts.get(`${id} ${column}`) ?? 0);
-  const count = (index: number) => Prisma.raw(`count_${index}`);
+  const columns = [...Map.groupBy(cells, ({ column }) => column)].map(([column, own], index) => {
+    const demands = new Map<string, Demand>();
+    for (const cell of own) demands.set(cell.id, added(cell, demands.get(cell.id)));
+    const numbers = (of: keyof Demand) => ids.map((id) => demands.get(id)?.[of] ?? 0);
+    const isList = own.some(({ entryBytes }) => entryBytes > 0);
+    return { column, index, isList, copies: numbers('copies'), entryBytes: numbers('entryBytes') };
+  });
+  const copies = (index: number) => Prisma.raw(`copies_${index}`);
+  const entryBytes = (index: number) => Prisma.raw(`entry_bytes_${index}`);
+  const requested = columns.flatMap(({ index, isList, ...numbers }) => [
+    { name: copies(index), values: numbers.copies },
+    ...(isList ? [{ name: entryBytes(index), values: numbers.entryBytes }] : []),
+  ]);
   const rows = Prisma.sql`
-    SELECT id, ${Prisma.join(columns.map((column) => Prisma.raw(column)))},
+    SELECT id, ${Prisma.join(columns.map(({ column }) => Prisma.raw(column)))},
       ${Prisma.join(
-        columns.map((column, index) => bytesOf(column, count(index))),
+        columns.map(({ column, index, isList }) =>
+          bytesOf(column, copies(index), isList && entryBytes(index)),
+        ),
         ' + ',
       )} AS bytes
     FROM ${table} JOIN unnest(
-      ${ids}::text[], ${Prisma.join(columns.map((column) => Prisma.sql`${countsOf(column)}::int[]`))}
-    ) AS requested(requested_id, ${Prisma.join(columns.map((_, index) => count(index)))}) ON requested_id = id`;
+      ${ids}::text[], ${Prisma.join(requested.map(({ values }) => Prisma.sql`${values}::float8[]`))}
+    ) AS requested(requested_id, ${Prisma.join(requested.map(({ name }) => name))}) ON requested_id = id`;
   const found = await readWithin<Row & { id: string }>(context, budget, rows);
   return new Map(found.map((row) => [row.id, row]));
 }
 
-function cellAt(key: string): Cell {
-  const [id = '', column = ''] = key.split(' ');
-  return { id, column };
+/** @param times how often the response shows the cell. */
+function cellAt(key: string, times = 1): Cell {
+  const [id, column, copies, entryBytes] = JSON.parse(key);
+  return { id, column, copies: copies * times, entryBytes: entryBytes * times };
 }
 
-/** Bytes of a column that appears `count` times in the response. */
-function bytesOf(column: string, count: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`COALESCE(octet_length(${Prisma.raw(column)}::text), 0)::float8 * ${count}`;
+/** Bytes of a column in the response. @param entryBytes for a list. */
+function bytesOf(column: string, copies: Prisma.Sql, entryBytes: Prisma.Sql | false): Prisma.Sql {
+  const name = Prisma.raw(column);
+  const texts = Prisma.sql`COALESCE(octet_length(${name}::text), 0)::float8 * ${copies}`;
+  if (!entryBytes) return texts;
+  return Prisma.sql`${texts} +
+    CASE jsonb_typeof(${name}) WHEN 'array' THEN jsonb_array_length(${name}) ELSE 0 END::float8 * ${entryBytes}`;
 }
 
 /**
@@ -133,51 +184,4 @@ export async function readWithin<Found extends Row>(
   budget.spend(first.total, first.count);
   if (first.total <= LONG_READ_BYTES) return first.found;
   return (await longRead(() => read(limits))).found;
-}
-
-/**
- * Counts how often an operation selects fields at a path below the resolved field. Aliases count separately; fragments
- * are followed.
- *
- * @param path the field names that lead there, such as `edges` and `node`.
- * @returns the count of each field by name.
- */
-export function countFields(
-  { fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>,
-  path: readonly string[],
-  names: readonly string[],
-): Map<string, number> {
-  const places = new Map<string, string>();
-  const seen = new Set<string>();
-  const walk = ({ selections }: SelectionSetNode, depth: number, place: string): void => {
-    for (const selection of selections) {
-      switch (selection.kind) {
-        case Kind.FIELD: {
-          const { name, alias, selectionSet } = selection;
-          const here = `${place}.${(alias ?? name).value}`;
-          if (depth === path.length) {
-            if (names.includes(name.value)) places.set(here, name.value);
-          } else if (name.value === path[depth] && selectionSet) {
-            walk(selectionSet, depth + 1, here);
-          }
-          break;
-        }
-        case Kind.INLINE_FRAGMENT:
-          walk(selection.selectionSet, depth, place);
-          break;
-        case Kind.FRAGMENT_SPREAD: {
-          const spread = `${place}...${selection.name.value}`;
-          const fragment = fragments[selection.name.value];
-          if (!fragment || seen.has(spread)) break;
-          seen.add(spread);
-          walk(fragment.selectionSet, depth, place);
-        }
-      }
-    }
-  };
-  for (const { selectionSet } of fieldNodes) if (selectionSet) walk(selectionSet, 0, '');
-
-  const counts = new Map<string, number>();
-  for (const name of places.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return counts;
 }

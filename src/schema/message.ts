@@ -7,7 +7,7 @@ import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 import { longColumns } from './long-columns.ts';
 
-const MESSAGE_TEXTS = longColumns(Prisma.sql`messages`, { text: 'text' });
+const MESSAGE_TEXTS = longColumns('Message', Prisma.sql`messages`, { text: 'text' });
 
 /** Loads the name of the tool call that each message answers, from the message of the model that made the call. */
 const loadToolName = batchLoader(async (ids, _question: null, { prisma }) => {

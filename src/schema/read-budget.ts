@@ -1,12 +1,8 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { GatewayError } from '../errors.ts';
 import { createKeyedQueue } from '../sessions/keyed-queue.ts';
+import { MAX_READ_BYTES } from './admission/sizes.ts';
 
-/**
- * Bytes of long texts, in UTF-8, that one operation may return: inputs, responses, metadata and traces of runs,
- * messages, sources, diagnostics and facts. A text that appears twice in the response counts twice.
- */
-export const MAX_READ_BYTES = 8 * 1024 * 1024;
 /** Byte limit for an operation that reads a single row, so that each row is readable. */
 const MAX_ROW_BYTES = 2 * MAX_READ_BYTES;
 /** Reads of at most this many bytes of text are not queued. */
@@ -14,7 +10,7 @@ export const LONG_READ_BYTES = 256 * 1024;
 /** Maximum concurrent long reads per process. */
 const LONG_READS = 4;
 
-/** Bytes of long texts that one operation may still read. */
+/** Bytes of long texts and lists that one operation may still read. */
 export type ReadBudget = {
   /** Bytes left for a read of this many rows. */
   left(rows: number): number;
@@ -81,7 +77,7 @@ export function createReadBudget(): ReadBudget {
 function tooMuch(): GatewayError {
   return new GatewayError(
     'invalid_request',
-    `The texts of the response are larger than ${MAX_READ_BYTES / 1024 / 1024} MiB in total. Request fewer entries or fewer fields.`,
+    `The texts and lists of the response are larger than ${MAX_READ_BYTES / 1024 / 1024} MiB in total. Request fewer entries or fewer fields.`,
   );
 }
 

@@ -3,8 +3,8 @@ import { GatewayError } from '../errors.ts';
 import { HIGHEST_PRICE } from './admission/points.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
-import { countFields } from './long-columns.ts';
 import { budgetOf } from './read-budget.ts';
+import { demandIn, fieldsAt } from './selection.ts';
 
 const PromptStepEnum = builder.enumType('PromptStep', {
   description:
@@ -67,12 +67,14 @@ const loadPrompt = batchLoader(
   async (runIds, _question: null, { sentPrompts, longRead }, { info, timesOf }) => {
     const [runId = '', ...others] = runIds;
     if (others.length > 0) throw manyRuns(runIds.length);
-    const texts = countFields(info, ['parts'], ['text']).get('text') ?? 0;
+    const texts = fieldsAt(info, ['parts'], ['text']).length;
     const budget = budgetOf(info);
     const prompt = await budget.inTurn(async () => {
       const read = await longRead(() => sentPrompts.read(runId));
-      const bytes = read?.parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) ?? 0;
-      budget.spend(bytes * texts * timesOf(runId), 1);
+      const parts = read?.parts ?? [];
+      const bytes = parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+      const entries = parts.length * demandIn(info).entryBytes;
+      budget.spend((bytes * texts + entries) * timesOf(runId), 1);
       return read;
     });
     return () => prompt;

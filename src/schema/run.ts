@@ -4,6 +4,7 @@ import { visibleBots } from '../bots/bots.ts';
 import { notFound, readErrorCode } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isJsonObject } from '../json.ts';
+import { MAX_MODEL_NAME, readModelName } from '../runs/model-name.ts';
 import { readSpans } from '../runs/spans.ts';
 import { writeCursor } from '../storage/keyset.ts';
 import { builder } from './builder.ts';
@@ -28,7 +29,7 @@ export const MAY_READ = ({ id }: { id: string }) => ({ run: id });
 export const RUN_SCOPE =
   'Requires the scope RUNS, except in the response of the operation that started the run.';
 
-export const RUN_TEXTS = longColumns(Prisma.sql`runs`, {
+export const RUN_TEXTS = longColumns('Run', Prisma.sql`runs`, {
   context: 'context',
   input: 'input',
   response: 'response',
@@ -121,9 +122,12 @@ builder.prismaNode('Run', {
       resolve: ({ errorCode, errorMessage }) =>
         errorCode === null ? null : { code: readErrorCode(errorCode), message: errorMessage ?? '' },
     }),
-    model: t.exposeString('model', {
+    model: t.string({
       nullable: true,
-      description: 'Name of the model.',
+      description: `Name of the model, at most ${MAX_MODEL_NAME} characters.`,
+      select: { model: true },
+      // Earlier versions stored the whole name.
+      resolve: ({ model }) => model && readModelName(model),
     }),
     metadata: t.field({
       type: 'JSON',

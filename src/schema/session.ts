@@ -10,7 +10,7 @@ import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
 import type { Context } from './context.ts';
-import { FactObject, loadFacts } from './fact.ts';
+import { FactObject, factsOf } from './fact.ts';
 import { loadMessages, MessageObject } from './message.ts';
 import { EnvironmentEnum } from './shared.ts';
 import { visibleNode } from './visible-node.ts';
@@ -95,7 +95,7 @@ export const SessionNode = builder.prismaNode('Session', {
       description:
         'Facts that the bot remembers about the user, sorted by name. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
-      resolve: ({ id }, _args, context, info) => loadFacts(id, null, context, info),
+      resolve: ({ id }, _args, context, info) => factsOf(id, context, info),
     }),
     turns: t.exposeInt('turns', {
       description: 'Number of stored turns: messages from the user with their replies.',

@@ -7,9 +7,7 @@ import { Viewer } from './account.ts';
 import { HIGHEST_PRICE } from './admission/points.ts';
 import { ApiKeyNode } from './api-key.ts';
 import { builder } from './builder.ts';
-
-/** Objects that an unpaged list counts as in `assertReadable`. */
-const WEIGHT = { entries: 50 };
+import { spendEntries } from './selection.ts';
 
 const tokensOf = ({ tokens }: Consumption) => Math.min(tokens, MAX_INT);
 const REQUESTS = 'Number of chats and prompts since the start of the UTC month.';
@@ -66,9 +64,9 @@ const UsageObject = builder.objectRef<UsageShape>('Usage').implement({
       description:
         'Usage by bot in the current month, largest first, without unused bots. Requires the scope RUNS.',
       authScopes: { scope: 'RUNS' },
-      extensions: WEIGHT,
-      resolve: async ({ readSums }, _args, { prisma }) => {
+      resolve: async ({ readSums }, _args, { prisma }, info) => {
         const { byBot } = await readSums();
+        spendEntries(info, byBot.length);
         const ids = byBot.map(({ botId }) => botId);
         const bots = await prisma.bot.findMany({ where: { id: { in: ids } } });
         const byId = new Map(bots.map((bot) => [bot.id, bot]));
@@ -83,9 +81,9 @@ const UsageObject = builder.objectRef<UsageShape>('Usage').implement({
       description:
         'Usage in the current month by API key, largest first, without unused keys and keys with more permissions than the caller’s. Requires the scope ADMIN.',
       authScopes: { scope: 'ADMIN' },
-      extensions: WEIGHT,
-      resolve: async ({ readSums }, _args, { caller, keys }) => {
+      resolve: async ({ readSums }, _args, { caller, keys }, info) => {
         const { byKey } = await readSums();
+        spendEntries(info, byKey.length);
         const keyOf = await keys.listByIds(
           caller(),
           byKey.map(({ keyId }) => keyId),

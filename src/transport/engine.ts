@@ -12,6 +12,8 @@ import { toGatewayError } from '../errors.ts';
 import type { Operation } from '../operations/operation.ts';
 import { readDocument } from '../schema/admission/document.ts';
 import type { Context } from '../schema/context.ts';
+import { limitAnswer } from './answer-size.ts';
+import { yieldTurn } from './event-loop-turn.ts';
 
 /** Executes Parley's own GraphQL documents. They are trusted, so no admission rules apply. */
 export type Engine = {
@@ -59,7 +61,7 @@ export async function createEngine(app: FastifyInstance, schema: GraphQLSchema):
     prepare: ({ document }) => read(document),
 
     async execute({ document }, variables, context) {
-      return dataOf(await app.graphql(document, context, variables));
+      return dataOf(limitAnswer(await app.graphql(document, context, variables)));
     },
 
     async subscribe({ document: source }, variables, context) {
@@ -74,7 +76,11 @@ export async function createEngine(app: FastifyInstance, schema: GraphQLSchema):
       });
       if (!(Symbol.asyncIterator in events)) return dataOf(events);
       return (async function* () {
-        for await (const event of events) yield dataOf(await toResult(event, context, variables));
+        for await (const event of events) {
+          const turn = yieldTurn();
+          if (turn) await turn;
+          yield dataOf(limitAnswer(await toResult(event, context, variables)));
+        }
       })();
     },
   };

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createDiagnostics, MAX_DIAGNOSTICS } from '../../src/language/diagnostic.ts';
+import {
+  createDiagnostics,
+  MAX_DIAGNOSTICS,
+  MAX_MESSAGE_LENGTH,
+} from '../../src/language/diagnostic.ts';
 import { formatSource } from '../../src/language/format.ts';
 import { type DefinitionReport, readDefinition } from '../../src/language/read.ts';
 import { createSource, MAX_SOURCE_BYTES } from '../../src/language/source.ts';
@@ -47,7 +51,8 @@ const formatBounded = (source: string) =>
 
 function expectBounded({ diagnostics, tools, envNames, places }: DefinitionReport): void {
   expect(diagnostics.length).toBeLessThanOrEqual(MAX_DIAGNOSTICS + 1);
-  for (const { message } of diagnostics) expect(message.length).toBeLessThanOrEqual(400);
+  for (const { message } of diagnostics)
+    expect(message.length).toBeLessThanOrEqual(MAX_MESSAGE_LENGTH);
   expect(tools.length).toBeLessThanOrEqual(16 * 128);
   for (const one of [tools, envNames, places])
     expect(JSON.stringify(one).length).toBeLessThan(2 * BYTES);

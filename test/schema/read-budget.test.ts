@@ -2,7 +2,8 @@ import { PGlite } from '@electric-sql/pglite';
 import { createClient } from 'graphql-sse';
 import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { makeId } from '../../src/ids.ts';
-import { createLongReads, createReadBudget, MAX_READ_BYTES } from '../../src/schema/read-budget.ts';
+import { MAX_READ_BYTES } from '../../src/schema/admission/sizes.ts';
+import { createLongReads, createReadBudget } from '../../src/schema/read-budget.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { WAYS } from '../helpers/transports.ts';
@@ -219,10 +220,10 @@ describe('an operation that would read more than 8 MiB of text', () => {
       value: 'x'.repeat(4_000),
     });
     const memory = `{ bot(id: "${bot}") { session(id: "user-1") { memory { name value } } } }`;
-    await prisma.memoryEntry.createMany({ data: Array.from({ length: 2_000 }, (_, i) => fact(i)) });
+    await prisma.memoryEntry.createMany({ data: Array.from({ length: 1_900 }, (_, i) => fact(i)) });
     expect((await runQuery(memory)).error).toBeUndefined();
     await prisma.memoryEntry.createMany({
-      data: Array.from({ length: 200 }, (_, i) => fact(2_000 + i)),
+      data: Array.from({ length: 300 }, (_, i) => fact(1_900 + i)),
     });
     const answer = await runQuery(
       `{ bot(id: "${bot}") { session(id: "user-1") { a: memory { value } b: memory { value } } } }`,

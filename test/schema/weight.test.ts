@@ -1,8 +1,10 @@
 import { getIntrospectionQuery, isInterfaceType, isObjectType, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { POINTS } from '../../src/schema/admission/points.ts';
+import { MAX_READ_BYTES } from '../../src/schema/admission/sizes.ts';
 import { assertReadable, weigh } from '../../src/schema/admission/weight.ts';
 import { schema } from '../../src/schema/index.ts';
+import { STORED_DOCUMENTS } from '../helpers/stored-documents.ts';
 
 const times = (count: number, make: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => make(index)).join(' ');
@@ -142,6 +144,105 @@ describe('an operation that repeats an expensive field', () => {
     const chain = times(40, (i) => `fragment f${i} on Bot { ...f${i + 1} ...f${i + 1} }`);
     const document = parse(`${bot('...f0')} ${chain} fragment f40 on Bot { ${stats(1)} }`);
     expect(weigh(schema, document, undefined, {}).points).toBeGreaterThan(2 ** 40);
+  });
+});
+
+/** The largest pages, and a day of statistics. */
+const LARGEST = {
+  first: 100,
+  last: 100,
+  ids: Array.from({ length: 100 }, (_, index) => `run_${index}`),
+  from: '2026-01-01T00:00:00Z',
+  to: '2026-01-02T00:00:00Z',
+};
+
+describe('a document of REST, the console and the command', () => {
+  test.each(STORED_DOCUMENTS)('is admitted with its largest page: $name', ({ name, text }) => {
+    // The console asks for the statistics of a page of 50 bots.
+    const variables = name === 'BotStats' ? { ...LARGEST, first: 50 } : LARGEST;
+    expect(() => assertReadable(schema, parse(text), undefined, variables)).not.toThrow();
+  });
+});
+
+describe('an operation that repeats a text', () => {
+  const runs = (below: string) =>
+    `{ runs(botId: "x", first: 100) { edges { node { ${below} } } } }`;
+  const ofAllBots = (below: string) =>
+    `{ accounts(first: 30) { edges { node { bots(first: 100) { edges { node { ${below} } } } } } } }`;
+  const deployments = (below: string) =>
+    bot(`deployments(first: 100) { edges { node { ${below} } } }`);
+  test.each([
+    ['names of bots', ofAllBots(times(5, (i) => `a${i}: name`))],
+    [
+      'texts of chat pages',
+      bots(
+        100,
+        times(8, (i) => `a${i}: chatPage { welcome suggestions }`),
+      ),
+    ],
+    ['origins', runs(times(14, (i) => `a${i}: bot { webOrigins }`))],
+    ['names of variables', deployments(times(7, (i) => `a${i}: envNames`))],
+    ['sent names of variables', deployments(times(7, (i) => `a${i}: sentEnvNames`))],
+    ['notes of deployments', deployments(times(28, (i) => `a${i}: message`))],
+    ['sessions of runs', runs(`${times(80, (i) => `a${i}: sessionId b${i}: user`)}`)],
+    ['tools', runs(times(4, (i) => `a${i}: toolsCalled`))],
+    ['models', runs(`toolsCalled ${times(90, (i) => `a${i}: model`)}`)],
+    [
+      'messages of diagnostics',
+      `query ($s: String!) { checkDefinition(source: $s) { ${times(30, (i) => `a${i}: diagnostics { message }`)} } }`,
+    ],
+    ['short values below long names', ofAllBots(times(25, (i) => `${'a'.repeat(200)}${i}: id`))],
+    ['short values', ofAllBots(times(60, (i) => `a${i}: __typename`))],
+    [
+      'names in a fragment',
+      `${ofAllBots('...f')} fragment f on Bot { ${times(5, (i) => `a${i}: name`)} }`,
+    ],
+  ])('is refused with its bytes and the limit: %s', (_what, query) => {
+    const document = parse(query);
+    expect(() => assertReadable(schema, document, undefined, {})).toThrow(
+      /^The operation asks for up to \d+ bytes; at most 16777216 \(16 MiB\) are allowed.*Request smaller pages or fewer fields\.$/,
+    );
+  });
+
+  test('counts long texts once, as the most that all of them may have', () => {
+    const weightOf = (query: string) => weigh(schema, parse(query), undefined, {}).bytes;
+    const short = weightOf(runs('id'));
+    expect(weightOf(runs('id input'))).toBeGreaterThan(short + MAX_READ_BYTES);
+    expect(weightOf(runs('id input response metadata trace { spans { name } }'))).toBeLessThan(
+      short + 1.01 * MAX_READ_BYTES,
+    );
+  });
+});
+
+describe('a subscription', () => {
+  const changes = (below: string) => `subscription { runChanged(botId: "x") { ${below} } }`;
+  test.each([
+    ['statistics', changes(`bot { ${stats(7)} }`), /Each event takes \d+ points.*at most 20/],
+    ['prompts', changes('prompt { parts { text } }'), /Each event takes 21 points/],
+    [
+      'many lists',
+      changes(times(10, (i) => `a${i}: bot { sessions(first: 1) { edges { cursor } } }`)),
+      /Each event takes \d+ points/,
+    ],
+    [
+      'large pages',
+      changes(
+        'bot { runs(first: 100) { edges { node { bot { deployments(first: 20) { edges { node { id } } } } } } } }',
+      ),
+      /Each event asks for up to \d+ objects; at most 1000/,
+    ],
+    [
+      'large pages of changed deployments, in fragments',
+      'subscription { ...s } fragment s on Subscription { deploymentChanged(botId: "x") { ...f } } fragment f on Deployment { bot { sessions(first: 100) { edges { node { messages(first: 20) { edges { node { id } } } } } } } }',
+      /Each event asks for up to \d+ objects/,
+    ],
+  ])('whose events are too heavy is refused at its start: %s', (_what, query, message) => {
+    const document = parse(query);
+    expect(validate(schema, document)).toEqual([]);
+    expect(() => assertReadable(schema, document, undefined, {})).toThrow(message);
+    expect(() => assertReadable(schema, document, undefined, {})).toThrow(
+      /read the rest by a query\.$/,
+    );
   });
 });
 

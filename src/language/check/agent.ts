@@ -25,7 +25,7 @@ import {
 const LONG_PROMPT = 16_384;
 
 const HISTORY: Range = { min: 0, max: 500, text: '0 to 500' };
-const TOOL_CALLS: Range = { min: 0, max: 64, text: '0 to 64' };
+const TOOL_CALLS: Range = { min: 0, max: BOUNDS.toolCalls, text: `0 to ${BOUNDS.toolCalls}` };
 
 /**
  * Checks an agent and reports its mistakes. The returned definition is valid only if there are no errors.

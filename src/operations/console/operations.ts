@@ -206,7 +206,7 @@ export type ErrorCode =
   | 'NOT_FOUND'
   /** A limit of the account or of the client address is exceeded. */
   | 'RATE_LIMIT_EXCEEDED'
-  /** The request body is larger than 1 MiB. */
+  /** The request body is larger than 1 MiB, or the response larger than 16 MiB. */
   | 'REQUEST_TOO_LARGE'
   /** The run does not exist. */
   | 'RUN_NOT_FOUND'

@@ -54,6 +54,12 @@ export const POINTS: Readonly<Record<string, number>> = {
   'Viewer.usage': 20,
 };
 
+/** Points of each event of a subscription, besides those of its selection: some read the object that changed. */
+export const EVENT_POINTS: Readonly<Record<string, number>> = {
+  deploymentChanged: 1,
+  runChanged: 1,
+};
+
 /** The points of each occurrence, for the schema's descriptions and for errors. */
 export const PRICES = `${LIST_POINTS} for a list, ${POINTS['Query.runs']} for runs and the audit log, ${POINTS['Bot.stats']} for \`stats\`, \`usage\`, \`Run.prompt\`, \`runExport\`, \`checkDefinition\` and \`checkDeploy\`, and 1 to 10 for other fields that read data`;
 /** For the descriptions of the fields with the most points. */

@@ -10,6 +10,7 @@ import type { AuthenticateRequest } from '../authenticate-request.ts';
 import type { Connections } from '../connections.ts';
 import { hijack } from '../hijack.ts';
 import { createEventReader, type EventReader } from './backpressure.ts';
+import { executeWithinLimit } from './execute.ts';
 import { MAX_ID_LENGTH } from './open-operations.ts';
 import { addressOf, decorateRequests, readRequest } from './request.ts';
 import { createReserved, type EventStream } from './single-connection.ts';
@@ -62,6 +63,7 @@ export async function serveEventStream(
       return operation ?? streamOf({ errors });
     },
     validate: () => [],
+    execute: executeWithinLimit,
     subscribe: async (args) => {
       const source = await subscribe(args);
       // The library types the context of our transport as `unknown`.

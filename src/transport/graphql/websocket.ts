@@ -1,6 +1,6 @@
 import websocket, { type WebSocket } from '@fastify/websocket';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { execute, GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
 import type { Keys } from '../../accounts/keys.ts';
@@ -12,6 +12,7 @@ import type { ErrorMask } from '../error-mask.ts';
 import { WEBSOCKET_PATH } from '../http.ts';
 import type { Limiter } from '../rate-limit.ts';
 import type { Admit } from './admission.ts';
+import { executeWithinLimit } from './execute.ts';
 import type { Origins } from './origins.ts';
 import type { Subscribe } from './subscriptions.ts';
 import { guarded, socketOf } from './websocket-guard.ts';
@@ -91,7 +92,7 @@ export async function serveWebSocket(
         // Otherwise the library would send internal errors to clients unmasked.
         isProd: true,
         connectionInitWaitTimeout: INIT_LIMIT_MS,
-        execute,
+        execute: executeWithinLimit,
         subscribe,
         onConnect: async ({ connectionParams, extra }) => {
           const { socket, request } = extra;

@@ -9,6 +9,7 @@ import { fromHttp, setRetryAfter } from '../http.ts';
 import type { Limiter } from '../rate-limit.ts';
 import type { Admit, Operation } from './admission.ts';
 import type { Documents } from './documents.ts';
+import { executeWithinLimit } from './execute.ts';
 import { createGraphiQLPage, isPageRequest } from './graphiql/page.ts';
 import type { Origins } from './origins.ts';
 import { decorateRequests, readRequest } from './request.ts';
@@ -62,7 +63,7 @@ export async function serveGraphQL(
     maxRequestBodySize: false,
     logging: false,
     maskedErrors: { maskError },
-    plugins: [admitAlike({ contextOf, admit, maskError }), subscribeAlike(subscribe)],
+    plugins: [admitAlike({ contextOf, admit, maskError }), runAlike(subscribe)],
   });
   decorateRequests(app);
   app.decorateRequest('operation', null);
@@ -147,7 +148,10 @@ function operationOf({ operation }: FastifyRequest): Operation {
   return operation;
 }
 
-/** Makes yoga start subscriptions with the function of the other transports. */
-function subscribeAlike(subscribe: Subscribe): Plugin<Context> {
-  return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe) };
+/** Makes yoga execute operations and start subscriptions with the functions of the other transports. */
+function runAlike(subscribe: Subscribe): Plugin<Context> {
+  return {
+    onExecute: ({ setExecuteFn }) => setExecuteFn(executeWithinLimit),
+    onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe),
+  };
 }

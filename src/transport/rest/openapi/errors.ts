@@ -11,7 +11,7 @@ import { COMMON_HEADERS, FAILED_RUN, headersOf, RETRY_AFTER } from './headers.ts
 export const ERROR_MEANING: Record<ErrorCode, string> = {
   invalid_json: 'The body is not valid JSON.',
   invalid_request: 'The request is invalid. `details` lists every problem.',
-  request_too_large: 'The body is larger than 1 MiB.',
+  request_too_large: 'The body is larger than 1 MiB, or the response larger than 16 MiB.',
   bot_not_deployed: 'The bot has no active deployment in this environment.',
   idempotency_conflict: 'A different request was already sent with this `Idempotency-Key`.',
   deployment_not_deployable: 'The deployment never succeeded, so it cannot be deployed again.',
@@ -37,6 +37,7 @@ export const ERROR_MEANING: Record<ErrorCode, string> = {
 /** Error codes of every route. */
 const OF_ANY_REQUEST: ErrorCode[] = [
   'invalid_request',
+  'request_too_large',
   'missing_api_key',
   'invalid_api_key',
   'bot_access_denied',
@@ -49,7 +50,7 @@ const OF_ANY_REQUEST: ErrorCode[] = [
 function codesOf({ input, scope, errors }: Route): ErrorCode[] {
   const codes = new Set([...OF_ANY_REQUEST, ...errors]);
   if (scope) codes.add('insufficient_scope');
-  if (input.body) codes.add('invalid_json').add('request_too_large');
+  if (input.body) codes.add('invalid_json');
   return Object.keys(ERROR_STATUS)
     .map(readErrorCode)
     .filter((code) => codes.has(code));

@@ -1,0 +1,175 @@
+import { MAX_CALL_ID } from '../../agent/toolbox.ts';
+import { MAX_LISTED as MAX_DIAGNOSTICS } from '../../deployments/diagnostics.ts';
+import { Channel } from '../../generated/prisma/client.ts';
+import { LONGEST, MAX_ENV_VARS, MAX_ORIGINS, MAX_SCOPES } from '../../input.ts';
+import { BOUNDS } from '../../language/bounds.ts';
+import { MAX_MESSAGE_LENGTH } from '../../language/diagnostic.ts';
+import { EXCERPT_LENGTH } from '../../runs/excerpts.ts';
+import { PART_LENGTH } from '../../runs/export.ts';
+import { MAX_MODEL_NAME } from '../../runs/model-name.ts';
+
+/**
+ * Bytes of long texts and lists that one operation, or one event of a subscription, may return: the fields in `MEASURED`.
+ * A text that appears twice in the response counts twice.
+ */
+export const MAX_READ_BYTES = 8 * 1024 * 1024;
+
+/** The longest JSON of a text of this many UTF-16 code units: a control character takes 6 bytes, as in `\u0001`. */
+const text = (length: number) => 6 * length + 2;
+/** The longest JSON of a text without control characters, in code points. */
+const visible = (length: number) => 4 * length + 2;
+/** The JSON of a text of ASCII characters that need no escape. */
+const ascii = (length: number) => length + 2;
+
+const NAME = text(LONGEST.displayName);
+const SESSION_ID = visible(LONGEST.sessionId);
+const ENV_NAME = ascii(LONGEST.envName);
+/** `<group>.<tool>`. The name of a group is ASCII; an MCP server chooses the names of its tools. */
+const TOOL_NAME = BOUNDS.nameLength + 1 + text(BOUNDS.longNameLength);
+/** base64url of a number of 14 digits, a point and an id of 64 characters. */
+const CURSOR = ascii(108);
+/** Messages of Parley's own, with at most a variable's name or the name of a bot in them. */
+const SENTENCE = text(500);
+const URL_LENGTH = text(BOUNDS.urlLength);
+const API_KEY = ascii(64);
+
+/** The longest JSON of a value in bytes, for the scalars whose values have a form. An id is at most a bot's id. */
+export const SCALAR_LENGTHS: Readonly<Record<string, number>> = {
+  ID: ascii(64),
+  Int: 11,
+  Float: 24,
+  Boolean: 5,
+  Date: ascii(10),
+  DateTime: ascii(27),
+};
+
+/** The longest JSON of a text in bytes; of each entry, if the field is a list. */
+export const LENGTHS: Readonly<Record<string, number>> = {
+  'Account.name': NAME,
+  'AccountEdge.cursor': CURSOR,
+  'ApiKey.name': NAME,
+  'ApiKey.prefix': ascii(14),
+  'ApiKeyEdge.cursor': CURSOR,
+  'AuditLogEdge.cursor': CURSOR,
+  'Bot.name': NAME,
+  'Bot.webOrigins': ascii(LONGEST.origin),
+  'Bot.webUrl': URL_LENGTH,
+  'BotEdge.cursor': CURSOR,
+  'ChannelState.problem': SENTENCE,
+  'ChatDone.toolsCalled': TOOL_NAME,
+  'ChatFailed.message': SENTENCE,
+  'ChatPage.name': text(BOUNDS.agentNameLength),
+  'ChatPage.suggestions': text(BOUNDS.suggestionLength),
+  'ChatPage.welcome': text(BOUNDS.welcomeLength),
+  'ChatReply.sessionId': SESSION_ID,
+  'ChatReply.toolsCalled': TOOL_NAME,
+  'CreateAccountPayload.secret': API_KEY,
+  'CreateApiKeyPayload.secret': API_KEY,
+  // The encrypted claims: a context of 4 KiB and the names of the bot and the session, in base64url.
+  'CreateSessionTokenPayload.token': ascii(16 * 1024),
+  'CreateSignInCodePayload.code': ascii(32),
+  'DefinitionReport.envNames': ENV_NAME,
+  'DefinitionReport.tools': TOOL_NAME,
+  'Dependency.name': ascii(32),
+  'DeployCheck.carriedOverEnvNames': ENV_NAME,
+  'DeployCheck.envNames': ENV_NAME,
+  'DeployCheck.missingEnvNames': ENV_NAME,
+  'DeployCheck.removedEnvNames': ENV_NAME,
+  'DeployCheck.setEnvNames': ENV_NAME,
+  'Deployment.envNames': ENV_NAME,
+  'Deployment.message': text(LONGEST.deployMessage),
+  'Deployment.sentEnvNames': ENV_NAME,
+  'DeploymentEdge.cursor': CURSOR,
+  'Diagnostic.code': ascii(64),
+  'Diagnostic.message': text(MAX_MESSAGE_LENGTH),
+  'Feedback.note': text(LONGEST.feedbackNote),
+  'MemoryEntry.name': ascii(LONGEST.factName),
+  'MemoryEntry.value': text(LONGEST.factValue),
+  'Message.toolName': TOOL_NAME,
+  'MessageEdge.cursor': CURSOR,
+  'PageInfo.endCursor': CURSOR,
+  'PageInfo.startCursor': CURSOR,
+  'RotateApiKeyPayload.secret': API_KEY,
+  'Run.cursor': CURSOR,
+  'Run.inputExcerpt': text(EXCERPT_LENGTH),
+  'Run.model': text(MAX_MODEL_NAME),
+  'Run.responseExcerpt': text(EXCERPT_LENGTH),
+  'Run.sessionId': SESSION_ID,
+  'Run.toolsCalled': TOOL_NAME,
+  'Run.user': SESSION_ID,
+  'RunEdge.cursor': CURSOR,
+  'RunError.message': SENTENCE,
+  'RunExportPart.text': text(PART_LENGTH),
+  'RunStarted.sessionId': SESSION_ID,
+  'Server.version': ascii(64),
+  'Session.sessionId': SESSION_ID,
+  'SessionEdge.cursor': CURSOR,
+  'Span.parentId': ascii(16),
+  'Span.spanId': ascii(16),
+  'ToolFinished.callId': text(MAX_CALL_ID),
+  'ToolFinished.name': TOOL_NAME,
+  'ToolStarted.callId': text(MAX_CALL_ID),
+  'ToolStarted.name': TOOL_NAME,
+  'Trace.traceId': ascii(32),
+};
+
+/**
+ * Fields whose answers are measured when they are read, with all that is selected below them, because they are often
+ * short and rarely long. An operation that selects one counts the read budget for all of them together.
+ */
+export const MEASURED: ReadonlySet<string> = new Set([
+  'Account.apiKeys',
+  'ApiKey.bots',
+  'ChatReply.output',
+  'ChatReply.response',
+  'DefinitionReport.formatted',
+  'Deployment.diagnostics',
+  'Deployment.source',
+  'Message.text',
+  'PromptPart.text',
+  'Run.context',
+  'Run.feedback',
+  'Run.input',
+  'Run.metadata',
+  'Run.output',
+  'Run.prompt',
+  'Run.response',
+  'Run.trace',
+  'Server.allowedOrigins',
+  'Server.model',
+  'Session.memory',
+  'Span.attributes',
+  'Span.name',
+  'TextDelta.delta',
+  'Usage.byBot',
+  'Usage.byKey',
+]);
+
+/** The most entries of a list without pages. A list of an enumeration has at most each of its values once. */
+export const ENTRIES: Readonly<Record<string, number>> = {
+  'ApiKey.scopes': MAX_SCOPES,
+  'Bot.webOrigins': MAX_ORIGINS,
+  // For each day that the arguments of `stats` name.
+  'BotStats.perDay': 1,
+  'BotStats.perHour': 24,
+  'ChatDone.toolsCalled': BOUNDS.toolCalls,
+  'ChatPage.suggestions': BOUNDS.suggestions,
+  'ChatReply.toolsCalled': BOUNDS.toolCalls,
+  'DefinitionReport.diagnostics': MAX_DIAGNOSTICS,
+  'DefinitionReport.envNames': BOUNDS.variables,
+  'DefinitionReport.tools': BOUNDS.groups * BOUNDS.capabilities,
+  'DeployCheck.carriedOverEnvNames': MAX_ENV_VARS,
+  'DeployCheck.diagnostics': MAX_DIAGNOSTICS,
+  'DeployCheck.envNames': BOUNDS.variables,
+  'DeployCheck.missingEnvNames': BOUNDS.variables,
+  'DeployCheck.removedEnvNames': MAX_ENV_VARS,
+  'DeployCheck.setEnvNames': MAX_ENV_VARS,
+  'Deployment.channelStates': Object.keys(Channel).length,
+  'Deployment.envNames': MAX_ENV_VARS,
+  'Deployment.sentEnvNames': MAX_ENV_VARS,
+  'Run.toolsCalled': BOUNDS.toolCalls,
+  // The prompt is measured as a whole.
+  'RunPrompt.parts': 1,
+  // The trace is measured as a whole.
+  'Trace.spans': 1,
+};

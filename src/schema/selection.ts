@@ -1,0 +1,131 @@
+import {
+  type FieldNode,
+  type GraphQLNamedType,
+  type GraphQLResolveInfo,
+  getNamedType,
+  isLeafType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import { createScale, type Load } from './admission/scale.ts';
+import { MAX_READ_BYTES } from './admission/sizes.ts';
+import { MAX_OBJECTS } from './admission/weight.ts';
+import { budgetOf } from './read-budget.ts';
+
+/** So that the read budget bounds the objects of an operation as its weight does. */
+const OBJECT_BYTES = MAX_READ_BYTES / MAX_OBJECTS;
+
+type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'schema' | 'variableValues'>;
+
+/** How much of a stored text or list an operation asks for. */
+export type Demand = {
+  /** How often the response shows the same text. */
+  copies: number;
+  /** Bytes of JSON of each entry of a list, without its texts; 0 for a text. */
+  entryBytes: number;
+};
+
+/**
+ * Finds the fields with some names that an operation selects at a path below the resolved field. Aliases are separate
+ * places; fragments are followed.
+ *
+ * @param path the field names that lead there, such as `edges` and `node`.
+ * @returns the nodes of each place in the response.
+ */
+export function fieldsAt(
+  { fieldNodes, fragments }: Info,
+  path: readonly string[],
+  names: readonly string[],
+): FieldNode[][] {
+  const places = new Map<string, FieldNode[]>();
+  const seen = new Set<string>();
+  const walk = ({ selections }: SelectionSetNode, depth: number, place: string): void => {
+    for (const selection of selections) {
+      switch (selection.kind) {
+        case Kind.FIELD: {
+          const { name, alias, selectionSet } = selection;
+          const here = `${place}.${(alias ?? name).value}`;
+          if (depth === path.length) {
+            if (names.includes(name.value))
+              places.set(here, [...(places.get(here) ?? []), selection]);
+          } else if (name.value === path[depth] && selectionSet) {
+            walk(selectionSet, depth + 1, here);
+          }
+          break;
+        }
+        case Kind.INLINE_FRAGMENT:
+          walk(selection.selectionSet, depth, place);
+          break;
+        case Kind.FRAGMENT_SPREAD: {
+          const spread = `${place}...${selection.name.value}`;
+          const fragment = fragments[selection.name.value];
+          if (!fragment || seen.has(spread)) break;
+          seen.add(spread);
+          walk(fragment.selectionSet, depth, place);
+        }
+      }
+    }
+  };
+  for (const { selectionSet } of fieldNodes) if (selectionSet) walk(selectionSet, 0, '');
+  return [...places.values()];
+}
+
+/** Weighs what an operation selects below one object of a type. @param nodes the nodes of one place in the response. */
+function loadBelow(info: Info, nodes: readonly FieldNode[], type: GraphQLNamedType): Load[] {
+  const fragments = new Map(Object.entries(info.fragments));
+  const scale = createScale({ schema: info.schema, fragments, variables: info.variableValues });
+  return nodes.flatMap(({ selectionSet }) => (selectionSet ? scale(selectionSet, type) : []));
+}
+
+/** The demand for a stored text, or for a stored list of objects. @param nodes the nodes of one place in the response. */
+export function demandFor(info: Info, nodes: readonly FieldNode[], type: GraphQLNamedType): Demand {
+  if (isLeafType(type)) return { copies: 1, entryBytes: 0 };
+  const loads = loadBelow(info, nodes, type);
+  return {
+    copies: mostRepeated(info, nodes),
+    entryBytes: loads.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+/** The demand of the resolved field itself. */
+export function demandIn(info: Info & Pick<GraphQLResolveInfo, 'returnType'>): Demand {
+  return demandFor(info, info.fieldNodes, getNamedType(info.returnType));
+}
+
+/**
+ * Spends the read budget on the entries of the resolved list, before they are read or shown: the most bytes of JSON that
+ * is selected of them. An object counts at least its share of the budget.
+ *
+ * @throws GatewayError `invalid_request` if fewer bytes are left.
+ */
+export function spendEntries(
+  info: Info & Pick<GraphQLResolveInfo, 'returnType'>,
+  count: number,
+): void {
+  const loads = loadBelow(info, info.fieldNodes, getNamedType(info.returnType));
+  const entry = loads.reduce(
+    (sum, { objects, bytes, texts }) => sum + Math.max(bytes + texts, (1 + objects) * OBJECT_BYTES),
+    0,
+  );
+  budgetOf(info).spend(count * entry, count);
+}
+
+/** How often the leaf that is selected most often is selected below some nodes. */
+function mostRepeated({ fragments }: Info, nodes: readonly FieldNode[]): number {
+  const counts = new Map<string, number>();
+  const walk = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        const fragment = fragments[selection.name.value];
+        if (fragment) walk(fragment.selectionSet);
+      } else if (selection.selectionSet) {
+        walk(selection.selectionSet);
+      } else if (selection.kind === Kind.FIELD) {
+        const name = selection.name.value;
+        counts.set(name, (counts.get(name) ?? 0) + 1);
+      }
+    }
+  };
+  for (const { selectionSet } of nodes) if (selectionSet) walk(selectionSet);
+  return Math.max(1, ...counts.values());
+}

@@ -1,0 +1,86 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import { GatewayError } from '../errors.ts';
+import { MAX_ANSWER_BYTES } from '../schema/admission/weight.ts';
+
+/** The braces and names of an error, with its code and a place in the document. */
+const ERROR = 200;
+
+/**
+ * Counts the bytes of JSON of a result before any of them is written, for every transport: the answer to an operation,
+ * and each event of a subscription.
+ *
+ * @returns the result; in place of one of more than 16 MiB, the error `request_too_large` alone.
+ */
+export function limitAnswer(result: ExecutionResult): ExecutionResult {
+  return measureAnswer(result).result;
+}
+
+/** Limits a result as `limitAnswer` does. @returns also its bytes: exactly, or six for each UTF-16 unit of its texts. */
+export function measureAnswer(result: ExecutionResult): { result: ExecutionResult; bytes: number } {
+  // The bounds suffice for almost every result.
+  const most = sizeOf(result, BOUNDS);
+  if (most <= MAX_ANSWER_BYTES) return { result, bytes: most };
+  const bytes = sizeOf(result, EXACT);
+  if (bytes <= MAX_ANSWER_BYTES) return { result, bytes };
+  return { result: tooLarge(), bytes };
+}
+
+function tooLarge(): ExecutionResult {
+  const mebibytes = MAX_ANSWER_BYTES / 1024 / 1024;
+  const originalError = new GatewayError(
+    'request_too_large',
+    `The answer is larger than ${mebibytes} MiB. Request fewer entries or fewer fields. A mutation has taken effect.`,
+  );
+  return { data: null, errors: [new GraphQLError(originalError.message, { originalError })] };
+}
+
+/** Bytes of JSON of values: of texts, and of numbers, dates, booleans and null. */
+type Sizes = { text(text: string): number; short(value: unknown): number };
+
+/** Bounds that cost next to nothing. */
+const BOUNDS: Sizes = { text: (text) => 6 * text.length + 2, short: () => 30 };
+
+const EXACT: Sizes = {
+  text: (text) => (PLAIN.test(text) ? text.length + 2 : Buffer.byteLength(JSON.stringify(text))),
+  short: (value) => JSON.stringify(value)?.length ?? 0,
+};
+/** A short text of ASCII characters that need no escape, such as a field's name. */
+const PLAIN = /^[ !#-[\]-~]{0,64}$/;
+
+/** Bytes of JSON of a result. The count ends soon after the limit. */
+function sizeOf(
+  { data, errors = [], extensions }: ExecutionResult,
+  { text, short }: Sizes,
+): number {
+  let bytes = 0;
+  const add = (value: unknown): void => {
+    if (typeof value === 'string') bytes += text(value);
+    else if (typeof value !== 'object' || value === null || value instanceof Date)
+      bytes += short(value);
+    else if (Array.isArray(value)) {
+      bytes += 2 + value.length;
+      for (const one of value) {
+        if (bytes > MAX_ANSWER_BYTES) return;
+        add(one);
+      }
+    } else {
+      bytes += 2;
+      for (const name in value) {
+        if (bytes > MAX_ANSWER_BYTES) return;
+        bytes += text(name) + 2;
+        add((value as Record<string, unknown>)[name]);
+      }
+    }
+  };
+  add(data);
+  if (extensions) add(extensions);
+  for (const { message, path, originalError } of errors) {
+    if (bytes > MAX_ANSWER_BYTES) break;
+    bytes += ERROR;
+    add(message);
+    add(path);
+    if (originalError instanceof GatewayError)
+      add([originalError.details, originalError.diagnostics]);
+  }
+  return bytes;
+}
