@@ -161,10 +161,10 @@ const targetsOf = (objects: Data[], field: string): Data[] => {
   return found.some((one) => 'edges' in one) ? step(step(found, 'edges'), 'node') : found;
 };
 
-/** The outcome of a path: its end was read or refused, or had no data, or the page limit refused the whole path. */
+/** The outcome of a path: its end was read or refused, or had no data, or the limit of an event refused the whole path. */
 const outcomeOf = ({ data, errors }: Answer, { name, closed }: Path) => {
   if (errors?.some(({ extensions }) => extensions.code === 'INSUFFICIENT_SCOPE')) return 'refused';
-  if (errors?.some(({ message }) => message.includes('Ask for smaller pages'))) return 'too large';
+  if (errors?.some(({ message }) => message.startsWith('Each event'))) return 'too large';
   let found: Data[] = data ? [data] : [];
   for (const step of name.split(' ')) {
     if (step === '*' || step === closed) break;

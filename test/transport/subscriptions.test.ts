@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { GraphQLObjectType, GraphQLSchema, GraphQLString, parse } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Context } from '../../src/schema/context.ts';
 import { createSubscribe } from '../../src/transport/graphql/subscriptions.ts';
 
@@ -35,6 +35,62 @@ async function readFailing(reader: AbortController) {
   if (!(Symbol.asyncIterator in results)) throw new Error('The subscription did not begin.');
   return { received: Array.fromAsync(results), endKey };
 }
+
+/** Subscribes to a field whose events are in memory, and whose resolver takes `work` for each. */
+async function readEvents(events: number, work: () => void) {
+  const Subscription = new GraphQLObjectType({
+    name: 'Subscription',
+    fields: {
+      any: {
+        type: GraphQLString,
+        async *subscribe() {
+          for (let event = 0; event < events; event += 1) yield 'event';
+        },
+        resolve: (event) => {
+          work();
+          return event;
+        },
+      },
+    },
+  });
+  const results = await createSubscribe(() => () => {})({
+    schema: new GraphQLSchema({ query: Query, subscription: Subscription }),
+    document: parse('subscription { any }'),
+    contextValue: {
+      caller: () => ({ key: { id: 'key_1' } }),
+      keys: { watch: () => () => {} },
+      signal: new AbortController().signal,
+    },
+  });
+  if (!(Symbol.asyncIterator in results)) throw new Error('The subscription did not begin.');
+  return Array.fromAsync(results);
+}
+
+test('subscriptions whose events are in memory let other work run between their events', async () => {
+  let now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  onTestFinished(() => void vi.restoreAllMocks());
+  let turns = 0;
+  let most = 0;
+  let inTurn = 0;
+  const countTurns = () => {
+    turns += 1;
+    inTurn = 0;
+    counting = setImmediate(countTurns);
+  };
+  let counting = setImmediate(countTurns);
+  onTestFinished(() => clearImmediate(counting));
+  // Each event takes 1 ms of CPU time.
+  const work = () => {
+    now += 1;
+    inTurn += 1;
+    most = Math.max(most, inTurn);
+  };
+  const read = await Promise.all([readEvents(500, work), readEvents(500, work)]);
+  expect(read.map((results) => results.length)).toEqual([500, 500]);
+  expect(turns).toBeGreaterThan(50);
+  expect(most).toBeLessThan(20);
+});
 
 describe('a subscription whose source fails at its end', () => {
   test('returns the error of its key if the key has ended', async () => {

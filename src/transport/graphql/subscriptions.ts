@@ -1,9 +1,19 @@
-import { type ExecutionArgs, type ExecutionResult, GraphQLError, subscribe } from 'graphql';
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+} from 'graphql';
 import type { Caller } from '../../accounts/caller.ts';
 import { createConcurrencyLimit } from '../../accounts/concurrency-limit.ts';
 import { type GatewayError, toGatewayError } from '../../errors.ts';
+import { weighEvent } from '../../schema/admission/weight.ts';
 import type { Context } from '../../schema/context.ts';
+import { limitAnswer, measureAnswer } from '../answer-size.ts';
+import { yieldTurn } from '../event-loop-turn.ts';
 import { type AcquireStream, beginStreamRead, refusalIn } from '../reading.ts';
+import { createEventAllowance, type EventAllowance } from './event-allowance.ts';
 
 /** Open subscriptions of one key, or of one token's session: pages that share a key do not share slots. */
 const MAX_OF_KEY = 100;
@@ -17,7 +27,11 @@ export type Subscribe = (
  * Creates subscriptions that do not outlive their API key: within a second after it is revoked or expires, they emit
  * `INVALID_API_KEY` and end. A subscription that fails emits `INTERNAL_ERROR`.
  */
-export function createSubscribe(acquireStream: AcquireStream): Subscribe {
+export function createSubscribe(
+  acquireStream: AcquireStream,
+  allowance = createEventAllowance(),
+): Subscribe {
+  const resolverOf = createResolverOf(allowance);
   const acquireSlot = createConcurrencyLimit(
     (max) => `There are already ${max} open subscriptions. Close one of them.`,
   );
@@ -54,12 +68,13 @@ export function createSubscribe(acquireStream: AcquireStream): Subscribe {
       leave();
     };
     try {
-      const source = await subscribe({ ...args, contextValue: { ...context, signal } });
+      const own = { ...args, contextValue: { ...context, signal } };
+      const source = await createSourceEventStream(own);
       if (!(Symbol.asyncIterator in source)) {
         finish();
         return source;
       }
-      return untilEnded(source, signal, finish);
+      return untilEnded(source[Symbol.asyncIterator](), resolverOf(own), signal, finish);
     } catch (error) {
       finish();
       throw error;
@@ -68,16 +83,42 @@ export function createSubscribe(acquireStream: AcquireStream): Subscribe {
 }
 
 /**
+ * Creates a function that resolves an event. Events that read from the database count against the account's allowance.
+ * Between events other work gets its turn, so that no subscriber delays another one.
+ */
+function createResolverOf(allowance: EventAllowance) {
+  return (args: ExecutionArgs & { contextValue: Context }) => {
+    const { schema, document, operationName, variableValues, contextValue } = args;
+    const { caller, signal } = contextValue;
+    const { points } = weighEvent(schema, document, operationName, variableValues);
+    return async (rootValue: unknown): Promise<ExecutionResult> => {
+      const turn = yieldTurn();
+      if (turn) await turn;
+      if (points === 0) return limitAnswer(await execute({ ...args, rootValue }));
+      await allowance.take(caller(), points, signal);
+      const { result, bytes } = measureAnswer(await execute({ ...args, rootValue }));
+      allowance.spend(caller(), bytes);
+      return result;
+    };
+  };
+}
+
+/**
  * Reads a source until it completes, the client disconnects, the key ends, or the source fails. The last two become a
  * result with an error, because a thrown error would end the other operations on the connection.
  */
 function untilEnded(
-  source: AsyncGenerator<ExecutionResult, void, void>,
+  source: AsyncIterator<unknown>,
+  resolve: (event: unknown) => Promise<ExecutionResult>,
   signal: AbortSignal,
   finish: () => void,
 ): AsyncGenerator<ExecutionResult, void, void> {
   const done = { done: true, value: undefined } as const;
   let isDone = false;
+  const readStep = async (): Promise<IteratorResult<ExecutionResult, void>> => {
+    const { done: isOver, value } = await source.next();
+    return isOver ? done : { done: false, value: await resolve(value) };
+  };
   const stop = () => {
     isDone = true;
     finish();
@@ -87,25 +128,26 @@ function untilEnded(
     async next() {
       if (isDone) return done;
       let broken: GatewayError | undefined;
-      const step = await source.next().catch((error: unknown) => {
+      const step = await readStep().catch((error: unknown) => {
         if (!signal.aborted) broken = toGatewayError(error);
         return done;
       });
-      if (isDone) return step;
+      if (isDone) return done;
       const error = refusalIn(signal) ?? broken;
       if (!step.done && !error) return step;
       stop();
-      await source.return();
+      await source.return?.();
       return error ? { done: false, value: { errors: [refusal(error)] } } : done;
     },
     async return() {
       stop();
-      await source.return();
+      await source.return?.();
       return done;
     },
     async throw(error) {
       stop();
-      return source.throw(error);
+      await source.return?.();
+      throw error;
     },
     [Symbol.asyncIterator]() {
       return this;
