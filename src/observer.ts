@@ -17,6 +17,8 @@ export type Observer = {
   runEnded(run: EndedRun): void;
   /** @param model the name that the operator configured, or `own` for every other model. */
   modelCalled(model: string, seconds: number): void;
+  /** A model call failed, after its retry. @param reason one of `FailureReason` in `model/failure.ts`. */
+  modelFailed(reason: string): void;
   toolCalled(seconds: number): void;
   /** A request or operation exceeded a rate limit. */
   rateLimited(): void;
@@ -28,6 +30,7 @@ export type Observer = {
 export const UNOBSERVED: Observer = {
   runEnded() {},
   modelCalled() {},
+  modelFailed() {},
   toolCalled() {},
   rateLimited() {},
   batchSent() {},

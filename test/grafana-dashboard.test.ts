@@ -27,6 +27,7 @@ async function knownSeries(): Promise<Map<string, Set<string>>> {
   const usage = { seconds: 1, promptTokens: 1, completionTokens: 1 };
   metrics.observer.runEnded({ kind: 'CHAT', channel: 'API', status: 'COMPLETED', usage });
   metrics.observer.modelCalled('own', 1);
+  metrics.observer.modelFailed('timeout');
   metrics.observer.toolCalled(1);
   metrics.observer.rateLimited();
   metrics.requestAnswered('/docs', 'GET', 200);

@@ -48,6 +48,11 @@ export type Agent = {
 
 const NOTHING_KEPT: Recollection = { messages: [], facts: {} };
 
+/** Whether a definition names a model server or a key, so that its model is not the operator's. */
+export function hasOwnServer({ definition: { model } }: RunningDeployment): boolean {
+  return model.baseUrl !== undefined || model.apiKey !== undefined;
+}
+
 export function createAgent({
   history,
   memory,
@@ -96,8 +101,9 @@ export function createAgent({
   };
 
   return {
-    modelOf: ({ definition: { model } }) => {
-      const isOwn = model.baseUrl !== undefined || model.apiKey !== undefined;
+    modelOf: (deployment) => {
+      const { model } = deployment.definition;
+      const isOwn = hasOwnServer(deployment);
       const standard = models.at({});
       return {
         name: (isOwn && model.name) || standard.nameFor(model.name),

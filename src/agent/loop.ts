@@ -3,6 +3,7 @@ import type { Redactor } from '../deployments/redact.ts';
 import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { Definition } from '../language/definition.ts';
+import { ModelError } from '../model/failure.ts';
 import type { Model, ModelEvent, ModelMessage, ModelRequest, ToolCall } from '../model/model.ts';
 import { createAnswerBudget } from '../model/pieces.ts';
 import type { Span } from '../runs/trace.ts';
@@ -12,7 +13,11 @@ import { readOutput, repairRequest } from './output.ts';
 import type { Toolbox, ToolEvent } from './toolbox.ts';
 import type { ToolContext } from './tools/tool.ts';
 import { traceCall } from './trace-call.ts';
+import { MAX_SERVER_TEXT, shorten } from './untrusted-text.ts';
 import { createUsageMeter, type TotalUsage } from './usage.ts';
+
+/** Characters kept of what a model server answered to a failed call. */
+const MAX_DETAIL = 512;
 
 /** An event of a running agent. */
 export type LoopEvent = { type: 'TextDelta'; delta: string } | ToolEvent;
@@ -24,6 +29,8 @@ export type LoopResult = {
   /** The answers, tool calls and tool results, for the history. */
   messages: HistoryMessage[];
   usage(): TotalUsage;
+  /** Why the model ended its last answer, as the server says it, redacted. */
+  finishReason?: string;
   /** In call order, without repeats. */
   toolsCalled: string[];
   /** The structured reply, if one was requested. `response` is then its JSON alone. */
@@ -103,13 +110,19 @@ export function createLoop(options: LoopOptions): Loop {
       endText();
       if (event.type === 'finish') {
         reasoning = event.reasoning;
+        result.finishReason = shorten(event.reason, MAX_SERVER_TEXT, redactor);
         return turn.report(event.usage);
       }
       // A model may call tools even if the request allowed none. Such calls are dropped.
       const { call } = event;
       if (mayCall) calls.push({ ...call, id: redactor.redact(call.id) });
     };
-    await model.stream(request, onEvent, signal).finally(endText);
+    await model
+      .stream(request, onEvent, signal)
+      .catch((error) => {
+        throw redactedFailure(error, redactor);
+      })
+      .finally(endText);
     return { text, calls, reasoning };
   };
 
@@ -177,6 +190,14 @@ export function createLoop(options: LoopOptions): Loop {
   };
 
   return { result, run: (emit) => withinRunTime(options, (signal) => work(emit, signal)) };
+}
+
+/** Redacts what a model server answered to a failed call. */
+function redactedFailure(error: unknown, redactor: Redactor): unknown {
+  if (!(error instanceof ModelError) || error.detail === undefined) return error;
+  const { code, reason, message, cause } = error;
+  const detail = shorten(error.detail, MAX_DETAIL, redactor);
+  return new ModelError(code, reason, message, { detail, cause });
 }
 
 function unfit(): GatewayError {

@@ -2,10 +2,7 @@ import type { Redactor } from '../deployments/redact.ts';
 import type { Model, ModelEvent, ModelRequest } from '../model/model.ts';
 import { ATTRIBUTE, OPERATION, OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import type { Span } from '../runs/trace.ts';
-import { shorten } from './untrusted-text.ts';
-
-/** Characters kept of a model name and a finish reason. The server chooses both. */
-const MAX_TEXT = 256;
+import { MAX_SERVER_TEXT, shorten } from './untrusted-text.ts';
 
 /** Receives every event of one model call. */
 export type CallTrace = { record(event: ModelEvent): void };
@@ -49,10 +46,12 @@ export function traceCall(
       }
       if (event.type !== 'finish') return;
       span.set({
-        [ATTRIBUTE.responseModel]: event.model && shorten(event.model, MAX_TEXT, redactor),
-        [ATTRIBUTE.finishReasons]: [shorten(event.reason, MAX_TEXT, redactor)],
+        [ATTRIBUTE.responseModel]: event.model && shorten(event.model, MAX_SERVER_TEXT, redactor),
+        [ATTRIBUTE.finishReasons]: [shorten(event.reason, MAX_SERVER_TEXT, redactor)],
         [ATTRIBUTE.inputTokens]: event.usage?.promptTokens,
         [ATTRIBUTE.outputTokens]: event.usage?.completionTokens,
+        [ATTRIBUTE.cachedTokens]: event.usage?.cachedTokens,
+        [ATTRIBUTE.reasoningTokens]: event.usage?.reasoningTokens,
         [OWN_ATTRIBUTE.modelAttempts]: event.attempts,
         [OWN_ATTRIBUTE.reasoningLength]: event.reasoningLength,
         [OWN_ATTRIBUTE.partsIgnored]: event.ignored,

@@ -37,7 +37,7 @@ export function createUsageMeter(): UsageMeter {
     },
 
     total() {
-      const usages = calls.map(
+      const usages: Usage[] = calls.map(
         ({ prompt, completion, reported }) =>
           reported ?? { promptTokens: estimate(prompt), completionTokens: estimate(completion) },
       );
@@ -47,6 +47,8 @@ export function createUsageMeter(): UsageMeter {
         promptTokens,
         completionTokens: Math.min(completionTokens, MAX_INT - promptTokens),
         tokensEstimated: calls.some(({ reported }) => reported === undefined),
+        cachedTokens: sumKnown(usages.map(({ cachedTokens }) => cachedTokens)),
+        reasoningTokens: sumKnown(usages.map(({ reasoningTokens }) => reasoningTokens)),
       };
     },
   };
@@ -54,6 +56,12 @@ export function createUsageMeter(): UsageMeter {
 
 function estimate(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+/** The sum of the counts that are known, capped; `undefined` if none is. */
+function sumKnown(counts: (number | undefined)[]): number | undefined {
+  const known = counts.filter((count) => count !== undefined);
+  return known.length > 0 ? Math.min(sum(known), MAX_INT) : undefined;
 }
 
 function sum(numbers: number[]): number {

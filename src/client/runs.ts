@@ -50,6 +50,12 @@ export type Run = {
   completionTokens: number;
   /** Whether the numbers of tokens are estimates, because the model's server reported none. */
   tokensEstimated: boolean;
+  /** Number of tokens in the prompts that came from a cache of the model's server. Null if it reported none. */
+  cachedTokens: number | null;
+  /** Number of generated tokens that are reasoning. Null if the model's server reported none. */
+  reasoningTokens: number | null;
+  /** Why the model ended its last answer, such as `stop` or `length`. Null if it ended none. */
+  finishReason: string | null;
   /** Names of the tools called, as `<group>.<capability>`, in call order without repeats. */
   toolsCalled: string[];
   /** Trace of the run. */

@@ -1,4 +1,4 @@
-import type { Agent, AgentTask } from '../agent/agent.ts';
+import { type Agent, type AgentTask, hasOwnServer } from '../agent/agent.ts';
 import type { LoopResult } from '../agent/loop.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import type { OnDisconnect } from '../generated/prisma/client.ts';
@@ -81,7 +81,10 @@ export function createRunExecutor({
       await loop.run(events.append);
     } catch (error) {
       failure = toGatewayError(error);
-      log.warn({ runId: begun.id, code: failure.code, err: failure.cause }, failure.message);
+      const { code, message, cause: err } = failure;
+      // Only the operator can act on the errors of the operator's own model.
+      const detail = hasOwnServer(task.deployment) ? undefined : failure.detail;
+      log.warn({ runId: begun.id, code, ...(detail && { detail }), err }, message);
     }
     const isBackground = job.earlier !== undefined;
     const isOutOfTime = signal.reason === NO_MORE_TIME;
@@ -98,6 +101,7 @@ export function createRunExecutor({
       latencyMs: Math.min(Math.round(performance.now() - startedAt), MAX_INT),
       toolsCalled: result?.toolsCalled ?? [],
       output: failure || signal.aborted ? undefined : result?.output,
+      finishReason: result?.finishReason,
       prompt: keepsPrompts ? prompt : undefined,
       ...recordEvents(events.events, createdAt),
       ...usage,

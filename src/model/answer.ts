@@ -14,6 +14,8 @@ export type AnswerEnd = {
   /** The rest of the text. */
   text: string;
   calls: ToolCall[];
+  /** Why the answer, although it is complete, cannot be used. */
+  failure: Error | undefined;
   finish: {
     reason: string;
     model: string | undefined;
@@ -82,7 +84,7 @@ export function assembleAnswer(budget: AnswerBudget) {
 
     /**
      * @param isDone whether the server said that the answer is complete.
-     * @throws IncompleteAnswer, ReportedError, FilteredAnswer or SpentAnswer for an answer that cannot be used.
+     * @throws IncompleteAnswer or ReportedError.
      */
     end(isDone: boolean): AnswerEnd {
       const isUsable = isDone || (hasText && usage !== undefined);
@@ -90,13 +92,16 @@ export function assembleAnswer(budget: AnswerBudget) {
       if (ended === undefined) throw new IncompleteAnswer();
       if (ended === 'error') throw new ReportedError({ message: '', names: [], status: undefined });
       const all = calls.all();
-      if (ended === 'content_filter' && !hasText) throw new FilteredAnswer();
-      if (ended === 'length' && !hasText && all.length === 0) {
-        throw new SpentAnswer(usage?.reasoningTokens);
-      }
+      const isFiltered = ended === 'content_filter' && !hasText;
+      const isSpent = ended === 'length' && !hasText && all.length === 0;
       return {
         text: joined.end(),
         calls: all,
+        failure: isFiltered
+          ? new FilteredAnswer()
+          : isSpent
+            ? new SpentAnswer(usage?.reasoningTokens)
+            : undefined,
         finish: {
           reason: ended,
           model,

@@ -19,12 +19,18 @@ export type FailureReason =
   | 'max_tokens'
   | 'content_filter';
 
+/** A shorter key is a word such as `none`. */
+const MIN_KEY = 8;
+
+type ModelErrorCode = 'model_error' | 'model_timeout' | 'content_filtered';
+
 /** A failed model call. Its message quotes nothing of the server; its detail does. */
 export class ModelError extends GatewayError {
+  declare readonly code: ModelErrorCode;
   readonly reason: FailureReason;
 
   constructor(
-    code: 'model_error' | 'model_timeout' | 'content_filtered',
+    code: ModelErrorCode,
     reason: FailureReason,
     message: string,
     options: { detail?: string | undefined; cause?: unknown } = {},
@@ -86,8 +92,17 @@ export class SpentAnswer extends Error {
  * Maps an error to a ModelError.
  *
  * @param isLate whether the call's time limit has passed.
+ * @param apiKey is replaced in the detail: some servers repeat a wrong key.
  */
-export function describe(error: unknown, isLate: boolean): ModelError {
+export function describe(error: unknown, isLate: boolean, apiKey = ''): ModelError {
+  const failure = failureOf(error, isLate);
+  const { code, reason, message, detail, cause } = failure;
+  if (!detail || apiKey.length < MIN_KEY) return failure;
+  const safe = detail.replaceAll(apiKey, '[API key]');
+  return new ModelError(code, reason, message, { detail: safe, cause });
+}
+
+function failureOf(error: unknown, isLate: boolean): ModelError {
   if (isLate || error instanceof OpenAI.APIConnectionTimeoutError) {
     return new ModelError('model_timeout', 'timeout', 'The model did not answer in time.');
   }

@@ -113,7 +113,7 @@ export type Model = {
    *
    * @param emit receives each event as it arrives.
    * @param signal aborts the call. It then returns without a `finish` event.
-   * @throws ModelError. An answer with more than 128 tool calls, or one that exceeds the budget, is a `model_error`.
+   * @throws ModelError. It may follow a `finish` event, if the answer is complete but cannot be used. An answer with more than 128 tool calls, or one that exceeds the budget, is a `model_error`.
    */
   stream(
     request: ModelRequest,

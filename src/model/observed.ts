@@ -1,4 +1,5 @@
 import type { Observer } from '../observer.ts';
+import { ModelError } from './failure.ts';
 import type { Model } from './model.ts';
 
 /** The label of models that the operator did not configure. A tenant chooses their names, so metrics omit them. */
@@ -16,6 +17,9 @@ export function observed(model: Model, observer: Observer, configured: string | 
       const startedAt = performance.now();
       try {
         await model.stream(request, ...rest);
+      } catch (error) {
+        if (error instanceof ModelError) observer.modelFailed(error.reason);
+        throw error;
       } finally {
         const label = request.model === configured ? configured : OWN;
         observer.modelCalled(label, (performance.now() - startedAt) / 1_000);

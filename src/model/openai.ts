@@ -64,10 +64,11 @@ export function createOpenAIModel({
     };
     const response = await post(body, { signal, timeout });
     const isDone = await readChunks(response, budget, (chunk) => emitText(answer.add(chunk)));
-    const { text, calls, finish } = answer.end(isDone);
+    const { text, calls, finish, failure } = answer.end(isDone);
     emitText(text);
-    for (const call of calls) emit({ type: 'tool-call', call });
+    if (!failure) for (const call of calls) emit({ type: 'tool-call', call });
     emit({ type: 'finish', ...finish });
+    if (failure) throw failure;
   };
 
   /** Repeats the request until its form is one that the server accepts, and retries it once. */
@@ -118,7 +119,7 @@ export function createOpenAIModel({
       try {
         await attemptAll(request, emit, deadline.signal);
       } catch (error) {
-        if (!signal.aborted) throw describe(error, deadline.signal.aborted);
+        if (!signal.aborted) throw describe(error, deadline.signal.aborted, apiKey);
       }
     },
   };

@@ -3,7 +3,7 @@ import { parseOrNone } from './wire.ts';
 
 /** An error as a model server describes it. */
 export type Problem = {
-  /** Up to 500 characters without control characters; empty if the server sent none. */
+  /** Up to 2,000 characters without control characters; empty if the server sent none. */
   message: string;
   /** The names of the request's members that the server names beside the message. */
   names: string[];
@@ -11,8 +11,8 @@ export type Problem = {
   status: number | undefined;
 };
 
-/** Characters kept of a message. */
-const MAX_MESSAGE = 500;
+/** Characters kept of a message. It is cut further once it is redacted. */
+const MAX_MESSAGE = 2_000;
 /** Gateways put the error of the server behind them into their own, as an object or as text. */
 const MAX_DEPTH = 8;
 const MAX_LIST = 20;
@@ -56,12 +56,12 @@ function read(value: unknown, found: Found, depth: number): void {
 
 function readText(text: string, found: Found, depth: number): void {
   const inner = /^\s*[[{]/.test(text) ? parseOrNone(text) : undefined;
-  if (inner === undefined) found.messages.push(text.slice(0, 4 * MAX_MESSAGE));
+  if (inner === undefined) found.messages.push(text.slice(0, MAX_MESSAGE));
   else read(inner, found, depth + 1);
 }
 
-/** Makes a text of a server one line of at most 500 characters. */
-export function cleaned(text: string): string {
+/** Makes a text of a server one line. */
+function cleaned(text: string): string {
   const line = text.toWellFormed().replaceAll(CONTROL, ' ').trim();
   return line.slice(0, MAX_MESSAGE).toWellFormed();
 }

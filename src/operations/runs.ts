@@ -93,6 +93,9 @@ export type RunData = {
   promptTokens: number;
   completionTokens: number;
   tokensEstimated: boolean;
+  cachedTokens: number | null;
+  reasoningTokens: number | null;
+  finishReason: string | null;
   toolsCalled: string[];
   trace: {
     traceId: string;
@@ -137,6 +140,9 @@ const FACTS = /* GraphQL */ `
     promptTokens
     completionTokens
     tokensEstimated
+    cachedTokens
+    reasoningTokens
+    finishReason
     toolsCalled
   }
 `;

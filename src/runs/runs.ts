@@ -25,12 +25,18 @@ export type RunOutcome = {
   response: string;
   /** The structured reply of a completed run, if one was requested. */
   output?: JsonObject | undefined;
-  error?: { code: ErrorCode; message: string };
+  error?: { code: ErrorCode; message: string; detail?: string | undefined } | undefined;
   latencyMs: number;
   promptTokens: number;
   completionTokens: number;
   /** Whether the counts are an estimate. */
   tokensEstimated: boolean;
+  /** How many of the prompts' tokens came from a cache; `undefined` if no server counted them. */
+  cachedTokens?: number | undefined;
+  /** How many of the completions' tokens are reasoning; `undefined` if no server counted them. */
+  reasoningTokens?: number | undefined;
+  /** Why the model ended its last answer; `undefined` if it ended none. */
+  finishReason?: string | undefined;
   /** In call order, without repeats. */
   toolsCalled: string[];
   /** The run's complete trace. */
@@ -149,6 +155,7 @@ type EndEntry = Omit<RunOutcome, 'error'> &
   Holder & {
     errorCode: string | undefined;
     errorMessage: string | undefined;
+    errorDetail: string | undefined;
     sessionKey: string | undefined;
     leaseId: string | undefined;
     turn: number | undefined;
@@ -169,6 +176,7 @@ function endEntry(
     attempt,
     errorCode: error?.code,
     errorMessage: error?.message,
+    errorDetail: error?.detail,
     sessionKey: turn?.session.key,
     leaseId: turn?.session.leaseId,
     turn: turn && turn.session.turns + 1,

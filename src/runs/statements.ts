@@ -87,8 +87,8 @@ export const END = statement(`
   WITH requested AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS requested
       (key text, "ownerId" text, attempt int, status text, response text, output jsonb, "errorCode" text,
-       "errorMessage" text, "latencyMs" int, "promptTokens" int, "completionTokens" int,
-       "tokensEstimated" boolean, "toolsCalled" json, spans jsonb, events jsonb, "eventTimes" int[],
+       "errorMessage" text, "errorDetail" text, "latencyMs" int, "promptTokens" int, "completionTokens" int,
+       "tokensEstimated" boolean, "cachedTokens" int, "reasoningTokens" int, "finishReason" text, "toolsCalled" json, spans jsonb, events jsonb, "eventTimes" int[],
        "sessionKey" text, "leaseId" text, turn int, messages jsonb, "requiresTurn" boolean, prompt jsonb)
   ), held AS MATERIALIZED (
     SELECT requested.key, sessions.id, requested.turn, requested.messages IS NOT NULL AS grows
@@ -98,9 +98,11 @@ export const END = statement(`
     FOR UPDATE OF sessions
   ), ended AS (
     UPDATE runs SET status = requested.status::"RunStatus", response = requested.response,
-      output = requested.output, error_code = "errorCode", error_message = "errorMessage", latency_ms = "latencyMs",
+      output = requested.output, error_code = "errorCode", error_message = "errorMessage",
+      error_detail = "errorDetail", latency_ms = "latencyMs",
       prompt_tokens = "promptTokens", completion_tokens = "completionTokens",
-      tokens_estimated = "tokensEstimated",
+      tokens_estimated = "tokensEstimated", cached_tokens = "cachedTokens", reasoning_tokens = "reasoningTokens",
+      finish_reason = "finishReason",
       tools_called = ARRAY(SELECT json_array_elements_text("toolsCalled")),
       spans = requested.spans, events = requested.events, event_times = "eventTimes", finished_at = now()
     FROM requested

@@ -60,7 +60,10 @@ export type TracedRun = Pick<
   'botId' | 'deploymentId' | 'environment' | 'channel' | 'sessionId' | 'model'
 > & { agentName: string; provider: Model['provider'] };
 
-type RunUsage = Pick<RunOutcome, 'promptTokens' | 'completionTokens' | 'tokensEstimated'>;
+type RunUsage = Pick<
+  RunOutcome,
+  'promptTokens' | 'completionTokens' | 'tokensEstimated' | 'cachedTokens' | 'reasoningTokens'
+>;
 
 /** Traces runs with OpenTelemetry. */
 export type Tracing = {
@@ -135,11 +138,13 @@ export function createTracing({
             const stored = toStoredSpan(span);
             return span.ended ? stored : asFailed(stored, 'interrupted');
           }),
-        finish({ promptTokens, completionTokens, tokensEstimated, errorType }) {
+        finish({ errorType, ...usage }) {
           whole.set({
-            [ATTRIBUTE.inputTokens]: promptTokens,
-            [ATTRIBUTE.outputTokens]: completionTokens,
-            [OWN_ATTRIBUTE.tokensEstimated]: tokensEstimated || undefined,
+            [ATTRIBUTE.inputTokens]: usage.promptTokens,
+            [ATTRIBUTE.outputTokens]: usage.completionTokens,
+            [ATTRIBUTE.cachedTokens]: usage.cachedTokens,
+            [ATTRIBUTE.reasoningTokens]: usage.reasoningTokens,
+            [OWN_ATTRIBUTE.tokensEstimated]: usage.tokensEstimated || undefined,
           });
           for (const span of spans) if (!span.ended) endSpan(span, errorType);
           const [first, ...parts] = spans.map(toStoredSpan);

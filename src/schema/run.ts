@@ -19,6 +19,12 @@ const RunError = builder.simpleObject('RunError', {
   fields: (t) => ({
     code: t.field({ type: ErrorCodeEnum, description: 'Error code.' }),
     message: t.string({ description: 'Human-readable explanation.' }),
+    detail: t.string({
+      nullable: true,
+      description:
+        'What the model’s server answered, such as its status and message, without the values of variables. Null if it answered nothing. Requires the scope RUNS, also in the response of the operation that started the run.',
+      authScopes: { scope: 'RUNS' },
+    }),
   }),
 });
 
@@ -118,9 +124,11 @@ builder.prismaNode('Run', {
       nullable: true,
       description: `Why the run failed. Null unless the status is FAILED. ${RUN_SCOPE}`,
       authScopes: MAY_READ,
-      select: { errorCode: true, errorMessage: true },
-      resolve: ({ errorCode, errorMessage }) =>
-        errorCode === null ? null : { code: readErrorCode(errorCode), message: errorMessage ?? '' },
+      select: { errorCode: true, errorMessage: true, errorDetail: true },
+      resolve: ({ errorCode, errorMessage, errorDetail: detail }) =>
+        errorCode === null
+          ? null
+          : { code: readErrorCode(errorCode), message: errorMessage ?? '', detail },
     }),
     model: t.string({
       nullable: true,
@@ -170,6 +178,21 @@ builder.prismaNode('Run', {
     tokensEstimated: t.exposeBoolean('tokensEstimated', {
       description:
         'Whether the token counts are estimates, because the model’s server reported none.',
+    }),
+    cachedTokens: t.exposeInt('cachedTokens', {
+      nullable: true,
+      description:
+        'Number of tokens in the prompts that came from a cache of the model’s server. Null if it reported none.',
+    }),
+    reasoningTokens: t.exposeInt('reasoningTokens', {
+      nullable: true,
+      description:
+        'Number of generated tokens that are reasoning. Null if the model’s server reported none.',
+    }),
+    finishReason: t.exposeString('finishReason', {
+      nullable: true,
+      description:
+        'Why the model ended its last answer, as its server says it: `stop`, `length`, `tool_calls`, `content_filter` or another word; `unknown` if the server did not say. Null if the model ended no answer.',
     }),
     toolsCalled: t.exposeStringList('toolsCalled', {
       description:

@@ -57,7 +57,8 @@ export async function readAnswer(
     const isDone = await readChunks({ body, headers }, budget, (chunk) => {
       text += answer.add(chunk);
     });
-    const { calls, text: rest, finish } = answer.end(isDone);
+    const { calls, text: rest, finish, failure } = answer.end(isDone);
+    if (failure) throw failure;
     const { usage = null, model: _, ...others } = finish;
     return JSON.parse(JSON.stringify({ text: text + rest, calls, usage, ...others }));
   } catch (error) {

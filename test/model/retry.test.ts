@@ -66,7 +66,7 @@ describe('the description of an error', () => {
     [{ error: { message: '{"error":{"message":"within"}}' } }, 'within'],
     [{ error: { message: 'a', metadata: { raw: 'canary' } } }, 'a'],
     [{ error: { message: 'x\u0000\r\n\t\u202Ey' } }, 'x y'],
-    [{ error: { message: 'x'.repeat(2_000) } }, 'x'.repeat(500)],
+    [{ error: { message: 'x'.repeat(9_000) } }, 'x'.repeat(2_000)],
     [null, ''],
     [7, ''],
   ])('%j is read as %j', (value, message) => {

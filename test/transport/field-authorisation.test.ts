@@ -80,6 +80,10 @@ beforeAll(async () => {
     { bot, first, source },
   );
   token = data.createSessionToken.token;
+  await app.prisma.run.update({
+    where: { id: data.chat.runId },
+    data: { errorCode: 'model_error', errorMessage: CANARY, errorDetail: CANARY },
+  });
   maker = await addKey(bot, null);
   const key = await addKey(bot, maker);
   const lastingKey = await addKey(bot, maker);
@@ -192,10 +196,10 @@ const pathsOf = (scopes: KeyScope[]): Path[] => {
 
 /**
  * Paths through objects that the mutation has just created, or of other accounts, have no data to read. Only one run has
- * feedback, the first deployment replaced none, and the last sessions of a page may have no memory.
+ * feedback and an error, the first deployment replaced none, and the last sessions of a page may have no memory.
  */
 const isWithoutData = (name: string) =>
-  /^(?!Query\.run ).* Run\.feedback | Deployment\.previous | Bot\.sessions Session\.memory |^Query\.accounts |^Mutation\.(createAccount|suspendAccount|createBot|(create|rotate)ApiKey .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
+  /^(?!Query\.run ).* Run\.(feedback|error) | Deployment\.previous | Bot\.sessions Session\.memory |^Query\.accounts |^Mutation\.(createAccount|suspendAccount|createBot|(create|rotate)ApiKey .*\.createdKeys|(deploy|promote) .*\.rolledBackTo) /.test(
     name,
   );
 

@@ -147,6 +147,20 @@ describe('the metrics', () => {
     await expect.poll(runs).toBe(1);
   });
 
+  test.each([
+    [401, 'unauthorized'],
+    [404, 'not_found'],
+    [400, 'bad_request'],
+  ])('count model calls that failed with %i as %s', async (status, reason) => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    app.upstream.script(({ response }) => void response.writeHead(status).end('{}'));
+    const errors = await growth('parley_model_errors_total', { reason }, () =>
+      tenant.chat(bot, { message: 'Hi' }),
+    );
+    await expect.poll(errors).toBe(1);
+  });
+
   test('name only the operator’s model, and no model of a tenant', async () => {
     const tenant = await app.tenant();
     app.upstream.script(({ say, end }) => {

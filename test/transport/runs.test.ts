@@ -70,6 +70,9 @@ describe('GET /v1/bots/:id/runs/{run_id}', () => {
       prompt_tokens: expect.any(Number),
       completion_tokens: expect.any(Number),
       tokens_estimated: false,
+      cached_tokens: null,
+      reasoning_tokens: null,
+      finish_reason: 'stop',
       tools_called: [],
       trace: { trace_id: expect.stringMatching(/^[0-9a-f]{32}$/), spans: expect.any(Array) },
     });

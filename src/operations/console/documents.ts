@@ -1095,6 +1095,9 @@ fragment ListedRun on Run {
     completionTokens
     tokensUsed
     tokensEstimated
+    cachedTokens
+    reasoningTokens
+    finishReason
     model
     user
     sessionId
@@ -1107,6 +1110,7 @@ fragment ListedRun on Run {
       __typename
       code
       message
+      detail
     }
     bot {
       __typename

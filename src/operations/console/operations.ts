@@ -862,7 +862,7 @@ export type RunQueryVariables = Exact<{
 }>;
 
 
-export type RunQuery = { run: { __typename: 'Run', id: string, cursor: string, status: RunStatus, kind: RunKind, channel: Channel, environment: Environment, createdAt: string, startedAt: string | null, finishedAt: string | null, latencyMs: number | null, promptTokens: number, completionTokens: number, tokensUsed: number, tokensEstimated: boolean, model: string | null, user: string | null, sessionId: string | null, input: string, context: unknown, response: string | null, metadata: unknown, toolsCalled: Array<string>, error: { __typename: 'RunError', code: ErrorCode, message: string } | null, bot: { __typename: 'Bot', id: string, name: string }, deployment: { __typename: 'Deployment', id: string, version: number | null, message: string | null, createdAt: string, active: boolean } | null, feedback: Array<{ __typename: 'Feedback', rating: FeedbackRating, note: string | null, keyId: string | null, createdAt: string, updatedAt: string }>, trace: { __typename: 'Trace', traceId: string, spans: Array<{ __typename: 'Span', spanId: string, parentId: string | null, name: string, startedAt: string, durationMs: number, status: SpanStatus, attributes: unknown }> } } | null };
+export type RunQuery = { run: { __typename: 'Run', id: string, cursor: string, status: RunStatus, kind: RunKind, channel: Channel, environment: Environment, createdAt: string, startedAt: string | null, finishedAt: string | null, latencyMs: number | null, promptTokens: number, completionTokens: number, tokensUsed: number, tokensEstimated: boolean, cachedTokens: number | null, reasoningTokens: number | null, finishReason: string | null, model: string | null, user: string | null, sessionId: string | null, input: string, context: unknown, response: string | null, metadata: unknown, toolsCalled: Array<string>, error: { __typename: 'RunError', code: ErrorCode, message: string, detail: string | null } | null, bot: { __typename: 'Bot', id: string, name: string }, deployment: { __typename: 'Deployment', id: string, version: number | null, message: string | null, createdAt: string, active: boolean } | null, feedback: Array<{ __typename: 'Feedback', rating: FeedbackRating, note: string | null, keyId: string | null, createdAt: string, updatedAt: string }>, trace: { __typename: 'Trace', traceId: string, spans: Array<{ __typename: 'Span', spanId: string, parentId: string | null, name: string, startedAt: string, durationMs: number, status: SpanStatus, attributes: unknown }> } } | null };
 
 export type RunPromptQueryVariables = Exact<{
   id: string;
@@ -1220,7 +1220,7 @@ export const RunNeighbours = /* @__PURE__ */ persisted<RunNeighboursQuery, RunNe
 
 export const Run = /* @__PURE__ */ persisted<RunQuery, RunQueryVariables>(
   OperationTypeNode.QUERY,
-  'sha256:bc5aca4039b9035054d103349e24d6a9ad385be5d1162f2fbe81b28c517c9977',
+  'sha256:0297afc5dd4ae66fdeb86025a7c1c29f74020ee4242f7920c82f8120625e0aa4',
 );
 
 export const RunPrompt = /* @__PURE__ */ persisted<RunPromptQuery, RunPromptQueryVariables>(

@@ -27,13 +27,14 @@ const OPEN = new Set([
     .concat(['createdAt', 'startedAt', 'finishedAt', 'latencyMs', 'toolsCalled'])
     .concat(['promptTokens', 'completionTokens', 'tokensUsed', 'tokensEstimated'])
     .map((field) => `Run.${field}`),
+  ...['code', 'message'].map((field) => `RunError.${field}`),
   ...['rating', 'note', 'createdAt', 'updatedAt'].map((field) => `Feedback.${field}`),
 ]);
 
 /** Types with all fields allowed: none leads out of the session. */
 const OPEN_TYPES = new Set([
   ...['MessageConnection', 'MessageEdge', 'PageInfo', 'ChatPage'],
-  ...['ChatReply', 'RunError', 'RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
+  ...['ChatReply', 'RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
   ...['ChatDone', 'ChatFailed', 'ChatCancelled'],
 ]);
 

@@ -60,6 +60,12 @@ export function createMetrics(): Metrics {
     buckets: CALL_BUCKETS,
     registers,
   });
+  const modelErrors = new Counter({
+    name: 'parley_model_errors_total',
+    help: 'Model calls that failed after their retry.',
+    labelNames: ['reason'],
+    registers,
+  });
   const tokens = new Counter({
     name: 'parley_model_tokens_total',
     help: 'Tokens of ended runs, estimated if the model server reported none.',
@@ -126,6 +132,7 @@ export function createMetrics(): Metrics {
         tokens.inc({ direction: 'output' }, usage.completionTokens);
       },
       modelCalled: (model, seconds) => modelDuration.observe({ model }, seconds),
+      modelFailed: (reason) => modelErrors.inc({ reason }),
       toolCalled: (seconds) => toolDuration.observe(seconds),
       rateLimited: () => rateLimited.inc(),
       batchSent: (statement, runs) => batches.observe({ statement }, runs),

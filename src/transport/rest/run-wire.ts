@@ -157,6 +157,32 @@ export const runReply = z
         "Whether the numbers of tokens are estimates, because the model's server reported none.",
       examples: [false],
     }),
+    cached_tokens: z
+      .int()
+      .min(0)
+      .nullable()
+      .meta({
+        description:
+          "Number of tokens in the prompts that came from a cache of the model's server. Null if it reported none.",
+        examples: [0],
+      }),
+    reasoning_tokens: z
+      .int()
+      .min(0)
+      .nullable()
+      .meta({
+        description:
+          "Number of generated tokens that are reasoning. Null if the model's server reported none.",
+        examples: [0],
+      }),
+    finish_reason: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Why the model ended its last answer, as its server says it: `stop`, `length`, `tool_calls`, `content_filter` or another word; `unknown` if the server did not say. Null if the model ended no answer.',
+        examples: ['stop'],
+      }),
     tools_called: runFacts.tools_called,
     trace: z
       .object({

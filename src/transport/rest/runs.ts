@@ -132,6 +132,9 @@ function toStoppedRunReply(run: RunFacts) {
     prompt_tokens: run.promptTokens,
     completion_tokens: run.completionTokens,
     tokens_estimated: run.tokensEstimated,
+    cached_tokens: run.cachedTokens,
+    reasoning_tokens: run.reasoningTokens,
+    finish_reason: run.finishReason,
     tools_called: run.toolsCalled,
     trace: run.trace ? toTrace(run.trace) : null,
   };

@@ -23,6 +23,7 @@ export const GUARDED: Record<string, KeyScope> = {
   'Run.prompt': 'RUNS',
   'Run.metadata': 'RUNS',
   'Run.trace': 'RUNS',
+  'RunError.detail': 'RUNS',
   'Server.model': 'OPERATOR',
   'Server.database': 'OPERATOR',
   'Server.redis': 'OPERATOR',
@@ -68,7 +69,8 @@ const OPEN: Record<string, string> = {
   RateLimit: 'perMinute perDay limit remaining remainingMinute remainingDay resetAt',
   Run:
     'id cursor bot environment kind status channel user sessionId model createdAt startedAt finishedAt latencyMs ' +
-    'promptTokens completionTokens tokensUsed tokensEstimated toolsCalled',
+    'promptTokens completionTokens tokensUsed tokensEstimated cachedTokens reasoningTokens finishReason toolsCalled',
+  RunError: 'code message',
   Server: 'version startedAt',
   Session: 'id sessionId environment turns createdAt lastSeenAt',
   Usage: 'requestsThisMinute requestsToday',
@@ -78,7 +80,7 @@ const OPEN: Record<string, string> = {
 /** Types whose fields are all read together, as parts of their object. */
 export const PARTS = [
   ...['BotStats', 'DayStats', 'HourStats', 'DefinitionReport', 'Diagnostic', 'PageInfo'],
-  ...['DeployCheck', 'Dependency', 'RunError', 'RunExportPart', 'Span', 'Trace'],
+  ...['DeployCheck', 'Dependency', 'RunExportPart', 'Span', 'Trace'],
   ...['ChannelState', 'Feedback', 'RunPrompt', 'PromptPart'],
   ...['RunStarted', 'TextDelta', 'ToolStarted', 'ToolFinished'],
   ...['ChatDone', 'ChatFailed', 'ChatCancelled'],
@@ -102,4 +104,5 @@ export const TOKEN_FIELDS = [
     .concat(['finishedAt', 'latencyMs', 'promptTokens', 'completionTokens', 'tokensUsed'])
     .concat(['tokensEstimated', 'toolsCalled', 'input', 'response', 'error'])
     .map((name) => `Run.${name}`),
+  ...['code', 'message'].map((name) => `RunError.${name}`),
 ];

@@ -31,6 +31,7 @@ export const PAGE_SOURCES: PageSource[] = [
   { slug: 'command', file: 'docs/command.md', group: 'Build' },
   { slug: 'channels', file: 'docs/channels.md', group: 'Build' },
   { slug: 'operations', file: 'docs/operations.md', group: 'Run' },
+  { slug: 'models', file: 'docs/models.md', group: 'Run' },
   { slug: 'security', file: 'docs/security.md', group: 'Run' },
   { slug: 'performance', file: 'docs/performance.md', group: 'Run' },
   { slug: 'architecture', file: 'docs/architecture.md', group: 'Develop' },

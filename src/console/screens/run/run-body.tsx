@@ -54,6 +54,7 @@ export function RunBody({
         {run.error && (
           <p className="run-error">
             <strong className="mono">{run.error.code.toLowerCase()}</strong> {run.error.message}
+            {run.error.detail && <span className="run-error-detail">{run.error.detail}</span>}
           </p>
         )}
         <RunText title="Asked" text={run.input} />

@@ -37,6 +37,7 @@ export function RunFacts({ run }: { run: ShownRun }) {
       <Pair name="Tokens">
         <Tokens run={run} />
       </Pair>
+      {run.finishReason && <Pair name="Finish reason">{run.finishReason}</Pair>}
       <Pair name="Latency">
         {latencyMs === null ? <span className="faint">not over</span> : duration(latencyMs)}
         {waited >= 1_000 && <span className="faint"> · waited {duration(waited)}</span>}
@@ -124,11 +125,14 @@ function Deployment({
   );
 }
 
-function Tokens({ run: { promptTokens, completionTokens, tokensEstimated } }: { run: ShownRun }) {
+function Tokens({ run }: { run: ShownRun }) {
+  const { promptTokens, completionTokens, tokensEstimated, cachedTokens, reasoningTokens } = run;
   const count = (tokens: number) => tokens.toLocaleString('en');
   return (
     <span className="number">
-      {count(promptTokens)} in · {count(completionTokens)} out
+      {count(promptTokens)} in{cachedTokens ? ` (${count(cachedTokens)} cached)` : ''} ·{' '}
+      {count(completionTokens)} out
+      {reasoningTokens ? ` (${count(reasoningTokens)} reasoning)` : ''}
       {tokensEstimated && <span className="faint"> (estimated)</span>}
     </span>
   );
