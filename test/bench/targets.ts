@@ -33,6 +33,8 @@ export type TargetOptions = {
   redisUrl?: string | undefined;
   /** More settings for Parley. */
   env?: Record<string, string>;
+  /** A program that adds to Parley's database before the start, relative to this file. */
+  fill?: { file: string; args: string[] };
   signal: AbortSignal;
   /** Stops everything that was started. */
   stack: AsyncDisposableStack;
@@ -90,10 +92,10 @@ export async function startTarget(
  *
  * @param modelUrl without it, the offline model is used.
  */
-async function prepareParley(
+export async function prepareParley(
   name: string,
   modelUrl: string | undefined,
-  { redisUrl, env: more, signal, stack }: Omit<TargetOptions, 'postgresUrl'>,
+  { redisUrl, env: more, fill, signal, stack }: Omit<TargetOptions, 'postgresUrl'>,
   databaseUrl?: string,
   root = ROOT,
 ): Promise<Server & { apiKey: string }> {
@@ -115,6 +117,7 @@ async function prepareParley(
   const file = (path: string) => new URL(path, root).href;
   const { nodeArgs, entry } = await startLine(root);
   await runToEnd({ file: file('test/bench/prepare.ts'), args: [BOT_ID], env, signal, stack });
+  if (fill) await runToEnd({ ...fill, env, signal, stack });
   return {
     name,
     path: `/v1/bots/${BOT_ID}/chat`,

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { launch } from '../bench/child.ts';
+
+/** One request that waited for the server's event loop. Times are in milliseconds. */
+export type Wait = {
+  /** From the request to the moment at which the measuring process read the response. */
+  latencyMs: number;
+  /** The CPU time of the server's main thread in that period. Absent where the system does not tell it. */
+  busyMs: number | undefined;
+  /** How late the control timer of the measuring process was when it read the response. */
+  lateMs: number;
+};
+
+/** The requests of a period. */
+export type Waits = {
+  requests: number;
+  /** Requests without a response, or with another status than 200. */
+  failures: number;
+  /** The longest stall, see `stallOf`. */
+  longestStallMs: number;
+  /** The longest latency, including the time in which the server had no CPU. */
+  longestLatencyMs: number;
+};
+
+/**
+ * The time for which the server's event loop served no request although it had a CPU. A process that waits for a CPU is
+ * slow but does not stall, and a response that the measuring process reads late did not wait for the server.
+ */
+export function stallOf({ latencyMs, busyMs, lateMs }: Wait): number {
+  return Math.max(0, Math.min(latencyMs, busyMs ?? latencyMs) - lateMs);
+}
+
+/** CPU time of a process's main thread, in milliseconds; absent without Linux's scheduler statistics. */
+export function mainThreadBusyMs(pid: number): number | undefined {
+  try {
+    const [nanoseconds = ''] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+    return Number(nanoseconds) / 1e6;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Watches a server's event loop from a process of its own. */
+export type StallWatch = {
+  /** The requests since the last call. */
+  read(): Promise<Waits>;
+};
+
+/**
+ * Starts a process that requests `/healthz` every 20 ms, until the stack is disposed of.
+ *
+ * @param server its URL, and the id of its process.
+ */
+export async function watchStalls(
+  { url, pid }: { url: string; pid: number },
+  { signal, stack }: { signal: AbortSignal; stack: AsyncDisposableStack },
+): Promise<StallWatch> {
+  const file = '../hostile/stall-probe.ts';
+  const { child, output } = launch({ file, args: [url, String(pid)], signal, stack });
+  const closed = once(child, 'close').then(() => {
+    throw new Error(`${file} exited too early:\n${output()}`);
+  });
+  closed.catch(() => {});
+  const next = async () => {
+    const [message] = await Promise.race([once(child, 'message', { signal }), closed]);
+    return message;
+  };
+  await next();
+  return {
+    read() {
+      const waits = next();
+      child.send('read');
+      return waits;
+    },
+  };
+}
