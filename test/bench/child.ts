@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { on, once } from 'node:events';
+import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Figures } from './probe.ts';
 
@@ -62,7 +62,8 @@ export async function startServer(options: ChildOptions): Promise<Child> {
     startMs: performance.now() - startedAt,
     pid: child.pid ?? 0,
     ending: () => child.exitCode ?? child.signalCode,
-    closed: once(child, 'close'),
+    // `once` would reject when the signal aborts.
+    closed: new Promise((resolve) => child.once('close', resolve)),
   };
 }
 

@@ -6,7 +6,7 @@
  */
 import { Agent, get } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { mainThreadBusyMs, stallOf, type Waits } from './stalls.ts';
+import { mainThreadBusyMs, NO_WAITS, stallOf, sum } from './stalls.ts';
 
 const EVERY_MS = 20;
 const CONTROL_MS = 5;
@@ -14,14 +14,7 @@ const LIMIT_MS = 30_000;
 const [, , url = '', pid = ''] = process.argv;
 const server = Number(pid);
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-const noWaits = (): Waits => ({
-  requests: 0,
-  failures: 0,
-  longestStallMs: 0,
-  longestLatencyMs: 0,
-});
-
-let waits = noWaits();
+let waits = NO_WAITS;
 let controlAt = performance.now() + CONTROL_MS;
 const control = setInterval(() => {
   controlAt = performance.now() + CONTROL_MS;
@@ -50,10 +43,12 @@ async function probe(): Promise<void> {
     busyMs: busy === undefined || busyBefore === undefined ? undefined : busy - busyBefore,
     lateMs: Math.max(0, now - controlAt),
   };
-  waits.requests += 1;
-  if (status !== 200) waits.failures += 1;
-  waits.longestStallMs = Math.max(waits.longestStallMs, stallOf(wait));
-  waits.longestLatencyMs = Math.max(waits.longestLatencyMs, wait.latencyMs);
+  waits = sum(waits, {
+    requests: 1,
+    unanswered: status === 200 ? 0 : 1,
+    longestStallMs: stallOf(wait),
+    longestLatencyMs: wait.latencyMs,
+  });
   if (isReportDue) report();
   await setTimeout(Math.max(EVERY_MS - wait.latencyMs, 1));
 }
@@ -62,7 +57,7 @@ async function probe(): Promise<void> {
 let isReportDue = false;
 function report() {
   process.send?.(waits);
-  waits = noWaits();
+  waits = NO_WAITS;
   isReportDue = false;
 }
 

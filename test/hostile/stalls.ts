@@ -16,11 +16,18 @@ export type Wait = {
 export type Waits = {
   requests: number;
   /** Requests without a response, or with another status than 200. */
-  failures: number;
+  unanswered: number;
   /** The longest stall, see `stallOf`. */
   longestStallMs: number;
   /** The longest latency, including the time in which the server had no CPU. */
   longestLatencyMs: number;
+};
+
+export const NO_WAITS: Waits = {
+  requests: 0,
+  unanswered: 0,
+  longestStallMs: 0,
+  longestLatencyMs: 0,
 };
 
 /**
@@ -43,8 +50,10 @@ export function mainThreadBusyMs(pid: number): number | undefined {
 
 /** Watches a server's event loop from a process of its own. */
 export type StallWatch = {
-  /** The requests since the last call. */
+  /** The requests since the last call of either function. */
   read(): Promise<Waits>;
+  /** The requests since the last call of this function. */
+  readPhase(): Promise<Waits>;
 };
 
 /**
@@ -67,11 +76,30 @@ export async function watchStalls(
     return message;
   };
   await next();
+  let phase = NO_WAITS;
+  const read = async (): Promise<Waits> => {
+    const waits = next();
+    child.send('read');
+    phase = sum(phase, await waits);
+    return waits;
+  };
   return {
-    read() {
-      const waits = next();
-      child.send('read');
+    read,
+    async readPhase() {
+      await read();
+      const waits = phase;
+      phase = NO_WAITS;
       return waits;
     },
+  };
+}
+
+/** The waits of two periods together. */
+export function sum(one: Waits, other: Waits): Waits {
+  return {
+    requests: one.requests + other.requests,
+    unanswered: one.unanswered + other.unanswered,
+    longestStallMs: Math.max(one.longestStallMs, other.longestStallMs),
+    longestLatencyMs: Math.max(one.longestLatencyMs, other.longestLatencyMs),
   };
 }

@@ -143,7 +143,10 @@ function widen(shape: Shape, page: number, admits: (shape: Shape) => boolean): S
   return { ...shape, pages };
 }
 
-/** Adds copies of the fields in rounds, so that each has as many; then as many of each as still fit. */
+/**
+ * Adds copies of the fields: of equal ones as many of each as admission accepts together, then as many of each as still
+ * fit, in their order.
+ */
 function repeat(shape: Shape, fields: Field[], admits: (shape: Shape) => boolean): Shape {
   const selected = (copies: readonly number[]): Shape => ({
     ...shape,
@@ -152,11 +155,19 @@ function repeat(shape: Shape, fields: Field[], admits: (shape: Shape) => boolean
       return count > 0 ? [{ ...field, copies: count }] : [];
     }),
   });
-  const isByValue = new Set(fields.map(({ value }) => value)).size > 1;
   let copies = fields.map((_, index): number => (index === 0 ? 1 : 0));
-  if (!isByValue) {
-    const rounds = most(MAX_COPIES, (count) => admits(selected(fields.map(() => count))));
-    if (rounds > 0) copies = fields.map(() => rounds);
+  if (fields.every(({ value }) => value === fields[0]?.value)) {
+    for (const index of fields.keys()) {
+      const withField = copies.with(index, 1);
+      if (admits(selected(withField))) copies = withField;
+    }
+    const inRounds = (count: number) => copies.map((one) => one * count);
+    copies = inRounds(
+      Math.max(
+        most(MAX_COPIES, (count) => admits(selected(inRounds(count)))),
+        1,
+      ),
+    );
   }
   for (const [index, before] of copies.entries()) {
     const more = most(MAX_COPIES, (count) => admits(selected(copies.with(index, count))));

@@ -1,7 +1,10 @@
-import { type GraphQLObjectType, type GraphQLSchema, OperationTypeNode } from 'graphql';
-import type { StallWatch } from '../stalls.ts';
+import { type GraphQLObjectType, OperationTypeNode } from 'graphql';
+import { schema } from '../../../src/schema/index.ts';
+import { align } from '../../bench/report.ts';
+import type { AttackedServer } from '../attacked-server.ts';
+import type { Bounds } from '../bounds.ts';
 import { type HeavyDocument, heaviestDocuments } from './heaviest.ts';
-import { HEAVY_BOT, heavyValues, type Ids, LENGTHS } from './heavy-account.ts';
+import { HEAVY_BOT, heavyValues, type Ids, LENGTHS } from './longest-values.ts';
 import type { Step } from './paths.ts';
 
 /** What a document did to the server. */
@@ -21,31 +24,54 @@ export type Cost = {
   growthMebibytes: number;
 };
 
-export type DocumentTarget = {
+/** Where documents run. */
+type Target = Pick<AttackedServer, 'heavyKey' | 'memory' | 'stalls'> & {
   url: string;
-  apiKey: string;
-  /** The resident set of the server, in MiB. */
-  memory(): Promise<number>;
-  stalls: StallWatch;
   signal: AbortSignal;
 };
 
 const LIMIT_MS = 30_000;
-const MEMORY_PACE_MS = 25;
+/** Documents that are printed, and characters of each that a problem quotes. */
+const PRINTED = 12;
+const QUOTED = 500;
 /** Subscribers of one document at the same time, and the events for which each waits. */
 const SUBSCRIBERS = 4;
 const EVENTS = 2;
-const EVENTS_LIMIT_MS = 8_000;
+const EVENTS_LIMIT_MS = 3_000;
 /** The types of a short run: those with the longest texts and the most rows. */
 const SHORT_TYPES = ['Run', 'Bot', 'Deployment', 'Session', 'ApiKey', 'Feedback', 'Diagnostic'];
 
-/** The documents of all types, or of a few. Types that only mutations and subscriptions return are among them. */
+/**
+ * Runs the heaviest documents one after the other, until the server ends.
+ *
+ * @param isShort only those of a few types.
+ */
+export async function runDocuments(
+  { parley, ...server }: AttackedServer,
+  isShort: boolean,
+  signal: AbortSignal,
+): Promise<Cost[]> {
+  const target = { ...server, url: parley.url, signal };
+  const { queries, subscriptions } = await documentsFor(target, isShort);
+  const costs: Cost[] = [];
+  for (const [documents, run] of [
+    [queries, runDocument],
+    [subscriptions, runSubscription],
+  ] as const) {
+    for (const document of documents) {
+      if (parley.ending() !== null || signal.aborted) return costs;
+      costs.push(await run(target, document));
+    }
+  }
+  return costs;
+}
+
+/** The documents of all types, or of a few. */
 export async function documentsFor(
-  schema: GraphQLSchema,
-  { url, apiKey }: Pick<DocumentTarget, 'url' | 'apiKey'>,
+  { url, heavyKey }: Pick<Target, 'url' | 'heavyKey'>,
   isShort: boolean,
 ): Promise<{ queries: HeavyDocument[]; subscriptions: HeavyDocument[] }> {
-  const ids = await idsOf(url, apiKey);
+  const ids = await idsOf(url, heavyKey);
   const options = {
     valuesFor: ({ name }: GraphQLObjectType) => heavyValues(ids, name),
     lengths: LENGTHS,
@@ -95,12 +121,14 @@ async function idsOf(url: string, apiKey: string): Promise<Ids> {
 }
 
 /** Runs a query or a mutation, and measures the server meanwhile. */
-export function runDocument(target: DocumentTarget, document: HeavyDocument): Promise<Cost> {
-  return measured(target, document, () => post(target.url, target.apiKey, document, target.signal));
+export function runDocument(target: Target, document: HeavyDocument): Promise<Cost> {
+  return measured(target, document, () =>
+    post(target.url, target.heavyKey, document, target.signal),
+  );
 }
 
 /** Subscribes several times, changes what is subscribed to, and measures the server until the events have arrived. */
-export function runSubscription(target: DocumentTarget, document: HeavyDocument): Promise<Cost> {
+export function runSubscription(target: Target, document: HeavyDocument): Promise<Cost> {
   return measured(target, document, async () => {
     const subscribers = Array.from({ length: SUBSCRIBERS }, () => subscribe(target, document));
     await changeThings(target);
@@ -112,22 +140,17 @@ export function runSubscription(target: DocumentTarget, document: HeavyDocument)
 type Answer = { status: number; bytes: number; text: string };
 
 async function measured(
-  { memory, stalls }: DocumentTarget,
+  { memory, stalls }: Target,
   { name, query }: HeavyDocument,
   send: () => Promise<Answer>,
 ): Promise<Cost> {
   await stalls.read();
-  const before = await memory();
-  let highest = before;
-  const timer = setInterval(async () => {
-    highest = Math.max(highest, await memory());
-  }, MEMORY_PACE_MS);
+  const before = await memory.now();
+  const largestMemory = memory.measure();
   const startedAt = performance.now();
   const { status, bytes, text } = await send();
   const ms = performance.now() - startedAt;
   const { longestStallMs } = await stalls.read();
-  clearInterval(timer);
-  highest = Math.max(highest, await memory());
   const codes = [...text.matchAll(/"code":"([A-Z_]+)"/g)].map(([, code]) => code);
   return {
     name,
@@ -137,7 +160,7 @@ async function measured(
     bytes,
     ms,
     stallMs: longestStallMs,
-    growthMebibytes: highest - before,
+    growthMebibytes: Math.max(largestMemory() - before, 0),
   };
 }
 
@@ -168,7 +191,7 @@ async function post(
 
 /** Reads a few events. @returns the largest one. */
 async function subscribe(
-  { url, apiKey, signal }: DocumentTarget,
+  { url, heavyKey, signal }: Target,
   { query, variables }: HeavyDocument,
 ): Promise<Answer> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(EVENTS_LIMIT_MS)]);
@@ -178,7 +201,7 @@ async function subscribe(
       method: 'POST',
       headers: {
         accept: 'text/event-stream',
-        authorization: `Bearer ${apiKey}`,
+        authorization: `Bearer ${heavyKey}`,
         'content-type': 'application/json',
       },
       body: JSON.stringify({ query, variables }),
@@ -198,7 +221,7 @@ async function subscribe(
         events += 1;
         bytes = 0;
       }
-      if (events > EVENTS) break;
+      if (events >= EVENTS) break;
     }
   } catch {
     // The limit ends a stream with fewer events.
@@ -207,7 +230,7 @@ async function subscribe(
 }
 
 /** Deploys to the heavy bot and runs it, so that each of its subscriptions has events. */
-async function changeThings({ url, apiKey, signal }: DocumentTarget): Promise<void> {
+async function changeThings({ url, heavyKey, signal }: Target): Promise<void> {
   const query = `mutation ($botId: ID!, $deploy: DeployInput!, $run: ExecuteInput!) {
     deploy(botId: $botId, input: $deploy) { id }
     execute(botId: $botId, input: $run) { id }
@@ -218,5 +241,34 @@ async function changeThings({ url, apiKey, signal }: DocumentTarget): Promise<vo
     deploy: { source, environment: 'STAGING', message: '\u0001'.repeat(1_000) },
     run: { prompt: 'x'.repeat(900_000), environment: 'PRODUCTION' },
   };
-  await post(url, apiKey, { query, variables }, signal);
+  await post(url, heavyKey, { query, variables }, signal);
+}
+
+/** The costliest documents of a run, as aligned lines. */
+export function costTable(costs: Cost[]): string {
+  const worst = costs.toSorted((one, other) => other.stallMs - one.stallMs).slice(0, PRINTED);
+  const header = ['', 'status', 'answer', 'time', 'stall', 'growth'];
+  const rows = worst.map(({ name, status, bytes, ms, stallMs, growthMebibytes }) => [
+    name,
+    String(status),
+    `${(bytes / 1024 / 1024).toFixed(2)} MiB`,
+    `${ms.toFixed(0)} ms`,
+    `${stallMs.toFixed(0)} ms`,
+    `${growthMebibytes.toFixed(0)} MiB`,
+  ]);
+  return `${costs.length} documents; those with the longest stalls:\n${align([header, ...rows])}`;
+}
+
+/** The documents that exceed a bound. */
+export function costProblems(costs: Cost[], bounds: Bounds): string[] {
+  return costs.flatMap(({ name, query, status, errors, bytes, stallMs, growthMebibytes }) => {
+    const found = [
+      status === 0 && 'no response',
+      errors.includes('INTERNAL_ERROR') && 'INTERNAL_ERROR',
+      bytes > bounds.answerBytes && `an answer of ${bytes} bytes`,
+      stallMs > bounds.stallMs && `a stall of ${stallMs.toFixed(0)} ms`,
+      growthMebibytes > bounds.growthMebibytes && `growth by ${growthMebibytes.toFixed(0)} MiB`,
+    ].filter((problem) => problem !== false);
+    return found.length > 0 ? [`${name}: ${found.join(', ')}: ${query.slice(0, QUOTED)}`] : [];
+  });
 }
