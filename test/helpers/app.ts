@@ -20,6 +20,7 @@ import { createLifetime } from '../../src/lifetime.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { testDatabase } from './database.ts';
+import { routesOf } from './routes.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 /** The real app, listening on its own port, with this worker's database. */
@@ -32,6 +33,8 @@ export type TestApp = {
   inject(request: InjectOptions | string): Promise<LightMyRequestResponse>;
   /** The server of the metrics, if the options enable it. It does not listen. */
   readonly metricsHttp: FastifyInstance | undefined;
+  /** The routes of both servers, as `METHOD /path`. */
+  routes(): string[];
   /** The number of messages that wait for their session's turn. */
   waiting(): Promise<number>;
   /** The number of open WebSockets. */
@@ -149,6 +152,12 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     inject: (request) => current().app.http.inject(request),
     get metricsHttp() {
       return current().app.metricsHttp;
+    },
+    routes: () => {
+      const { http, metricsHttp } = current().app;
+      return [
+        ...new Set([http, metricsHttp].flatMap((server) => (server ? routesOf(server) : []))),
+      ];
     },
     waiting: () => prisma.turnWaiter.count(),
     openSockets: () => upgraded.size,

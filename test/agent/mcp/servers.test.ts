@@ -8,6 +8,7 @@ import {
 import { createRedactor } from '../../../src/deployments/redact.ts';
 import { createEgress, type Egress } from '../../../src/egress/egress.ts';
 import { type McpSite, startMcp, textResult, tool } from '../../helpers/mcp.ts';
+import { startSite } from '../../helpers/site.ts';
 
 let mcp: McpSite;
 let egress: Egress;
@@ -129,4 +130,17 @@ describe('the listing of an MCP server', () => {
     await expect(list('a')).rejects.toMatchObject({ code: 'broken' });
     expect(sent).toBeLessThan(32 * 1024 * 1024);
   });
+});
+
+test('at most 64 probes of deploys run at the same time', async () => {
+  const site = await startSite();
+  site.handle(() => {});
+  const silent = { ...target('silent'), url: `${site.origin}/mcp` };
+  await egress.close();
+  egress = createEgress({ allowedHosts: [site.host] });
+  start({});
+  const probes = Array.from({ length: 64 }, () => servers.probe(silent, 240_000).catch(() => {}));
+  await expect(servers.probe(silent, 240_000)).rejects.toMatchObject({ code: 'too-many' });
+  await site.close();
+  await Promise.all(probes);
 });

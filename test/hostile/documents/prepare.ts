@@ -10,7 +10,7 @@ import { openEmbedded } from '../../../src/storage/embedded.ts';
 import { fillHeavyAccount } from './heavy-account.ts';
 
 const [, , apiKey = ''] = process.argv;
-const config = readConfig();
+const config = readConfig(process.env);
 if (config.secretKey === undefined) throw new Error('PARLEY_SECRET_KEY is not set.');
 const database = config.databaseUrl
   ? await openPostgres(config.databaseUrl)
