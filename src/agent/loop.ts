@@ -13,11 +13,8 @@ import { readOutput, repairRequest } from './output.ts';
 import type { Toolbox, ToolEvent } from './toolbox.ts';
 import type { ToolContext } from './tools/tool.ts';
 import { traceCall } from './trace-call.ts';
-import { MAX_SERVER_TEXT, shorten } from './untrusted-text.ts';
+import { MAX_DETAIL, MAX_SERVER_TEXT, shorten } from './untrusted-text.ts';
 import { createUsageMeter, type TotalUsage } from './usage.ts';
-
-/** Characters kept of what a model server answered to a failed call. */
-const MAX_DETAIL = 512;
 
 /** An event of a running agent. */
 export type LoopEvent = { type: 'TextDelta'; delta: string } | ToolEvent;

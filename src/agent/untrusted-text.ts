@@ -3,6 +3,8 @@ import { toStorable } from '../text.ts';
 
 /** Characters kept of a model name and a finish reason. The server chooses both. */
 export const MAX_SERVER_TEXT = 256;
+/** Characters kept of what a model server answered to a failed call. */
+export const MAX_DETAIL = 512;
 /** Characters shown of a tool name that the model invented. */
 const MAX_NAME = 64;
 /** Characters to escape. Brackets stay because a redacted variable appears as `[env.NAME]`. */

@@ -1,4 +1,5 @@
 import { MAX_CALL_ID } from '../../agent/toolbox.ts';
+import { MAX_DETAIL, MAX_SERVER_TEXT } from '../../agent/untrusted-text.ts';
 import { MAX_LISTED as MAX_DIAGNOSTICS } from '../../deployments/diagnostics.ts';
 import { Channel } from '../../generated/prisma/client.ts';
 import { LONGEST, MAX_ENV_VARS, MAX_ORIGINS, MAX_SCOPES } from '../../input.ts';
@@ -91,6 +92,7 @@ export const LENGTHS: Readonly<Record<string, number>> = {
   'PageInfo.startCursor': CURSOR,
   'RotateApiKeyPayload.secret': API_KEY,
   'Run.cursor': CURSOR,
+  'Run.finishReason': text(MAX_SERVER_TEXT),
   'Run.inputExcerpt': text(EXCERPT_LENGTH),
   'Run.model': text(MAX_MODEL_NAME),
   'Run.responseExcerpt': text(EXCERPT_LENGTH),
@@ -98,6 +100,7 @@ export const LENGTHS: Readonly<Record<string, number>> = {
   'Run.toolsCalled': TOOL_NAME,
   'Run.user': SESSION_ID,
   'RunEdge.cursor': CURSOR,
+  'RunError.detail': text(MAX_DETAIL),
   'RunError.message': SENTENCE,
   'RunExportPart.text': text(PART_LENGTH),
   'RunStarted.sessionId': SESSION_ID,
