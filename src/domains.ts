@@ -27,6 +27,7 @@ import type { Lifetime } from './lifetime.ts';
 import type { Log } from './log.ts';
 import type { Model } from './model/model.ts';
 import { type Observer, UNOBSERVED } from './observer.ts';
+import { type PeriodicTask, startPeriodic } from './periodic.ts';
 import { createActiveRuns } from './runs/active-runs.ts';
 import { createRunsDomain } from './runs/compose.ts';
 import type { QueueDepth } from './runs/queue-depth.ts';
@@ -88,10 +89,22 @@ export type ComposedDomains = {
   drain(limitMs: number): Promise<void>;
 };
 
+/** How often the tables of the embedded database are checked for growth. */
+const ANALYZE_EVERY_MS = 60_000;
+
+function startAnalysis(analyze: () => Promise<void>, log: Log): PeriodicTask {
+  return startPeriodic(analyze, {
+    everyMs: ANALYZE_EVERY_MS,
+    isImmediate: true,
+    log,
+    what: 'Analysis of the embedded database',
+  });
+}
+
 /** Composes the domains from an open database and a model. The caller drains them before the lifetime ends. */
 export async function createDomains(options: DomainOptions): Promise<ComposedDomains> {
   const { database, allowedOrigins = [], observer = UNOBSERVED, log, lifetime } = options;
-  const { prisma, sql } = database;
+  const { prisma, sql, search, analyze } = database;
   const coordination = createCoordination(options);
   const { pubsub, versions } = coordination;
   const accounts = createAccountsDomain({ ...options, ...coordination, prisma });
@@ -99,9 +112,10 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
   const owner = await createOwner({ prisma, sql, log, onLost: activeRuns.abortAll });
   lifetime.defer(owner.close);
   lifetime.onStart(owner.start);
+  if (analyze) lifetime.onStart(() => startAnalysis(analyze, log));
   const shared = { prisma, sql, owner, pubsub, observer, log, lifetime };
   const sessions = createSessionsDomain(shared);
-  const runs = await createRunsDomain({ ...options, ...shared, activeRuns });
+  const runs = await createRunsDomain({ ...options, ...shared, search, activeRuns });
   const { agent, probeTools } = createAgentDomain({ ...options, ...sessions, observer });
   const activeDeployments = createActiveDeployments({ ...options, prisma });
   const channels = createChannelConnections({ ...options, ...shared, activeDeployments });

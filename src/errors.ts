@@ -19,6 +19,7 @@ export const ERROR_STATUS = {
   /** For a failed deploy with `strict` over REST, and for a chat with an invalid draft. */
   definition_invalid: 400,
   session_busy: 400,
+  search_too_broad: 400,
   missing_api_key: 401,
   invalid_api_key: 401,
   bot_access_denied: 403,

@@ -22,7 +22,7 @@ import { createRunStats } from './stats.ts';
 import { createTracing } from './trace.ts';
 import { createRunUsage } from './usage.ts';
 
-type Parts = Pick<Database, 'prisma' | 'sql'> & {
+type Parts = Pick<Database, 'prisma' | 'sql' | 'search'> & {
   owner: Owner;
   activeRuns: ActiveRuns;
   pubsub: PubSub;
@@ -44,6 +44,7 @@ type Parts = Pick<Database, 'prisma' | 'sql'> & {
 export async function createRunsDomain({
   prisma,
   sql,
+  search,
   owner,
   activeRuns,
   pubsub,
@@ -56,7 +57,7 @@ export async function createRunsDomain({
   log,
   lifetime,
 }: Parts) {
-  const runList = createRunList({ prisma });
+  const runList = createRunList({ prisma, search });
   const runChanges = createChanges({ pubsub });
   const { notify } = runChanges;
   const replay = createReplay({ prisma, activeRuns, pubsub });
@@ -76,7 +77,7 @@ export async function createRunsDomain({
     runList,
     runExport: createRunExport({ prisma, runList }),
     runFeedback: createRunFeedback({ prisma, notify }),
-    runStats: createRunStats({ prisma, runHours }),
+    runStats: createRunStats({ prisma, search, runHours }),
     runUsage: createRunUsage({ prisma, now }),
     runChanges,
     replay,

@@ -31,15 +31,18 @@ export type RunExport = {
    * Reads the runs of a bot that match, newest first, as the parts of a file. Reads the next part only when the caller
    * asks for it, and holds at most one part and one run in memory. Runs that begin meanwhile are not in the file.
    *
-   * @param options `signal` ends the file early; `longRead` queues reads of long texts.
-   * @throws GatewayError `rate_limit_exceeded` if the account already has two exports in this process.
+   * @param options `signal` ends the file early; `longRead` queues reads of long texts, and `search` those of a filter with a
+   *   text.
+   * @throws GatewayError `rate_limit_exceeded` if the account already has two exports in this process. The file ends early
+   *   with the errors of `RunList.find`.
    */
   start(request: ExportRequest, options: Options): AsyncGenerator<ExportPart>;
 };
 
-type Options = { signal: AbortSignal; longRead: LongRead };
+type Options = { signal: AbortSignal; longRead: LongRead; search: Search };
 
 type LongRead = <Result>(read: () => Promise<Result>) => Promise<Result>;
+type Search = <Result>(filter: RunFilter, read: () => Promise<Result>) => Promise<Result>;
 
 /** Runs in one file. */
 const MAX_ROWS = 1_000_000;
@@ -82,7 +85,7 @@ export function createRunExport({
 
   async function* parts(
     { botId, filter, format }: ExportRequest,
-    { signal, longRead, release }: Options & { release: () => void },
+    { signal, longRead, search, release }: Options & { release: () => void },
   ): AsyncGenerator<ExportPart> {
     try {
       const { head, row } = FORMATS[format];
@@ -91,7 +94,7 @@ export function createRunExport({
       yield* partsOf(head);
       for (let after: Place | undefined; ; ) {
         if (signal.aborted) return;
-        const page = await nextPage(botId, filter, after, longRead);
+        const page = await nextPage(botId, filter, after, { longRead, search });
         const text = page.runs
           .slice(0, maxRows - rows)
           .map(row)
@@ -124,14 +127,16 @@ export function createRunExport({
     botId: string,
     filter: RunFilter,
     after: Place | undefined,
-    longRead: LongRead,
+    { longRead, search }: Pick<Options, 'longRead' | 'search'>,
   ): Promise<{ runs: ExportRow[]; last: Place | undefined }> {
-    const found = await runList.find([botId], filter, {
-      bounds: after ? [{ place: after, direction: 'desc' }] : [],
-      direction: 'desc',
-      take: PAGE,
-      bytes: BYTES,
-    });
+    const found = await search(filter, () =>
+      runList.find([botId], filter, {
+        bounds: after ? [{ place: after, direction: 'desc' }] : [],
+        direction: 'desc',
+        take: PAGE,
+        bytes: BYTES,
+      }),
+    );
     let bytes = 0;
     const fitting = found.findIndex((run) => {
       bytes += run.bytes;

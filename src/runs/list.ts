@@ -1,4 +1,5 @@
-import { type FeedbackRating, Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import { type FeedbackRating, Prisma } from '../generated/prisma/client.ts';
+import type { Database } from '../storage/database.ts';
 import type { ListEntry, PageQuery } from '../storage/keyset.ts';
 import {
   firstRows,
@@ -6,12 +7,14 @@ import {
   type ListDefinition,
   NEWEST_FIRST,
   orderBy,
+  type QueryRaw,
   readLists,
   withinBounds,
 } from '../storage/lists.ts';
 import { branchesOf, hasOnlyTimeOrText } from './branches.ts';
 import { boundsOf, conditionsOf, matches, type RunFilter } from './filter.ts';
-import { createTextSearch, unindexed } from './text-search.ts';
+import { limitedReader } from './search-limit.ts';
+import { createTextSearch, SEARCHED_BYTES, unindexed } from './text-search.ts';
 
 /** Lists the runs of bots. */
 export type RunList = {
@@ -19,7 +22,8 @@ export type RunList = {
    * Reads one page per bot. The cost depends on the page's size only, not on how rare the matching runs are, for each
    * field of the filter alone.
    *
-   * @throws GatewayError `invalid_request` for a text search of several bots.
+   * @throws GatewayError `invalid_request` for a text search of several bots, `search_too_broad` for one that takes longer
+   *   than 2 seconds.
    */
   find(botIds: string[], filter: RunFilter, page: PageQuery): Promise<ListEntry[]>;
   /** Whether a run belongs to the bot and matches the filter. */
@@ -42,21 +46,30 @@ const RATINGS = {
 /** A filter with fewer runs than this is cheaper to read one by one than a common word or a low minimum by its index. */
 const FEW = 500;
 
-export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
-  const search = createTextSearch({ prisma, lists: RUNS });
+/** @param maxUnended overrides the runs that a search may find on a database that cannot end a statement. */
+export function createRunList({
+  prisma,
+  search,
+  maxUnended,
+}: Pick<Database, 'prisma' | 'search'> & { maxUnended?: number }): RunList {
+  const findText = createTextSearch({ lists: RUNS, search, maxUnended });
 
   /** Reads a page by the index of one field. The other fields do not select the index. */
-  const findBy = (botIds: string[], filter: RunFilter, page: PageQuery, options?: RowOptions) =>
-    readLists(prisma, RUNS, botIds, page, [], rowsBy(filter, page, options));
+  const findBy = (
+    reader: QueryRaw,
+    botIds: string[],
+    filter: RunFilter,
+    page: PageQuery,
+    options?: RowOptions,
+  ) => readLists(reader, RUNS, botIds, page, [], rowsBy(filter, page, options));
 
   /**
-   * The ids of the runs from the page on that match a part of the filter; `undefined` if they are not few. Stops at the
-   * first runs in any order.
+   * The runs from the page on that match a part of the filter; `undefined` if they are not few. Stops at the first runs in
+   * any order.
    */
-  const fewWith = async (botIds: string[], part: RunFilter, page: PageQuery) => {
-    const some = { ...page, take: FEW, bytes: undefined };
-    const found = await findBy(botIds, part, some, { isOrdered: false });
-    return found.length < FEW ? found.map(({ id }) => id) : undefined;
+  const fewWith = async (reader: QueryRaw, botIds: string[], part: RunFilter, page: PageQuery) => {
+    const found = await findBy(reader, botIds, part, { ...page, take: FEW }, { isOrdered: false });
+    return found.length < FEW ? found : undefined;
   };
 
   /** As `fewWith`, for the first part that few runs match. A filter of one part has none. */
@@ -64,8 +77,8 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
     const selecting = parts.filter((part) => !hasOnlyTimeOrText(part));
     if (selecting.length < 2) return undefined;
     for (const part of selecting) {
-      const few = await fewWith(botIds, part, page);
-      if (few) return few;
+      const few = await fewWith(prisma, botIds, part, { ...page, bytes: undefined });
+      if (few) return few.map(({ id }) => id);
     }
     return undefined;
   };
@@ -75,10 +88,11 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
       const page = { ...pageOfAll, bounds: [...pageOfAll.bounds, ...boundsOf(filter)] };
       const { text, ...withoutText } = filter;
       if (text != null) {
+        const reader = limitedReader(search);
         const few = hasOnlyTimeOrText(filter)
           ? undefined
-          : await fewWith(botIds, withoutText, page);
-        return search(botIds, text, page, {
+          : await fewWith(reader, botIds, withoutText, { ...page, bytes: SEARCHED_BYTES });
+        return findText(reader, botIds, text, page, {
           few,
           conditions: conditionsOf(withoutText),
           firstRuns: hasOnlyTimeOrText(filter) ? undefined : (page) => rowsBy(withoutText, page),
@@ -87,7 +101,7 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
       const { errorCode, minLatencyMs, minTokens, feedback, ...fields } = filter;
       const parts = [fields, { errorCode }, { minLatencyMs }, { minTokens }, { feedback }];
       const few = await fewWithAny(botIds, parts, page);
-      if (!few) return findBy(botIds, filter, page);
+      if (!few) return findBy(prisma, botIds, filter, page);
       const conditions = [idIn(few), ...conditionsOf(filter).map(unindexed)];
       return readLists(prisma, RUNS, botIds, page, conditions);
     },
@@ -96,7 +110,7 @@ export function createRunList({ prisma }: { prisma: PrismaClient }): RunList {
       const conditions = [
         Prisma.sql`id = ${id}`,
         Prisma.sql`bot_id = ${botId}`,
-        ...matches(filter),
+        ...matches(filter).map(unindexed),
       ];
       const found = await prisma.$queryRaw<unknown[]>`
         SELECT 1 FROM runs WHERE ${Prisma.join(conditions, ' AND ')}`;

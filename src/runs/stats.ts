@@ -1,9 +1,12 @@
-import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import type { Database } from '../storage/database.ts';
 import { moment } from '../storage/moment.ts';
 import { matches } from './filter.ts';
 import { type HourTotals, hasOnlyTime, hourTotals, timeRangeOf } from './hour-totals.ts';
 import { createLatencyCounter, type Latencies } from './latencies.ts';
 import { PAST_UNTIL, type RunHours } from './run-hours.ts';
+import { limitedReader } from './search-limit.ts';
+import { marksOf } from './search-marks.ts';
 import {
   assertPeriod,
   LENGTH_MS,
@@ -12,7 +15,7 @@ import {
   type StatsQuestion,
   type Unit,
 } from './stats-period.ts';
-import { containsWords, marksOf } from './text-search.ts';
+import { assertNarrow, containsWords, unindexed } from './text-search.ts';
 
 /** Totals of a bot's runs that were created in a part of a period. */
 export type Counts = {
@@ -71,15 +74,42 @@ const MANY = 1_000;
 
 export function createRunStats({
   prisma,
+  search,
   runHours,
-}: {
-  prisma: PrismaClient;
-  runHours: Pick<RunHours, 'storeAll'>;
-}): RunStats {
+}: Pick<Database, 'prisma' | 'search'> & { runHours: Pick<RunHours, 'storeAll'> }): RunStats {
+  /** Reads runs one by one, with the limits of a search if the filter has a text. */
+  const readEach = async <Rows>(
+    botIds: string[],
+    question: StatsQuestion,
+    statement: (where: Prisma.Sql) => Prisma.Sql,
+  ) => {
+    const text = question.filter?.text;
+    const owned = [
+      Prisma.sql`bot_id = ANY(${botIds})`,
+      Prisma.sql`created_at >= ${moment(question.from.getTime())}`,
+      Prisma.sql`created_at < ${moment(question.to.getTime())}`,
+    ];
+    const fields = matches({ ...question.filter, text: undefined });
+    if (text == null)
+      return prisma.$queryRaw<Rows>(statement(Prisma.join([...owned, ...fields], ' AND ')));
+    // The marks select the bot and the time.
+    const others = Prisma.join([...owned.map(unindexed), ...fields], ' AND ');
+    const reader = limitedReader(search);
+    const marks = marksIn(botIds, question);
+    if (!search.endsStatements) await assertNarrow(reader, text, marks, others);
+    return reader.$queryRaw<Rows>(
+      statement(Prisma.join([others, ...containsWords(text, marks)], ' AND ')),
+    );
+  };
+
   const countOneByOne = (botIds: string[], question: StatsQuestion, unit: Unit) =>
-    prisma.$queryRaw<CountRow[]>`
-      SELECT bot_id AS "botId", ${partOf(unit)} AS part, ${COUNTS}
-      FROM runs WHERE ${where(botIds, question)} GROUP BY 1, 2`;
+    readEach<CountRow[]>(
+      botIds,
+      question,
+      (where) => Prisma.sql`
+        SELECT bot_id AS "botId", ${partOf(unit)} AS part, ${COUNTS}
+        FROM runs WHERE ${where} GROUP BY 1, 2`,
+    );
 
   const countByTotals = async (
     botIds: string[],
@@ -110,12 +140,16 @@ export function createRunStats({
   };
 
   const latenciesOneByOne = (botIds: string[], question: StatsQuestion, unit: Unit | undefined) =>
-    prisma.$queryRaw<(Row & Latencies)[]>`
-      SELECT bot_id AS "botId", ${partOf(unit)} AS part,
-        percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50,
-        percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
-      FROM runs WHERE ${where(botIds, question)} AND latency_ms IS NOT NULL
-      GROUP BY 1, 2`;
+    readEach<(Row & Latencies)[]>(
+      botIds,
+      question,
+      (where) => Prisma.sql`
+        SELECT bot_id AS "botId", ${partOf(unit)} AS part,
+          percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50,
+          percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
+        FROM runs WHERE ${where} AND latency_ms IS NOT NULL
+        GROUP BY 1, 2`,
+    );
 
   const latenciesByTotals = async (
     botIds: string[],
@@ -147,7 +181,10 @@ export function createRunStats({
   };
 
   const ratingsOneByOne = (botIds: string[], question: StatsQuestion, unit: Unit | undefined) =>
-    prisma.$queryRaw<(Row & Ratings)[]>`
+    readEach<(Row & Ratings)[]>(
+      botIds,
+      question,
+      (where) => Prisma.sql`
       SELECT bot_id AS "botId", ${partOf(unit)} AS part,
         (count(DISTINCT id) FILTER (WHERE rating = 'UP'))::float8 AS up,
         (count(DISTINCT id) FILTER (WHERE rating = 'DOWN'))::float8 AS down
@@ -156,7 +193,8 @@ export function createRunStats({
           AND run_created_at >= ${moment(question.from.getTime())}
           AND run_created_at < ${moment(question.to.getTime())}
       ) AS rated ON rated.run_id = runs.id
-      WHERE ${where(botIds, question)} GROUP BY 1, 2`;
+      WHERE ${where} GROUP BY 1, 2`,
+    );
 
   /** Counts the ratings by their index, without reading their runs. */
   const ratingsByTime = (botIds: string[], question: StatsQuestion, unit: Unit | undefined) => {
@@ -229,19 +267,10 @@ const COUNTS = Prisma.sql`
   (count(*) FILTER (WHERE status = 'FAILED'))::float8 AS failed,
   sum(prompt_tokens::float8 + completion_tokens) AS tokens`;
 
-function where(botIds: string[], { from, to, filter }: StatsQuestion): Prisma.Sql {
-  const { text, ...others } = filter ?? {};
+/** The marks of the runs of a question, for a search. */
+function marksIn(botIds: string[], { from, to }: StatsQuestion): string {
   const [botId = ''] = botIds;
-  const marks =
-    botIds.length === 1
-      ? marksOf(botId, from.getTime(), to.getTime())
-      : botIds.map((id) => marksOf(id, -Infinity, Infinity)).join(' | ');
-  const conditions = [
-    Prisma.sql`bot_id = ANY(${botIds})`,
-    Prisma.sql`created_at >= ${moment(from.getTime())}`,
-    Prisma.sql`created_at < ${moment(to.getTime())}`,
-    ...matches(others),
-    ...(text == null ? [] : containsWords(text, marks)),
-  ];
-  return Prisma.join(conditions, ' AND ');
+  return botIds.length === 1
+    ? marksOf(botId, from.getTime(), to.getTime())
+    : botIds.map((id) => marksOf(id, -Infinity, Infinity)).join(' | ');
 }

@@ -1,13 +1,24 @@
 import { invalidInput } from '../errors.ts';
-import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import type { SearchSql } from '../storage/database.ts';
 import type { ListEntry, PageQuery, Place } from '../storage/keyset.ts';
-import { firstRows, type ListDefinition, orderBy, readLists } from '../storage/lists.ts';
+import {
+  firstRows,
+  type ListDefinition,
+  orderBy,
+  type QueryRaw,
+  readLists,
+  withinBounds,
+} from '../storage/lists.ts';
+import { searchTooBroad } from './search-limit.ts';
+import { marksOf } from './search-marks.ts';
+import { readWords, wordsOf } from './search-words.ts';
 
 /** The other fields of a search's filter. */
 type Rest = {
   conditions: Prisma.Sql[];
-  /** The ids of the runs that match them, if these are few. */
-  few?: string[] | undefined;
+  /** The runs that match them in list order, with `SEARCHED_BYTES`, if these are few. */
+  few?: ListEntry[] | undefined;
   /** A query for the first runs of a page that match them. Absent without other fields. */
   firstRuns?: ((page: PageQuery) => Prisma.Sql) | undefined;
 };
@@ -15,9 +26,10 @@ type Rest = {
 /**
  * Finds the finished runs of a bot whose input or reply matches a text, in list order.
  *
- * @throws GatewayError `invalid_request` for several bots.
+ * @throws GatewayError `invalid_request` for several bots, and `search_too_broad`.
  */
 export type TextSearch = (
+  reader: QueryRaw,
   botIds: string[],
   text: string,
   page: PageQuery,
@@ -28,102 +40,192 @@ export type TextSearch = (
 const LEXEMES = Prisma.sql`run_lexemes(runs.bot_id, runs.created_at, runs.input, runs.response)`;
 /** The predicate of the index. */
 const FINISHED = Prisma.sql`runs.status IN ('COMPLETED', 'FAILED', 'CANCELLED')`;
-/** Characters of scripts without spaces. The function `run_lexemes` indexes each as a word. */
-const UNSPACED =
-  /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{3ffff}]/gu;
-const UNSPACED_WORD = new RegExp(`(?:${UNSPACED.source})+`, 'gu');
+/** The bytes of a run that `run_lexemes` reads, at most. */
+export const SEARCHED_BYTES = Prisma.sql`
+  LEAST(octet_length(input), 32768) + LEAST(COALESCE(octet_length(response), 0), 32768)`;
 
-/** How many of a bot's runs a search for a phrase reads one by one, before it uses the index. */
-const PHRASE_SCAN_RUNS = 100;
 /** How many of a bot's runs the first search by the index covers. */
 const FIRST_RANGE_RUNS = 2_000;
 /** If the first search finds at most this number of runs, the word is rare, and the next search covers all runs. */
 const RARE = 20;
-/** If so many runs of the first search contain the text, it is common: it selects fewer runs than other fields may. */
+/** If more runs of the first search contain the text, it is common: it selects fewer runs than other fields may. */
 const COMMON = 200;
 /** How many runs of the other fields are read in order for a common text. */
 const MAX_READ = 3_000;
-/** The spans of time that have marks: 2 to this power, in seconds. */
-const SPANS = [12, 18];
-/** The most marks in one search. */
-const MAX_MARKS = 64;
+/** How many candidates one statement finds. */
+const CANDIDATES = 100;
+/** Bytes of texts that one statement checks for the text. That takes 15 ms on PostgreSQL, and 40 ms on PGlite. */
+const SLICE_BYTES = 64 * 1024;
+/** Runs that one statement may find by the index on a database that cannot end a statement: 0.2 s on PGlite. */
+const MAX_UNENDED = 20_000;
 
 /**
  * Searches by an inverted index, which has no order, in steps: the next 2,000 runs of the bot, then as many as the page
  * probably needs, then all. A common word fills the page from the first steps, and a rare word has few runs in all, so no
- * step reads many runs.
+ * step reads many runs. The index has no positions: the runs that it finds for a phrase are checked in order.
+ *
+ * @param maxUnended overrides `MAX_UNENDED`.
  */
 export function createTextSearch({
-  prisma,
   lists,
+  search: { endsStatements },
+  maxUnended = MAX_UNENDED,
 }: {
-  prisma: PrismaClient;
   lists: ListDefinition;
+  search: Pick<SearchSql, 'endsStatements'>;
+  maxUnended?: number | undefined;
 }): TextSearch {
-  return async (botIds, text, page, { conditions, few, firstRuns }) => {
+  return async (reader, botIds, text, page, { conditions, few, firstRuns }) => {
     const [botId, ...others] = botIds;
     if (botId === undefined) return [];
     if (others.length > 0)
       throw invalidInput([{ path: 'filter.text', message: 'searches one bot at a time' }]);
-    const { direction, take } = page;
-    const read = (page: PageQuery, rows: Prisma.Sql) =>
-      readLists(prisma, lists, [botId], page, [], rows);
+    const { direction } = page;
     const fields = conditions.map(unindexed);
     const matches = [...containsWords(text).map(unindexed), ...fields];
-
-    /** Checks each run of a query against the filter, without an index. */
-    const readAmong = (ids: Prisma.Sql) => {
-      const rows = firstRows(lists, page, [Prisma.sql`id IN (${ids})`, ...matches]);
-      return read(page, rows);
-    };
-    /** Reads the runs of a query in its order until the page is full. */
-    const readThrough = (ordered: Prisma.Sql) =>
+    const read = (page: PageQuery, rows: Prisma.Sql) =>
+      readLists(reader, lists, [botId], page, [], rows);
+    /** Conditions of a page, for which the planner uses no index. */
+    const ofPage = ({ bounds }: PageQuery) =>
+      [Prisma.sql`bot_id = ${botId}`, ...withinBounds(lists, bounds)].map(unindexed);
+    /**
+     * Finds the first runs of a page by the index of a condition. A subquery with `OFFSET` has a plan of its own: else the
+     * planner may read the runs in order, and expect to find enough of them soon.
+     */
+    const findBy = (page: PageQuery, condition: Prisma.Sql, others: Prisma.Sql[]) =>
       read(
         page,
         Prisma.sql`
-          SELECT next.* FROM (${ordered}) AS next CROSS JOIN LATERAL (
-            SELECT FROM runs WHERE runs.id = next.id AND ${Prisma.join(matches, ' AND ')} OFFSET 0
-          ) AS run ORDER BY ${orderBy(direction)} LIMIT ${take}`,
+          SELECT * FROM (
+            SELECT id, ${lists.number} AS number, id AS tie FROM runs
+            WHERE ${Prisma.join([condition, FINISHED, ...others, ...ofPage(page)], ' AND ')} OFFSET 0
+          ) AS run ORDER BY ${orderBy(page.direction)} LIMIT ${page.take}`,
       );
-    /** The places of the runs after these many runs of the list. Left out where the list has no more. */
-    const placesAfter = async (...counts: number[]): Promise<Place[]> => {
-      const one = { ...page, take: 1, bytes: undefined };
-      const rows = counts.map((runs) => Prisma.sql`(${firstRows(lists, one, [])} OFFSET ${runs})`);
-      const found = await read(one, Prisma.join(rows, ' UNION ALL '));
-      return found.map(({ place }) => place);
+
+    /** Adds the candidates that match the filter to the found runs, until these fill the page. */
+    const check = async (page: PageQuery, candidates: ListEntry[], found: ListEntry[]) => {
+      for (const ids of slicesOf(candidates)) {
+        if (found.length >= page.take) return;
+        found.push(...(await findBy(page, Prisma.sql`id = ANY(${ids})`, matches)));
+      }
     };
-    const withWords = (from: number, to: number, page: PageQuery, more: Prisma.Sql[]) => {
-      const indexed = containsWords(text, marksOf(botId, from, to));
-      return read(page, firstRows(lists, page, [...indexed, ...more]));
-    };
-    const find = (from: number, to: number) => withWords(from, to, page, fields);
-    const isCommon = async (from: number, to: number) => {
-      const some = { ...page, take: COMMON, bytes: undefined };
-      return (await withWords(from, to, some, [])).length === COMMON;
+    /** Checks the candidates of a source in order, until the page is full. @param most candidates to check. */
+    const readThrough = async (
+      page: PageQuery,
+      source: (page: PageQuery) => Promise<ListEntry[]>,
+      most = Infinity,
+    ) => {
+      const found: ListEntry[] = [];
+      const opposite = page.bounds.filter((bound) => bound.direction !== direction);
+      let { bounds } = page;
+      for (let count = 0; count < most && found.length < page.take; count += CANDIDATES) {
+        const part = { bounds, direction, take: CANDIDATES, bytes: SEARCHED_BYTES };
+        const candidates = await source(part);
+        await check(page, candidates, found);
+        const last = candidates[CANDIDATES - 1];
+        if (!last) break;
+        bounds = [...opposite, { place: last.place, direction }];
+      }
+      return found.slice(0, page.take);
     };
 
-    if (few) return readAmong(Prisma.sql`SELECT unnest(${few}::text[])`);
-    const next = firstRows(lists, { bounds: page.bounds, direction, take: PHRASE_SCAN_RUNS }, []);
-    const [scanned, [start, firstEnd]] = await Promise.all([
-      hasPhrase(text) ? readAmong(Prisma.sql`SELECT id FROM (${next}) AS next`) : [],
-      placesAfter(0, FIRST_RANGE_RUNS),
-    ]);
-    if (start === undefined || scanned.length >= take) return scanned;
-    const first = await find(start[0], firstEnd?.[0] ?? endOf(page));
-    if (firstEnd === undefined || first.length >= take) return first;
-    if (firstRuns && (await isCommon(start[0], firstEnd[0]))) {
-      const found = await readThrough(firstRuns({ ...page, take: MAX_READ }));
-      if (found.length >= take) return found;
+    if (few) {
+      const found: ListEntry[] = [];
+      await check(page, few, found);
+      return found.slice(0, page.take);
     }
-    if (first.length > RARE) {
-      const [secondEnd] = await placesAfter(
-        Math.ceil((2 * FIRST_RANGE_RUNS * take) / first.length),
-      );
-      const second = await find(start[0], secondEnd?.[0] ?? endOf(page));
-      if (secondEnd === undefined || second.length >= take) return second;
-    }
-    return find(start[0], endOf(page));
+    const words = await readWords(reader, text);
+    if (words === undefined) return [];
+
+    let byFields = firstRuns;
+    /** Finds the first runs of a page by the index. They contain the words of a phrase in any order. */
+    const findByIndex = async (page: PageQuery): Promise<ListEntry[]> => {
+      const { take } = page;
+      /** The places of the runs after these many runs of the list. Left out where the list has no more. */
+      const placesAfter = async (...counts: number[]): Promise<Place[]> => {
+        const one = { ...page, take: 1, bytes: undefined };
+        const rows = counts.map(
+          (runs) => Prisma.sql`(${firstRows(lists, one, [])} OFFSET ${runs})`,
+        );
+        const found = await read(one, Prisma.join(rows, ' UNION ALL '));
+        return found.map(({ place }) => place);
+      };
+      const indexed = (from: number, to: number) =>
+        Prisma.sql`${LEXEMES} @@ (${words.candidates} && ${marksOf(botId, from, to)}::tsquery)`;
+      const find = (from: number, to: number) => findBy(page, indexed(from, to), fields);
+      const hasMore = async (most: number, from: number, to: number) => {
+        const rows = [indexed(from, to), FINISHED, ...ofPage(page)];
+        return (await measure(reader, Prisma.join(rows, ' AND '), most)).runs > most;
+      };
+
+      const [start, firstEnd] = await placesAfter(0, FIRST_RANGE_RUNS);
+      if (start === undefined) return [];
+      const first = await find(start[0], firstEnd?.[0] ?? endOf(page));
+      if (firstEnd === undefined || first.length >= take) return first;
+      if (byFields && (await hasMore(COMMON, start[0], firstEnd[0]))) {
+        const rowsOf = byFields;
+        byFields = undefined;
+        const found = await readThrough(page, (page) => read(page, rowsOf(page)), MAX_READ);
+        if (found.length >= take) return found;
+      }
+      if (first.length > RARE) {
+        const [secondEnd] = await placesAfter(
+          Math.ceil((2 * FIRST_RANGE_RUNS * take) / first.length),
+        );
+        const second = await find(start[0], secondEnd?.[0] ?? endOf(page));
+        if (secondEnd === undefined || second.length >= take) return second;
+      }
+      if (!endsStatements && (await hasMore(maxUnended, start[0], endOf(page))))
+        throw searchTooBroad();
+      return find(start[0], endOf(page));
+    };
+
+    return words.isExact ? findByIndex(page) : readThrough(page, findByIndex);
   };
+}
+
+/** The ids of runs, in parts of at most `SLICE_BYTES` or one run. */
+function* slicesOf(runs: ListEntry[]): Generator<string[]> {
+  let slice: string[] = [];
+  let bytes = 0;
+  for (const run of runs) {
+    bytes += run.bytes;
+    if (bytes > SLICE_BYTES && slice.length > 0) {
+      yield slice;
+      slice = [];
+      bytes = run.bytes;
+    }
+    slice.push(run.id);
+  }
+  if (slice.length > 0) yield slice;
+}
+
+/** Counts the runs of a condition and the bytes of their texts, up to one run more than `most`. */
+async function measure(reader: QueryRaw, rows: Prisma.Sql, most: number) {
+  const [measured] = await reader.$queryRaw<{ runs: number; bytes: number }[]>(Prisma.sql`
+    SELECT count(*)::float8 AS runs, COALESCE(sum(bytes), 0)::float8 AS bytes
+    FROM (SELECT ${SEARCHED_BYTES} AS bytes FROM runs WHERE ${rows} LIMIT ${most + 1}) AS run`);
+  return measured ?? { runs: 0, bytes: 0 };
+}
+
+/**
+ * Checks that a database that cannot end a statement takes little time for all runs that match a text.
+ *
+ * @param rows the other conditions of the statement, on the table `runs`.
+ * @throws GatewayError `search_too_broad`
+ */
+export async function assertNarrow(
+  reader: QueryRaw,
+  text: string,
+  marks: string,
+  rows: Prisma.Sql,
+): Promise<void> {
+  const words = await readWords(reader, text);
+  if (words === undefined) return;
+  const { candidates, isExact } = words;
+  const indexed = Prisma.sql`${FINISHED} AND ${LEXEMES} @@ (${candidates} && ${marks}::tsquery)`;
+  const { runs, bytes } = await measure(reader, Prisma.sql`${rows} AND ${indexed}`, MAX_UNENDED);
+  if (runs > MAX_UNENDED || (!isExact && bytes > 4 * SLICE_BYTES)) throw searchTooBroad();
 }
 
 /**
@@ -133,29 +235,9 @@ export function createTextSearch({
  * @param marks restricts an indexed search; the runs of all bots by default.
  */
 export function containsWords(text: string, marks?: string): Prisma.Sql[] {
-  const words = Prisma.sql`websearch_to_tsquery('simple'::regconfig, ${withPhrases(text)})`;
+  const words = wordsOf(text);
   const query = marks === undefined ? words : Prisma.sql`(${words} && ${marks}::tsquery)`;
   return [FINISHED, Prisma.sql`${LEXEMES} @@ ${query}`];
-}
-
-/**
- * The marks of the runs of a bot between two times in milliseconds, in any order, as the text of a `tsquery`. They may
- * cover more time.
- */
-export function marksOf(botId: string, one: number, other: number): string {
-  const [from, to] = [Math.min(one, other), Math.max(one, other)];
-  for (const span of SPANS) {
-    const spanAt = (ms: number) => Math.floor(ms / 1_000 / 2 ** span);
-    const [first, last] = [spanAt(from), spanAt(to)];
-    if (last - first >= MAX_MARKS) continue;
-    const spans = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-    return spans.map((number) => mark(`${botId}/${span}/${number}`)).join(' | ');
-  }
-  return mark(botId);
-}
-
-function mark(name: string): string {
-  return `'\u0001${name.replaceAll(/['\\]/g, '$&$&')}'`;
 }
 
 /** The end of a page's range that the list reaches last. */
@@ -167,20 +249,4 @@ function endOf({ bounds, direction }: PageQuery): number {
 /** The same condition, in a form for which the planner uses no index. */
 export function unindexed(condition: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`(${condition}) IS TRUE`;
-}
-
-/** Whether the index only finds candidates, because it has no positions. */
-function hasPhrase(text: string): boolean {
-  return withPhrases(text).includes('"');
-}
-
-/** Separates characters that are indexed one by one, and quotes words of them. */
-function withPhrases(text: string): string {
-  const parts = text.split('"');
-  return parts
-    .map((part, index) => {
-      if (index % 2 === 1) return `"${part.replaceAll(UNSPACED, ' $& ')}"`;
-      return part.replaceAll(UNSPACED_WORD, (word) => `"${[...word].join(' ')}"`);
-    })
-    .join('');
 }

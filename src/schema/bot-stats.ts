@@ -29,16 +29,22 @@ const total = ({ days }: BotStats, name: CountName) =>
 const capped = (tokens: number) => Math.min(tokens, MAX_INT);
 
 const loadCounts = batchLoader(
-  (botIds, { unit, ...question }: StatsQuestion & { unit: Unit }, { runStats }) =>
-    runStats.count(botIds, question, unit),
+  (botIds, { unit, ...question }: StatsQuestion & { unit: Unit }, { runStats, search }) =>
+    search(question.filter, () => runStats.count(botIds, question, unit)),
 );
 const loadLatencies = batchLoader(
-  (botIds, { unit, ...question }: StatsQuestion & { unit?: Unit | undefined }, { runStats }) =>
-    runStats.latencies(botIds, question, unit),
+  (
+    botIds,
+    { unit, ...question }: StatsQuestion & { unit?: Unit | undefined },
+    { runStats, search },
+  ) => search(question.filter, () => runStats.latencies(botIds, question, unit)),
 );
 const loadRatings = batchLoader(
-  (botIds, { unit, ...question }: StatsQuestion & { unit?: Unit | undefined }, { runStats }) =>
-    runStats.ratings(botIds, question, unit),
+  (
+    botIds,
+    { unit, ...question }: StatsQuestion & { unit?: Unit | undefined },
+    { runStats, search },
+  ) => search(question.filter, () => runStats.ratings(botIds, question, unit)),
 );
 
 /** Both percentiles of all spans of a list come from one statement. */

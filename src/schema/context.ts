@@ -24,12 +24,14 @@ import type { Cancel } from '../runs/cancel.ts';
 import type { Changes } from '../runs/changes.ts';
 import type { RunExport } from '../runs/export.ts';
 import type { RunFeedback } from '../runs/feedback.ts';
+import type { RunFilter } from '../runs/filter.ts';
 import type { RunList } from '../runs/list.ts';
 import type { Replay } from '../runs/replay.ts';
 import type { RunStats } from '../runs/stats.ts';
 import type { RunUsage } from '../runs/usage.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createLongReads } from './read-budget.ts';
+import { createSearches } from './searches.ts';
 
 /** The parts of the domain that the schema's resolvers call. */
 export type Domains = {
@@ -114,6 +116,11 @@ export type Context = Domains &
     botVersion(id: string): string | undefined;
     /** Queues a read of long texts: see `LongReads`. */
     longRead<Result>(read: () => Promise<Result>): Promise<Result>;
+    /** Queues the search of a filter with a text, and runs a read with another filter at once: see `createSearches`. */
+    search<Result>(
+      filter: RunFilter | null | undefined,
+      read: () => Promise<Result>,
+    ): Promise<Result>;
     /** The caller's limits after this operation was charged. */
     quota(): Promise<Quota>;
   };
@@ -121,6 +128,7 @@ export type Context = Domains &
 /** @returns a function that creates the context of one operation. */
 export function createContextFactory(domains: Domains): (origin: Origin) => Context {
   const longReads = createLongReads();
+  const searches = createSearches();
   return ({ authentication: remembered, take, bot, ...origin }) => {
     let authentication = remembered;
     const caller = () => {
@@ -143,6 +151,8 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
       if (!openRuns.has(runId)) authorizeScope(caller(), 'RUNS');
     };
     const longRead = <Result>(read: () => Promise<Result>) => longReads(caller().account.id, read);
+    const search: Context['search'] = (filter, read) =>
+      filter?.text == null ? read() : searches(caller().account.id, read);
     let counted: Quota | undefined;
     const charge = async (cost: number) => {
       const { renewed = authentication, ...quota } = await take(cost);
@@ -163,6 +173,7 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
       authorizeRun,
       charge,
       longRead,
+      search,
       quota,
       botVersion,
     };

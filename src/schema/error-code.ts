@@ -11,6 +11,7 @@ const DESCRIPTIONS: Record<ErrorCode, string> = {
   definition_invalid:
     'The definition has errors. A chat with a draft returns it with `diagnostics`; a REST deploy returns it with `strict`.',
   session_busy: 'The session is busy with another message.',
+  search_too_broad: 'A search for a text takes longer than 2 seconds.',
   missing_api_key: 'The request has no API key.',
   invalid_api_key: 'The API key or session token is unknown, revoked or expired.',
   bot_access_denied: 'The API key may not use the bot.',

@@ -38,11 +38,15 @@ builder.subscriptionField('runExport', (t) =>
       filter: t.arg({ type: RunFilterInput, description: FILTER }),
       format: t.arg({ type: ExportFormatEnum, required: true, description: 'Format of the file.' }),
     },
-    subscribe: (_root, { botId, filter, format }, { caller, runExport, signal, longRead }) => {
+    subscribe: (
+      _root,
+      { botId, filter, format },
+      { caller, runExport, signal, longRead, search },
+    ) => {
       const accountId = caller().account.id;
       return runExport.start(
         { accountId, botId, filter: filter ?? {}, format },
-        { signal, longRead },
+        { signal, longRead, search },
       );
     },
     resolve: (part) => part,

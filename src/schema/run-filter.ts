@@ -76,7 +76,7 @@ export const RunFilterInput = builder.inputType('RunFilter', {
     }),
     text: t.string({
       description:
-        'Returns only finished runs whose input or response contains these words, among the first 8,192 characters of each. `"a phrase"` finds adjacent words, `-word` excludes runs, and `or` finds either side. Upper and lower case are the same. Searches one bot at a time.',
+        'Returns only finished runs whose input or response contains these words, among the first 8,192 characters of each. `"a phrase"` finds adjacent words, `-word` excludes runs, and `or` finds either side. Upper and lower case are the same. Searches one bot at a time. Error: SEARCH_TOO_BROAD, if the search takes longer than 2 seconds.',
       validate: { schema: searchText },
     }),
   }),

@@ -19,8 +19,12 @@ const loadRuns = connectionLoader({
   order: RUNS,
   select: { id: true },
   texts: RUN_TEXTS,
-  find: ({ runList }, botIds, page, { filter }: PageArguments & { filter?: RunFilter | null }) =>
-    runList.find(botIds, filter ?? {}, page),
+  find: (
+    { runList, search },
+    botIds,
+    page,
+    { filter }: PageArguments & { filter?: RunFilter | null },
+  ) => search(filter, () => runList.find(botIds, filter ?? {}, page)),
   read: ({ prisma }, query) => prisma.run.findMany(query),
 });
 

@@ -3,10 +3,20 @@ import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
 import { withinTime } from '../deadline.ts';
 import { StartupError } from '../errors.ts';
-import { PrismaClient } from '../generated/prisma/client.ts';
+import { type Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { applyMigrations } from './migrate.ts';
 import { createSilenceWatch } from './silence.ts';
-import { BY_INDEX_OPTIONS, postgresSql, type Sql } from './sql.ts';
+import { BY_INDEX_OPTIONS, postgresQuery, postgresSql, type Sql } from './sql.ts';
+
+/** Executes the statements of searches, apart from all others. */
+export type SearchSql = {
+  query<Rows>(statement: Prisma.Sql): Promise<Rows>;
+  /** Whether the database ends a statement after `SEARCH_MS`, with the code 57014. */
+  endsStatements: boolean;
+};
+
+/** The time limit of a search in milliseconds. */
+export const SEARCH_MS = 2_000;
 
 /** The migrated database. */
 export type Database = {
@@ -15,6 +25,10 @@ export type Database = {
   name: 'PostgreSQL' | 'embedded database';
   /** A faster path to the same database, for the statements of every chat. */
   sql: Sql;
+  /** Executes statements whose time depends on what a client searches for. */
+  search: SearchSql;
+  /** Updates the planner's statistics of tables that have grown. Absent where the server does it by itself. */
+  analyze?: () => Promise<void>;
   /** One round trip to the database; rejects when it cannot be reached. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -29,6 +43,14 @@ export const SETTLED_AFTER_MS = STATEMENT_TIMEOUT_MS + 10_000;
 const PING_TIMEOUT_MS = 2_000;
 const CONNECTIONS = 10;
 const STATEMENT_CONNECTIONS = 8;
+/** The connections of searches. `SEARCHES` in `schema/read-budget.ts` starts no more at a time. */
+const SEARCH_CONNECTIONS = 4;
+/**
+ * A search uses one core. In 32 MB fits the bitmap of about 5 GB of runs; with a larger one, PostgreSQL would test each run
+ * of a page again.
+ */
+const SEARCH_OPTIONS = '-c work_mem=32MB -c max_parallel_workers_per_gather=0';
+
 /**
  * Opens PostgreSQL and applies the migrations.
  *
@@ -62,7 +84,7 @@ export async function openPostgres(
   const own = address.searchParams.get('options') ?? '';
   address.searchParams.delete('options');
   const watch = createSilenceWatch(connection, checkEveryMs);
-  const openPool = (max: number, options: string) => {
+  const openPool = (max: number, options: string, limitMs = STATEMENT_TIMEOUT_MS) => {
     const pool = new pg.Pool({
       ...connection,
       connectionString: address.href,
@@ -70,8 +92,8 @@ export async function openPostgres(
       max,
       keepAlive: true,
       options: `${own} -c TimeZone=UTC -c jit=off -c idle_in_transaction_session_timeout=${TRANSACTION_REST_MS} ${options}`,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
+      statement_timeout: limitMs,
+      query_timeout: limitMs + CONNECT_TIMEOUT_MS,
     });
     // The pool replaces an idle connection that fails.
     pool.on('error', () => {});
@@ -79,18 +101,24 @@ export async function openPostgres(
   };
   const statements = openPool(STATEMENT_CONNECTIONS, BY_INDEX_OPTIONS);
   const ordinary = openPool(CONNECTIONS, '');
-  const watching = watch.start([statements, ordinary]);
+  const searches = openPool(SEARCH_CONNECTIONS, SEARCH_OPTIONS, SEARCH_MS);
+  const watching = watch.start([statements, ordinary, searches]);
   const adapter = new PrismaPg(ordinary, { disposeExternalPool: true });
-  return connect('PostgreSQL', adapter, postgresSql(statements), () =>
-    Promise.all([watching[Symbol.asyncDispose](), statements.end()]),
+  const search: SearchSql = { query: postgresQuery(searches), endsStatements: true };
+  return connect('PostgreSQL', adapter, postgresSql(statements), search, () =>
+    Promise.all([watching[Symbol.asyncDispose](), statements.end(), searches.end()]),
   );
 }
 
-/** @param hangUp closes the connections of `sql`, if it has its own. */
+/**
+ * @param search executes searches; by default on the connections of Prisma, without a time limit.
+ * @param hangUp closes the connections of `sql` and `search`, if they have their own.
+ */
 export function connect(
   name: Database['name'],
   adapter: SqlDriverAdapterFactory,
   sql: Sql,
+  search?: SearchSql,
   hangUp?: () => Promise<unknown>,
 ): Database {
   const prisma = new PrismaClient({
@@ -103,6 +131,7 @@ export function connect(
     name,
     prisma,
     sql,
+    search: search ?? { query: (statement) => prisma.$queryRaw(statement), endsStatements: false },
     async ping() {
       const silence = () => new Error('The database did not respond.');
       await withinTime(PING_TIMEOUT_MS, prisma.$queryRaw`SELECT 1`, silence);

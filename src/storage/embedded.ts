@@ -15,7 +15,12 @@ import { embeddedSql } from './sql.ts';
  * PGlite writes to all its buffers when it opens. Its own 128 MB would be most of the memory of a process, and a chat
  * touches few pages.
  */
-const START_PARAMETERS = [...PGlite.defaultStartParams, '-c', 'shared_buffers=32MB'];
+const START_PARAMETERS = [
+  ...PGlite.defaultStartParams,
+  ...['-c', 'shared_buffers=32MB'],
+  // An ANALYZE of the runs reads at most 9,000 of them: 50 ms, in place of 170 ms with the default of 100.
+  ...['-c', 'default_statistics_target=30'],
+];
 
 /** A new database with all tables, which `build-template.ts` writes. */
 export const TEMPLATE = join(import.meta.dirname, '../generated/database.tar.gz');
@@ -68,6 +73,7 @@ export async function embed(options: PGliteOptions): Promise<Database> {
     const database = connect('embedded database', new PrismaPGlite(pglite), embeddedSql(pglite));
     return {
       ...database,
+      analyze: () => analyzeGrown(pglite),
       close: async () => {
         await database.close();
         await pglite.close();
@@ -94,6 +100,18 @@ function takeTurns(pglite: PGlite): void {
     });
     return result.promise;
   };
+}
+
+/**
+ * Updates the planner's statistics of each table that has doubled since its last update and has at least 512 KiB. PGlite
+ * has no autovacuum. Without statistics, a page of an export took six times as long.
+ */
+async function analyzeGrown(pglite: PGlite): Promise<void> {
+  const { rows } = await pglite.query<{ name: string }>(`
+    SELECT relname AS name FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+      AND pg_relation_size(oid) >= 8192 * GREATEST(64, 2 * relpages)`);
+  for (const { name } of rows) await pglite.exec(`ANALYZE "${name}"`);
 }
 
 async function lockDirectory(dataDirectory: string) {

@@ -1,4 +1,4 @@
-import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import type { Direction, ListEntry, Order, PageQuery, Place } from './keyset.ts';
 import { moment } from './moment.ts';
 
@@ -15,6 +15,9 @@ export type ListDefinition = Order & {
   valuesAt(place: Place): Prisma.Sql;
 };
 
+/** Executes the statement of a list. */
+export type QueryRaw = { $queryRaw<Rows>(query: Prisma.Sql): Promise<Rows> };
+
 /** Order by creation time in milliseconds and by id, newest first. */
 export const NEWEST_FIRST = {
   direction: 'desc',
@@ -30,7 +33,7 @@ export const NEWEST_FIRST = {
  *   conditions.
  */
 export async function readLists(
-  prisma: PrismaClient,
+  prisma: QueryRaw,
   lists: ListDefinition,
   owners: string[],
   page: PageQuery,
@@ -43,10 +46,10 @@ export async function readLists(
     : Prisma.sql`NULL`;
   const found = await prisma.$queryRaw<
     { owner: string; id: string; number: number; tie: string | number; bytes: number | null }[]
-  >`
+  >(Prisma.sql`
     SELECT owner.id AS owner, entry.id, entry.number, entry.tie, ${weight}::float8 AS bytes
     FROM unnest(${owners}::text[]) AS owner(id) CROSS JOIN LATERAL (${rows}) AS entry
-    ORDER BY ${orderBy(page.direction)}`;
+    ORDER BY ${orderBy(page.direction)}`);
   return found.map(({ owner, id, number, tie, bytes }) => ({
     owner,
     id,

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PGlite } from '@electric-sql/pglite';
 import type { Pool } from 'pg';
+import type { Prisma } from '../generated/prisma/client.ts';
 
 /**
  * Executes statements without Prisma, which costs several times as much. Only for the statements of every chat. Tests
@@ -37,6 +38,12 @@ export function statement(text: string): Statement {
 
 export function postgresSql(pool: Pool): Sql {
   return async (prepared, values) => (await pool.query({ ...prepared, values })).rows;
+}
+
+/** Executes statements that Prisma composed. Numbers and texts only: no other type is read as Prisma reads it. */
+export function postgresQuery(pool: Pool) {
+  return async <Rows>({ text, values }: Prisma.Sql): Promise<Rows> =>
+    (await pool.query({ text, values })).rows as Rows;
 }
 
 /**

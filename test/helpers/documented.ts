@@ -11,6 +11,7 @@ export const DOCUMENTED_STATUS: Record<string, number> = {
   definition_invalid: 400,
   idempotency_conflict: 400,
   session_busy: 400,
+  search_too_broad: 400,
   missing_api_key: 401,
   invalid_api_key: 401,
   bot_access_denied: 403,

@@ -120,8 +120,14 @@ function withModel<T>(script: Script, act: () => Promise<T>): Promise<T> {
 
 type Way = { rest(): Promise<Response>; graphql?(): Promise<GraphQLAnswer> };
 
-/** How to cause each error over both interfaces. `interrupted` is tested below, `definition_invalid` in `deploy-source.test.ts`. */
-const WAYS: Record<Exclude<ErrorCode, 'interrupted' | 'definition_invalid'>, Way> = {
+/**
+ * How to cause each error over both interfaces. `interrupted` is tested below, `definition_invalid` in
+ * `deploy-source.test.ts`, and `search_too_broad` in `text-search.test.ts`.
+ */
+const WAYS: Record<
+  Exclude<ErrorCode, 'interrupted' | 'definition_invalid' | 'search_too_broad'>,
+  Way
+> = {
   invalid_json: { rest: () => rest('chat', '{'), graphql: () => graphql('{') },
   invalid_request: {
     rest: () => rest('chat', { message: '' }),

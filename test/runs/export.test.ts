@@ -5,6 +5,7 @@ import { createRunExport, type ExportPart } from '../../src/runs/export.ts';
 import { createRunList } from '../../src/runs/list.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { atTheEnd } from '../helpers/at-the-end.ts';
+import { testDatabase } from '../helpers/database.ts';
 import { makeRuns, newestFirst } from '../helpers/runs.ts';
 import { followTurns } from '../helpers/turns.ts';
 
@@ -108,12 +109,16 @@ describe('an export of runs', () => {
   test('lets other requests run after each statement', async () => {
     const bot = await tenant.bot(null);
     await makeRuns(app, bot, Array(2_000).fill({}));
-    const runExport = createRunExport({ ...app, runList: createRunList(app) });
+    const runExport = createRunExport({ ...app, runList: createRunList(await testDatabase()) });
     const turns = followTurns();
     const parts = await Array.fromAsync(
       runExport.start(
         { accountId: tenant.accountId, botId: bot, filter: {}, format: 'CSV' },
-        { signal: new AbortController().signal, longRead: (read) => read() },
+        {
+          signal: new AbortController().signal,
+          longRead: (read) => read(),
+          search: (_filter, read) => read(),
+        },
       ),
     );
     expect(parts.at(-1)).toMatchObject({ rows: 2_000, done: true });
@@ -124,12 +129,16 @@ describe('an export of runs', () => {
   test('is truncated at the most runs of a file', async () => {
     const bot = await tenant.bot(null);
     await makeRuns(app, bot, Array(5).fill({}));
-    const runList = createRunList(app);
+    const runList = createRunList(await testDatabase());
     const runExport = createRunExport({ ...app, runList, maxRows: 3 });
     const parts = await Array.fromAsync(
       runExport.start(
         { accountId: tenant.accountId, botId: bot, filter: {}, format: 'JSON_LINES' },
-        { signal: new AbortController().signal, longRead: (read) => read() },
+        {
+          signal: new AbortController().signal,
+          longRead: (read) => read(),
+          search: (_filter, read) => read(),
+        },
       ),
     );
     expect(fileOf(parts).trimEnd().split('\n')).toHaveLength(3);
@@ -140,7 +149,7 @@ describe('an export of runs', () => {
     const bot = await tenant.bot(null);
     await makeRuns(app, bot, Array(450).fill({}));
     let finds = 0;
-    const list = createRunList(app);
+    const list = createRunList(await testDatabase());
     const runList = {
       ...list,
       find: (...args: Parameters<typeof list.find>) => {
@@ -152,7 +161,7 @@ describe('an export of runs', () => {
     const start = (signal: AbortSignal) =>
       runExport.start(
         { accountId: tenant.accountId, botId: bot, filter: {}, format: 'JSON_LINES' },
-        { signal, longRead: (read) => read() },
+        { signal, longRead: (read) => read(), search: (_filter, read) => read() },
       );
     const parts = start(new AbortController().signal);
     await parts.next();

@@ -6,6 +6,7 @@ import { createRunHours, type RunHours } from '../../src/runs/run-hours.ts';
 import { createRunStats, type RunStats } from '../../src/runs/stats.ts';
 import type { StatsQuestion } from '../../src/runs/stats-period.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
+import { testDatabase } from '../helpers/database.ts';
 import { rounds } from '../helpers/rounds.ts';
 import { type MadeRun, makeRuns } from '../helpers/runs.ts';
 import { type Random, seededRandom } from '../helpers/seeded-random.ts';
@@ -25,7 +26,7 @@ beforeAll(async () => {
   app = await startApp();
   tenant = await app.tenant();
   hours = createRunHours({ prisma: app.prisma, log: pino({ level: 'silent' }) });
-  stats = createRunStats({ prisma: app.prisma, runHours: { storeAll: async () => {} } });
+  stats = createRunStats({ ...(await testDatabase()), runHours: { storeAll: async () => {} } });
 });
 
 const storedRuns = async (botId: string) => {
@@ -190,7 +191,7 @@ describe('the totals of past hours', () => {
     );
     let stored: Promise<void> | undefined;
     const storing = createRunStats({
-      prisma: app.prisma,
+      ...(await testDatabase()),
       runHours: { storeAll: (periods) => (stored = hours.storeAll(periods)) },
     });
     const question = { from: new Date(ALL.from), to: new Date(ALL.to) };

@@ -210,6 +210,8 @@ export type ErrorCode =
   | 'REQUEST_TOO_LARGE'
   /** The run does not exist. */
   | 'RUN_NOT_FOUND'
+  /** A search for a text takes longer than 2 seconds. */
+  | 'SEARCH_TOO_BROAD'
   /** The session is busy with another message. */
   | 'SESSION_BUSY';
 
@@ -322,7 +324,7 @@ export type RunFilter = {
   model?: string | null | undefined;
   /** Returns only runs with one of these statuses. */
   status?: Array<RunStatus> | null | undefined;
-  /** Returns only finished runs whose input or response contains these words, among the first 8,192 characters of each. `"a phrase"` finds adjacent words, `-word` excludes runs, and `or` finds either side. Upper and lower case are the same. Searches one bot at a time. */
+  /** Returns only finished runs whose input or response contains these words, among the first 8,192 characters of each. `"a phrase"` finds adjacent words, `-word` excludes runs, and `or` finds either side. Upper and lower case are the same. Searches one bot at a time. Error: SEARCH_TOO_BROAD, if the search takes longer than 2 seconds. */
   text?: string | null | undefined;
   /** Returns only runs created before this time. */
   to?: string | null | undefined;

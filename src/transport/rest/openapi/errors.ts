@@ -17,6 +17,8 @@ export const ERROR_MEANING: Record<ErrorCode, string> = {
   deployment_not_deployable: 'The deployment never succeeded, so it cannot be deployed again.',
   definition_invalid: 'The definition has errors. Only with `strict`.',
   session_busy: 'The session is busy with another message.',
+  search_too_broad:
+    'A search for a text takes longer than 2 seconds. GraphQL only: no route searches texts.',
   missing_api_key: 'The request has no API key.',
   invalid_api_key: 'The API key is unknown, expired or revoked.',
   bot_access_denied: 'The API key has no access to this bot.',
