@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import { redactSecrets } from './secret-redaction.ts';
 
 /** An error as the log shows it. `message` is empty if it may quote input. */
 export type LoggedError = { type: string; message: string; stack: string; [name: string]: unknown };
@@ -44,12 +45,14 @@ export function errorForLog(error: unknown, causesLeft = MAX_CAUSES): LoggedErro
 }
 
 /**
- * pino options that keep error messages which may quote input out of the log. Without an explicit log message, pino
- * uses the error's message.
+ * pino options that keep error messages which may quote input out of the log, and redact keys and tokens in every line.
+ * Without an explicit log message, pino uses the error's message.
  */
 export const ERROR_LOGGING = {
   serializers: { err: (error: unknown) => errorForLog(error) },
   hooks: {
+    /** A secret that a message or a field quotes in spite of all care. */
+    streamWrite: redactSecrets,
     logMethod(this: unknown, args: unknown[], method: (...args: unknown[]) => void): void {
       const [fields, message, ...rest] = args;
       const error = fields instanceof Error ? fields : errIn(fields);

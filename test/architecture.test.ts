@@ -37,6 +37,7 @@ const FOUNDATIONS = [
   'observer.ts',
   'outage.ts',
   'periodic.ts',
+  'secret-redaction.ts',
   'share-call.ts',
   'text.ts',
   'version.ts',

@@ -8,6 +8,7 @@ import Fastify, {
 } from 'fastify';
 import { ERROR_STATUS, GatewayError, toGatewayError } from '../errors.ts';
 import { makeId } from '../ids.ts';
+import { redactSecrets } from '../secret-redaction.ts';
 import { MAX_BODY_BYTES } from './arriving-bodies.ts';
 import { createRefuse, refuseBroken } from './client-error.ts';
 import { type OpenResponses, trackResponses } from './connection-drain.ts';
@@ -22,6 +23,7 @@ import { errorBody } from './error-body.ts';
 import { logInternal } from './error-mask.ts';
 import { assertAdmitted, decorateAdmission, type Limiter } from './rate-limit.ts';
 import { readBodies } from './read-body.ts';
+import { loggedPath, logRequests } from './request-log.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -90,7 +92,7 @@ export function createHttp({
     routerOptions: { maxParamLength: 16 * 1024 },
     genReqId: ({ headers }) => {
       const own = String(headers['x-request-id'] ?? '');
-      return /^[!-~]{1,128}$/.test(own) ? own : makeId('req');
+      return /^[!-~]{1,128}$/.test(own) && redactSecrets(own) === own ? own : makeId('req');
     },
     // A request target may be an absolute URL (RFC 9112, section 3.2.2).
     rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#]*\/?/i, '/'),
@@ -130,20 +132,7 @@ export function createHttp({
   });
   readBodies(app, limiter);
   refuseBroken(app, responses);
-  app.addHook('onResponse', async (request, reply) => {
-    const { method, url, ip, routeOptions } = request;
-    request.log.info(
-      {
-        method,
-        path: routeOptions.config.secretPath ? routeOptions.url : url.split('?')[0],
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime),
-        runId: reply.getHeader('x-run-id'),
-        ip,
-      },
-      'Request completed.',
-    );
-  });
+  logRequests(app);
   app.setNotFoundHandler((request) => {
     throw nothingAt(request);
   });
@@ -158,8 +147,7 @@ function isApi({ routeOptions, url }: FastifyRequest): boolean {
 }
 
 function nothingAt({ method, url }: FastifyRequest): GatewayError {
-  const [path] = url.split('?');
-  return new GatewayError('not_found', `There is nothing at ${method} ${path}.`);
+  return new GatewayError('not_found', `There is nothing at ${method} ${loggedPath(url)}.`);
 }
 
 /** A signal that is aborted when the client disconnects before the response is complete, or has already done so. */

@@ -66,7 +66,7 @@ export function guarded(handler: WebsocketHandler, stallMs: number): WebsocketHa
     Object.assign(socket, { on });
     socket.on('ping', cutOff);
     socket.removeAllListeners('error');
-    socket.on('error', ({ message }) => request.log.warn(`WebSocket failed: ${message}`));
+    socket.on('error', ({ message }) => request.log.debug(`WebSocket failed: ${message}`));
   };
 }
 

@@ -1,0 +1,54 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { networkOf } from '../client-network.ts';
+import { GatewayError } from '../errors.ts';
+import { redactSecrets } from '../secret-redaction.ts';
+import { createRefusalLog } from './refusal-log.ts';
+
+/** Characters of a logged text of a request. */
+const MAX_LENGTH = 256;
+
+/**
+ * Logs each completed request: its method, path, status, time and run. Of the refused requests of one address, it writes
+ * one line a second, with the number of those before it.
+ */
+export function logRequests(app: FastifyInstance): void {
+  const refusals = createRefusalLog();
+  app.addHook('onClose', async () => refusals.flush());
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, url, ip, routeOptions, log } = request;
+    const fields = {
+      method,
+      path: routeOptions.config.secretPath ? routeOptions.url : loggedPath(url),
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+      runId: reply.getHeader('x-run-id'),
+      ip: cut(redactSecrets(ip ?? '')),
+    };
+    const write = (suppressed: number) =>
+      log.info({ ...fields, ...(suppressed > 0 && { suppressed }) }, 'Request completed.');
+    if (await isRefused(request, reply)) refusals.note(networkOf(ip), write);
+    else write(0);
+  });
+}
+
+/** The path of a URL for the log and for errors: at most 256 characters, without secrets, user-info and query. */
+export function loggedPath(url: string): string {
+  const [path = ''] = url.split('?');
+  const open = path
+    .replace(/\/\/[^/]*@/, '//[redacted]@')
+    // The path of a webhook is secret, also for a method that has no route.
+    .replace(/(\/channels\/telegram\/)[^/]+/i, '$1[redacted]');
+  return cut(redactSecrets(open));
+}
+
+function cut(text: string): string {
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+}
+
+/** GraphQL refuses a caller or a limit with the status 200 too. */
+async function isRefused({ sender }: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  const { statusCode } = reply;
+  if (statusCode >= 400) return statusCode < 500;
+  if (reply.hasHeader('retry-after')) return true;
+  return (await sender?.catch(() => null)) instanceof GatewayError;
+}
