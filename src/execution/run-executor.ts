@@ -12,7 +12,7 @@ import type { PromptRecord } from '../runs/prompt-record.ts';
 import type { Queue } from '../runs/queue.ts';
 import { INTERRUPTED } from '../runs/recovery.ts';
 import type { RunClock } from '../runs/run-clock.ts';
-import type { RunOutcome, Runs } from '../runs/runs.ts';
+import { MAX_ERROR_LENGTH, type RunOutcome, type Runs } from '../runs/runs.ts';
 import { OWN_ATTRIBUTE } from '../runs/semconv.ts';
 import type { Trace } from '../runs/trace.ts';
 import type { Turns } from '../sessions/turns.ts';
@@ -97,7 +97,11 @@ export function createRunExecutor({
     const errorType = failure?.code ?? (signal.aborted ? 'cancelled' : undefined);
     const outcome: RunOutcome = {
       status: failure ? 'FAILED' : signal.aborted ? 'CANCELLED' : 'COMPLETED',
-      error: failure,
+      error: failure && {
+        code: failure.code,
+        detail: failure.detail,
+        message: failure.message.slice(0, MAX_ERROR_LENGTH).toWellFormed(),
+      },
       latencyMs: Math.min(Math.round(performance.now() - startedAt), MAX_INT),
       toolsCalled: result?.toolsCalled ?? [],
       output: failure || signal.aborted ? undefined : result?.output,

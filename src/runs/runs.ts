@@ -18,6 +18,9 @@ import { runChannel } from './run-channel.ts';
 import type { StoredSpan } from './spans.ts';
 import { CHECKPOINT, END } from './statements.ts';
 
+/** Characters of the message of a run's error. */
+export const MAX_ERROR_LENGTH = 500;
+
 /** The outcome of a run. */
 export type RunOutcome = {
   status: 'COMPLETED' | 'FAILED' | 'CANCELLED';
@@ -25,6 +28,7 @@ export type RunOutcome = {
   response: string;
   /** The structured reply of a completed run, if one was requested. */
   output?: JsonObject | undefined;
+  /** Its message has at most `MAX_ERROR_LENGTH` characters. */
   error?: { code: ErrorCode; message: string; detail?: string | undefined } | undefined;
   latencyMs: number;
   promptTokens: number;

@@ -2,7 +2,7 @@ import { getIntrospectionQuery, isInterfaceType, isObjectType, parse, validate }
 import { describe, expect, test } from 'vitest';
 import { POINTS } from '../../src/schema/admission/points.ts';
 import { MAX_READ_BYTES } from '../../src/schema/admission/sizes.ts';
-import { assertReadable, weigh } from '../../src/schema/admission/weight.ts';
+import { assertReadable, weigh, weighEvent } from '../../src/schema/admission/weight.ts';
 import { schema } from '../../src/schema/index.ts';
 import { STORED_DOCUMENTS } from '../helpers/stored-documents.ts';
 
@@ -213,6 +213,24 @@ describe('an operation that repeats a text', () => {
     );
   });
 });
+
+test('an event costs its points, and a part of a point for many values', () => {
+  const costOf = (query: string) => weighEvent(schema, parse(query), undefined, {}).cost;
+  const events = (below: string) =>
+    `subscription { runEvents(runId: "x") { ... on TextDelta { ${below} } } }`;
+  expect(costOf(events('seq at delta'))).toBe(0);
+  expect(costOf(events(times(400, (i) => `a${i}: delta`)))).toBeGreaterThan(0.5);
+  expect(costOf('subscription { runChanged(botId: "x") { id status } }')).toBe(1);
+  expect(costOf('subscription { runChanged(botId: "x") { id bot { name } } }')).toBe(2);
+  expect(costOf('{ viewer { account { id } } }')).toBe(0);
+});
+
+test.each(STORED_DOCUMENTS.filter(({ name }) => /^(Chat|Execute)Stream$|^(Follow|Run)/.test(name)))(
+  'an event of the stored document $name costs at most a few points',
+  ({ text }) => {
+    expect(weighEvent(schema, parse(text), undefined, {}).cost).toBeLessThan(6);
+  },
+);
 
 describe('a subscription', () => {
   const changes = (below: string) => `subscription { runChanged(botId: "x") { ${below} } }`;

@@ -8,6 +8,7 @@ import { MAX_MESSAGE_LENGTH } from '../../language/diagnostic.ts';
 import { EXCERPT_LENGTH } from '../../runs/excerpts.ts';
 import { PART_LENGTH } from '../../runs/export.ts';
 import { MAX_MODEL_NAME } from '../../runs/model-name.ts';
+import { MAX_ERROR_LENGTH } from '../../runs/runs.ts';
 
 /**
  * Bytes of long texts and lists that one operation, or one event of a subscription, may return: the fields in `MEASURED`.
@@ -29,8 +30,8 @@ const ENV_NAME = ascii(LONGEST.envName);
 const TOOL_NAME = BOUNDS.nameLength + 1 + text(BOUNDS.longNameLength);
 /** base64url of a number of 14 digits, a point and an id of 64 characters. */
 const CURSOR = ascii(108);
-/** Messages of Parley's own, with at most a variable's name or the name of a bot in them. */
-const SENTENCE = text(500);
+/** The state of a channel in a sentence of Parley's own is shorter than the message of an error. */
+const SENTENCE = text(MAX_ERROR_LENGTH);
 const URL_LENGTH = text(BOUNDS.urlLength);
 const API_KEY = ascii(64);
 

@@ -109,22 +109,33 @@ export function weigh(
   return totalOf(scale(operation.selectionSet, root));
 }
 
-/** Weighs one event of a subscription; nothing for another operation. */
+/** Bytes of JSON, without texts, that an event may select without points. The events of a run have about 2 KB. */
+const FREE_EVENT_BYTES = 5_000;
+/** Bytes of JSON that count one point in an event. */
+export const POINT_BYTES = 64 * 1024;
+
+/**
+ * Weighs one event of a subscription; nothing for another operation. Its `cost` is its points, and a fraction of a point
+ * for a selection of many values.
+ */
 export function weighEvent(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName: string | null | undefined,
   variables: Variables,
-): Weight {
+): Weight & { cost: number } {
   const operation = getOperationAST(document, operationName);
-  if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return totalOf(NOTHING);
+  const nothing = { ...totalOf(NOTHING), cost: 0 };
+  if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return nothing;
   const fragments = fragmentsOf(document);
   const field = firstField(operation.selectionSet, fragments);
   const type = schema.getSubscriptionType()?.getFields()[field?.name.value ?? '']?.type;
-  if (!field?.selectionSet || !type) return totalOf(NOTHING);
+  if (!field?.selectionSet || !type) return nothing;
   const scale = scaleFor(schema, document, operation, variables);
-  const weight = totalOf(scale(field.selectionSet, getNamedType(type)));
-  return { ...weight, points: weight.points + (EVENT_POINTS[field.name.value] ?? 0) };
+  const load = scale(field.selectionSet, getNamedType(type));
+  const points = load.points + (EVENT_POINTS[field.name.value] ?? 0);
+  const ofValues = load.bytes > FREE_EVENT_BYTES ? load.bytes / POINT_BYTES : 0;
+  return { ...totalOf(load), points, cost: points + ofValues };
 }
 
 const NOTHING: Load = {

@@ -2,10 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../accounts/caller.ts';
 import { CONCURRENCY_LIMITS } from '../../accounts/concurrency-limit.ts';
+import { POINT_BYTES } from '../../schema/admission/weight.ts';
 import { createKeyedQueue } from '../../sessions/keyed-queue.ts';
 
-/** Bytes of JSON that count one point. */
-const POINT_BYTES = 64 * 1024;
 /** Accounts whose use of the last second is remembered. */
 const MAX_ACCOUNTS = 10_000;
 

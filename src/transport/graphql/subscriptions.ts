@@ -83,19 +83,20 @@ export function createSubscribe(
 }
 
 /**
- * Creates a function that resolves an event. Events that read from the database count against the account's allowance.
+ * Creates a function that resolves an event. Events that read from the database, or select many values, count against the
+ * account's allowance.
  * Between events other work gets its turn, so that no subscriber delays another one.
  */
 function createResolverOf(allowance: EventAllowance) {
   return (args: ExecutionArgs & { contextValue: Context }) => {
     const { schema, document, operationName, variableValues, contextValue } = args;
     const { caller, signal } = contextValue;
-    const { points } = weighEvent(schema, document, operationName, variableValues);
+    const { cost } = weighEvent(schema, document, operationName, variableValues);
     return async (rootValue: unknown): Promise<ExecutionResult> => {
       const turn = yieldTurn();
       if (turn) await turn;
-      if (points === 0) return limitAnswer(await execute({ ...args, rootValue }));
-      await allowance.take(caller(), points, signal);
+      if (cost === 0) return limitAnswer(await execute({ ...args, rootValue }));
+      await allowance.take(caller(), cost, signal);
       const { result, bytes } = measureAnswer(await execute({ ...args, rootValue }));
       allowance.spend(caller(), bytes);
       return result;
