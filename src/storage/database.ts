@@ -43,11 +43,11 @@ export const SETTLED_AFTER_MS = STATEMENT_TIMEOUT_MS + 10_000;
 const PING_TIMEOUT_MS = 2_000;
 const CONNECTIONS = 10;
 const STATEMENT_CONNECTIONS = 8;
-/** The connections of searches. `SEARCHES` in `schema/read-budget.ts` starts no more at a time. */
+/** The connections of searches. `schema/searches.ts` starts no more searches at a time. */
 const SEARCH_CONNECTIONS = 4;
 /**
- * A search uses one core. In 32 MB fits the bitmap of about 5 GB of runs; with a larger one, PostgreSQL would test each run
- * of a page again.
+ * A search uses one core. A bitmap of 32 MB names each run among 5 GB of them. A smaller one would name whole pages, and
+ * PostgreSQL would test each run of these pages again.
  */
 const SEARCH_OPTIONS = '-c work_mem=32MB -c max_parallel_workers_per_gather=0';
 
