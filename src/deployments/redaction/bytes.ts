@@ -1,10 +1,7 @@
 import type { Found } from './chain.ts';
 import type { Patterns } from './patterns.ts';
 import { createStarts } from './starts.ts';
-import { utf8Length } from './utf8.ts';
-
-/** U+FFFD replaces invalid bytes. */
-const REPLACEMENT = 0xff_fd;
+import { createUtf8Decoder } from './utf8.ts';
 
 /** Decodes bytes as UTF-8 and searches the text for patterns. */
 export type ByteReader = {
@@ -22,12 +19,8 @@ export function createByteReader(
   const starts = createStarts();
   let state = 0;
   let count = 0;
-  /** The bytes that the current character still needs, its bits so far, and its start. */
-  let missing = 0;
-  let character = 0;
-  let characterStart = 0;
 
-  const read = (code: number, start: number, end: number) => {
+  const utf8 = createUtf8Decoder((code, start, end) => {
     state = next(state, code);
     if (state === 0) count = 0;
     else {
@@ -36,39 +29,18 @@ export function createByteReader(
     }
     const pattern = match[state] ?? -1;
     if (pattern >= 0) found(starts.get(count - (lengths[pattern] ?? 0)), end, pattern);
-  };
-
-  const readCharacter = (end: number) => {
-    if (character < 0x1_00_00) return read(character, characterStart, end);
-    const rest = character - 0x1_00_00;
-    read(0xd8_00 | (rest >> 10), characterStart, end);
-    read(0xdc_00 | (rest & 0x3_ff), characterStart, end);
-  };
+  });
 
   return {
     push(byte, start, end) {
-      if (missing > 0 && (byte & 0xc0) === 0x80) {
-        character = (character << 6) | (byte & 0x3f);
-        missing -= 1;
-        if (missing === 0) readCharacter(end);
-        return missing > 0 || state !== 0;
-      }
-      // The previous character is incomplete.
-      if (missing > 0) read(REPLACEMENT, characterStart, start);
-      missing = utf8Length(byte) - 1;
-      if (missing === 0) read(byte < 0x80 ? byte : REPLACEMENT, start, end);
-      character = byte & (0x3f >> missing);
-      characterStart = start;
-      return missing > 0 || state !== 0;
+      utf8.push(byte, start, end);
+      return state !== 0 || utf8.pending() !== undefined;
     },
     reset() {
       state = 0;
       count = 0;
-      missing = 0;
+      utf8.reset();
     },
-    liveStart() {
-      if (state !== 0) return starts.get(count - (depth[state] ?? 0));
-      return missing > 0 ? characterStart : undefined;
-    },
+    liveStart: () => (state === 0 ? utf8.pending() : starts.get(count - (depth[state] ?? 0))),
   };
 }

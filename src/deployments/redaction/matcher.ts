@@ -16,6 +16,11 @@ export type Matcher = {
 
 const ASCII = 128;
 
+/** A state with more children has a table of them, so that a step takes constant time. */
+const MAX_SIBLINGS = 4;
+
+type Table = { first: number; ascii: Int32Array; others: Map<number, number> };
+
 /** @param patterns non-empty strings. Of equal patterns, the first one wins. */
 export function createMatcher(patterns: readonly string[]): Matcher {
   const capacity = 1 + patterns.reduce((sum, { length }) => sum + length, 0);
@@ -26,14 +31,16 @@ export function createMatcher(patterns: readonly string[]): Matcher {
   const fallback = new Int32Array(capacity);
   const depth = new Int32Array(capacity);
   const match = new Int32Array(capacity).fill(-1);
-  /** The children of state 0, which is visited most. */
-  const roots = new Int32Array(ASCII);
-  const otherRoots = new Map<number, number>();
+  /** The children of states with many of them, state 0 included. Negative numbers in `firstChild` refer to them. */
+  const tables: Table[] = [];
   let count = 1;
 
   const childOf = (state: number, unit: number): number => {
-    if (state === 0) return (unit < ASCII ? roots[unit] : otherRoots.get(unit)) ?? 0;
     let child = firstChild[state] ?? 0;
+    if (child < 0) {
+      const table = tables[~child];
+      return (unit < ASCII ? table?.ascii[unit] : table?.others.get(unit)) ?? 0;
+    }
     while (child !== 0 && unitOf[child] !== unit) child = sibling[child] ?? 0;
     return child;
   };
@@ -43,11 +50,32 @@ export function createMatcher(patterns: readonly string[]): Matcher {
     count += 1;
     unitOf[child] = unit;
     depth[child] = (depth[state] ?? 0) + 1;
-    sibling[child] = firstChild[state] ?? 0;
-    firstChild[state] = child;
-    if (state === 0 && unit < ASCII) roots[unit] = child;
-    else if (state === 0) otherRoots.set(unit, child);
+    const table = tables[~(firstChild[state] ?? 0)];
+    sibling[child] = table?.first ?? firstChild[state] ?? 0;
+    if (table) addTo(table, child);
+    else firstChild[state] = child;
+    if (!table && siblingsOf(child).length > MAX_SIBLINGS) addTable(state);
     return child;
+  };
+
+  const siblingsOf = (first: number): number[] => {
+    const siblings: number[] = [];
+    for (let child = first; child !== 0; child = sibling[child] ?? 0) siblings.push(child);
+    return siblings;
+  };
+
+  const addTo = (table: Table, child: number) => {
+    const unit = unitOf[child] ?? 0;
+    table.first = child;
+    if (unit < ASCII) table.ascii[unit] = child;
+    else table.others.set(unit, child);
+  };
+
+  const addTable = (state: number) => {
+    const table = { first: 0, ascii: new Int32Array(ASCII), others: new Map() };
+    for (const child of siblingsOf(firstChild[state] ?? 0).reverse()) addTo(table, child);
+    firstChild[state] = ~tables.length;
+    tables.push(table);
   };
 
   const next = (from: number, unit: number): number => {
@@ -57,6 +85,7 @@ export function createMatcher(patterns: readonly string[]): Matcher {
     }
   };
 
+  addTable(0);
   for (const [index, pattern] of patterns.entries()) {
     let state = 0;
     for (let at = 0; at < pattern.length; at += 1) {
@@ -70,7 +99,8 @@ export function createMatcher(patterns: readonly string[]): Matcher {
   const queue = new Int32Array(count);
   for (let read = 0, written = 1; read < written; read += 1) {
     const state = queue[read] ?? 0;
-    for (let child = firstChild[state] ?? 0; child !== 0; child = sibling[child] ?? 0) {
+    const first = firstChild[state] ?? 0;
+    for (const child of siblingsOf(first < 0 ? (tables[~first]?.first ?? 0) : first)) {
       const shorter = state === 0 ? 0 : next(fallback[state] ?? 0, unitOf[child] ?? 0);
       fallback[child] = shorter;
       if (match[child] === -1) match[child] = match[shorter] ?? -1;
@@ -79,5 +109,5 @@ export function createMatcher(patterns: readonly string[]): Matcher {
     }
   }
 
-  return { next, depth, match, size: capacity * 22 };
+  return { next, depth, match, size: capacity * 22 + tables.length * ASCII * 4 };
 }

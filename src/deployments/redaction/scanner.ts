@@ -1,6 +1,14 @@
-import { type Chain, createChain, type Found } from './chain.ts';
+import { type Chain, createChain, type Escape, type Found } from './chain.ts';
 import { BASE64, createEncodedBytes, HEXADECIMAL } from './encoded-bytes.ts';
-import { anyEscape, backslash, type Escape, entity, form, percent } from './escapes.ts';
+import {
+  BACKSLASH,
+  createEscapeReader,
+  ENTITY,
+  kindOf,
+  MAX_ESCAPE,
+  PERCENT,
+  PLUS,
+} from './escapes.ts';
 import type { Patterns } from './patterns.ts';
 
 /** Searches a text that arrives in pieces for patterns, plain and in the common encodings. */
@@ -13,79 +21,148 @@ export type Scanner = {
 };
 
 /** Single and nested encodings, such as JSON in a query string. */
-const CHAINS: readonly (readonly [Escape, Escape?])[] = [percent, form, backslash, entity].flatMap(
-  (first) => [
-    [first] as const,
-    ...[percent, backslash, entity].map((second) => [first, second] as const),
-  ],
-);
+const CHAINS: readonly (readonly [number, number?])[] = [
+  PERCENT,
+  PERCENT | PLUS,
+  BACKSLASH,
+  ENTITY,
+].flatMap((outer) => [
+  [outer] as const,
+  ...[PERCENT, BACKSLASH, ENTITY].map((inner) => [outer, inner] as const),
+]);
 
-/** By ASCII code: whether an escape may begin. */
-const OPENS = new Uint8Array(128);
-for (const [{ openers }] of CHAINS) for (const opener of openers) OPENS[opener] = 1;
+const [SPACE, REPLACEMENT] = [0x20, 0xff_fd];
 
-const PLUS = '+';
-
-/** The time is linear in the text. The constant factor is the number of encodings. */
+/**
+ * The time is linear in the text. Escapes in the text are read once for all chains. The constant factor is the number of
+ * encodings.
+ */
 export function createScanner(patterns: Patterns, found: Found): Scanner {
-  const { matcher, lengths } = patterns;
+  const { matcher, lengths, begins } = patterns;
   const { next, depth, match } = matcher;
   const hexadecimal = createEncodedBytes(HEXADECIMAL, patterns, found);
   const base64 = createEncodedBytes(BASE64, patterns, found);
   let chains: Chain[] | undefined;
-  let active: Chain[] = [];
+  const active: Chain[] = [];
   let position = 0;
   let state = 0;
-  /** A possible escape, its position, and the matcher's state before it. */
-  let attempt = '';
+  const reader = createEscapeReader();
+  /**
+   * A possible escape, after another one that failed at the opener of the first: in decoded text, the failed one may
+   * continue. For both, the kind and the matcher's state before them.
+   */
+  const withheld = new Uint16Array(2 * MAX_ESCAPE);
+  let length = 0;
+  let kind = 0;
   let attemptAt = 0;
   let attemptState = 0;
+  let failedLength = 0;
+  let failedKind = 0;
+  let failedState = 0;
 
-  /** Feeds a possible escape to the inactive chains that know its opener. */
-  const wake = (text: string, at: number, before: number) => {
+  const begin = (opener: number, before: number) => {
+    kind = kindOf(opener);
+    attemptAt = position;
+    attemptState = before;
+    withheld[length] = opener;
+    length += 1;
+    reader.begin(kind);
+  };
+
+  const forget = () => {
+    length = 0;
+    failedLength = 0;
+    failedKind = 0;
+  };
+
+  const dropInactive = () => {
+    let kept = 0;
+    for (const chain of active)
+      if (chain.isActive()) {
+        active[kept] = chain;
+        kept += 1;
+      }
+    active.length = kept;
+  };
+
+  const readLiteral = (code: number, at: number) => {
+    base64.push(code, at, at + 1);
+    if (active.length === 0) return;
+    for (const chain of active) chain.push(code, at);
+    dropInactive();
+  };
+
+  /** Reads a possible escape as plain text. */
+  const fail = () => {
+    for (let at = failedLength; at < length; at += 1)
+      readLiteral(withheld[at] ?? 0, attemptAt + at - failedLength);
+    withheld.copyWithin(0, failedLength, length);
+    length -= failedLength;
+    failedLength = length;
+    failedKind = kind;
+    failedState = attemptState;
+  };
+
+  /** Reads an escape, and activates the chains that it concerns. */
+  const complete = (value: number, rest: number) => {
+    const end = position + 1;
+    const isByte = kind === PERCENT && value >= 0x80;
+    base64.push(
+      kind === PLUS ? (withheld[failedLength] ?? 0) : isByte ? REPLACEMENT : value,
+      attemptAt,
+      end,
+    );
+    if (rest !== 0) base64.push(rest, attemptAt, end);
+    const codes = { codes: withheld, from: failedLength, to: length };
+    const whole = { kind, value, rest, start: attemptAt, end, ...codes };
+    if (active.length > 0) {
+      for (const chain of active) chain.pushEscape(whole);
+      dropInactive();
+    }
+    wake(whole, isByte);
+    forget();
+  };
+
+  const wake = (whole: Escape, isByte: boolean) => {
+    const { value, rest } = whole;
+    const mayMatch =
+      attemptState !== 0 ||
+      (isByte ? begins[value] === 1 : next(0, value) !== 0 || (rest !== 0 && next(0, rest) !== 0));
+    /** The kinds of escapes that the decoded text may begin or continue. */
+    const nested = isByte ? 0 : kindOf(value) | kindOf(rest) | failedKind;
+    if (!mayMatch && nested === 0) return;
     chains ??= CHAINS.map((escapes) => createChain(patterns, escapes, found));
     for (const chain of chains) {
-      if (chain.isActive() || !chain.openers.has(text.charCodeAt(0))) continue;
-      chain.activate(before, at);
-      for (let index = 0; index < text.length; index += 1)
-        chain.push(text.charCodeAt(index), at + index);
+      const isOuter = (chain.outer & kind) !== 0;
+      if (chain.isActive() || !(isOuter || chain.inner === kind)) continue;
+      const nests = isOuter && (chain.inner & nested) !== 0;
+      if (!mayMatch && !nests) continue;
+      if (nests && chain.inner === failedKind) {
+        const failedAt = attemptAt - failedLength;
+        chain.activate(failedState, failedAt);
+        for (let at = 0; at < failedLength; at += 1) chain.push(withheld[at] ?? 0, failedAt + at);
+      } else chain.activate(attemptState, attemptAt);
+      chain.pushEscape(whole);
       if (chain.isActive()) active.push(chain);
     }
   };
 
-  /** Whether the decoded text may continue or begin a match, or begin another escape. */
-  const matters = (decoded: string, before: number) =>
-    before !== 0 ||
-    decoded
-      .split('')
-      .map((unit) => unit.charCodeAt(0))
-      .some((code) => next(0, code) !== 0 || opens(code));
-
-  const readEscape = (code: number, before: number) => {
-    if (attempt === '') {
-      attemptAt = position;
-      attemptState = before;
+  const readText = (code: number, before: number) => {
+    if (length > failedLength) {
+      const reading = reader.read(code);
+      if (reading !== 'none') {
+        withheld[length] = code;
+        length += 1;
+        if (reading === 'done') complete(reader.decoded(), reader.decodedRest());
+        return;
+      }
+      fail();
     }
-    const text = attempt + String.fromCharCode(code);
-    const reading = text === PLUS ? 'none' : anyEscape.read(text);
-    attempt = reading === 'more' ? text : '';
-    if (reading === 'more') return;
-    if (reading !== 'none') {
-      const { decoded } = reading;
-      for (let at = 0; at < decoded.length; at += 1)
-        base64.push(decoded.charCodeAt(at), attemptAt, position + 1);
-      if (matters(decoded, attemptState)) wake(text, attemptAt, attemptState);
-      return;
-    }
-    for (let at = 0; at < text.length - 1; at += 1)
-      base64.push(text.charCodeAt(at), attemptAt + at, attemptAt + at + 1);
-    if (text.length > 1 && opens(code)) {
-      // Part of the escape may itself be escaped, or the unit opens another escape.
-      wake(text, attemptAt, attemptState);
-      return readEscape(code, before);
-    }
-    if (text === PLUS && matters(' ', before)) wake(PLUS, position, before);
-    base64.push(code, position, position + 1);
+    const opened = kindOf(code);
+    if (opened === 0 || opened === PLUS) forget();
+    if (opened === 0) return readLiteral(code, position);
+    begin(code, before);
+    if (opened === PLUS) complete(SPACE, 0);
   };
 
   const read = (code: number) => {
@@ -94,15 +171,18 @@ export function createScanner(patterns: Patterns, found: Found): Scanner {
     const pattern = match[state] ?? -1;
     const end = position + 1;
     if (pattern >= 0) found(end - (lengths[pattern] ?? 0), end, pattern);
-    if (active.length > 0) {
-      for (const chain of active) chain.push(code, position);
-      active = active.filter((chain) => chain.isActive());
-    }
     hexadecimal.push(code, position, end);
-    if (attempt !== '' || opens(code)) readEscape(code, before);
-    else base64.push(code, position, end);
+    if (length > 0 || kindOf(code) !== 0) readText(code, before);
+    else readLiteral(code, position);
     position = end;
   };
+
+  /** The start of the earliest match that the withheld text may continue. */
+  const withheldStart = () =>
+    Math.min(
+      attemptAt - (depth[attemptState] ?? 0),
+      failedLength > 0 ? attemptAt - failedLength - (depth[failedState] ?? 0) : Infinity,
+    );
 
   return {
     push(piece) {
@@ -110,7 +190,7 @@ export function createScanner(patterns: Patterns, found: Found): Scanner {
     },
     liveStart() {
       const starts = [
-        attempt === '' ? undefined : attemptAt - (depth[attemptState] ?? 0),
+        length === 0 ? undefined : withheldStart(),
         hexadecimal.liveStart(),
         base64.liveStart(),
         ...active.map((chain) => chain.liveStart()),
@@ -121,11 +201,8 @@ export function createScanner(patterns: Patterns, found: Found): Scanner {
       );
     },
     flush() {
+      if (length > failedLength) fail();
       for (const chain of active) chain.flush();
     },
   };
-}
-
-function opens(code: number): boolean {
-  return code < 128 && OPENS[code] === 1;
 }

@@ -1,56 +1,102 @@
-import type { Escape } from './escapes.ts';
+import { createEscapeReader, kindOf, MAX_ESCAPE, PERCENT } from './escapes.ts';
+import { createUtf8Decoder } from './utf8.ts';
 
-/** A code unit, decoded or literal, with its range in the source text. */
-export type Unit = {
-  code: number;
-  start: number;
-  end: number;
-  /** Whether the unit is not decoded. */
-  isLiteral: boolean;
+/** Receives the units of a text in order, decoded or literal, with their ranges in the source text. */
+export type Emit = (code: number, start: number, end: number, isLiteral: boolean) => void;
+
+/** Puts together a text of which some escapes are decoded. */
+export type DecodedText = {
+  push: Emit;
+  /** Adds what one escape encodes: a byte of UTF-8, or one or two units. */
+  decoded(kind: number, value: number, rest: number, start: number, end: number): void;
+  /** The start of an incomplete character, if any. */
+  pending(): number | undefined;
 };
 
-/** Receives the units of a text in order. */
-export type Emit = (code: number, start: number, end: number, isLiteral: boolean) => void;
+export function createDecodedText(emit: Emit): DecodedText {
+  const utf8 = createUtf8Decoder((code, start, end) => emit(code, start, end, false));
+  let isPending = false;
+
+  const push: Emit = (code, start, end, isLiteral) => {
+    if (isPending) {
+      isPending = false;
+      utf8.interrupt(start);
+    }
+    emit(code, start, end, isLiteral);
+  };
+
+  return {
+    push,
+    decoded(kind, value, rest, start, end) {
+      if (kind === PERCENT && value >= 0x80) {
+        utf8.push(value, start, end);
+        isPending = utf8.pending() !== undefined;
+        return;
+      }
+      push(value, start, end, false);
+      if (rest !== 0) emit(rest, start, end, false);
+    },
+    pending: () => (isPending ? utf8.pending() : undefined),
+  };
+}
 
 /** Decodes the escapes of one kind in a stream of units. */
 export type Stage = {
   push: Emit;
-  /** The start of an incomplete escape, if any. */
+  /** Adds an escape of the stage's kind that is already decoded. Only while no escape is withheld. */
+  decoded: DecodedText['decoded'];
+  isWithholding(): boolean;
+  /** The start of an incomplete escape or character, if any. */
   pending(): number | undefined;
   /** Emits an incomplete escape as literal units. */
   flush(): void;
 };
 
-export function createStage({ openers, read }: Escape, emit: Emit): Stage {
-  let text = '';
-  let units: Unit[] = [];
+export function createStage(kind: number, emit: Emit): Stage {
+  const reader = createEscapeReader();
+  const text = createDecodedText(emit);
+  /** The withheld units of an incomplete escape. */
+  let count = 0;
+  const codes = new Uint16Array(MAX_ESCAPE);
+  const starts = new Int32Array(MAX_ESCAPE);
+  const ends = new Int32Array(MAX_ESCAPE);
+  const literal = new Uint8Array(MAX_ESCAPE);
+
+  const withhold: Emit = (code, start, end, isLiteral) => {
+    codes[count] = code;
+    starts[count] = start;
+    ends[count] = end;
+    literal[count] = isLiteral ? 1 : 0;
+    count += 1;
+  };
 
   const flush = () => {
-    const literal = units;
-    [text, units] = ['', []];
-    for (const { code, start, end, isLiteral } of literal) emit(code, start, end, isLiteral);
+    const length = count;
+    count = 0;
+    for (let at = 0; at < length; at += 1)
+      text.push(codes[at] ?? 0, starts[at] ?? 0, ends[at] ?? 0, literal[at] === 1);
   };
 
   const push: Emit = (code, start, end, isLiteral) => {
-    if (text === '' && !openers.includes(code)) return emit(code, start, end, isLiteral);
-    const longer = text + String.fromCharCode(code);
-    const reading = read(longer);
-    if (reading === 'more') {
-      text = longer;
-      units.push({ code, start, end, isLiteral });
-    } else if (reading !== 'none') {
-      const from = units[0]?.start ?? start;
-      [text, units] = ['', []];
-      for (let at = 0; at < reading.decoded.length; at += 1)
-        emit(reading.decoded.charCodeAt(at), from, end, false);
-    } else if (text === '') {
-      emit(code, start, end, isLiteral);
-    } else {
-      // A withheld text contains no second opener, but the unit that ends it may be an opener.
+    if (count > 0) {
+      const reading = reader.read(code);
+      if (reading === 'more') return withhold(code, start, end, isLiteral);
+      if (reading === 'done') {
+        count = 0;
+        return text.decoded(kind, reader.decoded(), reader.decodedRest(), starts[0] ?? 0, end);
+      }
       flush();
-      push(code, start, end, isLiteral);
     }
+    if (kindOf(code) !== kind) return text.push(code, start, end, isLiteral);
+    reader.begin(kind);
+    withhold(code, start, end, isLiteral);
   };
 
-  return { push, flush, pending: () => units[0]?.start };
+  return {
+    push,
+    decoded: text.decoded,
+    isWithholding: () => count > 0,
+    pending: () => text.pending() ?? (count > 0 ? starts[0] : undefined),
+    flush,
+  };
 }
