@@ -20,7 +20,7 @@ export type Draft = {
 export type Drafts = {
   /**
    * Reads a draft and decides its variables by the rules of a deploy: a variable of the active deployment is sent only to
-   * servers that already receive it. Stores nothing and contacts no server.
+   * destinations that already receive it. Stores nothing and contacts no server.
    *
    * @throws GatewayError `definition_invalid` with the diagnostics, or `invalid_request` if the variables exceed their
    *   limits.

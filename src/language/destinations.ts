@@ -9,19 +9,19 @@ import { parseTemplate } from './template-parser.ts';
 import type { Token } from './token.ts';
 
 /**
- * The scheme, host and port of a URL, with references to variables. A single reference is a whole URL. An empty template
- * is OpenAI's own server, the default of a model.
+ * The scheme, host and port of a URL, with references to variables, and its path up to the first template. A single
+ * reference is a whole URL. An empty template is OpenAI's own destination, the default of a model.
  */
-export type Server = Template;
+export type Destination = Template;
 
-/** A position in a source that sends a variable's value to a server. */
-export type EnvDestination = { name: string; server: Server } & Position;
+/** A position in a source that sends a variable's value to a destination. */
+export type EnvDestination = { name: string; destination: Destination } & Position;
 
 const ignore = () => {};
 const SCHEME = /^https?:\/\//i;
 
 /**
- * Lists the servers that receive variables of a source, in URLs, headers and model keys, in source order. It omits
+ * Lists the destinations that receive variables of a source, in URLs, headers and model keys, in source order. It omits
  * Telegram's token, because the operator chooses that server. For an invalid source it lists the destinations in the blocks that parse.
  */
 export function envDestinations(input: string): EnvDestination[] {
@@ -37,15 +37,15 @@ export function envDestinations(input: string): EnvDestination[] {
 
 function ofModel({ block }: Member, source: Source): EnvDestination[] {
   const settings = block?.members ?? [];
-  const server = addressOf(settings.find(({ word }) => word === 'base_url'));
+  const destination = addressOf(settings.find(({ word }) => word === 'base_url'));
   return settings
     .filter(({ word }) => word === 'base_url' || word === 'api_key')
-    .flatMap((setting) => envArguments(setting, server, source));
+    .flatMap((setting) => envArguments(setting, destination, source));
 }
 
 function ofMcpServer(group: Member, source: Source): EnvDestination[] {
-  const server = addressOf(group);
-  return [...envArguments(group, server, source), ...ofHeaders(group, server, source)];
+  const destination = addressOf(group);
+  return [...envArguments(group, destination, source), ...ofHeaders(group, destination, source)];
 }
 
 function ofCapabilities(group: Member, source: Source): EnvDestination[] {
@@ -54,55 +54,58 @@ function ofCapabilities(group: Member, source: Source): EnvDestination[] {
   return requests.flatMap((request) => {
     const [url] = METHODS.has(request.word) ? stringsOf(request) : [];
     if (!url) return [];
-    const server = serverOf(parseTemplate(source, url, ignore).template);
-    return [...envReferences(url, server, source), ...ofHeaders(request, server, source)];
+    const destination = destinationOf(parseTemplate(source, url, ignore).template);
+    return [...envReferences(url, destination, source), ...ofHeaders(request, destination, source)];
   });
 }
 
-function ofHeaders({ block }: Member, server: Server, source: Source): EnvDestination[] {
+function ofHeaders({ block }: Member, destination: Destination, source: Source): EnvDestination[] {
   const headers = block?.members.filter(({ word }) => word === 'header') ?? [];
   return headers.flatMap((header) => {
     const [, value] = stringsOf(header);
-    return value ? envReferences(value, server, source) : [];
+    return value ? envReferences(value, destination, source) : [];
   });
 }
 
-/** The server of a URL or an `env.NAME` after a word. */
-function addressOf(member: Member | undefined): Server {
+/** The destination of a URL or an `env.NAME` after a word. */
+function addressOf(member: Member | undefined): Destination {
   const [url] = stringsOf(member);
-  if (url) return serverOf([stringValue(url)]);
+  if (url) return destinationOf([stringValue(url)]);
   const reference = member?.arguments.find(({ kind }) => kind === 'env');
   return reference ? [{ path: ['env', reference.token.text] }] : [];
 }
 
-/** The part of a URL before its path. */
-function serverOf(url: Template): Server {
-  const server: Server = [];
+/** The part of a URL before its query, and before the first template in its path. */
+function destinationOf(url: Template): Destination {
+  const destination: Destination = [];
+  let isInPath = false;
   for (const part of url) {
     if (typeof part !== 'string') {
-      server.push(part);
+      if (isInPath) break;
+      destination.push(part);
       continue;
     }
-    const scheme = server.length === 0 ? (SCHEME.exec(part)?.[0] ?? '') : '';
-    const [rest = ''] = part.slice(scheme.length).split(/[/?#]/, 1);
-    server.push(scheme + rest);
+    const scheme = destination.length === 0 ? (SCHEME.exec(part)?.[0] ?? '') : '';
+    const [rest = ''] = part.slice(scheme.length).split(/[?#]/, 1);
+    destination.push(scheme + rest);
+    isInPath ||= rest.includes('/');
     if (scheme.length + rest.length < part.length) break;
   }
-  return server;
+  return destination;
 }
 
-function envArguments(member: Member, server: Server, source: Source): EnvDestination[] {
+function envArguments(member: Member, destination: Destination, source: Source): EnvDestination[] {
   const references = member.arguments.filter(({ kind }) => kind === 'env');
   return references.map(({ token }) => ({
     name: token.text,
-    server,
+    destination,
     ...rangeAt(source, token),
   }));
 }
 
-function envReferences(text: Token, server: Server, source: Source): EnvDestination[] {
+function envReferences(text: Token, destination: Destination, source: Source): EnvDestination[] {
   const { references } = parseTemplate(source, text, ignore);
   return references.flatMap(({ path: [root, name], ...range }) =>
-    root === 'env' && name !== undefined ? [{ name, server, ...rangeAt(source, range) }] : [],
+    root === 'env' && name !== undefined ? [{ name, destination, ...rangeAt(source, range) }] : [],
   );
 }

@@ -49,7 +49,8 @@ const ChatInput = builder.inputType('ChatInput', {
     }),
     context: t.field({
       type: 'JSON',
-      description: 'JSON object that is passed to the model. A session token must allow it.',
+      description:
+        'JSON object that is passed to the model, with at most 10,000 members and entries. A session token must allow it.',
       validate: { schema: jsonObject },
     }),
     environment: t.field({
@@ -79,7 +80,7 @@ const chatArguments = builder.args((t) => ({
   envVars: t.field({
     type: [EnvVarInput],
     description:
-      'Variables of the draft, on top of those of the active deployment. A variable of the active deployment is sent only to servers that already received it.',
+      'Variables of the draft, on top of those of the active deployment. A variable of the active deployment is sent only to URLs that already received it, compared up to the first template in their path.',
     validate: { maxLength: [MAX_ENV_VARS, { message: `must be at most ${MAX_ENV_VARS}` }] },
   }),
 }));

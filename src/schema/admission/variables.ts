@@ -15,8 +15,11 @@ import { isJsonObject } from '../../json.ts';
 /** Maximum entries of a list in a variable. Exceeds the limit of each list in the schema. */
 const MAX_ENTRIES = 1_000;
 
+/** Fields of an input object beyond those of its type. The coercion would compare each of them with all known names. */
+const MAX_UNKNOWN_FIELDS = 50;
+
 /**
- * Rejects variables with long lists, because each invalid entry would produce a separate error. Values of type JSON
+ * Rejects variables with long lists or many unknown fields, because each invalid entry would produce a separate error. Values of type JSON
  * are not checked here: each is validated as a whole.
  *
  * @param document a valid document.
@@ -45,7 +48,14 @@ function assertShort(type: GraphQLInputType, value: unknown, path: string): void
     }
     for (const entry of value) assertShort(nullable.ofType, entry, path);
   } else if (isInputObjectType(nullable) && isJsonObject(value)) {
-    for (const field of Object.values(nullable.getFields())) {
+    const fields = nullable.getFields();
+    const given = Object.keys(value).length;
+    const known = Object.keys(fields).length;
+    if (given > known + MAX_UNKNOWN_FIELDS) {
+      const message = `has ${given} fields; ${nullable.name} has ${known}`;
+      throw invalidInput([{ path, message }]);
+    }
+    for (const field of Object.values(fields)) {
       assertShort(field.type, value[field.name], `${path}.${field.name}`);
     }
   }

@@ -58,8 +58,8 @@ const context = jsonObject
   .optional()
   .meta({
     description:
-      'JSON object that is passed to the model, nested at most 32 levels deep. Its keys take precedence over ' +
-      'remembered facts.',
+      'JSON object that is passed to the model, nested at most 32 levels deep, with at most 10,000 members and entries. ' +
+      'Its keys take precedence over remembered facts.',
     examples: [{ plan: 'pro' }],
   });
 

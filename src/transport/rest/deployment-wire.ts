@@ -58,7 +58,7 @@ export const deployBody = z
             'removes a variable. A name has at most 128 letters, digits and `_`, and starts with no digit. A deployment ' +
             `has at most ${MAX_ENV_VARS} variables, with values of at most 32 KiB each and 64 KiB in total. ` +
             'Values are stored encrypted and never returned. A variable kept from the active deployment is sent only to ' +
-            'servers that already received it.',
+            'URLs that already received it, compared up to the first template in their path.',
           examples: [{ ORDERS_KEY: 'a secret', OLD_KEY: null }],
         }),
     },
