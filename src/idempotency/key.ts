@@ -20,11 +20,13 @@ export type Repeatable = IdempotencyKey & {
 
 /**
  * The namespace of a caller's idempotency keys. All API keys of an account share one namespace for each bot. The tokens
- * of a session share their own, so that a page can neither use up nor probe its backend's keys.
+ * of a session share their own, so that a page can neither use up nor probe its backend's keys. It holds the session's id
+ * as a hash, because it outlives a forgotten session.
  */
 export function namespaceOf({ session }: Pick<Caller, 'session'>, botId: string): string {
   if (!session) return `key:${botId}`;
-  return `token:${session.botId}:${session.environment}:${session.sessionId}`;
+  const owner = `${session.botId}:${session.environment}:${session.sessionId}`;
+  return `token:${createHash('sha256').update(owner).digest('hex')}`;
 }
 
 /** The primary key of a request's record. */

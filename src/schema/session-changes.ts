@@ -51,7 +51,7 @@ builder.mutationField('setMemory', (t) =>
 builder.mutationField('forgetSession', (t) =>
   t.boolean({
     description:
-      'Deletes a conversation: its history, its memory, and the text and idempotency keys of its runs. Returns true if the conversation existed. Requires the scope CHAT or a session token of this session. Error: SESSION_BUSY.',
+      'Deletes a conversation: its history, its memory, the text of its runs, and its session ID on them. A repeat of an earlier request with its idempotency key still gets the first run, without text. Returns true if the conversation existed. Requires the scope CHAT or a session token of this session. Error: SESSION_BUSY.',
     authScopes: (_root, { botId }) => ({ bot: { id: botId, scope: 'CHAT' } }),
     args: sessionArguments,
     resolve: (_root, { botId, sessionId, environment }, context) => {

@@ -24,8 +24,9 @@ export type Sessions = {
     actor: Actor,
   ): Promise<Session>;
   /**
-   * Erases a session: its history, its memory, the text of its runs, and their idempotency records. Waits for the
-   * session's turn. After a failure the session still exists; a repeat continues.
+   * Erases a session: its history, its memory, the text of its runs, and its id on them and in their traces. Waits for
+   * the session's turn. After a failure the session still exists; a repeat continues. Idempotency records stay: they hold
+   * only hashes, and a repeated request must not run again.
    *
    * @param actor the author of the deletion, for the audit log.
    * @returns whether the session existed.
@@ -50,6 +51,11 @@ export function draftSessionId(key: string): string {
 
 /** A condition for sessions of drafts. */
 export const IS_DRAFT_SESSION = Prisma.sql`session_id = 'draft_' || id`;
+
+/** A run's spans without the attribute `gen_ai.conversation.id`, which holds the session id. */
+const WITHOUT_CONVERSATION = Prisma.sql`(
+  SELECT jsonb_agg(span #- '{attributes,gen_ai.conversation.id}' ORDER BY place)
+  FROM jsonb_array_elements(spans) WITH ORDINALITY AS stored(span, place))`;
 
 /** The most runs that one statement erases, so that a long conversation does not block other sessions. */
 const BATCH = 500;
@@ -95,38 +101,21 @@ export function createSessions({
       ), unprompted AS (
         DELETE FROM run_prompts WHERE run_id IN (SELECT id FROM batch)
       ), forgotten AS (
-        UPDATE runs SET input = '', response = NULL, output = NULL, events = NULL, event_times = NULL,
-          context = NULL, metadata = NULL
+        UPDATE runs SET session_id = NULL, input = '', response = NULL, output = NULL, events = NULL,
+          event_times = NULL, context = NULL, metadata = NULL, spans = ${WITHOUT_CONVERSATION}
         WHERE id IN (SELECT id FROM batch)
       )
       SELECT max(id) AS last FROM batch`;
     return batch?.last ?? null;
   };
 
-  /**
-   * Deletes by key: on a repeat after a lost response, a new session may already have the same session id. Locks the
-   * idempotency records before the session, as the statement that begins a run does, to avoid deadlocks.
-   */
-  const deleteSession = async (
-    { botId, environment, sessionId }: SessionRef,
-    id: string,
-    actor: Actor,
-  ) => {
-    const ofSession = Prisma.sql`
-      account_id = (SELECT account_id FROM bots WHERE id = ${botId}) AND run_id IN (
-        SELECT id FROM runs
-        WHERE bot_id = ${botId} AND environment = ${environment}::"Environment" AND session_id = ${sessionId}
-      )`;
-    await prisma.$transaction(async (tx) => {
-      await tx.$executeRaw`
-        SELECT 1 FROM idempotency_records WHERE ${ofSession}
-        ORDER BY account_id, namespace, key FOR UPDATE`;
+  /** Deletes by key: on a repeat after a lost response, a new session may already have the same session id. */
+  const deleteSession = ({ botId }: SessionRef, id: string, actor: Actor) =>
+    prisma.$transaction(async (tx) => {
       const { count } = await tx.session.deleteMany({ where: { id } });
       if (count === 0) return;
-      await tx.$executeRaw`DELETE FROM idempotency_records WHERE ${ofSession}`;
       await recordChanges(tx, actor, { action: 'FORGET_SESSION', targetId: id, botId });
     });
-  };
 
   return {
     async setMemory(...fact) {

@@ -456,14 +456,19 @@ describe('traces of runs', () => {
     expect(after.spans).toHaveLength(6);
   });
 
-  test('are kept when a session is forgotten, because they contain no text of it', async () => {
+  test('are kept when a session is forgotten, without its id', async () => {
     const bot = await tenant.bot();
     scripts(finish);
-    await chat(bot, {}, { 'x-session-id': 's' });
-    await tenant.graphql(`mutation { forgetSession(botId: "${bot}", sessionId: "s") }`);
+    const { spans } = await chat(bot, {}, { 'x-session-id': 'forgotten-user' });
+    await tenant.graphql(
+      `mutation { forgetSession(botId: "${bot}", sessionId: "forgotten-user") }`,
+    );
     const run = await app.prisma.run.findFirstOrThrow({ where: { botId: bot } });
     expect(run).toMatchObject({ input: '', response: null });
-    expect((await traceOf(run.id)).spans).toHaveLength(6);
+    const { spans: kept } = await traceOf(run.id);
+    expect(JSON.stringify(spans)).toContain('forgotten-user');
+    expect(JSON.stringify(kept)).not.toContain('forgotten-user');
+    expect(kept.map(({ name }) => name)).toEqual(spans.map(({ name }) => name));
   });
 });
 

@@ -290,22 +290,75 @@ describe('a forgotten session', () => {
     }
   });
 
-  test('does not replay its earlier requests, but those of other sessions', async () => {
+  test('replays its earlier requests without their texts, and refuses others with their keys', async () => {
     const bot = await tenant.bot();
-    const send = async (sessionId: string) => {
+    const send = async (sessionId: string, message = 'Hi') => {
       const headers = { 'x-session-id': sessionId, 'idempotency-key': `key-of-${sessionId}` };
-      const answer = await tenant.chat(bot, { message: 'Hi' }, headers);
-      const { run_id: id, response } = (await answer.json()) as Record<string, unknown>;
-      expect(response).toBe('Hello there.');
-      return { id, isReplayed: answer.headers.has('idempotency-replayed') };
+      const answer = await tenant.chat(bot, { message }, headers);
+      return {
+        ...((await answer.json()) as Record<string, unknown>),
+        isReplayed: answer.headers.has('idempotency-replayed'),
+      };
     };
     const [forgotten, other] = [await send('s'), await send('other')];
+    const before = app.upstream.requests.length;
     await forget(bot);
-    const again = await send('s');
-    expect(again).toEqual({ id: expect.any(String), isReplayed: false });
-    expect(again.id).not.toBe(forgotten.id);
-    expect(await send('s')).toEqual({ ...again, isReplayed: true });
+    expect(await send('s')).toEqual({
+      ...forgotten,
+      response: '',
+      session_id: '',
+      isReplayed: true,
+    });
+    expect(await send('s', 'Hello')).toMatchObject({ error: { code: 'idempotency_conflict' } });
     expect(await send('other')).toEqual({ ...other, isReplayed: true });
+    expect(app.upstream.requests).toHaveLength(before);
+    expect(await app.prisma.session.count({ where: { botId: bot, sessionId: 's' } })).toBe(0);
+  });
+
+  test('leaves its id nowhere: neither on runs, in ratings, traces and lists, nor for a session token', async () => {
+    const bot = await tenant.bot();
+    const user = 'canary-user';
+    await set(bot, user, 'name', 'Ada');
+    const { data: made } = await tenant.graphql(
+      `mutation { createSessionToken(input: { botId: "${bot}", sessionId: "${user}" }) { token } }`,
+    );
+    const { token } = made.createSessionToken;
+    const chat = `mutation { chat(botId: "${bot}", input: { message: "Hi", idempotencyKey: "once" }) { runId } }`;
+    const { data: first } = await app.graphql(token, chat);
+    const { runId } = first.chat;
+    for (const key of [tenant.apiKey, token]) {
+      const rate = `mutation { addFeedback(runId: "${runId}", rating: UP, note: "${user}") { rating } }`;
+      expect((await app.graphql(key, rate)).errors).toBeUndefined();
+    }
+    await tenant.graphql(FORGET, { botId: bot, sessionId: user });
+
+    const { accountId } = tenant;
+    const tables = [
+      await app.prisma.run.findMany({ where: { botId: bot } }),
+      await app.prisma.feedback.findMany({ where: { botId: bot } }),
+      await app.prisma.session.findMany({ where: { botId: bot } }),
+      await app.prisma.runPrompt.findMany({ where: { runId } }),
+      await app.prisma.idempotencyRecord.findMany({ where: { accountId } }),
+      await app.prisma.auditEntry.findMany({ where: { accountId } }),
+    ];
+    expect(tables[0]).toHaveLength(1);
+    expect(
+      JSON.stringify(tables, (_name, value) => (typeof value === 'bigint' ? `${value}` : value)),
+    ).not.toContain(user);
+
+    const read = `{ node(id: "${runId}") { ... on Run { user sessionId trace { spans { attributes } } feedback { rating } } }
+      runs(botId: "${bot}", filter: { user: "${user}" }, first: 5) { edges { node { id } } } }`;
+    const { data } = await tenant.graphql(read);
+    expect(data.runs.edges).toEqual([]);
+    expect(data.node).toMatchObject({ user: null, sessionId: null, feedback: [] });
+    expect(JSON.stringify(data)).not.toContain(user);
+    const { headers } = tenant;
+    for (const path of [`/v1/bots/${bot}/runs`, `/v1/bots/${bot}/runs/${runId}`]) {
+      const answer = await fetch(app.url + path, { headers });
+      expect(await answer.text()).not.toContain(user);
+    }
+    // The token's namespace of keys is a hash: its repeated request still gets the first run.
+    expect((await app.graphql(token, chat)).data).toEqual({ chat: { runId } });
   });
 
   test.skipIf(!inject('databaseUrl'))('waits for the retention sweep of its old runs', async () => {
