@@ -24,6 +24,7 @@ import { createOfflineModel } from './model/offline.ts';
 import { createOpenAIModel } from './model/openai.ts';
 import { type Database, openPostgres } from './storage/database.ts';
 import { assertSecretKey, generatedSecretKey, secretKeyCheck } from './storage/secret-key.ts';
+import { toPrintable } from './text.ts';
 
 /** Milliseconds between two words of the offline model, slow enough for a person to see the streaming. */
 const OFFLINE_PACE_MS = 20;
@@ -191,7 +192,7 @@ function greet(
   const metrics = metricsAddress ? `\n  Metrics:     ${metricsAddress}` : '';
   console.log(`
   Parley is listening on ${address}
-  Model:       ${config.model?.name ?? 'offline (set OPENAI_API_KEY to use a real model)'}
+  Model:       ${toPrintable(config.model?.name ?? 'offline (set OPENAI_API_KEY to use a real model)')}
   Console:     ${code ? `${address}/sign-in#code=${code}   (signs in once, within 15 minutes)` : address}
   GraphiQL:    ${address}/graphql
   Reference:   ${address}/docs${metrics}
@@ -212,7 +213,8 @@ try {
   await start(lifetime);
 } catch (error) {
   if (error instanceof StartupError)
-    console.error(error.message.replaceAll(/^/gm, 'Parley cannot start: '));
+    // A message may quote a setting, and the file of settings may be anybody's.
+    console.error(toPrintable(error.message).replaceAll(/^/gm, 'Parley cannot start: '));
   else console.error('Parley cannot start:', errorForLog(error));
   await abandon(lifetime);
   process.exit(1);

@@ -11,6 +11,14 @@ export function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\uFFFD');
 }
 
+/** Characters that change what a terminal does or shows, and that a reader does not see. */
+const HIDDEN = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\t\n]]/gv;
+
+/** Replaces the characters of a text that would change what a terminal does or shows by U+FFFD. */
+export function toPrintable(text: string): string {
+  return text.replaceAll(HIDDEN, '\uFFFD');
+}
+
 /** Converts a GraphQL enum value to its REST form. Unlike the built-in method, it keeps the literal types. */
 export function toLowerCase<Name extends string>(name: Name): Lowercase<Name> {
   return name.toLowerCase() as Lowercase<Name>;

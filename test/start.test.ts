@@ -53,6 +53,27 @@ describe('npm start', () => {
     await expect(access(trace)).rejects.toThrow('ENOENT');
   });
 
+  test('prints no control characters of a setting', async () => {
+    const folder = await temporaryDirectory();
+    const hostile = '\x1b]52;c;cHduZWQ=\x07\u202e';
+    await writeFile(join(folder, 'ids.json'), JSON.stringify({ [`a b${hostile}`]: '{ a }' }));
+    const lines = [
+      `PARLEY_DATA_DIR="/dev/null/${hostile}"`,
+      `PARLEY_WRONG${hostile}=x`,
+      'PARLEY_PERSISTED_DOCUMENTS=ids.json',
+    ];
+    const outputs: string[] = [];
+    for (const text of [lines.join('\n'), `${lines[0]}\n`]) {
+      await writeFile(join(folder, '.env'), text);
+      const ended = run(process.execPath, [START], { cwd: folder, env: { PATH } });
+      const { stdout, stderr } = await ended.catch((error) => error);
+      outputs.push(stdout + stderr);
+    }
+    expect(outputs[0]).toContain('PARLEY_PERSISTED_DOCUMENTS a b\uFFFD]52;c');
+    expect(outputs[1]).toContain('cannot use /dev/null/\uFFFD]52;c');
+    for (const output of outputs) expect(output).not.toMatch(/[[\p{Cc}\p{Cf}]--\n]/v);
+  });
+
   test('reports the command that generates missing files', async () => {
     const folder = join(await temporaryDirectory(), 'src');
     await mkdir(folder);

@@ -80,6 +80,8 @@ describe.each([
     const { headers } = await get(path);
     expect(headers.get('cache-control')).toBe('no-cache');
     expect(headers.get('vary')).toContain('Accept-Encoding');
+    // The same URL serves GraphQL to other clients.
+    if (path === '/graphql') expect(headers.get('vary')?.split(', ')).toContain('Accept');
     const again = await get(path, { 'if-none-match': headers.get('etag') ?? '' });
     expect([again.status, await again.text()]).toEqual([304, '']);
   });

@@ -250,6 +250,25 @@ describe('a command in Telegram', () => {
     expect(await start('suggestions "c"')).toMatchObject({ text: 'Web', keyboard: ['c'] });
   });
 
+  test('/start cuts a welcome and suggestions that were deployed before they had bounds', async () => {
+    const { botId, bot } = await connectedBot(at, 'channel web { welcome "Hi" }');
+    const { id, source } = await at.app.prisma.deployment.findFirstOrThrow({ where: { botId } });
+    const list = Array.from({ length: 20 }, () => `"${'s'.repeat(300)}"`).join(', ');
+    const web = `welcome "${'w'.repeat(20_000)}" suggestions ${list}`;
+    const data = { source: source.replace('welcome "Hi"', web) };
+    await at.app.prisma.deployment.update({ where: { id }, data });
+    await at.tenant.graphql(
+      'mutation ($bot: ID!, $id: ID!) { rollback(botId: $bot, deploymentId: $id) { id } }',
+      { bot: botId, id },
+    );
+    await bot.deliver(at.app.url, bot.text('/start'));
+    await expect
+      .poll(() => bot.chat(42))
+      .toMatchObject([
+        { text: `${'w'.repeat(1_999)}…`, keyboard: Array(8).fill(`${'s'.repeat(199)}…`) },
+      ]);
+  });
+
   test('/start greets with a plain sentence if the definition has no welcome', async () => {
     const { bot } = await connectedBot(at);
     await bot.deliver(at.app.url, bot.text('/start'));
