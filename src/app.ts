@@ -7,6 +7,7 @@ import { createContextFactory } from './schema/context.ts';
 import { schema } from './schema/index.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
 import { createAuthenticateRequest } from './transport/authenticate-request.ts';
+import { createBodyMemory } from './transport/body-memory.ts';
 import { serveChatPages } from './transport/chat/page.ts';
 import { serveVisits } from './transport/chat/session.ts';
 import { serveConsole } from './transport/console/serve.ts';
@@ -88,7 +89,8 @@ export async function createApp({
   const authenticate = createAuthenticate({ keys, sessionTokens, consoleSessions, limits });
   const authenticateRequest = createAuthenticateRequest({ authenticate });
   const limiter = createLimiter({ authenticate, limits, observer });
-  const { app: http, responses, connections } = createHttp({ ...options, limiter });
+  const bodyMemory = createBodyMemory();
+  const { app: http, responses, connections } = createHttp({ ...options, limiter, bodyMemory });
   lifetime.defer(() => http.close());
   const createContext = createContextFactory(domains);
   const contextOf = createContextOf({ createContext, authenticateRequest, limiter, connections });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import { startDeadline } from '../deadline.ts';
 import { GatewayError } from '../errors.ts';
 import { makeId } from '../ids.ts';
-import { ended, type LatestRequest, type OpenResponses } from './connection-drain.ts';
+import type { Bodies } from './bodies.ts';
+import { ended, type OpenResponses } from './connection-drain.ts';
 import { errorBody } from './error-body.ts';
 import { type Limiter, quotaHeaders } from './rate-limit.ts';
 
@@ -21,7 +21,7 @@ export type Refuse = (error: Malformed, socket: Socket) => void;
  * body. Earlier requests on the connection get their responses first. Then the connection closes, because the start of
  * the next request is unknown.
  */
-export function createRefuse(responses: OpenResponses, limiter: Limiter): Refuse {
+export function createRefuse(responses: OpenResponses, bodies: Bodies, limiter: Limiter): Refuse {
   /**
    * The parser may report several errors on one connection; only the first gets a response. Keyed by the raw socket,
    * because the parser may fail before the connection has its first request.
@@ -50,8 +50,8 @@ export function createRefuse(responses: OpenResponses, limiter: Limiter): Refuse
       return;
     }
     const latest = responses.latest(socket);
-    const isOfBody = latest?.request.complete === false;
-    if (isOfBody) breakOff(latest, reasonOf(error));
+    const isOfBody = latest?.complete === false;
+    if (isOfBody) bodies.of(latest)?.breakOff(reasonOf(error));
     await Promise.all(open.map(ended));
     // The request with the incomplete body has already received its error response.
     if (isOfBody) socket.end();
@@ -62,25 +62,10 @@ export function createRefuse(responses: OpenResponses, limiter: Limiter): Refuse
   }
 }
 
-/** Fails the reading of a request body, because the rest of it will not arrive. */
-function breakOff(latest: LatestRequest, reason: GatewayError): void {
-  const { request } = latest;
-  latest.brokenBy = reason;
-  request.once('error', () => {});
-  request.emit('error', reason);
-}
-
-/** Rejects requests whose body broke off before the server began to read it. */
-export function refuseBroken(app: FastifyInstance, responses: OpenResponses): void {
-  app.addHook('preParsing', async ({ raw }) => {
-    const latest = responses.latest(raw.socket);
-    if (latest?.request === raw && latest.brokenBy) throw latest.brokenBy;
-  });
-}
-
 function reasonOf({ code }: Malformed): GatewayError {
   const reason = {
     HPE_HEADER_OVERFLOW: 'The headers are too large.',
+    HPE_CHUNK_EXTENSIONS_OVERFLOW: 'The extensions of a chunk are too large.',
     ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
   }[code ?? ''];
   return new GatewayError('invalid_request', reason ?? 'The request is not valid HTTP.');

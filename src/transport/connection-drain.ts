@@ -9,8 +9,8 @@ import type { StreamRead } from './reading.ts';
 export type OpenResponses = {
   /** The open responses on a connection, in request order. */
   on(socket: Socket): ServerResponse[];
-  /** The latest request on a connection. */
-  latest(socket: Socket): LatestRequest | undefined;
+  /** The latest request on a connection, possibly incomplete. */
+  latest(socket: Socket): IncomingMessage | undefined;
   /**
    * Closes each connection after its last open response, and idle connections at once. The last response carries
    * `Connection: close` if its headers are not yet sent.
@@ -24,17 +24,10 @@ export type OpenResponses = {
   endStreams(reason: GatewayError): void;
 };
 
-/** The latest request on a connection, possibly incomplete. */
-export type LatestRequest = {
-  request: IncomingMessage;
-  /** Why the rest of its body will not arrive. */
-  brokenBy?: GatewayError;
-};
-
 type Connection = {
   /** Each open response, with the read of a registered event stream. */
   responses: Map<ServerResponse, StreamRead | undefined>;
-  latest: LatestRequest;
+  latest: IncomingMessage;
 };
 
 /** Tracks a server's responses, so that it can shut down without cutting one. */
@@ -61,9 +54,9 @@ export function trackResponses(app: FastifyInstance): OpenResponses {
     const connection = connections.get(socket);
     if (connection) {
       connection.responses.set(response, undefined);
-      connection.latest = { request };
+      connection.latest = request;
     } else {
-      connections.set(socket, { responses: new Map([[response, undefined]]), latest: { request } });
+      connections.set(socket, { responses: new Map([[response, undefined]]), latest: request });
       socket.once('close', () => connections.delete(socket));
     }
     if (isClosing) closeBehindLast(socket);

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import { networkOf } from '../client-network.ts';
 import type { OpenResponses } from './connection-drain.ts';
+import type { SocketReads } from './socket-reads.ts';
 
 /** Limits on the connections of one client. */
 export type ConnectionLimits = {
@@ -27,8 +28,8 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 
 /** The bounded connections of a server. */
 export type Connections = {
-  /** Marks a connection as authenticated. It no longer counts against its address. */
-  trust(socket: Socket): void;
+  /** Marks a connection as authenticated. It no longer counts against its address, but against its account if known. */
+  trust(socket: Socket, accountId?: string): void;
 };
 
 /**
@@ -54,7 +55,7 @@ export function timeoutsFor({ requestMs, stallMs }: ConnectionLimits) {
  */
 export function boundConnections(
   server: Server,
-  responses: Pick<OpenResponses, 'on'>,
+  { responses, reads }: { responses: Pick<OpenResponses, 'on'>; reads: SocketReads },
   { anonymous, graceMs, pipelined }: ConnectionLimits,
   proxies: string[],
 ): Connections {
@@ -80,7 +81,11 @@ export function boundConnections(
     const open = unauthenticated.get(network) ?? new Map<Socket, number>();
     networks.set(socket, network);
     unauthenticated.set(network, open.set(socket, now));
-    socket.once('close', () => forget(socket));
+    reads.assign(socket, network);
+    socket.once('close', () => {
+      forget(socket);
+      reads.release(socket);
+    });
     for (const [oldest, openedAt] of open) {
       if (open.size <= anonymous || now - openedAt < graceMs) break;
       open.delete(oldest);
@@ -100,7 +105,14 @@ export function boundConnections(
     if (!isBusy && !isNew) socket.destroy();
   });
 
-  return { trust: forget };
+  server.on('upgrade', ({ socket }: IncomingMessage) => reads.release(socket));
+
+  return {
+    trust(socket, accountId) {
+      forget(socket);
+      if (accountId !== undefined && networks.has(socket)) reads.assign(socket, accountId);
+    },
+  };
 }
 
 /** Returns a predicate that matches an address against addresses and networks. */

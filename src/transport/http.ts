@@ -9,8 +9,9 @@ import Fastify, {
 import { ERROR_STATUS, GatewayError, toGatewayError } from '../errors.ts';
 import { makeId } from '../ids.ts';
 import { redactSecrets } from '../secret-redaction.ts';
-import { MAX_BODY_BYTES } from './arriving-bodies.ts';
-import { createRefuse, refuseBroken } from './client-error.ts';
+import { takeBodies } from './bodies.ts';
+import { type BodyMemory, MAX_BODY_BYTES } from './body-memory.ts';
+import { createRefuse } from './client-error.ts';
 import { type OpenResponses, trackResponses } from './connection-drain.ts';
 import {
   boundConnections,
@@ -24,6 +25,7 @@ import { logInternal } from './error-mask.ts';
 import { assertAdmitted, decorateAdmission, type Limiter } from './rate-limit.ts';
 import { readBodies } from './read-body.ts';
 import { loggedPath, logRequests } from './request-log.ts';
+import { createSocketReads } from './socket-reads.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -64,7 +66,8 @@ export function createHttp({
   publicUrl,
   connectionLimits,
   limiter,
-}: HttpOptions & { limiter: Limiter }): Http {
+  bodyMemory,
+}: HttpOptions & { limiter: Limiter; bodyMemory: BodyMemory }): Http {
   const limits = { ...CONNECTION_LIMITS, ...connectionLimits };
   const { http: timeouts, ...serverTimeouts } = timeoutsFor(limits);
   const admit = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -74,7 +77,7 @@ export function createHttp({
     const admission = await limiter.admit(request, reply);
     const { authentication, quota } = admission;
     if (quota.allowed && !(authentication instanceof GatewayError)) {
-      connections.trust(request.raw.socket);
+      connections.trust(request.raw.socket, authentication.account.id);
     }
     return admission;
   };
@@ -115,23 +118,20 @@ export function createHttp({
 
   app.decorate('publicOrigin', publicUrl && new URL(publicUrl).origin);
   decorateAdmission(app);
-  // Ignore unknown expectations: 417 is not a documented status.
-  app.server.on('checkExpectation', (request, response) => {
-    app.server.emit('request', request, response);
-  });
   app.server.on('connect', (_request, socket) => {
     if (socket instanceof Socket) refuse(new Error('CONNECT is not supported.'), socket);
   });
+  const reads = createSocketReads();
+  const bodies = takeBodies(app, { memory: bodyMemory, reads });
   const responses = trackResponses(app);
-  const connections = boundConnections(app.server, responses, limits, trustProxy);
-  const refuse = createRefuse(responses, limiter);
+  const connections = boundConnections(app.server, { responses, reads }, limits, trustProxy);
+  const refuse = createRefuse(responses, bodies, limiter);
   app.addHook('onRequest', async (request, reply) => {
     const admission = await admit(request, reply);
     if (request.is404) throw nothingAt(request);
     if (admission) assertAdmitted(admission, request.routeOptions.config.keyless);
   });
-  readBodies(app, limiter);
-  refuseBroken(app, responses);
+  readBodies(app, bodies, limiter);
   logRequests(app);
   app.setNotFoundHandler((request) => {
     throw nothingAt(request);
@@ -170,9 +170,6 @@ export function fromHttp(thrown: unknown): GatewayError {
   }
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || code === 'FST_ERR_CTP_EMPTY_JSON_BODY') {
     return new GatewayError('invalid_json', 'The body is not valid JSON.');
-  }
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new GatewayError('request_too_large', 'The body is larger than 1 MiB.');
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new GatewayError(

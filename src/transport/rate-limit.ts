@@ -9,8 +9,9 @@ import { GatewayError, toGatewayError } from '../errors.ts';
 import { botId } from '../input.ts';
 import { type Observer, UNOBSERVED } from '../observer.ts';
 import type { BotVersion } from '../schema/context.ts';
-import { ACCOUNT_BODY_BYTES, ADDRESS_BODY_BYTES, createReserveBody } from './arriving-bodies.ts';
+import type { BodyLimits } from './arriving-body.ts';
 import { type Authenticate, senderOf } from './authenticate.ts';
+import { type BodyOwner, MAX_KEYLESS_BODY_BYTES } from './body-memory.ts';
 import { isGraphQL } from './own-page.ts';
 
 /** The caller of a counted request, and the remaining quota. */
@@ -26,6 +27,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The result of `Limiter.admit`; `null` for a request that it did not count. */
     admission: Admission | null;
+    /** Whose memory the body uses, if the route authenticates its senders itself. */
+    bodyOwner: BodyOwner | null;
   }
 }
 
@@ -33,6 +36,7 @@ declare module 'fastify' {
 export function decorateAdmission(app: FastifyInstance): void {
   app.decorateRequest('admission', null);
   app.decorateRequest('sender', null);
+  app.decorateRequest('bodyOwner', null);
 }
 
 /** The remaining quota, and the caller read again if its account has changed since it was cached. */
@@ -80,12 +84,12 @@ export type Limiter = {
    */
   refuse(request: FastifyRequest, error: GatewayError): Promise<GatewayError>;
   /**
-   * Reserves memory for a request body before it is read.
+   * Decides under which limits the body of a request is read: those of its account, or else of its address.
    *
-   * @throws GatewayError `rate_limit_exceeded` if the account, or the address without a valid key, has too many bytes in
-   *   transit; `invalid_request` if the client has disconnected.
+   * @throws GatewayError `rate_limit_exceeded` for a GraphQL request without a valid key whose address has no requests
+   *   left.
    */
-  receive(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  bodyLimits(request: FastifyRequest): Promise<BodyLimits>;
 };
 
 export function createLimiter({
@@ -97,8 +101,6 @@ export function createLimiter({
   limits: Limits;
   observer?: Observer | undefined;
 }): Limiter {
-  const reserveBody = createReserveBody();
-
   const count: Limiter['take'] = async (authentication, address, cost, bot) => {
     if (authentication instanceof GatewayError) {
       const isRefusal = authentication.code !== 'internal_error';
@@ -127,9 +129,17 @@ export function createLimiter({
     return quota;
   };
 
-  /** Looks up a key only for routes that use it, because only their requests count. */
-  const knownSenderOf = async (request: FastifyRequest) =>
-    isGraphQL(request) ? senderOf(request, authenticate).catch(toGatewayError) : keyless();
+  const admitLookup: Limiter['admitLookup'] = async ({ ip }) => {
+    const origin = limits.originOf(ip);
+    if (origin.isSpent) {
+      const quota = await take(keyless(), ip, 0);
+      if (quota.remaining === 0) {
+        observer.rateLimited();
+        throw rateLimitExceeded(quota);
+      }
+    }
+    return origin;
+  };
 
   return {
     take,
@@ -156,37 +166,31 @@ export function createLimiter({
       throw rateLimitExceeded(quota);
     },
 
-    async admitLookup({ ip }) {
-      const origin = limits.originOf(ip);
-      if (origin.isSpent) {
-        const quota = await take(keyless(), ip, 0);
-        if (quota.remaining === 0) {
-          observer.rateLimited();
-          throw rateLimitExceeded(quota);
-        }
-      }
-      return origin;
-    },
+    admitLookup,
 
     async refuse({ ip }, error) {
       const quota = await take(error, ip, 1);
       return quota.allowed ? error : rateLimitExceeded(quota);
     },
 
-    async receive(request, reply) {
-      const { raw, ip = '' } = request;
-      const authentication = request.admission?.authentication ?? (await knownSenderOf(request));
-      // No later event would release the memory.
-      if (reply.raw.destroyed) throw disconnected();
-      if (authentication instanceof GatewayError) {
-        reserveBody(raw, reply.raw, networkOf(ip), ADDRESS_BODY_BYTES);
-      } else reserveBody(raw, reply.raw, authentication.account.id, ACCOUNT_BODY_BYTES);
+    async bodyLimits(request) {
+      const { ip = '', admission, bodyOwner, routeOptions } = request;
+      const maxBytes = routeOptions.bodyLimit;
+      if (bodyOwner) return { owner: bodyOwner, maxBytes };
+      const ofAddress: BodyOwner = { kind: 'address', id: networkOf(ip) };
+      // A key is looked up only for routes that use it, because only their requests count.
+      if (!admission && !isGraphQL(request)) return { owner: ofAddress, maxBytes };
+      const sender =
+        admission?.authentication ?? (await senderOf(request, authenticate).catch(toGatewayError));
+      if (!(sender instanceof GatewayError)) {
+        const { account, session } = sender;
+        const owner: BodyOwner = session?.visited ? ofAddress : { kind: 'account', id: account.id };
+        return { owner, maxBytes };
+      }
+      await admitLookup(request);
+      return { owner: ofAddress, maxBytes: Math.min(maxBytes, MAX_KEYLESS_BODY_BYTES) };
     },
   };
-}
-
-function disconnected(): GatewayError {
-  return new GatewayError('invalid_request', 'The client has disconnected.');
 }
 
 function keyless(): GatewayError {

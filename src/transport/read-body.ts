@@ -1,6 +1,7 @@
 import { MIMEType } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GatewayError } from '../errors.ts';
+import type { Bodies } from './bodies.ts';
 import type { Limiter } from './rate-limit.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -23,59 +24,75 @@ export type TextBody = {
 };
 
 /**
- * Makes a server accept JSON bodies, and texts where the route accepts them, in UTF-8 and within the memory that the
- * limiter reserves.
+ * Makes a server accept JSON bodies, and texts where the route accepts them, in UTF-8 and within the limits of their
+ * sender. A body of another type is not read.
  */
-export function readBodies(app: FastifyInstance, limiter: Limiter): void {
-  app.addHook('preParsing', async (request, reply) => {
-    const { routeOptions, headers } = request;
-    if (hasBody(headers)) await limiter.receive(request, reply);
+export function readBodies(app: FastifyInstance, bodies: Bodies, limiter: Limiter): void {
+  app.addHook('preParsing', async ({ raw, routeOptions, headers }) => {
     // Without a body the content type is meaningless, so Fastify must not check it.
-    else if (routeOptions.config.emptyBody) delete headers['content-type'];
+    if (!bodies.of(raw) && routeOptions.config.emptyBody) delete headers['content-type'];
   });
 
-  const parseJson = app.getDefaultJsonParser('error', 'error');
+  /** @returns the body; `undefined` if the route needs none and it is empty. */
+  const read = async (request: FastifyRequest, check: () => void): Promise<Buffer | undefined> => {
+    const { emptyBody } = request.routeOptions.config;
+    if (!emptyBody) check();
+    const body = await bodies.of(request.raw)?.read(await limiter.bodyLimits(request));
+    if (emptyBody && !body?.length) return undefined;
+    check();
+    return body ?? Buffer.alloc(0);
+  };
+
+  const defaultParser = app.getDefaultJsonParser('error', 'error');
+  const parseJson = (request: FastifyRequest, text: string) =>
+    new Promise<unknown>((resolve, reject) => {
+      defaultParser(request, text, (error, value) => (error ? reject(error) : resolve(value)));
+    });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (needsNoBody(request, body)) return done(null, undefined);
-    if (isEncoded(request)) return done(encoded());
-    const text = decode(Buffer.from(body));
-    if (text === undefined)
-      return done(new GatewayError('invalid_json', 'The body is not valid UTF-8.'));
-    parseJson(request, text, done);
+  app.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+    const body = await read(request, () => assertPlain(request));
+    if (!body) return undefined;
+    const text = decode(body);
+    if (text === undefined) throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
+    return parseJson(request, text);
   });
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    if (needsNoBody(request, body)) return done(null, undefined);
-    try {
-      done(null, readText(request, Buffer.from(body)));
-    } catch (error) {
-      done(error instanceof Error ? error : null);
-    }
+  app.addContentTypeParser('*', async (request: FastifyRequest) => {
+    const body = await read(request, () => fieldOf(request));
+    return body && readText(body, fieldOf(request));
   });
 }
 
 /**
- * Parses a text as a JSON object. An empty text is an absent field.
+ * The field that a text body stands for.
  *
- * @throws GatewayError `invalid_request`
+ * @throws GatewayError `invalid_request` if the route accepts no such text.
  */
-function readText(request: FastifyRequest, body: Buffer): Record<string, string> {
+function fieldOf(request: FastifyRequest): string {
   const { textBody } = request.routeOptions.config;
   const type = readType(request.headers['content-type']);
   if (!textBody || !type || !textBody.types.includes(type.essence)) {
     const types = ['application/json', ...(textBody?.types ?? [])];
     throw invalid(`Send the body as "Content-Type: ${types.join('" or "')}".`);
   }
-  if (isEncoded(request)) throw encoded();
+  assertPlain(request);
   // US-ASCII is a part of UTF-8.
   if (!/^(utf-?8|us-ascii)$/i.test(type.params.get('charset') ?? 'utf-8')) {
     throw invalid('Send the text in UTF-8, without another charset in "Content-Type".');
   }
+  return textBody.field;
+}
+
+/**
+ * Reads a text as a JSON object with one field. An empty text is an absent field.
+ *
+ * @throws GatewayError `invalid_request`
+ */
+function readText(body: Buffer, field: string): Record<string, string> {
   const text = decode(body);
   if (text === undefined) throw invalid('The body is not valid UTF-8.');
   // Clients that forget the content type of JSON may send `text/plain`. Their secrets must not become a stored text.
   if (/^\s*[{[]/.test(text)) throw invalid('Send JSON as "Content-Type: application/json".');
-  return text === '' ? {} : { [textBody.field]: text };
+  return text === '' ? {} : { [field]: text };
 }
 
 function readType(header: string | undefined): MIMEType | undefined {
@@ -95,23 +112,12 @@ function decode(body: Buffer): string | undefined {
   }
 }
 
+/** @throws GatewayError `invalid_request` if a body has a content encoding. None is supported. */
+function assertPlain({ headers }: FastifyRequest): void {
+  if (/^(identity)?$/i.test(headers['content-encoding'] ?? '')) return;
+  throw invalid('Send the body without "Content-Encoding": compressed bodies are not supported.');
+}
+
 function invalid(message: string): GatewayError {
   return new GatewayError('invalid_request', message);
-}
-
-/** Whether a body has a content encoding. None is supported. */
-function isEncoded({ headers }: FastifyRequest): boolean {
-  return !/^(identity)?$/i.test(headers['content-encoding'] ?? '');
-}
-
-function encoded(): GatewayError {
-  return invalid('Send the body without "Content-Encoding": compressed bodies are not supported.');
-}
-
-function hasBody(headers: FastifyRequest['headers']): boolean {
-  return 'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) !== 0;
-}
-
-function needsNoBody({ routeOptions }: FastifyRequest, body: string | Buffer): boolean {
-  return body.length === 0 && routeOptions.config.emptyBody === true;
 }

@@ -37,6 +37,7 @@ export async function serveTelegramWebhook(
         const receiver = await webhook.authenticate(request.params.path, secret, origin);
         if (!receiver) throw await limiter.refuse(request, wrongSecret());
         request.telegramReceiver = receiver;
+        request.bodyOwner = { kind: 'account', id: receiver.botId };
       },
     },
     async ({ telegramReceiver, body }) => {

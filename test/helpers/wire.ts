@@ -127,3 +127,25 @@ export function requestText(
     .map(([name, value]) => `${name}: ${value}`);
   return `${[`${line} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${body ?? ''}`;
 }
+
+/** A body in chunks of the same size. Source: RFC 9112, section 7.1. */
+export function chunked(body: string, size: number): string {
+  const bytes = Buffer.from(body);
+  let text = '';
+  for (let start = 0; start < bytes.length; start += size) {
+    const chunk = bytes.subarray(start, start + size);
+    text += `${chunk.length.toString(16)}\r\n${chunk.toString('latin1')}\r\n`;
+  }
+  return `${text}0\r\n\r\n`;
+}
+
+/** The bytes of a connection's last request, whose body is in chunks. */
+export function chunkedText(
+  line: string,
+  headers: Record<string, string | undefined>,
+  body: string,
+  size: number,
+): Buffer {
+  const head = requestText(line, { ...headers, 'transfer-encoding': 'chunked' });
+  return Buffer.from(head + chunked(body, size), 'latin1');
+}

@@ -1,26 +1,13 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { CONNECTION_LIMITS, timeoutsFor } from '../../src/transport/connections.ts';
+import { watchConnections } from '../helpers/accepted.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { readError } from '../helpers/documented.ts';
 import { openSocket, readAnswers, requestText } from '../helpers/wire.ts';
-
-/** The connections that a server accepts from now on. */
-function watchConnections({ url }: TestApp) {
-  const accepted: Socket[] = [];
-  const { port } = new URL(url);
-  const add = (message: unknown) => {
-    const { socket } = message as { socket: Socket };
-    if (String(socket.localPort) === port) accepted.push(socket);
-  };
-  subscribe('net.server.socket', add);
-  onTestFinished(() => void unsubscribe('net.server.socket', add));
-  return accepted;
-}
 
 /** A client whose connection the server has accepted. */
 async function client(app: TestApp, accepted: Socket[]): Promise<Socket> {
@@ -237,24 +224,25 @@ describe('incoming bodies', () => {
   test('are limited to 4 MiB for an address without a key, but not for callers with a key', async () => {
     let now = NOON;
     const clock = () => {
-      now += 5_000;
+      now += 60_000;
       return now;
     };
     const app = await startApp({ clock });
     const tenant = await app.tenant();
+    const body = `{"query": "{ __typename }"}`.padEnd(65_536);
     const accepted = watchConnections(app);
     const halves: Socket[] = [];
-    for (let count = 0; count < 4; count += 1) {
+    for (let count = 0; count < 80; count += 1) {
       const socket = await client(app, accepted);
-      const headers = { 'content-type': 'application/json', 'content-length': '1048576' };
-      socket.write(`${requestText('POST /graphql', headers)}{"query": "`);
+      const headers = { 'content-type': 'application/json', 'content-length': '65536' };
+      socket.write(requestText('POST /graphql', headers) + body.slice(0, 60_000));
       halves.push(socket);
     }
     const request = (headers = {}) =>
       fetch(`${app.url}/graphql`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
-        body: '{"query": "{ __typename }"}',
+        body,
       });
     const status = async () => (await request()).status;
     await expect.poll(status, { interval: 20 }).toBe(429);
@@ -264,7 +252,7 @@ describe('incoming bodies', () => {
       errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }],
     });
     expect(await (await request(tenant.headers)).json()).toEqual({ data: { __typename: 'Query' } });
-    halves[0]?.destroy();
+    for (const half of halves) half.destroy();
     await expect.poll(status, { interval: 20 }).toBe(200);
   });
 

@@ -6,7 +6,7 @@ import { createClient as createSocketClient } from 'graphql-ws';
 import { pino } from 'pino';
 import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
-import { MAX_BODY_BYTES } from '../../src/transport/arriving-bodies.ts';
+import { MAX_BODY_BYTES } from '../../src/transport/body-memory.ts';
 import { type GraphQLAnswer, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { postSession } from '../helpers/console.ts';
 import { testDatabase } from '../helpers/database.ts';

@@ -18,6 +18,8 @@ const visit = z.strictObject(
   { error: 'must be {} or {"resume": …}' },
 );
 
+const MAX_VISIT_BYTES = 16 * 1024;
+
 export type VisitOptions = {
   findVisited: FindVisited;
   visits: Visits;
@@ -32,7 +34,8 @@ export async function serveVisits(
   app: FastifyInstance,
   { findVisited, visits, limiter }: VisitOptions,
 ) {
-  app.post<{ Params: { bot: string } }>('/chat/:bot/session', async (request, reply) => {
+  const options = { bodyLimit: MAX_VISIT_BYTES };
+  app.post<{ Params: { bot: string } }>('/chat/:bot/session', options, async (request, reply) => {
     const count = async (counted: Parameters<Limiter['take']>[0]) => {
       const quota = await limiter.take(counted, request.ip, 1);
       reply.headers(quotaHeaders(quota));

@@ -85,9 +85,14 @@ export async function serveEventStream(
     },
   });
 
-  const reserve = async (request: FastifyRequest, reply: FastifyReply, reader: EventReader) => {
+  const identify = async (request: FastifyRequest) => {
     const caller = await authenticateRequest(request);
     if (caller instanceof GatewayError) throw caller;
+    return caller;
+  };
+
+  const reserve = async (request: FastifyRequest, reply: FastifyReply, reader: EventReader) => {
+    const caller = await identify(request);
     const token = randomUUID();
     const translated = toLibrary(request, { token, reply, reader });
     const answer = await handle(translated);
@@ -107,6 +112,9 @@ export async function serveEventStream(
     url: '',
     method: ['GET', 'POST', 'PUT', 'DELETE'],
     exposeHeadRoute: false,
+    onRequest: async (request) => {
+      if (request.method === 'PUT') await identify(request);
+    },
     preHandler: async (request) => {
       addressOf(request);
       if (request.method !== 'POST' && request.method !== 'GET') return;

@@ -19,6 +19,10 @@ import { guarded, socketOf } from './websocket-guard.ts';
 
 const CONNECTIONS = {
   maxPayload: 1024 * 1024,
+  /** Frames of one message: each is kept on its own until the message is whole. */
+  maxFragments: 1_024,
+  /** Reads of the socket that one frame may take. */
+  maxBufferedChunks: 4_096,
   /** Milliseconds to wait for a client's close frame before its connection is terminated. */
   closeTimeout: 1_000,
 };
