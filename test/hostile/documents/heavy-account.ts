@@ -10,9 +10,11 @@ import {
   DEPLOY_MESSAGE,
   DIAGNOSTICS,
   DISPLAY_NAME,
+  ERROR_DETAIL,
   ERROR_MESSAGE,
   FACT,
   FACTS,
+  FINISH_REASON,
   INPUT,
   KEYS,
   KIBIBYTE,
@@ -158,13 +160,13 @@ async function fillRuns(
     const isLong = bot === 0;
     await prisma.$executeRaw`
       INSERT INTO runs (id, bot_id, deployment_id, environment, kind, status, channel, session_id, input, context, response,
-        output, error_code, error_message, model, metadata, created_at, started_at, finished_at, latency_ms, prompt_tokens,
+        output, error_code, error_message, error_detail, finish_reason, model, metadata, created_at, started_at, finished_at, latency_ms, prompt_tokens,
         completion_tokens, tools_called, trace_id, spans, events, event_times, key_id)
       SELECT id, ${botId}, ${deploymentIds[bot] ?? ''}, 'PRODUCTION', 'CHAT', 'FAILED', 'API', ${SESSION_ID},
         ${isLong ? INPUT : long(200, '"')}, ${isLong ? JSON.stringify(CONTEXT) : '{}'}::jsonb,
         repeat(${CONTROL}, CASE WHEN place > ${isLong ? LONGEST_RUNS : 0} THEN 200 ELSE ${RESPONSE_LENGTH}::int END),
         jsonb_build_object('text', repeat('"', CASE WHEN place > ${isLong ? LONGEST_RUNS : 0} THEN 10 ELSE ${RESPONSE_LENGTH / 2}::int END)),
-        'model_error', ${ERROR_MESSAGE}, ${MODEL_NAME}, ${JSON.stringify(isLong ? METADATA : {})}::jsonb,
+        'model_error', ${ERROR_MESSAGE}, ${ERROR_DETAIL}, ${FINISH_REASON}, ${MODEL_NAME}, ${JSON.stringify(isLong ? METADATA : {})}::jsonb,
         now() - place * interval '1 second', now(), now(), 1000, 1000, 1000,
         ${TOOL_NAMES}, repeat('a', 32), ${isLong ? spans : '[]'}::jsonb,
         ${isLong ? JSON.stringify(eventsOf(RESPONSE_LENGTH)) : '[]'}::jsonb, '{}', ${keyIds[bot] ?? ''}

@@ -30,6 +30,8 @@ export const FACT = long(4_000);
 export const SESSION_ID = long(256, '語');
 export const MODEL_NAME = long(256, 'm');
 export const ERROR_MESSAGE = long(2_000);
+export const ERROR_DETAIL = long(512, '"');
+export const FINISH_REASON = long(256, '"');
 export const PROBLEM = long(500);
 const DIAGNOSTIC = long(400);
 export const TOOL_NAMES = names(TOOLS, 129);
@@ -121,6 +123,7 @@ export const LENGTHS: Lengths = {
   'PromptPart.text': MEBIBYTE,
   'Run.context': jsonBytes(CONTEXT),
   'Run.feedback': RATINGS,
+  'Run.finishReason': jsonBytes(FINISH_REASON),
   'Run.input': jsonBytes(INPUT),
   'Run.inputExcerpt': 400,
   'Run.metadata': jsonBytes(METADATA),
@@ -131,6 +134,7 @@ export const LENGTHS: Lengths = {
   'Run.sessionId': jsonBytes(SESSION_ID),
   'Run.toolsCalled': jsonBytes(TOOL_NAMES),
   'Run.user': jsonBytes(SESSION_ID),
+  'RunError.detail': jsonBytes(ERROR_DETAIL),
   'RunError.message': jsonBytes(ERROR_MESSAGE),
   'RunPrompt.parts': PARTS,
   'Session.memory': FACTS,
