@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readDiagnostics, toolWarnings } from '../../src/deployments/diagnostics.ts';
+import { listed, readDiagnostics, toolWarnings } from '../../src/deployments/diagnostics.ts';
 
 const stored = { severity: 'ERROR', code: 'syntax', message: 'wrong', line: 3, column: 5 };
 
@@ -22,4 +22,18 @@ test('a deploy lists the first 100 warnings about tool servers', () => {
   const warnings = toolWarnings([{ group: 'far', tools: [] }], places);
   expect(warnings).toHaveLength(100);
   expect(warnings.at(-1)).toMatchObject({ code: 'tool-unknown', severity: 'WARNING' });
+});
+
+test('a deploy lists the first 100 errors about new destinations, and counts the others', () => {
+  const error = { ...stored, severity: 'ERROR' as const, endLine: 3, endColumn: 6 };
+  const errors = Array.from({ length: 150 }, (_, line) => ({ ...error, line }));
+  const shown = listed(errors);
+  expect(shown).toHaveLength(101);
+  expect(shown.slice(0, 100)).toEqual(errors.slice(0, 100));
+  expect(shown.at(-1)).toMatchObject({
+    code: 'too-many-problems',
+    message: '50 more problems are not listed',
+  });
+  expect(listed(errors.slice(0, 100))).toEqual(errors.slice(0, 100));
+  expect(listed([])).toEqual([]);
 });
