@@ -11,9 +11,13 @@ const SHORT_TEXT = 4_096;
 /** Characters of a heading that is underlined. A longer one is a paragraph. */
 const MAX_HEADING = 200;
 
+/** Characters that one search for the end of a text reads, longer than the name in any e-mail address. */
+const MAX_TEXT = 256;
+
 /**
  * The tokenizer of `marked` with bounds on its work: it calls itself for each level of lists and quotes, for each line in
- * them it searches the line under a heading, and for each mark of emphasis without an end the rest of the paragraph.
+ * them it searches the line under a heading, for each mark of emphasis without an end the rest of the paragraph, and after
+ * each `!` the end of an e-mail address.
  */
 class BoundedTokenizer extends Tokenizer {
   #depth = 0;
@@ -44,6 +48,14 @@ class BoundedTokenizer extends Tokenizer {
 
   override del(source: string, masked: string, before?: string) {
     return this.#search(source, () => super.del(source, masked, before));
+  }
+
+  override inlineText(source: string) {
+    if (source.length <= MAX_TEXT) return super.inlineText(source);
+    const beginning = source.slice(0, MAX_TEXT);
+    // Spaces before a line break belong to it, so they stay with it.
+    const end = beginning.search(/\s+\S*$/);
+    return super.inlineText(end > 0 ? beginning.slice(0, end) : beginning);
   }
 
   #nested<Block>(read: () => Block | undefined): Block | undefined {
