@@ -25,7 +25,11 @@ export async function* readEvents(
       const chunk = await reader?.read();
       silence.pause();
       if (!chunk || chunk.done) return;
-      const lines = (rest + decoder.decode(chunk.value, { stream: true })).split('\n');
+      const text = decoder.decode(chunk.value, { stream: true });
+      rest += text;
+      // A long line may arrive in many chunks: it is read once, at its end.
+      if (!text.includes('\n')) continue;
+      const lines = rest.split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
         const [, name, text = ''] = /^(event|id|data): ?(.*?)\r?$/s.exec(line) ?? [];
