@@ -235,3 +235,20 @@ describe('a message', () => {
     await expect.poll(() => app.openSockets()).toBe(0);
   });
 });
+
+describe('a message in frames of one byte', () => {
+  const message = JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(500) } });
+
+  test('is answered', async () => {
+    const { socket } = await open(await startApp());
+    for (const letter of message) socket.send(letter, { fin: false });
+    socket.send('', { fin: true });
+    expect(JSON.parse(String((await once(socket, 'message'))[0]))).toMatchObject({ type: 'pong' });
+  });
+
+  test('has at most 1,024 frames', async () => {
+    const { socket, closed } = await open(await startApp());
+    for (let count = 0; count < 1_025; count += 1) socket.send('x', { fin: false });
+    expect(await closed).toMatch(/^closed with 1008/);
+  });
+});

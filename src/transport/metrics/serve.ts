@@ -2,7 +2,11 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { rateLimitExceeded } from '../../accounts/limits.ts';
 import { GatewayError } from '../../errors.ts';
+import { takeBodies } from '../bodies.ts';
+import { createBodyMemory } from '../body-memory.ts';
+import { CONNECTION_LIMITS, timeoutsFor } from '../connections.ts';
 import type { Limiter } from '../rate-limit.ts';
+import { createSocketReads } from '../socket-reads.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The path that Prometheus reads by default. */
@@ -39,7 +43,11 @@ export async function serveMetrics(
 
 /** Creates the server of `PARLEY_METRICS_PORT`, which needs no token. It does not listen yet. */
 export function createMetricsServer(metrics: Metrics): FastifyInstance {
-  const app = Fastify({ forceCloseConnections: true });
+  const { http, ...timeouts } = timeoutsFor(CONNECTION_LIMITS);
+  const app = Fastify({ forceCloseConnections: true, http, ...timeouts });
+  // No route reads a body.
+  app.removeAllContentTypeParsers();
+  takeBodies(app, { memory: createBodyMemory(), reads: createSocketReads() });
   app.get(PATH, async (_request, reply) =>
     reply.type(metrics.contentType).send(await metrics.render()),
   );

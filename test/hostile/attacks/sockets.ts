@@ -9,6 +9,12 @@ async function unread({ connect, pause, random }: AttackContext, request: string
   await pause(random.int(500, 4_000));
 }
 
+/** A request whose body has chunks of one byte, and no end. */
+function oneByteBody(line: string, chunks: number, headers = ''): string {
+  const head = `${line} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${headers}`;
+  return `${head}Transfer-Encoding: chunked\r\n\r\n${'1\r\n{\r\n'.repeat(chunks)}`;
+}
+
 /** Attacks with raw bytes and connections, below GraphQL and REST. */
 export const socketAttacks: Attacks = {
   'unread GraphiQL pages': (context) =>
@@ -22,6 +28,24 @@ export const socketAttacks: Attacks = {
       context,
       'POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"query": "',
     ),
+  'bodies in one-byte chunks without a key': (context) =>
+    unread(context, oneByteBody('POST /graphql', context.random.int(1_000, 20_000))),
+  'a body in one-byte chunks with a key': async ({ account, connect, random }) => {
+    const path = botPath(account.modelBot, random.pick(['chat', 'execute', 'deploy']));
+    const socket = connect();
+    const size = random.int(1_000, 1_100_000);
+    socket.write(oneByteBody(`POST ${path}`, size, `Authorization: Bearer ${account.apiKey}\r\n`));
+    socket.write('0\r\n\r\n');
+    await once(socket, 'data');
+  },
+  'a body that trickles': async ({ connect, pause, random, signal }) => {
+    const socket = connect();
+    socket.write(oneByteBody(random.pick(['POST /session', 'PUT /graphql/stream']), 1));
+    while (!socket.destroyed && !signal.aborted) {
+      socket.write('1\r\nx\r\n');
+      await pause(random.int(10, 500));
+    }
+  },
   'bytes that are not HTTP': async ({ connect, random }) => {
     const socket = connect();
     const length = random.int(1, 100_000);
@@ -72,6 +96,17 @@ export const socketAttacks: Attacks = {
     for (const socket of sockets) socket.on('error', () => {});
     await pause(random.int(200, 2_000));
     for (const socket of sockets) socket.terminate();
+  },
+  'WebSocket messages in one-byte frames': async ({ target, pause, random, signal }) => {
+    const url = `${target.url.replace('http', 'ws')}/graphql/ws`;
+    const socket = new WebSocket(url, 'graphql-transport-ws', { signal });
+    socket.on('error', () => {});
+    await once(socket, 'open');
+    for (let left = random.int(100, 200_000); left > 0 && socket.readyState === 1; left -= 1) {
+      socket.send('x', { fin: false });
+    }
+    await pause(random.int(200, 2_000));
+    socket.terminate();
   },
   'large WebSocket messages': async ({ target, account, signal, random }) => {
     const socket = new WebSocket(
