@@ -13,6 +13,8 @@ import type { Answer, Attack, AttackContext, Attacks, Request, Target } from './
 import { json } from './attack.ts';
 import { definitionAttacks } from './attacks/definitions.ts';
 import { documentAttacks } from './attacks/documents.ts';
+import { feedAttacks } from './attacks/feeds.ts';
+import { headerAttacks } from './attacks/headers.ts';
 import { runAttacks } from './attacks/runs.ts';
 import { socketAttacks } from './attacks/sockets.ts';
 
@@ -37,6 +39,8 @@ const attacks: Attacks = {
   ...socketAttacks,
   ...definitionAttacks,
   ...runAttacks,
+  ...headerAttacks,
+  ...feedAttacks,
 };
 const agent = new Agent({ keepAlive: true, maxSockets: 40, localAddress });
 const { hostname, port } = new URL(target.url);
