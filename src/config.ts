@@ -20,7 +20,15 @@ export type Config = {
   /** The operator key of an empty database; none: generated. */
   bootstrapKey: string | undefined;
   /** The OpenAI-compatible server to call; none: the offline model. */
-  model: { apiKey: string | undefined; baseUrl: string | undefined; name: string } | undefined;
+  model:
+    | {
+        apiKey: string | undefined;
+        baseUrl: string | undefined;
+        name: string;
+        /** Tried in order after a failed call, for definitions that name none. */
+        fallbacks: string[] | undefined;
+      }
+    | undefined;
   /** `host:port` of private hosts that tools may call. */
   allowedHosts: string[];
   /** The server's public base URL without a trailing slash, such as `https://bots.example`. None: unknown. */
@@ -97,6 +105,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
             apiKey: all.OPENAI_API_KEY,
             baseUrl: all.OPENAI_BASE_URL,
             name: all.OPENAI_MODEL ?? OPENAI_DEFAULT_MODEL,
+            fallbacks: all.OPENAI_FALLBACK_MODELS,
           }
         : undefined,
     allowedHosts: all.PARLEY_ALLOWED_HOSTS,

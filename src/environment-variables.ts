@@ -93,6 +93,9 @@ export const environmentVariables = z
     OPENAI_API_KEY: z.string().optional(),
     OPENAI_BASE_URL: url(/^https?$/, 'must be an http:// or https:// address').optional(),
     OPENAI_MODEL: z.string().optional(),
+    OPENAI_FALLBACK_MODELS: list
+      .pipe(z.array(z.string()).max(3, 'must be 3 models at most'))
+      .transform((models) => (models.length > 0 ? models : undefined)),
     TRUST_PROXY: list.pipe(
       z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be IP addresses')),
     ),
@@ -143,6 +146,11 @@ export const environmentVariables = z
   .refine((all) => !all.OPENAI_BASE_URL || all.OPENAI_MODEL, {
     path: ['OPENAI_MODEL'],
     error: 'is required with OPENAI_BASE_URL: the name of the default model',
+    when: () => true,
+  })
+  .refine((all) => !all.OPENAI_FALLBACK_MODELS || all.OPENAI_API_KEY || all.OPENAI_BASE_URL, {
+    path: ['OPENAI_FALLBACK_MODELS'],
+    error: 'requires OPENAI_API_KEY, or OPENAI_BASE_URL for a server that needs no key',
     when: () => true,
   })
   .refine((all) => !all.OPENAI_MODEL || all.OPENAI_API_KEY || all.OPENAI_BASE_URL, {

@@ -19,6 +19,8 @@ export type Observer = {
   modelCalled(model: string, seconds: number): void;
   /** A model call failed, after its retry. @param reason one of `FailureReason` in `model/failure.ts`. */
   modelFailed(reason: string): void;
+  /** A model call failed, and the next model is called in its place. */
+  modelFellBack(): void;
   toolCalled(seconds: number): void;
   /** A request or operation exceeded a rate limit. */
   rateLimited(): void;
@@ -31,6 +33,7 @@ export const UNOBSERVED: Observer = {
   runEnded() {},
   modelCalled() {},
   modelFailed() {},
+  modelFellBack() {},
   toolCalled() {},
   rateLimited() {},
   batchSent() {},

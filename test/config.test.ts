@@ -73,7 +73,12 @@ describe('the settings', () => {
       secretKey: Buffer.alloc(32, 1),
       previousSecretKeys: [Buffer.alloc(32, 2)],
       bootstrapKey,
-      model: { apiKey: undefined, baseUrl: 'http://localhost:11434/v1', name: 'llama' },
+      model: {
+        apiKey: undefined,
+        baseUrl: 'http://localhost:11434/v1',
+        name: 'llama',
+        fallbacks: [],
+      },
       trustProxy: ['10.0.0.1', '192.168.0.0/16'],
       allowedHosts: ['shop.internal:8080', '[fd00::1]:80'],
       otlpEndpoint: 'http://127.0.0.1:4318',
@@ -139,6 +144,19 @@ describe('the settings', () => {
     });
     expect(problemsOf({ OPENAI_MODEL: 'm' })).toEqual([
       expect.stringMatching(/^OPENAI_MODEL requires/),
+    ]);
+  });
+
+  test('name up to 3 fallback models', () => {
+    const server = { OPENAI_API_KEY: 'sk-x' };
+    expect(readConfig({ ...server, OPENAI_FALLBACK_MODELS: 'a, b' }).model).toMatchObject({
+      fallbacks: ['a', 'b'],
+    });
+    expect(problemsOf({ ...server, OPENAI_FALLBACK_MODELS: 'a,b,c,d' })).toEqual([
+      'OPENAI_FALLBACK_MODELS must be 3 models at most',
+    ]);
+    expect(problemsOf({ OPENAI_FALLBACK_MODELS: 'a' })).toEqual([
+      expect.stringMatching(/^OPENAI_FALLBACK_MODELS requires/),
     ]);
   });
 

@@ -158,7 +158,7 @@ export function createAgent({
         ...(task.outputSchema && { outputSchema: task.outputSchema }),
         ...(deployment.isDraft && { draft: recordedDraft(rendered) }),
       };
-      return { ...createLoop({ ...parts, values, span, signal }), prompt };
+      return { ...createLoop({ ...parts, values, span, observer, signal }), prompt };
     },
   };
 }

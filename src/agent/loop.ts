@@ -3,16 +3,18 @@ import type { Redactor } from '../deployments/redact.ts';
 import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { Definition } from '../language/definition.ts';
-import { ModelError } from '../model/failure.ts';
+import { ModelError, withDetail } from '../model/failure.ts';
 import type { Model, ModelEvent, ModelMessage, ModelRequest, ToolCall } from '../model/model.ts';
 import { createAnswerBudget } from '../model/pieces.ts';
+import type { Observer } from '../observer.ts';
 import type { Span } from '../runs/trace.ts';
 import type { HistoryMessage } from '../sessions/history.ts';
 import { createDeltaCoalescer } from './delta-coalescer.ts';
+import { chooseModel } from './model-choice.ts';
 import { readOutput, repairRequest } from './output.ts';
 import type { Toolbox, ToolEvent } from './toolbox.ts';
 import type { ToolContext } from './tools/tool.ts';
-import { traceCall } from './trace-call.ts';
+import { type CallTrace, traceCall } from './trace-call.ts';
 import { MAX_DETAIL, MAX_SERVER_TEXT, shorten } from './untrusted-text.ts';
 import { createUsageMeter, type TotalUsage } from './usage.ts';
 
@@ -28,6 +30,8 @@ export type LoopResult = {
   usage(): TotalUsage;
   /** Why the model ended its last answer, as the server says it, redacted. */
   finishReason?: string;
+  /** The model that answered, if it is not the first one. */
+  model?: string;
   /** In call order, without repeats. */
   toolsCalled: string[];
   /** The structured reply, if one was requested. `response` is then its JSON alone. */
@@ -40,7 +44,8 @@ export type Loop = {
   /**
    * Calls the model, runs the tools that it requests, sends back their results, and repeats until an answer requests
    * no tool. Tool calls beyond the definition's limit are refused; the next model call then allows none. A structured
-   * reply is emitted once it is checked; a wrong one gets one more model call.
+   * reply is emitted once it is checked; a wrong one gets one more model call. A call that fails before its first text
+   * is repeated with the next fallback model, which then serves the rest of the run.
    *
    * @param emit receives each event.
    * @throws GatewayError `model_error`, or `model_timeout` for a model call or a run that exceeds its time limit.
@@ -61,6 +66,7 @@ export type LoopOptions = {
   values: ToolContext['values'];
   /** The parent of the spans of model calls and tool calls. */
   span: Span;
+  observer: Observer;
   signal: AbortSignal;
 };
 
@@ -75,19 +81,42 @@ export function createLoop(options: LoopOptions): Loop {
   };
 
   const budget = createAnswerBudget();
+  const choice = chooseModel(model, definition.model);
 
-  /** Streams one model call, redacting secrets. Returns its text and tool calls. Text of a structured reply is held back. */
+  /** Streams one model call, also with the next models if it fails. */
   const streamCall = async (
-    request: ModelRequest,
+    request: Omit<ModelRequest, 'model'>,
     deltas: ReturnType<typeof createDeltaCoalescer>,
     signal: AbortSignal,
   ) => {
     const turn = meter.begin(request.messages);
+    for (;;) {
+      const attempt = await streamOnce({ ...request, model: choice.name() }, turn, deltas, signal);
+      if (!('failure' in attempt)) return attempt;
+      const { failure, hasText, trace } = attempt;
+      if (hasText || !(failure instanceof ModelError) || !choice.next(failure)) throw failure;
+      trace.fail(failure.code);
+      options.observer.modelFellBack();
+      result.model = choice.name();
+    }
+  };
+
+  /**
+   * Streams an answer of one model, redacting secrets. Returns its text and tool calls, or its failure. Text of a
+   * structured reply is held back.
+   */
+  const streamOnce = async (
+    request: ModelRequest,
+    turn: ReturnType<typeof meter.begin>,
+    deltas: ReturnType<typeof createDeltaCoalescer>,
+    signal: AbortSignal,
+  ): Promise<Answered | Failed> => {
     const trace = traceCall(span, request, options);
     const redacted = redactor.stream();
     const calls: ToolCall[] = [];
     const mayCall = request.tools.length > 0 && request.toolChoice !== 'none';
     let reasoning: JsonObject | undefined;
+    let hasText = false;
     let text = '';
     const emitText = (delta: string) => {
       if (delta === '') return;
@@ -103,7 +132,10 @@ export function createLoop(options: LoopOptions): Loop {
     };
     const onEvent = (event: ModelEvent) => {
       trace.record(event);
-      if (event.type === 'text-delta') return emitText(redacted.push(event.text));
+      if (event.type === 'text-delta') {
+        hasText = true;
+        return emitText(redacted.push(event.text));
+      }
       endText();
       if (event.type === 'finish') {
         reasoning = event.reasoning;
@@ -114,17 +146,18 @@ export function createLoop(options: LoopOptions): Loop {
       const { call } = event;
       if (mayCall) calls.push({ ...call, id: redactor.redact(call.id) });
     };
-    await model
-      .stream(request, onEvent, signal)
-      .catch((error) => {
-        throw redactedFailure(error, redactor);
-      })
-      .finally(endText);
+    try {
+      await model.stream(request, onEvent, signal);
+    } catch (error) {
+      return { failure: redactedFailure(error, redactor), hasText, trace };
+    } finally {
+      endText();
+    }
     return { text, calls, reasoning };
   };
 
   const work = async (emit: (event: LoopEvent) => void, signal: AbortSignal) => {
-    const { name, temperature, maxTokens, parameters, timeout } = definition.model;
+    const { temperature, maxTokens, parameters, timeout } = definition.model;
     const conversation = [...messages];
     const deltas = createDeltaCoalescer((delta) => emit({ type: 'TextDelta', delta }));
     let isRepair = false;
@@ -147,8 +180,7 @@ export function createLoop(options: LoopOptions): Loop {
     };
     for (let callsLeft = definition.limits.toolCalls; ; ) {
       const mayCall = callsLeft > 0 && !isRepair;
-      const request: ModelRequest = {
-        model: model.nameFor(name),
+      const request: Omit<ModelRequest, 'model'> = {
         messages: conversation,
         tools: definition.limits.toolCalls > 0 ? toolbox.tools : [],
         toolChoice: mayCall ? undefined : 'none',
@@ -189,12 +221,16 @@ export function createLoop(options: LoopOptions): Loop {
   return { result, run: (emit) => withinRunTime(options, (signal) => work(emit, signal)) };
 }
 
+/** The answer of a model call. */
+type Answered = { text: string; calls: ToolCall[]; reasoning: JsonObject | undefined };
+
+/** A failed model call, and whether its answer had begun. */
+type Failed = { failure: unknown; hasText: boolean; trace: CallTrace };
+
 /** Redacts what a model server answered to a failed call. */
 function redactedFailure(error: unknown, redactor: Redactor): unknown {
-  if (!(error instanceof ModelError) || error.detail === undefined) return error;
-  const { code, reason, message, cause } = error;
-  const detail = shorten(error.detail, MAX_DETAIL, redactor);
-  return new ModelError(code, reason, message, { detail, cause });
+  if (!(error instanceof ModelError)) return error;
+  return withDetail(error, (detail) => shorten(detail, MAX_DETAIL, redactor));
 }
 
 function unfit(): GatewayError {

@@ -5,7 +5,11 @@ import type { Span } from '../runs/trace.ts';
 import { MAX_SERVER_TEXT, shorten } from './untrusted-text.ts';
 
 /** Receives every event of one model call. */
-export type CallTrace = { record(event: ModelEvent): void };
+export type CallTrace = {
+  record(event: ModelEvent): void;
+  /** Ends the span of a call that failed, because another model is called in its place. */
+  fail(errorType: string): void;
+};
 
 /**
  * Starts the span of a model call. The span covers the retry and ends at the `finish` event. It omits the server's
@@ -58,5 +62,6 @@ export function traceCall(
       });
       span.end();
     },
+    fail: (errorType) => span.end(errorType),
   };
 }

@@ -105,6 +105,7 @@ export function createRunExecutor({
       latencyMs: Math.min(Math.round(performance.now() - startedAt), MAX_INT),
       toolsCalled: result?.toolsCalled ?? [],
       output: failure || signal.aborted ? undefined : result?.output,
+      model: result?.model,
       finishReason: result?.finishReason,
       prompt: keepsPrompts ? prompt : undefined,
       ...recordEvents(events.events, createdAt),

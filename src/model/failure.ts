@@ -22,21 +22,26 @@ export type FailureReason =
 /** A shorter key is a word such as `none`. */
 const MIN_KEY = 8;
 
+type FailureOptions = { detail?: string | undefined; status?: number | undefined; cause?: unknown };
+
 type ModelErrorCode = 'model_error' | 'model_timeout' | 'content_filtered';
 
 /** A failed model call. Its message quotes nothing of the server; its detail does. */
 export class ModelError extends GatewayError {
   declare readonly code: ModelErrorCode;
   readonly reason: FailureReason;
+  /** The status that the server answered or reported. */
+  readonly status: number | undefined;
 
   constructor(
     code: ModelErrorCode,
     reason: FailureReason,
     message: string,
-    options: { detail?: string | undefined; cause?: unknown } = {},
+    options: FailureOptions = {},
   ) {
     super(code, message, options);
     this.reason = reason;
+    this.status = options.status;
   }
 }
 
@@ -96,10 +101,24 @@ export class SpentAnswer extends Error {
  */
 export function describe(error: unknown, isLate: boolean, apiKey = ''): ModelError {
   const failure = failureOf(error, isLate);
-  const { code, reason, message, detail, cause } = failure;
-  if (!detail || apiKey.length < MIN_KEY) return failure;
-  const safe = detail.replaceAll(apiKey, '[API key]');
-  return new ModelError(code, reason, message, { detail: safe, cause });
+  if (apiKey.length < MIN_KEY) return failure;
+  return withDetail(failure, (detail) => detail.replaceAll(apiKey, '[API key]'));
+}
+
+/** Replaces the detail of a failure, if it has one. */
+export function withDetail(failure: ModelError, replace: (detail: string) => string): ModelError {
+  const { code, reason, message, detail, status, cause } = failure;
+  if (detail === undefined) return failure;
+  return new ModelError(code, reason, message, { detail: replace(detail), status, cause });
+}
+
+/** The failures that another model would share, and the statuses of a request that the server refuses. */
+const SHARED: readonly FailureReason[] = ['too_long', 'max_tokens', 'content_filter'];
+const REFUSED = [400, 401, 403, 422];
+
+/** Whether another model of the server may answer a call that failed. */
+export function mayFallBack({ reason, status }: ModelError): boolean {
+  return !SHARED.includes(reason) && (status === undefined || !REFUSED.includes(status));
 }
 
 function failureOf(error: unknown, isLate: boolean): ModelError {
@@ -114,11 +133,12 @@ function failureOf(error: unknown, isLate: boolean): ModelError {
   if (error instanceof RefusedRequest) {
     const { status, problem } = error;
     const detail = problem.message ? `HTTP ${status}: ${problem.message}` : `HTTP ${status}`;
-    return failed(reasonOf(status), `The model's server answered ${status}.`, { detail });
+    return failed(reasonOf(status), `The model's server answered ${status}.`, { detail, status });
   }
   if (error instanceof ReportedError) {
-    const detail = error.problem.message || undefined;
-    return failed('reported', "The model's server reported an error.", { detail });
+    const { message, status } = error.problem;
+    const detail = message || undefined;
+    return failed('reported', "The model's server reported an error.", { detail, status });
   }
   if (error instanceof IncompleteAnswer) {
     return failed('incomplete', "The model's answer is incomplete.");
@@ -136,11 +156,7 @@ function failureOf(error: unknown, isLate: boolean): ModelError {
   return failed('invalid', "The model's answer is incomplete or invalid.");
 }
 
-function failed(
-  reason: FailureReason,
-  message: string,
-  options: { detail?: string | undefined; cause?: unknown } = {},
-): ModelError {
+function failed(reason: FailureReason, message: string, options: FailureOptions = {}): ModelError {
   return new ModelError('model_error', reason, message, options);
 }
 

@@ -107,6 +107,8 @@ export type Model = {
   provider: 'openai' | 'parley.offline';
   /** The name of the model that serves a request for `requested`, or for the default. */
   nameFor(requested?: string): string;
+  /** Models of the same server for definitions that name none, tried in order after a failed call. */
+  fallbacks?: readonly string[] | undefined;
   /**
    * Calls the model. A failure before the first event is retried once. A request with a member that the server refuses is
    * repeated without it, and so are later requests.

@@ -35,6 +35,8 @@ export type OpenAIOptions = {
   baseUrl?: string | undefined;
   /** Used if a definition names no model. */
   defaultModel: string;
+  /** Tried in order after a failed call, if a definition names no other ones. */
+  fallbacks?: readonly string[] | undefined;
   /** Sends the requests; by default over a connection pool of this model. */
   fetch?: ModelFetch;
   /** Milliseconds before a retry, if the server requests no other delay. */
@@ -48,6 +50,7 @@ export function createOpenAIModel({
   apiKey = NO_KEY,
   baseUrl = OPENAI_BASE_URL,
   defaultModel,
+  fallbacks,
   fetch = createPooledFetch(),
   retryDelayMs = RETRY_DELAY_MS,
   learned = createLearnedForms(),
@@ -113,6 +116,7 @@ export function createOpenAIModel({
   return {
     provider: 'openai',
     nameFor: (requested) => requested ?? defaultModel,
+    fallbacks,
 
     async stream(request, emit, signal) {
       using deadline = startDeadline(request.timeout, { signal });

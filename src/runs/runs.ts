@@ -39,6 +39,8 @@ export type RunOutcome = {
   cachedTokens?: number | undefined;
   /** How many of the completions' tokens are reasoning; `undefined` if no server counted them. */
   reasoningTokens?: number | undefined;
+  /** The model that answered, if it is not the one that the run began with. */
+  model?: string | undefined;
   /** Why the model ended its last answer; `undefined` if it ended none. */
   finishReason?: string | undefined;
   /** In call order, without repeats. */

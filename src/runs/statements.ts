@@ -88,7 +88,7 @@ export const END = statement(`
     SELECT * FROM json_to_recordset($1) AS requested
       (key text, "ownerId" text, attempt int, status text, response text, output jsonb, "errorCode" text,
        "errorMessage" text, "errorDetail" text, "latencyMs" int, "promptTokens" int, "completionTokens" int,
-       "tokensEstimated" boolean, "cachedTokens" int, "reasoningTokens" int, "finishReason" text, "toolsCalled" json, spans jsonb, events jsonb, "eventTimes" int[],
+       "tokensEstimated" boolean, "cachedTokens" int, "reasoningTokens" int, "finishReason" text, model text, "toolsCalled" json, spans jsonb, events jsonb, "eventTimes" int[],
        "sessionKey" text, "leaseId" text, turn int, messages jsonb, "requiresTurn" boolean, prompt jsonb)
   ), held AS MATERIALIZED (
     SELECT requested.key, sessions.id, requested.turn, requested.messages IS NOT NULL AS grows
@@ -102,7 +102,7 @@ export const END = statement(`
       error_detail = "errorDetail", latency_ms = "latencyMs",
       prompt_tokens = "promptTokens", completion_tokens = "completionTokens",
       tokens_estimated = "tokensEstimated", cached_tokens = "cachedTokens", reasoning_tokens = "reasoningTokens",
-      finish_reason = "finishReason",
+      finish_reason = "finishReason", model = COALESCE(requested.model, runs.model),
       tools_called = ARRAY(SELECT json_array_elements_text("toolsCalled")),
       spans = requested.spans, events = requested.events, event_times = "eventTimes", finished_at = now()
     FROM requested

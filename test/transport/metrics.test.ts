@@ -64,6 +64,7 @@ describe('the metrics', () => {
       parley_event_loop_lag_seconds: [],
       parley_http_requests_total: ['method', 'route', 'status'],
       parley_model_duration_seconds: ['model'],
+      parley_model_fallbacks_total: [],
       parley_model_tokens_total: ['direction'],
       parley_queue_depth: [],
       parley_queue_oldest_seconds: [],
@@ -159,6 +160,20 @@ describe('the metrics', () => {
       tenant.chat(bot, { message: 'Hi' }),
     );
     await expect.poll(errors).toBe(1);
+  });
+
+  test('count failed model calls that another model took over', async () => {
+    const tenant = await app.tenant();
+    const bot = await tenant.bot('model "a" { fallback "b" }');
+    app.upstream.script(({ request, response, say, end }) => {
+      if (request.body.model === 'a') return void response.writeHead(404).end('{}');
+      say('Hello.');
+      end();
+    });
+    const count = await growth('parley_model_fallbacks_total', {}, () =>
+      tenant.chat(bot, { message: 'Hi' }),
+    );
+    await expect.poll(count).toBe(1);
   });
 
   test('name only the operator’s model, and no model of a tenant', async () => {

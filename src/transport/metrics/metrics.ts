@@ -66,6 +66,11 @@ export function createMetrics(): Metrics {
     labelNames: ['reason'],
     registers,
   });
+  const modelFallbacks = new Counter({
+    name: 'parley_model_fallbacks_total',
+    help: 'Failed model calls that another model took over.',
+    registers,
+  });
   const tokens = new Counter({
     name: 'parley_model_tokens_total',
     help: 'Tokens of ended runs, estimated if the model server reported none.',
@@ -133,6 +138,7 @@ export function createMetrics(): Metrics {
       },
       modelCalled: (model, seconds) => modelDuration.observe({ model }, seconds),
       modelFailed: (reason) => modelErrors.inc({ reason }),
+      modelFellBack: () => modelFallbacks.inc(),
       toolCalled: (seconds) => toolDuration.observe(seconds),
       rateLimited: () => rateLimited.inc(),
       batchSent: (statement, runs) => batches.observe({ statement }, runs),
