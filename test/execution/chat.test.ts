@@ -228,11 +228,12 @@ describe('a chat', () => {
     const bot = await tenant.bot();
     const gate = Promise.withResolvers<void>();
     let active = 0;
-    app.upstream.script(async ({ end }) => {
+    app.upstream.script(async ({ say, end }) => {
       active += 1;
       expect(active).toBe(1);
       await gate.promise;
       active -= 1;
+      say('Ok.');
       end();
     });
     const answers: Promise<Response>[] = [];
@@ -269,7 +270,9 @@ describe('a chat that fails', () => {
     });
     const run = await findRun(failed.headers.get('x-run-id') ?? '');
     expect(run).toMatchObject({ status: 'FAILED', errorCode: 'model_error' });
-    expect(body + JSON.stringify(run)).not.toContain('upstream-canary');
+    const { errorDetail, ...others } = run ?? {};
+    expect(errorDetail).toBe('HTTP 400: upstream-canary');
+    expect(body + JSON.stringify(others)).not.toContain('upstream-canary');
 
     app.upstream.script(({ end }) => end());
     await json(tenant.chat(bot, { message: 'Three' }, session('s')));
