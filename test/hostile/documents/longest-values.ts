@@ -52,7 +52,8 @@ export const SPAN = {
   startedAt: Date.now(),
   durationMs: 1.5,
   status: 'ok',
-  attributes: Object.fromEntries(names(20, 40).map((name) => [name, long(256)])),
+  // Names and counts: at most a few of them are texts that a model server or a tool chooses.
+  attributes: Object.fromEntries(names(4, 40).map((name) => [name, long(256, '"')])),
 };
 export const DIAGNOSTICS = Array.from({ length: 101 }, (_, index) => ({
   severity: 'WARNING',
