@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
@@ -6,9 +7,12 @@ import { type Script, startUpstream, type Upstream } from '../helpers/upstream.t
 let app: TestApp;
 let tenant: Tenant;
 let own: Upstream;
+/** The lines of the log. */
+const logged: string[] = [];
 beforeAll(async () => {
   own = await startUpstream();
-  app = await startApp({ allowedHosts: [new URL(own.baseUrl).host] });
+  const log = pino({ level: 'warn' }, { write: (line) => void logged.push(line) });
+  app = await startApp({ allowedHosts: [new URL(own.baseUrl).host], log });
   tenant = await app.tenant();
 });
 afterAll(() => own.close());
@@ -90,6 +94,17 @@ describe('the reason of a failed model call', () => {
     expect(await detailOf(other.id)).toBe('HTTP 400: Neither [API key] nor [env.SECRET] is it.');
     const stored = await app.prisma.run.findMany({ where: { id: { in: [id, other.id] } } });
     expect(JSON.stringify([text, other.text, stored])).not.toMatch(/hunter2|sk-of/);
+  });
+
+  test('is in the log if the server is the operator’s own, and only then', async () => {
+    const lineOf = (id: string) => logged.find((line) => line.includes(id));
+    app.upstream.script(answers(402, { error: { message: 'No credit.' } }));
+    const standard = await chat(await tenant.bot());
+    expect(JSON.parse(lineOf(standard.id) ?? '')).toMatchObject({ detail: 'HTTP 402: No credit.' });
+    own.script(answers(402, { error: { message: 'No credit.' } }));
+    const other = await chat(await botOfOwnServer());
+    expect(await detailOf(other.id)).toBe('HTTP 402: No credit.');
+    expect(lineOf(other.id)).not.toContain('No credit');
   });
 
   test('is shown to a key with the scope RUNS, and to nobody else', async () => {

@@ -53,7 +53,7 @@ describe('POST /v1/bots/:id/deploy', () => {
       parse_errors: [],
       warnings: [
         '1:1 the channel telegram cannot be connected: the variable TELEGRAM_BOT_TOKEN is not a token of a Telegram bot [channel-unavailable]',
-        '62:9 the tools of github cannot be connected: private and local addresses cannot be called [tools-unavailable]',
+        '63:9 the tools of github cannot be connected: private and local addresses cannot be called [tools-unavailable]',
       ],
     });
     await tenant.chat(bot, { message: 'Hi', context: { plan: 'gold' } });
