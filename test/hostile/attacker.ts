@@ -5,6 +5,7 @@
  * Usage: node attacker.ts TARGET NUMBER SEED. TARGET is a `Target` as JSON. NUMBER, from 0, also determines the process's
  * loopback address, so that each attacker is a separate client.
  */
+import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -115,7 +116,9 @@ async function perform(name: string, attack: Attack) {
   const ended = new AbortController();
   const signal = AbortSignal.any([stop.signal, ended.signal, AbortSignal.timeout(ATTACK_LIMIT_MS)]);
   try {
-    await attack(contextOf(name, signal));
+    // An attack may wait for an event that a destroyed socket never has.
+    await Promise.race([attack(contextOf(name, signal)), once(signal, 'abort')]);
+    signal.throwIfAborted();
   } catch {
     note(name, signal.aborted ? 'ended' : 'closed');
   } finally {
