@@ -36,8 +36,8 @@ const ARGUMENTS: Record<string, [string, string]> = {
   'Bot.stats.from': ['"2026-03-01T00:00:00Z"', '"2026-03-02T00:00:00Z"'],
   'Bot.stats.to': ['"2026-03-06T00:00:00Z"', '"2026-03-05T00:00:00Z"'],
 };
-/** Fields that return any type, and fields that need no database. */
-const EXCLUDED = ['Query.node', 'Query.nodes', 'Query.checkDefinition'];
+/** Fields that return any type, fields that need no database, and a field that lists refuse. */
+const EXCLUDED = ['Query.node', 'Query.nodes', 'Query.checkDefinition', 'Run.prompt'];
 
 /** The object type that a field returns, or that its list contains. */
 const entryOf = (type: GraphQLOutputType): GraphQLObjectType | undefined => {
@@ -57,7 +57,7 @@ const isList = ({ type }: Field) =>
 const fieldOf = (of: GraphQLObjectType, field: Field, below: string, use: 0 | 1 = 0): string => {
   const given = field.args.flatMap((argument) => {
     const name = `${of.name}.${field.name}.${argument.name}`;
-    if (argument.name === 'first') return [`first: ${[5, 1][use]}`];
+    if (argument.name === 'first') return [`first: ${[4, 1][use]}`];
     if (argument.name === 'environment' && use) return ['environment: STAGING'];
     if (!isRequiredArgument(argument) && !(name in ARGUMENTS)) return [];
     const values = ARGUMENTS[name];
@@ -74,10 +74,11 @@ const fieldOf = (of: GraphQLObjectType, field: Field, below: string, use: 0 | 1 
 const fieldTwice = (of: GraphQLObjectType, field: Field, below: string): string =>
   `one: ${fieldOf(of, field, below)} two: ${fieldOf(of, field, below, 1)}`;
 
-/** All scalar fields of an object. */
-const leavesOf = (type: GraphQLObjectType): string =>
+/** All scalar fields of an object. @param lists whether with lists of scalars, which take many bytes of an answer. */
+const leavesOf = (type: GraphQLObjectType, { lists = true } = {}): string =>
   Object.values(type.getFields())
     .filter((field) => isLeafType(getNamedType(field.type)) && !field.args.some(isRequiredArgument))
+    .filter(({ type: of }) => lists || !isListType(getNullableType(of)))
     .map(({ name }) => name)
     .join(' ') || '__typename';
 
@@ -139,12 +140,14 @@ function walk(): [string, string][] {
       const follows = isLong || !followed.has(`${entry.name}.${edge.name}`);
       followed.add(`${entry.name}.${edge.name}`);
       const query = (below: string) =>
-        wayTo(`${leavesOf(entry)} ${fieldTwice(entry, edge, below)}`);
+        wayTo(`${leavesOf(entry, { lists: false })} ${fieldTwice(entry, edge, below)}`);
       return [
         [name, query(leavesOf(next))],
         ...(follows ? edgesOf(next) : []).map(({ field, entry: last }): [string, string] => [
           `${name} → ${field.name}`,
-          query(`${leavesOf(next)} ${fieldTwice(next, field, leavesOf(last))}`),
+          query(
+            `${leavesOf(next, { lists: false })} ${fieldTwice(next, field, leavesOf(last, { lists: false }))}`,
+          ),
         ]),
       ];
     }),
