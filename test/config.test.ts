@@ -77,7 +77,6 @@ describe('the settings', () => {
         apiKey: undefined,
         baseUrl: 'http://localhost:11434/v1',
         name: 'llama',
-        fallbacks: [],
       },
       trustProxy: ['10.0.0.1', '192.168.0.0/16'],
       allowedHosts: ['shop.internal:8080', '[fd00::1]:80'],
