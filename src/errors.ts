@@ -143,7 +143,7 @@ function cut(text: string): string {
  * `internal_error` and keeps its cause for the log.
  */
 export function toGatewayError(error: unknown): GatewayError {
-  const original = error instanceof GraphQLError ? (error.originalError ?? error) : error;
+  const original = originOf(error);
   if (original instanceof GatewayError) return original;
   if (isRequestError(original) || original instanceof PothosValidationError) {
     return new GatewayError('invalid_request', withoutValues(original.message));
@@ -156,6 +156,13 @@ export function toGatewayError(error: unknown): GatewayError {
   }
   const message = isOutage(original) ? OUTAGE : 'Something went wrong on our side.';
   return new GatewayError('internal_error', message, { cause: original });
+}
+
+/** The error in the errors of GraphQL, of which an error that several fields share has two. */
+function originOf(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError
+    ? originOf(error.originalError)
+    : error;
 }
 
 const OUTAGE =

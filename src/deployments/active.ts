@@ -48,7 +48,7 @@ type StoredDeployment = Prisma.DeploymentGetPayload<{ select: typeof STORED }>;
 
 const CACHE_SIZE = 1_000;
 /** The approximate memory limit of cached definitions and redactors. */
-const CACHE_BYTES = 256 * 1024 * 1024;
+const CACHE_BYTES = 128 * 1024 * 1024;
 /** Characters of a source that is parsed in its own turn of the event loop. */
 const LONG_SOURCE = 16 * 1024;
 /** The approximate memory of a definition for each character of its source. */
@@ -89,10 +89,23 @@ export function createActiveDeployments({
       );
     }
     const variables = envVars ? cipher.decrypt(deploymentId, envVars) : {};
-    const redactor = createRedactor(variables);
     const { accountId } = bot;
-    const deployment = { deploymentId, accountId, definition, variables, redactor };
-    const size = 1 + source.length * BYTES_PER_CHARACTER + redactor.size;
+    const size = 1 + source.length * BYTES_PER_CHARACTER;
+    let redactor: Redactor | undefined;
+    const deployment = {
+      deploymentId,
+      accountId,
+      definition,
+      variables,
+      // Made for the first run, because it may take megabytes. Readers of definitions need none.
+      get redactor() {
+        if (redactor) return redactor;
+        redactor = createRedactor(variables);
+        if (deployments.has(deploymentId))
+          deployments.set(deploymentId, deployment, { size: size + redactor.size });
+        return redactor;
+      },
+    };
     deployments.set(deploymentId, deployment, { size });
     return deployment;
   };

@@ -1,6 +1,7 @@
 import { createContextCache } from '@pothos/core';
 import DataLoader from 'dataloader';
-import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
+import { type GraphQLResolveInfo, locatedError, responsePathAsArray } from 'graphql';
+import { GatewayError } from '../errors.ts';
 import type { Context } from './context.ts';
 
 /** Details about the loads of a batch. */
@@ -53,13 +54,26 @@ export function batchLoader<Question, Answer>(
         const times = new Map<string, number>();
         for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1);
         const timesOf = (key: string) => times.get(key) ?? 0;
-        const answerOf = await load([...times.keys()], question, context, { timesOf, info });
+        const answerOf = await load([...times.keys()], question, context, { timesOf, info }).catch(
+          (error) => {
+            throw located(error, info);
+          },
+        );
         return keys.map(answerOf);
       }, ONE_ITERATION);
     const loader = loaders.get(name) ?? begin();
     loaders.set(name, loader);
     return loader.load(key);
   };
+}
+
+/**
+ * Gives an error of a batch the place of its first load. All loads of the batch then share one error: without a place,
+ * graphql-js makes an error for each of them, and thousands of errors take seconds.
+ */
+function located(error: unknown, { fieldNodes, path }: GraphQLResolveInfo): unknown {
+  if (!(error instanceof GatewayError)) return error;
+  return locatedError(error, fieldNodes, responsePathAsArray(path));
 }
 
 /** Whether a step of a response path is a field, not a list index. */

@@ -32,6 +32,12 @@ export type LongColumns<Field extends string> = {
   ): Promise<unknown>;
 };
 
+/**
+ * Rows that one statement measures. To measure JSON, the database writes it as text, and the embedded database works in
+ * the thread of the server.
+ */
+const MEASURED_ROWS = 10;
+
 /** The path from a connection to its nodes. */
 const PATH = ['edges', 'node'];
 
@@ -108,12 +114,28 @@ function added(one: Demand, other: Demand = { copies: 0, entryBytes: 0 }): Deman
   return { copies: one.copies + other.copies, entryBytes: one.entryBytes + other.entryBytes };
 }
 
+/** Reads rows in batches, and no further one once a batch exceeds the budget. */
 async function readRows(
   context: Context,
   table: Prisma.Sql,
   cells: Cell[],
   budget: ReadBudget,
 ): Promise<Map<string, Row>> {
+  const byId = [...Map.groupBy(cells, ({ id }) => id).values()];
+  const found: (Row & { id: string })[] = [];
+  for (let start = 0; start < byId.length; start += MEASURED_ROWS) {
+    const batch = byId.slice(start, start + MEASURED_ROWS).flat();
+    for (const row of await readBatch(context, table, batch, budget)) found.push(row);
+  }
+  return new Map(found.map((row) => [row.id, row]));
+}
+
+async function readBatch(
+  context: Context,
+  table: Prisma.Sql,
+  cells: Cell[],
+  budget: ReadBudget,
+): Promise<(Row & { id: string })[]> {
   const ids = [...new Set(cells.map(({ id }) => id))];
   const columns = [...Map.groupBy(cells, ({ column }) => column)].map(([column, own], index) => {
     const demands = new Map<string, Demand>();
@@ -139,8 +161,7 @@ async function readRows(
     FROM ${table} JOIN unnest(
       ${ids}::text[], ${Prisma.join(requested.map(({ values }) => Prisma.sql`${values}::float8[]`))}
     ) AS requested(requested_id, ${Prisma.join(requested.map(({ name }) => name))}) ON requested_id = id`;
-  const found = await readWithin<Row & { id: string }>(context, budget, rows);
-  return new Map(found.map((row) => [row.id, row]));
+  return readWithin<Row & { id: string }>(context, budget, rows);
 }
 
 /** @param times how often the response shows the cell. */

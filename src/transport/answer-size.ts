@@ -15,8 +15,14 @@ export function limitAnswer(result: ExecutionResult): ExecutionResult {
   return measureAnswer(result).result;
 }
 
-/** Limits a result as `limitAnswer` does. @returns also its bytes: exactly, or six for each UTF-16 unit of its texts. */
-export function measureAnswer(result: ExecutionResult): { result: ExecutionResult; bytes: number } {
+/**
+ * Limits a result as `limitAnswer` does. An error that several fields share is kept once.
+ *
+ * @returns also its bytes: exactly, or six for each UTF-16 unit of its texts.
+ */
+export function measureAnswer(answer: ExecutionResult): { result: ExecutionResult; bytes: number } {
+  const { errors } = answer;
+  const result = errors && errors.length > 1 ? { ...answer, errors: [...new Set(errors)] } : answer;
   // The bounds suffice for almost every result.
   const most = sizeOf(result, BOUNDS);
   if (most <= MAX_ANSWER_BYTES) return { result, bytes: most };

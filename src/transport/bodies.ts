@@ -9,6 +9,8 @@ import type { SocketReads } from './socket-reads.ts';
 export type Bodies = {
   /** The body of a request; `undefined` if it has none. */
   of(request: IncomingMessage): ArrivingBody | undefined;
+  /** Whether the response to a request only waits for the end of the body. */
+  isAnswered(request: IncomingMessage): boolean;
 };
 
 type Dependencies = { memory: BodyMemory; reads: SocketReads };
@@ -21,6 +23,7 @@ type Dependencies = { memory: BodyMemory; reads: SocketReads };
 export function takeBodies(app: FastifyInstance, { memory, reads }: Dependencies): Bodies {
   const { server } = app;
   const bodies = new WeakMap<IncomingMessage, ArrivingBody>();
+  const answered = new WeakSet<IncomingMessage>();
   const take = (request: IncomingMessage, response: ServerResponse, proceed?: () => void) => {
     if (bodies.has(request) || !hasBody(request)) return;
     const isInjected = !(request instanceof IncomingMessage);
@@ -55,10 +58,14 @@ export function takeBodies(app: FastifyInstance, { memory, reads }: Dependencies
     const body = bodies.get(request.raw);
     const isPlain = typeof payload === 'string' && request.method !== 'HEAD';
     if (!isPlain || !body?.isArriving()) return done(null, payload);
+    answered.add(request.raw);
     reply.header('content-length', Buffer.byteLength(payload));
     done(null, Readable.from(endAfter(payload, body)));
   });
-  return { of: (request) => bodies.get(request) };
+  return {
+    of: (request) => bodies.get(request),
+    isAnswered: (request) => answered.has(request),
+  };
 }
 
 /** Gives a request's pieces to its body in place of its stream, which would keep a buffer for each piece. */

@@ -42,7 +42,9 @@ export function createRefuse(responses: OpenResponses, bodies: Bodies, limiter: 
 
   async function refuse(error: Malformed, socket: Socket): Promise<void> {
     const open = responses.on(socket);
-    const isInTheMidst = open.some((one) => one.headersSent && !one.writableEnded);
+    const isInTheMidst = open.some(
+      (one) => one.headersSent && !one.writableEnded && !bodies.isAnswered(one.req),
+    );
     // Browsers open spare connections; an unused one gets no error response.
     const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
     if (error.code === 'ECONNRESET' || !socket.writable || isInTheMidst || isUnused) {

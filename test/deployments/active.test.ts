@@ -43,10 +43,10 @@ describe('the cache of running deployments', () => {
     expect(await cachedOf(active, await deploy(1_010, 10))).toBe(1_000);
   });
 
-  test('holds 256 MiB, which it estimates as 8 bytes for each character of a source', async () => {
+  test('holds 128 MiB, which it estimates as 8 bytes for each character of a source', async () => {
     const active = createActiveDeployments({ prisma, cipher: testCipher });
     const length = 200_000;
-    const most = Math.floor((256 * 1024 * 1024) / (8 * length));
+    const most = Math.floor((128 * 1024 * 1024) / (8 * length));
     const cached = await cachedOf(active, await deploy(most + 20, length));
     expect(cached).toBeGreaterThan(most - 10);
     expect(cached).toBeLessThanOrEqual(most);

@@ -12,7 +12,8 @@ test('the embedded database analyzes a table when it has doubled, and without th
   const analyzed = async () => {
     exec.mockClear();
     await analyze?.();
-    return exec.mock.calls.map(([statement]) => statement);
+    // Files of the same worker may have apps whose leases are renewed meanwhile.
+    return exec.mock.calls.flatMap(([text]) => (text.startsWith('ANALYZE') ? [text] : []));
   };
   const insert = (count: number) => prisma.$executeRaw`
     INSERT INTO runs (id, bot_id, environment, kind, channel, status, input, response)

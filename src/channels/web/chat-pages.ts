@@ -1,5 +1,7 @@
-import type { ActiveDeployments } from '../../deployments/active.ts';
+import { LRUCache } from 'lru-cache';
+import type { ActiveDeployments, RunningDeployment } from '../../deployments/active.ts';
 import type { PrismaClient } from '../../generated/prisma/client.ts';
+import { createKeyedQueue } from '../../sessions/keyed-queue.ts';
 
 /** The beginning of a conversation on a bot's chat page. */
 export type ChatPage = {
@@ -13,9 +15,17 @@ export type ChatPage = {
   suggestions: string[];
 };
 
+/** Deployments whose definitions are in memory together to make pages. */
+const BATCH = 8;
+/** Pages in memory. A page has at most 30 KiB. */
+const CACHE_SIZE = 1_000;
+
 /** The chat pages of bots. A bot has one if its active production deployment has the web channel. */
 export type ChatPages = {
-  /** Reads the pages of bots, with at most two statements. Bots without a page are left out. */
+  /**
+   * Reads the pages of bots. Bots without a page are left out. The page of a deployment is made once, a few at a time,
+   * because the definition of each may have 256 KiB.
+   */
   find(botIds: string[]): Promise<Map<string, ChatPage>>;
   /** The address of a bot's page, whether or not it has one; `undefined` if the server has no public URL. */
   urlOf(botId: string): string | undefined;
@@ -30,6 +40,30 @@ export function createChatPages({
   activeDeployments: Pick<ActiveDeployments, 'loadAll'>;
   publicUrl?: string | undefined;
 }): ChatPages {
+  /** By deployment id. A stored deployment never changes. */
+  const made = new LRUCache<string, { page: ChatPage | undefined }>({ max: CACHE_SIZE });
+  const queue = createKeyedQueue();
+
+  /** Makes the pages of deployments, after those of other calls, which may be the same. */
+  const makeAll = async (deploymentIds: string[]): Promise<Map<string, ChatPage | undefined>> => {
+    using _head = await queue('');
+    const pages = new Map<string, ChatPage | undefined>();
+    const unknown = deploymentIds.filter((id) => {
+      const known = made.get(id);
+      if (known) pages.set(id, known.page);
+      return !known;
+    });
+    for (let start = 0; start < unknown.length; start += BATCH) {
+      const running = await activeDeployments.loadAll(unknown.slice(start, start + BATCH));
+      for (const [id, deployment] of running) {
+        const page = pageOf(deployment);
+        made.set(id, { page });
+        pages.set(id, page);
+      }
+    }
+    return pages;
+  };
+
   return {
     async find(botIds) {
       const active = await prisma.activeDeployment.findMany({
@@ -37,20 +71,22 @@ export function createChatPages({
         select: { botId: true, deploymentId: true, deployment: { select: { channels: true } } },
       });
       const connected = active.filter(({ deployment }) => deployment.channels.includes('WEB'));
-      const running = await activeDeployments.loadAll(
-        connected.map(({ deploymentId }) => deploymentId),
-      );
+      const pages = await makeAll(connected.map(({ deploymentId }) => deploymentId));
       return new Map(
         connected.flatMap(({ botId, deploymentId }) => {
-          const definition = running.get(deploymentId)?.definition;
-          const channel = definition?.channels.find(({ type }) => type === 'web');
-          if (!definition || !channel) return [];
-          const { welcome, suggestions } = channel;
-          return [[botId, { deploymentId, name: definition.name, welcome, suggestions }]];
+          const page = pages.get(deploymentId);
+          return page ? [[botId, page]] : [];
         }),
       );
     },
 
     urlOf: (botId) => publicUrl && `${publicUrl}/chat/${botId}`,
   };
+}
+
+function pageOf({ deploymentId, definition }: RunningDeployment): ChatPage | undefined {
+  const channel = definition.channels.find(({ type }) => type === 'web');
+  if (!channel) return undefined;
+  const { welcome, suggestions } = channel;
+  return { deploymentId, name: definition.name, welcome, suggestions };
 }
