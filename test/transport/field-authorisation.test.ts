@@ -165,10 +165,14 @@ const targetsOf = (objects: Data[], field: string): Data[] => {
   return found.some((one) => 'edges' in one) ? step(step(found, 'edges'), 'node') : found;
 };
 
-/** The outcome of a path: its end was read or refused, or had no data, or the limit of an event refused the whole path. */
+/** The messages of the limits of an answer and of an event, which a long path with all fields may exceed. */
+const TOO_LARGE =
+  /^(Each event|The operation asks for up to \d+ bytes|The texts and lists of the response)/;
+
+/** The outcome of a path: its end was read or refused, or had no data, or the path was too large. */
 const outcomeOf = ({ data, errors }: Answer, { name, closed }: Path) => {
   if (errors?.some(({ extensions }) => extensions.code === 'INSUFFICIENT_SCOPE')) return 'refused';
-  if (errors?.some(({ message }) => message.startsWith('Each event'))) return 'too large';
+  if (errors?.some(({ message }) => TOO_LARGE.test(message))) return 'too large';
   let found: Data[] = data ? [data] : [];
   for (const step of name.split(' ')) {
     if (step === '*' || step === closed) break;
