@@ -36,7 +36,7 @@ export type LongColumns<Field extends string> = {
  * Rows that one statement measures. To measure JSON, the database writes it as text, and the embedded database works in
  * the thread of the server.
  */
-const MEASURED_ROWS = 10;
+const MEASURED_ROWS = 50;
 
 /** The path from a connection to its nodes. */
 const PATH = ['edges', 'node'];

@@ -26,7 +26,7 @@ const BOUNDS: Bounds = {
  */
 const SHORT: Bounds = {
   ...BOUNDS,
-  chatMs: 10_000,
+  chatMs: 15_000,
   stallMs: 2_500,
   memoryMebibytes: 1_300,
   growthMebibytes: 600,
