@@ -65,7 +65,8 @@ async function flood(about: RegExp, send: () => Promise<Response>) {
 }
 
 /** Background tasks of channels read the states of channels, too, but not by the path. */
-const SECRETS = /sign_in_codes|console_sessions|api_keys|channel_states.*WHERE.*webhook_path|\\"bots\\"/;
+const SECRETS =
+  /sign_in_codes|console_sessions|api_keys|channel_states.*WHERE.*webhook_path|\\"bots\\"/;
 
 describe('200 refused requests of one address', () => {
   test.each<[string, () => Promise<Response>]>([
