@@ -9,7 +9,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { batchLoader } from './batch-loader.ts';
 import type { Context } from './context.ts';
 import { budgetOf, LONG_READ_BYTES, type ReadBudget } from './read-budget.ts';
-import { type Demand, demandFor, fieldsAt } from './selection.ts';
+import { type Demand, demandFor, demandIn, fieldsAt } from './selection.ts';
 
 /** Long columns of a table. Their size is checked against the budget before they are read. */
 export type LongColumns<Field extends string> = {
@@ -95,7 +95,7 @@ export function longColumns<Field extends string>(
     async read(row, field, context, info) {
       const column = fields[field];
       if (column in row) return (row as Row)[column];
-      const { copies, entryBytes } = demandOf(info, [...info.fieldNodes]);
+      const { copies, entryBytes } = demandIn(info);
       const key = JSON.stringify([row.id, column, copies, entryBytes]);
       return loadCell(key, null, context, info, info.path.prev);
     },

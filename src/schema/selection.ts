@@ -87,9 +87,18 @@ export function demandFor(info: Info, nodes: readonly FieldNode[], type: GraphQL
   };
 }
 
-/** The demand of the resolved field itself. */
+/** Demands by operation and place. An operation has its own coerced variables, and a place its own array of nodes. */
+const demands = new WeakMap<object, WeakMap<readonly FieldNode[], Demand>>();
+
+/** The demand of the resolved field itself. It is weighed once for all rows at a place in the response. */
 export function demandIn(info: Info & Pick<GraphQLResolveInfo, 'returnType'>): Demand {
-  return demandFor(info, info.fieldNodes, getNamedType(info.returnType));
+  const { fieldNodes, returnType, variableValues } = info;
+  const ofOperation = demands.get(variableValues) ?? new WeakMap<readonly FieldNode[], Demand>();
+  demands.set(variableValues, ofOperation);
+  const demand =
+    ofOperation.get(fieldNodes) ?? demandFor(info, fieldNodes, getNamedType(returnType));
+  ofOperation.set(fieldNodes, demand);
+  return demand;
 }
 
 /**

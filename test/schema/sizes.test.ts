@@ -8,8 +8,11 @@ import {
   isObjectType,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { makeApiKey } from '../../src/accounts/key-format.ts';
+import { createSignedSecrets } from '../../src/accounts/signed-secrets.ts';
 import { ENTRIES, LENGTHS, MEASURED, SCALAR_LENGTHS } from '../../src/schema/admission/sizes.ts';
 import { schema } from '../../src/schema/index.ts';
+import { TEST_SECRET_KEY } from '../helpers/app.ts';
 
 const FIELDS = Object.values(schema.getTypeMap())
   .filter((type) => isObjectType(type))
@@ -78,4 +81,11 @@ test.each([
   ['Feedback.note', '\u0001'.repeat(2_000)],
 ])('the longest %s has its length', (name, value) => {
   expect(Buffer.byteLength(JSON.stringify(value))).toBe(LENGTHS[name]);
+});
+
+test.each([
+  ['CreateApiKeyPayload.secret', makeApiKey()],
+  ['CreateSignInCodePayload.code', createSignedSecrets([TEST_SECRET_KEY], 'parley_si_').make()],
+])('%s has its length', (field, secret) => {
+  expect(JSON.stringify(secret).length).toBeLessThanOrEqual(LENGTHS[field] ?? 0);
 });

@@ -69,7 +69,8 @@ export const LENGTHS: Readonly<Record<string, number>> = {
   'CreateApiKeyPayload.secret': API_KEY,
   // The encrypted claims: a context of 4 KiB and the names of the bot and the session, in base64url.
   'CreateSessionTokenPayload.token': ascii(16 * 1024),
-  'CreateSignInCodePayload.code': ascii(32),
+  // A prefix of 10 characters and 48 bytes in base64url.
+  'CreateSignInCodePayload.code': ascii(74),
   'DefinitionReport.envNames': ENV_NAME,
   'DefinitionReport.tools': TOOL_NAME,
   'Dependency.name': ascii(32),
