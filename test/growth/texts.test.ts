@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { toTelegramHtml } from '../../src/channels/telegram/html.ts';
 import { startDeadline } from '../../src/client/deadline.ts';
 import { readEvents } from '../../src/client/event-stream.ts';
+import { cut } from '../../src/command/terminal/text-table.ts';
 import { diffTexts } from '../../src/console/diff/text-diff.ts';
 import { createRedactor } from '../../src/deployments/redact.ts';
 import { jsonObject } from '../../src/json.ts';
@@ -112,6 +113,13 @@ describe('other texts take linear time', () => {
       const template = [repeatTo('{{', size), { path: ['a'] }, repeatTo('}}', size)];
       return () => renderTemplate(template, () => 'x');
     }, 50_000));
+
+  test.each(['\u0301', '\u200d', '😀\u200d', 'é', '🇦'])('a cell of a table, with %j', (part) =>
+    expectLinear((size) => {
+      const cell = `a${repeatTo(part, size)}${'b'.repeat(100)}`;
+      return () => cut(cell, 80);
+    }, 4_000),
+  );
 
   test('an event that arrives in small pieces', () =>
     expectLinear((size) => {

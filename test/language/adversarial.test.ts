@@ -9,40 +9,15 @@ import { formatSource } from '../../src/language/format.ts';
 import { type DefinitionReport, readDefinition } from '../../src/language/read.ts';
 import { createSource, MAX_SOURCE_BYTES } from '../../src/language/source.ts';
 import { suggest } from '../../src/language/suggest.ts';
+import { expectLinear } from '../helpers/growth.ts';
 import { rounds, runsOf } from '../helpers/rounds.ts';
 import { AGENT, FAMILIES, type Family, fill } from './adversarial/families.ts';
 
 const VARIABLES = Array.from({ length: 200 }, (_, index) => `V${index}`);
 const read = (source: string) => readDefinition(source, { envNames: VARIABLES });
 
-/** The size of each source. A long run uses the largest allowed size. */
-const BYTES = MAX_SOURCE_BYTES / rounds(8, 1);
-
-/** Ten times the CPU time of the slowest family on an idle machine, and far below that of any superlinear one. */
-const LIMIT_MS = (1_000 * BYTES) / MAX_SOURCE_BYTES;
-
-/** The CPU time of this process in milliseconds: the least of up to five runs, until one is short enough. */
-function cpuOf(work: () => void, target: number): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < 5 && least > target; run += 1) {
-    const before = process.cpuUsage();
-    work();
-    const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, (user + system) / 1_000);
-  }
-  return least;
-}
-
-/** Fails if twice the source takes far more than twice the work. Very short times are not compared. */
-function expectLinear(family: Family, work: (source: string) => void): void {
-  const source = family(BYTES);
-  const noise = LIMIT_MS / 5;
-  const least = cpuOf(() => work(source), noise);
-  expect(least).toBeLessThan(LIMIT_MS);
-  if (least < noise) return;
-  const half = family(BYTES / 2);
-  expect(least).toBeLessThan(3 * cpuOf(() => work(half), 0) + noise);
-}
+/** The size of the largest source of each family. A long run uses the largest allowed size. */
+const BYTES = MAX_SOURCE_BYTES / rounds(4, 1);
 
 /** Reads and formats, and fails if the result is too large. */
 const readBounded = (source: string) => expectBounded(read(source));
@@ -58,19 +33,27 @@ function expectBounded({ diagnostics, tools, envNames, places }: DefinitionRepor
     expect(JSON.stringify(one).length).toBeLessThan(2 * BYTES);
 }
 
+/** Fails if twice the source takes far more than twice the work, up to `BYTES`. */
+async function expectFamilyLinear(family: Family): Promise<void> {
+  for (const work of [readBounded, formatBounded])
+    await expectLinear((size) => {
+      const source = family(size);
+      return () => work(source);
+    }, BYTES / 4);
+}
+
 describe('a large source of adversarial input', () => {
   test.each(Object.entries(FAMILIES))(
     '%s: parsed and formatted in linear time',
-    (_what, family) => {
+    async (_what, family) => {
       const source = family(BYTES);
       expect(Buffer.byteLength(source)).toBeLessThanOrEqual(BYTES);
       expect(source.length).toBeGreaterThan(BYTES / 4);
-      expectLinear(family, readBounded);
-      expectLinear(family, formatBounded);
+      await expectFamilyLinear(family);
     },
   );
 
-  test('random repeated pieces of the language: parsed and formatted in linear time', () => {
+  test('random repeated pieces of the language: parsed and formatted in linear time', async () => {
     const beginning = fc.constantFrom(
       `${AGENT}`,
       `${AGENT}prompt "p" memory {`,
@@ -97,13 +80,7 @@ describe('a large source of adversarial input', () => {
       .map(([start, pieces, counts]) =>
         fill(start, (index) => pieces.join('') + (counts ? index : '')),
       );
-    fc.assert(
-      fc.property(family, (one) => {
-        expectLinear(one, readBounded);
-        expectLinear(one, formatBounded);
-      }),
-      runsOf(5),
-    );
+    await fc.assert(fc.asyncProperty(family, expectFamilyLinear), runsOf(5));
   });
 });
 

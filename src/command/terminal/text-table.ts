@@ -58,13 +58,18 @@ export function oneLine(text: string): string {
   return visible(text.replaceAll(/\s+/g, ' ').trim());
 }
 
+const GRAPHEMES = new Intl.Segmenter();
+
 /** Cuts a text to a number of terminal columns, with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
-  let kept = '';
-  for (const character of text) {
-    if (widthOf(kept + character) > width - 1) break;
-    kept += character;
+  let end = 0;
+  let columns = 0;
+  // The width of each grapheme once: a text may have any number of marks that take no column.
+  for (const { index, segment } of GRAPHEMES.segment(text)) {
+    columns += widthOf(segment);
+    if (columns > width - 1) break;
+    end = index + segment.length;
   }
-  return `${kept}…`;
+  return `${text.slice(0, end)}…`;
 }
