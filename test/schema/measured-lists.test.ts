@@ -243,3 +243,12 @@ test('an answer takes at most the bytes that its operation weighs, even with the
     expect(Buffer.byteLength(JSON.stringify(data)), query).toBeLessThanOrEqual(bytes);
   }
 });
+
+test('a read over the budget answers one error for all rows of its batch', async () => {
+  const ids = JSON.stringify(runIds);
+  const notes = times(50, (index) => `n${index}: note`);
+  const { errors } = await tenant.graphql(
+    `{ nodes(ids: ${ids}) { ... on Run { feedback { ${notes} } } } }`,
+  );
+  expect(errors).toEqual([expect.objectContaining(TOO_MUCH)]);
+});
