@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRedactor, type Redactor } from '../../src/deployments/redact.ts';
-import { choices, ENCODERS, value } from '../helpers/encodings.ts';
+import { decodings } from '../helpers/decodings.ts';
+import { choices, ENCODERS, type Encoder, ESCAPES, value } from '../helpers/encodings.ts';
 import { rounds, runsOf } from '../helpers/rounds.ts';
 
 const TOKEN = 'tøken/+ with space 123';
@@ -56,6 +57,46 @@ describe('the values of variables', () => {
     );
   });
 
+  test('remain in no text that is decoded twice, however their characters are encoded', () => {
+    const secret = fc.constantFrom('Vab%c\\d&e Z', 'V"\\n&amp;+%41Z', 'x y %2B;é', '\\u0041\\\\"q');
+    const part = fc.constantFrom(
+      ...['%', '\\', '&', '%4', '\\u00', '&#', '+', 'V', '%41', '&amp;'],
+    );
+    const encoders = fc.array(
+      fc.constantFrom<Encoder[]>((text) => text, ...Object.values(ESCAPES)),
+      {
+        minLength: 2,
+        maxLength: 3,
+      },
+    );
+    const parts = fc.array(part, { maxLength: 3 });
+    const encoded = (text: string, how: Encoder[], numbers: number[]) =>
+      Array.from(text, (character, index) =>
+        how[(numbers[index % numbers.length] ?? 0) % how.length]?.(character, numbers.slice(index)),
+      ).join('');
+    fc.assert(
+      fc.property(
+        secret,
+        encoders,
+        choices,
+        fc.boolean(),
+        parts,
+        parts,
+        cuts,
+        (value, how, numbers, twice, before, after, where) => {
+          const one = createRedactor({ A: value });
+          const once = encoded(value, how, numbers);
+          const inner = twice ? encoded(once, how, numbers.toReversed()) : once;
+          const text = before.join('') + inner + after.join('');
+          const clean = one.redact(text);
+          expect(decodings(clean).filter((decoded) => decoded.includes(value))).toEqual([]);
+          expect(inPieces(one, text, where)).toBe(clean);
+        },
+      ),
+      runsOf(2_000),
+    );
+  });
+
   test.each(['base64', 'base64url'] as const)(
     'are replaced exactly in %s, at any offset and any split',
     (encoding) => {
@@ -89,11 +130,33 @@ describe('the values of variables', () => {
     ['in base64 within JSON', base64(variables.SIGNS).replaceAll('/', '\\/')],
     ['in base64 within a query', encodeURIComponent(base64(variables.SIGNS))],
     ['in base64 of JSON', base64(JSON.stringify({ a: QUOTED }))],
+    [
+      'with a character of which one byte is encoded twice',
+      `t%c3%&#98;8${encodeURIComponent(TOKEN.slice(2))}`,
+    ],
     ['as escape sequences', '\\x68unter2\\x2Dhunter2'],
     ['with an apostrophe', encodeURIComponent(variables.APOSTROPHE).replaceAll("'", '%27')],
   ])('are replaced %s', (_what, text) => {
     const clean = redactor.redact(text);
     expect(clean).toMatch(/^[^[]{0,12}\[env\.\w+\][^[]{0,4}$/);
+  });
+
+  // A normalized URL keeps each `%` and encodes spaces, so a value with an escape of its own may be encoded in part.
+  test.each([
+    ['1b   b+1b', '%%1b%20%20%20b%2B1b', '%%[env.PART]'],
+    ['x%41y z value', 'a=x%41y%20z%20value', 'a=[env.PART]'],
+    ['a\\u0041 "quoted"', 'a\\u0041 \\"quoted\\"', '[env.PART]'],
+    ['Tom &amp; Jerry <3', 'Tom &amp; Jerry &lt;3', '[env.PART]'],
+  ])('are replaced if only a part of %j is encoded', (secret, text, clean) => {
+    const one = createRedactor({ PART: secret });
+    expect(one.redact(text)).toBe(clean);
+    expect(
+      inPieces(
+        one,
+        text,
+        Array.from(text, () => 1),
+      ),
+    ).toBe(clean);
   });
 
   test.each(['', 'u', 'us', 'user'])('are replaced in base64 after %j', (user) => {

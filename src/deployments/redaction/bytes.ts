@@ -1,4 +1,4 @@
-import type { Found } from './chain.ts';
+import type { Found } from './layer.ts';
 import type { Patterns } from './patterns.ts';
 import { createStarts } from './starts.ts';
 import { createUtf8Decoder } from './utf8.ts';

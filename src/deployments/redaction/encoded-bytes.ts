@@ -1,5 +1,5 @@
 import { createByteReader } from './bytes.ts';
-import type { Found } from './chain.ts';
+import type { Found } from './layer.ts';
 import type { Patterns } from './patterns.ts';
 
 /** The digits of an encoding: hexadecimal or base64. */
@@ -48,21 +48,25 @@ export function createEncodedBytes(
   found: Found,
 ): EncodedBytes {
   const { begins, beginnings } = patterns;
+  const beginPlaces = bits === 4 ? begins : patterns.beginPlaces;
   /** The number of digits after which the alignment repeats. Each alignment has its own reader. */
   const period = bits === 4 ? 2 : 4;
   const readers = Array.from({ length: period }, () => createByteReader(patterns, found));
-  /** By reader: whether it has an incomplete match. */
+  /** By reader: whether it has an incomplete match; and the number of these readers. */
   const busy = new Uint8Array(period);
+  let busyCount = 0;
   let count = 0;
   let window = 0;
   let previousStart = 0;
 
   const reset = () => {
     count = 0;
+    if (busyCount === 0) return;
     for (let index = 0; index < period; index += 1) {
       if (busy[index] === 1) readers[index]?.reset();
       busy[index] = 0;
     }
+    busyCount = 0;
   };
 
   return {
@@ -72,13 +76,15 @@ export function createEncodedBytes(
         if (count > 0 && !ignored.includes(code)) reset();
         return;
       }
-      window = ((window << bits) | value) & 0xf_ff;
-      if (count > 0)
+      window = ((window << bits) | value) & (bits === 4 ? 0xff : 0xf_ff);
+      if (count > 0 && (busyCount > 0 || beginPlaces[window] !== 0))
         for (let place = 1; place < period; place += 1) {
           const byte = (window >> (bits - place * (8 - bits))) & 0xff;
           const index = (count - place) & (period - 1);
           if (begins[byte] === 0 && busy[index] === 0) continue;
-          busy[index] = readers[index]?.push(byte, previousStart, end) ? 1 : 0;
+          const isBusy = readers[index]?.push(byte, previousStart, end) ? 1 : 0;
+          busyCount += isBusy - (busy[index] ?? 0);
+          busy[index] = isBusy;
         }
       previousStart = start;
       count += 1;

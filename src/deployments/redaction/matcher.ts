@@ -29,6 +29,11 @@ export function createMatcher(patterns: readonly string[]): Matcher {
   const sibling = new Int32Array(capacity);
   /** The state of the longest proper suffix that is also a pattern prefix. */
   const fallback = new Int32Array(capacity);
+  /**
+   * The first state among the fallbacks that has a child which this state lacks. Repeated units would otherwise take a step
+   * for each of them (Knuth, Morris, Pratt, "Fast pattern matching in strings", 1977).
+   */
+  const skip = new Int32Array(capacity);
   const depth = new Int32Array(capacity);
   const match = new Int32Array(capacity).fill(-1);
   /** The children of states with many of them, state 0 included. Negative numbers in `firstChild` refer to them. */
@@ -78,8 +83,16 @@ export function createMatcher(patterns: readonly string[]): Matcher {
     tables.push(table);
   };
 
+  /** Whether a state has all children of another one. States with a table are not compared. */
+  const hasChildrenOf = (state: number, other: number): boolean => {
+    let child = firstChild[other] ?? 0;
+    if (child < 0) return false;
+    while (child !== 0 && childOf(state, unitOf[child] ?? 0) !== 0) child = sibling[child] ?? 0;
+    return child === 0;
+  };
+
   const next = (from: number, unit: number): number => {
-    for (let state = from; ; state = fallback[state] ?? 0) {
+    for (let state = from; ; state = skip[state] ?? 0) {
       const child = childOf(state, unit);
       if (child !== 0 || state === 0) return child;
     }
@@ -103,6 +116,7 @@ export function createMatcher(patterns: readonly string[]): Matcher {
     for (const child of siblingsOf(first < 0 ? (tables[~first]?.first ?? 0) : first)) {
       const shorter = state === 0 ? 0 : next(fallback[state] ?? 0, unitOf[child] ?? 0);
       fallback[child] = shorter;
+      skip[child] = hasChildrenOf(child, shorter) ? (skip[shorter] ?? 0) : shorter;
       if (match[child] === -1) match[child] = match[shorter] ?? -1;
       queue[written] = child;
       written += 1;

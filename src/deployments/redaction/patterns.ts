@@ -13,6 +13,8 @@ export type Patterns = {
   lengths: readonly number[];
   /** By byte: whether the UTF-8 of a pattern starts with it. */
   begins: Uint8Array;
+  /** By 12 bits, which two digits of base64 encode: whether one of the bytes within them begins a pattern. */
+  beginPlaces: Uint8Array;
   /** The possible values of the first 0, 2, 4 and 6 bits of these bytes. */
   beginnings: readonly ReadonlySet<number>[];
 };
@@ -34,6 +36,9 @@ export function createPatterns(variables: EnvironmentVariables): Patterns | unde
     names: forms.map(({ name }) => name),
     lengths: forms.map(({ form }) => form.length),
     begins,
+    beginPlaces: Uint8Array.from({ length: 4_096 }, (_, window) =>
+      [4, 2, 0].some((shift) => begins[(window >> shift) & 0xff] === 1) ? 1 : 0,
+    ),
     beginnings: [0, 2, 4, 6].map((bits) => beginningsOf(begins, bits)),
   };
 }

@@ -9,44 +9,59 @@ export type Utf8Decoder = {
   /** The start of an incomplete character, if any. */
   pending(): number | undefined;
   reset(): void;
+  /** The incomplete character, for another decoder. */
+  readonly character: Incomplete;
+  /** Continues an incomplete character of another decoder. */
+  take(character: Incomplete): void;
 };
+
+/** The bytes that a character still needs, its bits so far, and its start. */
+type Incomplete = { missing: number; bits: number; start: number };
 
 export function createUtf8Decoder(
   emit: (code: number, start: number, end: number) => void,
 ): Utf8Decoder {
-  /** The bytes that the current character still needs, its bits so far, and its start. */
-  let missing = 0;
-  let character = 0;
-  let characterStart = 0;
+  const character: Incomplete = { missing: 0, bits: 0, start: 0 };
 
   const interrupt = (at: number) => {
-    if (missing === 0) return;
-    missing = 0;
-    emit(REPLACEMENT, characterStart, at);
+    if (character.missing === 0) return;
+    character.missing = 0;
+    emit(REPLACEMENT, character.start, at);
+  };
+
+  const complete = (end: number) => {
+    const { bits, start } = character;
+    if (bits < 0x1_00_00) return emit(bits, start, end);
+    const rest = bits - 0x1_00_00;
+    emit(0xd8_00 | (rest >> 10), start, end);
+    emit(0xdc_00 | (rest & 0x3_ff), start, end);
   };
 
   return {
+    character,
     push(byte, start, end) {
-      if (missing > 0 && (byte & 0xc0) === 0x80) {
-        character = (character << 6) | (byte & 0x3f);
-        missing -= 1;
-        if (missing > 0) return;
-        if (character < 0x1_00_00) return emit(character, characterStart, end);
-        const rest = character - 0x1_00_00;
-        emit(0xd8_00 | (rest >> 10), characterStart, end);
-        emit(0xdc_00 | (rest & 0x3_ff), characterStart, end);
+      if (character.missing > 0 && (byte & 0xc0) === 0x80) {
+        character.bits = (character.bits << 6) | (byte & 0x3f);
+        character.missing -= 1;
+        if (character.missing === 0) complete(end);
         return;
       }
       interrupt(start);
-      missing = utf8Length(byte) - 1;
+      const missing = utf8Length(byte) - 1;
       if (missing === 0) emit(byte < 0x80 ? byte : REPLACEMENT, start, end);
-      character = byte & (0x3f >> missing);
-      characterStart = start;
+      character.missing = missing;
+      character.bits = byte & (0x3f >> missing);
+      character.start = start;
     },
     interrupt,
-    pending: () => (missing > 0 ? characterStart : undefined),
+    pending: () => (character.missing > 0 ? character.start : undefined),
     reset() {
-      missing = 0;
+      character.missing = 0;
+    },
+    take({ missing, bits, start }) {
+      character.missing = missing;
+      character.bits = bits;
+      character.start = start;
     },
   };
 }
