@@ -1,12 +1,13 @@
 # syntax=docker/dockerfile:1
 
-# The packages and the generated files, without development dependencies.
+# The packages and the generated files. The build needs development dependencies; the image does not get them.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
-COPY package.json package-lock.json .npmrc prisma.config.ts tsconfig.json vite.config.ts ./
+COPY package.json package-lock.json .npmrc prisma.config.ts tsconfig.json vite.config.ts README.md CHANGELOG.md ./
+COPY docs ./docs
 COPY prisma ./prisma
 COPY src ./src
-RUN npm ci --omit=dev && npm cache clean --force
+RUN npm ci && npm prune --omit=dev && npm cache clean --force
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 PARLEY_DATA_DIR=/data
@@ -17,7 +18,7 @@ RUN install --directory --owner=node --group=node --mode=0700 /data
 USER node
 VOLUME /data
 EXPOSE 4000
-# Parley handles SIGTERM itself. It needs up to 30 seconds to store what is running.
+# Parley handles SIGTERM itself. With the default settings it exits within 40 seconds.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

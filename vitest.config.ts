@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { ALONE, BOTH, INTEGRATION, LONG, SYSTEM, UNIT } from './test/projects.ts';
+import { ALONE, BOTH, INSTALL, INTEGRATION, LONG, SYSTEM, UNIT } from './test/projects.ts';
 
 const { CI, TEST_DATABASE_URL, TEST_REDIS_URL, TEST_LONG } = process.env;
 for (const [service, name] of [
@@ -46,6 +46,7 @@ export default defineConfig({
       project('integration', INTEGRATION, services),
       project('system', SYSTEM, services),
       project('system, alone', ALONE, services, true),
+      ...(TEST_LONG ? [] : [project('install', INSTALL, EMBEDDED)]),
       ...(TEST_DATABASE_URL ? [project('system, embedded', BOTH, EMBEDDED)] : []),
     ],
   },

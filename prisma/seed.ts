@@ -1,13 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { makeApiKey } from '../src/accounts/key-format.ts';
-import { newApiKey } from '../src/accounts/new-key.ts';
-import { KeyScope, Prisma, type PrismaClient } from '../src/generated/prisma/client.ts';
+import { newOperatorAccount, newOperatorKey } from '../src/accounts/operator.ts';
+import { Prisma, type PrismaClient } from '../src/generated/prisma/client.ts';
 import { makeId } from '../src/ids.ts';
 
 /** The bot that every new installation has. */
 export const DEMO_BOT_ID = 'demo';
 
 const DEMO_SOURCE = new URL('examples/demo.agent', import.meta.url);
+
+/** Whether a start has set up the database. */
+export async function isSeeded(prisma: PrismaClient): Promise<boolean> {
+  return (await prisma.installation.findUnique({ where: { id: 1 } })) !== null;
+}
 
 /**
  * Sets up an empty database: the operator's account, one key with all scopes, and the demo bot. If several processes
@@ -21,28 +26,16 @@ export async function seed(
   secretKeyCheck: string,
   bootstrapKey = makeApiKey(),
 ): Promise<string | null> {
-  if (await prisma.installation.findUnique({ where: { id: 1 } })) return null;
-  const accountId = makeId('acc');
+  if (await isSeeded(prisma)) return null;
+  const account = newOperatorAccount();
   const deploymentId = makeId('dep');
-  const operatorKey = newApiKey(accountId, bootstrapKey, {
-    name: 'Operator',
-    scopes: Object.values(KeyScope),
-  });
   const source = await readFile(DEMO_SOURCE, 'utf8');
   try {
     await prisma.$transaction([
       prisma.installation.create({ data: { secretKeyCheck } }),
-      prisma.account.create({
-        data: {
-          id: accountId,
-          name: 'Operator',
-          plan: 'ENTERPRISE',
-          requestsPerMinute: 6_000,
-          requestsPerDay: 1_000_000,
-        },
-      }),
-      prisma.apiKey.create({ data: operatorKey }),
-      prisma.bot.create({ data: { id: DEMO_BOT_ID, accountId, name: 'Demo' } }),
+      prisma.account.create({ data: account }),
+      prisma.apiKey.create({ data: newOperatorKey(account.id, bootstrapKey) }),
+      prisma.bot.create({ data: { id: DEMO_BOT_ID, accountId: account.id, name: 'Demo' } }),
       prisma.deployment.create({
         data: {
           id: deploymentId,

@@ -1,5 +1,5 @@
 import { Server } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { createDomains, type DomainOptions } from './domains.ts';
 import { stopping } from './runs/active-runs.ts';
@@ -30,6 +30,7 @@ import { createLimiter } from './transport/rate-limit.ts';
 import { createStreamLimit } from './transport/reading.ts';
 import { serveReference } from './transport/rest/reference/serve.ts';
 import { serveRest } from './transport/rest/rest.ts';
+import { closeEvenly, createOpenStreams } from './transport/stream-drain.ts';
 import { serveTelegramWebhook } from './transport/telegram-webhook.ts';
 
 export type AppOptions = HttpOptions &
@@ -50,14 +51,26 @@ export type App = {
   /** Makes `/readyz` answer 200. Call it after the database is seeded. */
   setReady(): void;
   /**
-   * Prepares a graceful shutdown: accepts no new connections, closes idle ones and waits for the active runs. After the
-   * limit it aborts this replica's runs, and ends the streams of runs that other replicas execute. Then the lifetime may
-   * end.
+   * Prepares a graceful shutdown. `/readyz` answers 503 from its beginning. It waits until balancers have noticed, then
+   * accepts no new connections, closes idle ones and waits for the active runs. After their limit it aborts this replica's
+   * runs. Then it closes the streams that have no end of their own, and those of runs that other replicas execute, at an
+   * even pace. Then the lifetime may end.
+   *
+   * @param pause waits for some milliseconds, before the listeners close and between the streams.
    */
-  drain(limitMs?: number): Promise<void>;
+  drain(times: DrainTimes, pause?: (ms: number) => Promise<unknown>): Promise<void>;
 };
 
-const DRAIN_LIMIT_MS = 25_000;
+/** The steps of a shutdown, in milliseconds. */
+export type DrainTimes = {
+  /** How long requests are still accepted. */
+  delayMs: number;
+  /** How long active runs may take to finish. */
+  runsMs: number;
+  /** How long it takes at most to close the streams, from the first to the last. */
+  streamsMs: number;
+};
+
 /** Time to send finished responses, even after the drain limit. */
 const SEND_LIMIT_MS = 1_000;
 
@@ -80,6 +93,7 @@ export async function createApp({
     consoleSessions,
     signInCodes,
     limits,
+    warnings,
     queueDepth,
     telegramWebhook,
     drain,
@@ -95,7 +109,7 @@ export async function createApp({
   const createContext = createContextFactory(domains);
   const contextOf = createContextOf({ createContext, authenticateRequest, limiter, connections });
   if (metrics) {
-    metrics.readFrom({ server: http.server, queueDepth });
+    metrics.readFrom({ server: http.server, queueDepth, isRedisDegraded: redis?.isDegraded });
     countResponses(http, metrics);
     lifetime.onStart(metrics.start);
   }
@@ -103,6 +117,7 @@ export async function createApp({
   let isReady = false;
   let isClosing = false;
   const acquireStream = createStreamLimit();
+  const streams = createOpenStreams();
   const engine = await createEngine(http, schema);
   await http.register(serveRest, {
     prefix: '/v1',
@@ -137,6 +152,7 @@ export async function createApp({
     authenticateRequest,
     keys,
     connections,
+    streams,
   });
   await http.register(serveWebSocket, {
     ...graphql,
@@ -145,16 +161,20 @@ export async function createApp({
     createContext,
     keys,
     connections,
+    streams,
     stallMs: options.connectionLimits?.stallMs,
+    requestMs: options.connectionLimits?.requestMs,
+    bodyMemory,
   });
   await http.register(serveHealth, {
-    dependencies: {
+    dependencies: () => ({
       seed: async () => {
         if (!isReady) throw new Error('The database is not seeded yet.');
       },
       database: database.ping,
       ...(redis && { redis: redis.ping }),
-    },
+    }),
+    warnings,
     isClosing: () => isClosing,
   });
 
@@ -172,17 +192,18 @@ export async function createApp({
       isReady = true;
     },
 
-    async drain(limitMs = DRAIN_LIMIT_MS) {
+    async drain({ delayMs, runsMs, streamsMs }, pause = delay) {
       isClosing = true;
-      const until = performance.now() + limitMs;
+      if (delayMs > 0) await pause(delayMs);
+      const until = performance.now() + runsMs;
       // Only stop listening: the HTTP server's own close() also cuts responses that are not fully sent.
       Server.prototype.close.call(http.server);
       responses.closeConnections();
-      await drain(limitMs);
+      await drain(runsMs);
       // Subscribers must read the last events of their runs before the open responses are counted.
       await setImmediate();
       await responses.sent(Math.max(until - performance.now(), SEND_LIMIT_MS));
-      responses.endStreams(stopping());
+      await closeEvenly([...responses.streamEnds(stopping()), ...streams.all()], streamsMs, pause);
       await responses.sent(SEND_LIMIT_MS);
     },
   };

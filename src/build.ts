@@ -1,6 +1,6 @@
 /**
- * `npm run server`: bundles the server and the doctor into `src/generated/server`. A few files load in half the time of
- * two thousand modules, and Node.js runs no TypeScript in `node_modules`, where an installed Parley is.
+ * `npm run server`: bundles the server, and the programs that the command runs beside it, into `src/generated/server`. A
+ * few files load in half the time of two thousand modules, and Node.js runs no TypeScript in `node_modules`, where an installed Parley is.
  */
 import { rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -23,6 +23,7 @@ await build({
   input: {
     server: join(import.meta.dirname, 'server.ts'),
     doctor: join(import.meta.dirname, 'doctor.ts'),
+    'reset-operator': join(import.meta.dirname, 'reset-operator.ts'),
   },
   platform: 'node',
   logLevel: 'warn',

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
-import { environmentVariables, type LogLevel } from './environment-variables.ts';
+import type { RedisPlace } from './coordination/redis.ts';
+import { environmentVariables, type LogLevel, SECRET_SETTINGS } from './environment-variables.ts';
 import { StartupError } from './errors.ts';
+import { fileSetting, readSecretFiles } from './secret-files.ts';
 
 /** The operator's settings, validated. */
 export type Config = {
@@ -9,8 +11,15 @@ export type Config = {
   port: number;
   /** PostgreSQL's URL; none: the embedded database in `dataDirectory`. */
   databaseUrl: string | undefined;
-  /** Redis' URL; none: this process is the only replica. */
+  /** The URL of the same database without a pooler, for the migrations; none: `databaseUrl`. */
+  databaseDirectUrl: string | undefined;
+  /** The connections of Prisma; none: the default. */
+  databasePoolSize: number | undefined;
+  /** Redis' URL; none: this process is the only replica. With Sentinels, it has no host. */
   redisUrl: string | undefined;
+  redisPlace: RedisPlace;
+  /** How long the start waits for the database and Redis, in milliseconds. */
+  startupLimitMs: number;
   /** Absolute path of the directory with the embedded database, the generated secret key and the lock. */
   dataDirectory: string;
   /** 32 bytes; none: generated in `dataDirectory`. */
@@ -27,6 +36,11 @@ export type Config = {
         name: string;
         /** Tried in order after a failed call, for definitions that name none. */
         fallbacks: string[] | undefined;
+        /** The organization and the project that OpenAI's server charges. */
+        organization: string | undefined;
+        project: string | undefined;
+        /** The header with the key alone; none: `Authorization` with `Bearer`. */
+        authHeader: string | undefined;
       }
     | undefined;
   /** `host:port` of private hosts that tools may call. */
@@ -47,6 +61,10 @@ export type Config = {
   resourceAttributes: Record<string, string>;
   /** Who may read the metrics: holders of the token, and clients of the port. None: no metrics. */
   metrics: { token: string | undefined; port: number | undefined } | undefined;
+  /** Seconds that active runs may take to finish at a shutdown. */
+  drainSeconds: number;
+  /** Seconds that requests are still accepted at a shutdown, while `/readyz` answers 503. */
+  drainDelaySeconds: number;
   /** Days that runs are kept; none: forever. */
   retentionDays: number | undefined;
   /** Days that the prompts of runs are stored; 0: not at all; none: the default. */
@@ -61,9 +79,18 @@ const NAMES = Object.keys(environmentVariables.shape);
 /** The variables of the command `parley`. They may stand in the same `.env`. */
 const NAMES_OF_COMMAND = ['PARLEY_API_KEY', 'PARLEY_PROFILE', 'PARLEY_URL'];
 
+const NAMES_OF_FILES = SECRET_SETTINGS.map(fileSetting);
+
 /** Whether a variable is a setting of Parley, or a mistyped one, which `readConfig` refuses. */
 export function isSetting(name: string): boolean {
-  return NAMES.includes(name) || name.startsWith('PARLEY_');
+  return NAMES.includes(name) || NAMES_OF_FILES.includes(name) || name.startsWith('PARLEY_');
+}
+
+/** The other variable that sets the same setting: `DATABASE_URL_FILE` for `DATABASE_URL`, and the reverse. */
+export function otherForm(name: string): string | undefined {
+  const index = NAMES_OF_FILES.indexOf(name);
+  if (index >= 0) return SECRET_SETTINGS[index];
+  return SECRET_SETTINGS.some((secret) => secret === name) ? fileSetting(name) : undefined;
 }
 
 /**
@@ -72,13 +99,19 @@ export function isSetting(name: string): boolean {
  * @throws StartupError that names every problem, and never a value that may be secret.
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const files = readSecretFiles(environment, SECRET_SETTINGS);
+  const values = { ...environment, ...files.values };
   const given = Object.fromEntries(
-    NAMES.flatMap((name) => (environment[name]?.trim() ? [[name, environment[name].trim()]] : [])),
+    NAMES.flatMap((name) => (values[name]?.trim() ? [[name, values[name].trim()]] : [])),
   );
-  const problems = Object.keys(environment)
-    .filter((name) => name.startsWith('PARLEY_'))
-    .filter((name) => !NAMES.includes(name) && !NAMES_OF_COMMAND.includes(name))
-    .map((name) => `${name} is not a setting of Parley${suggestion(name)}`);
+  const known = [...NAMES, ...NAMES_OF_FILES, ...NAMES_OF_COMMAND];
+  const unknown = Object.keys(environment).filter(
+    (name) => name.startsWith('PARLEY_') && !known.includes(name),
+  );
+  const problems = [
+    ...unknown.map((name) => `${name} is not a setting of Parley${suggestion(name)}`),
+    ...files.problems,
+  ];
   const result = environmentVariables.safeParse(given);
   if (!result.success) {
     problems.push(
@@ -94,7 +127,17 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     host: all.HOST,
     port: all.PORT,
     databaseUrl: all.DATABASE_URL,
-    redisUrl: all.REDIS_URL,
+    databaseDirectUrl: all.DATABASE_DIRECT_URL,
+    databasePoolSize: all.DATABASE_POOL_SIZE,
+    redisUrl: all.REDIS_URL ?? (all.REDIS_MASTER_NAME && 'redis://sentinel'),
+    redisPlace: {
+      masterName: all.REDIS_MASTER_NAME,
+      sentinels: all.REDIS_MASTER_NAME ? all.REDIS_SENTINELS.map(placeOf) : undefined,
+      sentinelPassword: all.REDIS_SENTINEL_PASSWORD,
+      sentinelTls: all.REDIS_SENTINEL_TLS === 'true',
+      ca: all.REDIS_CA_FILE,
+    },
+    startupLimitMs: all.PARLEY_STARTUP_TIMEOUT * 1_000,
     dataDirectory: resolve(all.PARLEY_DATA_DIR),
     secretKey: all.PARLEY_SECRET_KEY?.[0],
     previousSecretKeys: all.PARLEY_SECRET_KEY?.slice(1) ?? [],
@@ -106,6 +149,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
             baseUrl: all.OPENAI_BASE_URL,
             name: all.OPENAI_MODEL ?? OPENAI_DEFAULT_MODEL,
             fallbacks: all.OPENAI_FALLBACK_MODELS,
+            organization: all.OPENAI_ORG_ID,
+            project: all.OPENAI_PROJECT_ID,
+            authHeader: all.OPENAI_AUTH_HEADER,
           }
         : undefined,
     allowedHosts: all.PARLEY_ALLOWED_HOSTS,
@@ -126,10 +172,19 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       all.PARLEY_METRICS_TOKEN !== undefined || all.PARLEY_METRICS_PORT !== undefined
         ? { token: all.PARLEY_METRICS_TOKEN, port: all.PARLEY_METRICS_PORT }
         : undefined,
+    drainSeconds: all.PARLEY_DRAIN_SECONDS,
+    drainDelaySeconds: all.PARLEY_DRAIN_DELAY_SECONDS,
     retentionDays: all.PARLEY_RETENTION_DAYS,
     promptDays: all.PARLEY_PROMPT_DAYS,
     logLevel: all.LOG_LEVEL,
   };
+}
+
+/** @param entry `host:port`, whose host may be an IPv6 address in brackets. */
+function placeOf(entry: string): { host: string; port: number } {
+  const colon = entry.lastIndexOf(':');
+  const host = entry.slice(0, colon).replace(/^\[|\]$/g, '');
+  return { host, port: Number(entry.slice(colon + 1)) };
 }
 
 function suggestion(name: string): string {

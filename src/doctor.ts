@@ -6,19 +6,14 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import { type Config, readConfig } from './config.ts';
+import { IS_LIVE } from './coordination/other-processes.ts';
+import { openRedis, type Redis } from './coordination/redis.ts';
+import { type ModelServerCheck as Check, checkModelServer } from './doctor-model.ts';
 import { readSettings } from './env-file.ts';
 import { StartupError } from './errors.ts';
-
-type Check = {
-  name: string;
-  status: 'ok' | 'warning' | 'failed';
-  message: string;
-  /** What to do. */
-  advice?: string;
-};
+import { refusedConnection } from './storage/refused-connection.ts';
 
 type Result = Omit<Check, 'name'>;
 
@@ -26,6 +21,9 @@ type Result = Omit<Check, 'name'>;
 const LIMIT_MS = 5_000;
 /** Limits, expiries and session tokens tolerate a smaller difference. */
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
+
+const DOCTOR_PREFIX = 'parley:doctor:';
+const COUNT_PROCESSES = `SELECT count(*) FROM owners WHERE ${IS_LIVE}`;
 
 const ok = (message: string): Result => ({ status: 'ok', message });
 const warning = (message: string, advice: string): Result => ({
@@ -51,19 +49,22 @@ async function checkAll(): Promise<Check[]> {
     }));
     return [node, ...problems];
   }
-  const checks: [name: string, check: () => Promise<Result>][] = [
+  const checks: [name: string, check: () => Promise<Result | Check[]>][] = [
     ['Database', () => checkDatabase(config)],
     ['Redis', () => checkRedis(config)],
-    ['Model server', () => checkModel(config)],
+    ['Model server', () => checkModelServer(config, LIMIT_MS)],
     ['Port', () => checkPort(config)],
     ['Clock', () => checkClock(config)],
     ['Data directory', () => checkDataDirectory(config)],
   ];
   const results = await Promise.all(
-    checks.map(async ([name, check]) => ({ name, ...(await check().catch(unexpected)) })),
+    checks.map(async ([name, check]) => {
+      const result = await check().catch(unexpected);
+      return Array.isArray(result) ? result : [{ name, ...result }];
+    }),
   );
   const valid = ignored ? warning('valid, but some are ignored', ignored) : ok('valid');
-  return [node, { name: 'Settings', ...valid }, ...results];
+  return [node, { name: 'Settings', ...valid }, ...results.flat()];
 }
 
 const unexpected = (error: unknown): Result =>
@@ -86,6 +87,8 @@ async function checkDatabase({ databaseUrl, dataDirectory }: Config): Promise<Re
     const version = await askPostgres(databaseUrl, 'SHOW server_version');
     return ok(`PostgreSQL ${version}, ${place}`);
   } catch (error) {
+    const refused = refusedConnection(databaseUrl, error);
+    if (refused) return failed(`${place} cannot be used`, refused);
     return failed(
       `${place} cannot be used: ${reasonOf(error)}`,
       'Start PostgreSQL, create the database, and check DATABASE_URL.',
@@ -111,54 +114,38 @@ async function askPostgres(connectionString: string, query: string): Promise<str
   }
 }
 
-async function checkRedis({ redisUrl }: Config): Promise<Result> {
-  if (redisUrl === undefined) return ok('none; REDIS_URL is needed for several processes');
-  const client = new Redis(redisUrl, {
-    lazyConnect: true,
-    connectTimeout: LIMIT_MS,
-    commandTimeout: LIMIT_MS,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-  });
-  client.on('error', () => {});
+async function checkRedis({ redisUrl, redisPlace, databaseUrl }: Config): Promise<Result> {
+  if (redisUrl === undefined) {
+    // `checkDatabase` reports a database that does not answer.
+    const count = databaseUrl
+      ? Number(await askPostgres(databaseUrl, COUNT_PROCESSES).catch(() => 0))
+      : 0;
+    return count < 2
+      ? ok('none; REDIS_URL is needed for several processes')
+      : warning(
+          `${count} processes use the database without a common Redis`,
+          'Set REDIS_URL for all of them, or run one process.',
+        );
+  }
+  const place = redisPlace.masterName ?? new URL(redisUrl).host;
+  let redis: Redis;
   try {
-    await client.connect();
-    await client.ping();
-    return ok(`answers at ${new URL(redisUrl).host}`);
+    redis = await openRedis(redisUrl, DOCTOR_PREFIX, redisPlace);
   } catch (error) {
+    // A message of Parley's own has no cause. One of the driver may quote an address with a password.
+    const isOwn = error instanceof StartupError && error.cause === undefined;
+    const why = isOwn ? error.message : reasonOf((error as Error).cause ?? error);
     return failed(
-      `${new URL(redisUrl).host} cannot be used: ${reasonOf(error)}`,
+      `${place} cannot be used: ${why}`,
       'Start Redis, and check REDIS_URL with its password.',
     );
-  } finally {
-    client.disconnect();
   }
-}
-
-async function checkModel({ model }: Config): Promise<Result> {
-  if (model === undefined)
-    return warning(
-      'the offline model, which only repeats messages',
-      'Set OPENAI_API_KEY, or OPENAI_BASE_URL and OPENAI_MODEL.',
-    );
-  const baseUrl = (model.baseUrl ?? 'https://api.openai.com/v1').replace(/\/+$/, '');
-  const { host } = new URL(baseUrl);
-  try {
-    const { status } = await fetch(`${baseUrl}/models`, {
-      headers: model.apiKey ? { authorization: `Bearer ${model.apiKey}` } : {},
-      signal: AbortSignal.timeout(LIMIT_MS),
-    });
-    if (status === 401 || status === 403)
-      return failed(`${host} refuses the key (${status})`, 'Check OPENAI_API_KEY.');
-    if (status >= 500)
-      return failed(`${host} answers with an error (${status})`, 'Try again later.');
-    return ok(`${host} answers; the default model is ${model.name}`);
-  } catch (error) {
-    return failed(
-      `${host} cannot be reached: ${reasonOf(error)}`,
-      'Check OPENAI_BASE_URL and the network.',
-    );
-  }
+  const { problem, warnings } = redis.state();
+  await redis.close();
+  const advice = 'The section Redis of docs/operations.md lists what Parley needs.';
+  if (problem) return failed(`${place}: ${problem}`, advice);
+  const [first] = warnings;
+  return first ? warning(`${place}: ${first}`, advice) : ok(`answers at ${place}`);
 }
 
 async function checkPort({ host, port }: Config): Promise<Result> {

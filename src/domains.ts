@@ -5,6 +5,7 @@ import type { SessionTokens } from './accounts/session-tokens.ts';
 import type { SignInCodes } from './accounts/sign-in-codes.ts';
 import type { FindVisited } from './accounts/visitors.ts';
 import { createAgentDomain } from './agent/compose.ts';
+import { createModelTests } from './agent/model-tests.ts';
 import { createSentPrompts } from './agent/sent-prompt.ts';
 import { createBots } from './bots/bots.ts';
 import {
@@ -16,6 +17,7 @@ import type { TelegramWebhook } from './channels/telegram/webhook.ts';
 import { createChatPages } from './channels/web/chat-pages.ts';
 import { createVisits, type Visits } from './channels/web/visits.ts';
 import { createCoordination } from './coordination/compose.ts';
+import { createOtherProcesses } from './coordination/other-processes.ts';
 import type { Redis } from './coordination/redis.ts';
 import { createServerState } from './coordination/server-state.ts';
 import { createOwner } from './coordination/worker-lease.ts';
@@ -82,6 +84,8 @@ export type ComposedDomains = {
   limits: Limits;
   visits: Visits;
   findVisited: FindVisited;
+  /** The warnings that `/readyz` shows, as fixed sentences. */
+  warnings(): string[];
   /** The length of the queue, for the metrics. */
   queueDepth(): Promise<QueueDepth>;
   telegramWebhook: TelegramWebhook;
@@ -112,11 +116,14 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
   const owner = await createOwner({ prisma, sql, log, onLost: activeRuns.abortAll });
   lifetime.defer(owner.close);
   lifetime.onStart(owner.start);
+  const isShared = database.name === 'PostgreSQL' && !options.redis;
+  const others = isShared ? createOtherProcesses({ sql, owner, log }) : undefined;
+  if (others) lifetime.onStart(others.start);
   if (analyze) lifetime.onStart(() => startAnalysis(analyze, log));
   const shared = { prisma, sql, owner, pubsub, observer, log, lifetime };
   const sessions = createSessionsDomain(shared);
   const runs = await createRunsDomain({ ...options, ...shared, search, activeRuns });
-  const { agent, probeTools } = createAgentDomain({ ...options, ...sessions, observer });
+  const { agent, models, probeTools } = createAgentDomain({ ...options, ...sessions, observer });
   const activeDeployments = createActiveDeployments({ ...options, prisma });
   const channels = createChannelConnections({ ...options, ...shared, activeDeployments });
   const { connector: connections } = channels;
@@ -171,6 +178,11 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
       runExport: runs.runExport,
       runFeedback: runs.runFeedback,
       sentPrompts: createSentPrompts({ prisma, ...deployments }),
+      modelTests: createModelTests({
+        models,
+        activeDeployments,
+        counter: coordination.createCounter(),
+      }),
       runStats: runs.runStats,
       runUsage: runs.runUsage,
       runChanges: runs.runChanges,
@@ -186,6 +198,7 @@ export async function createDomains(options: DomainOptions): Promise<ComposedDom
     limits,
     visits,
     findVisited: accounts.findVisited,
+    warnings: () => [...(options.redis?.state().warnings ?? []), others?.warning() ?? []].flat(),
     queueDepth: runs.queueDepth,
     telegramWebhook: answering.telegramWebhook,
     async drain(limitMs) {

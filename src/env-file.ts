@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
-import { isSetting } from './config.ts';
+import { isSetting, otherForm } from './config.ts';
 import { StartupError } from './errors.ts';
 
 const MAX_BYTES = 65_536;
@@ -26,7 +26,9 @@ export async function readSettings(
   path = '.env',
 ): Promise<Settings> {
   const given = Object.entries(parseEnv(await readText(path)));
-  const own = given.filter(([name]) => isSetting(name));
+  // A secret that the environment gives, as a value or as a file, also replaces the other form in `.env`.
+  const isGiven = (name = '') => !!environment[name]?.trim();
+  const own = given.filter(([name]) => isSetting(name) && !isGiven(otherForm(name)));
   const others = given.map(([name]) => name).filter((name) => !isSetting(name));
   return {
     values: { ...Object.fromEntries(own), ...environment },

@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import { isOutageMessage } from './outage.ts';
 import { redactSecrets } from './secret-redaction.ts';
 
 /** An error as the log shows it. `message` is empty if it may quote input. */
@@ -6,20 +7,6 @@ export type LoggedError = { type: string; message: string; stack: string; [name:
 
 /** Names of Parley's own errors, whose messages quote no values. */
 const OWN_TYPES = ['GatewayError', 'StartupError', 'EgressError', 'TooLong'];
-
-/** Messages of outage errors that the PostgreSQL and Redis drivers throw without a code. */
-const OUTAGES = [
-  'Client has encountered a connection error and is not queryable',
-  'Command timed out',
-  'Connection is closed.',
-  'Connection terminated',
-  'Connection terminated due to connection timeout',
-  'Connection terminated unexpectedly',
-  'Query read timeout',
-  'The database did not respond.',
-  'timeout exceeded when trying to connect',
-  'timeout expired',
-];
 
 const FRAME = /^ {4}at .*(?::\d+:\d+|<anonymous>|native)\)?$/;
 const CODE = /^[A-Z\d_]{1,64}$/;
@@ -34,7 +21,7 @@ export function errorForLog(error: unknown, causesLeft = MAX_CAUSES): LoggedErro
   if (!(original instanceof Error)) return { type: typeof original, message: '', stack: '' };
   const { name, message, stack = '', cause } = original;
   const code = 'code' in original ? original.code : undefined;
-  const isKnown = OWN_TYPES.includes(name) || OUTAGES.includes(message);
+  const isKnown = OWN_TYPES.includes(name) || isOutageMessage(message);
   return {
     type: name,
     ...(isCode(code) && { code }),

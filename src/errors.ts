@@ -59,7 +59,7 @@ export class GatewayError extends Error {
   readonly runId: string | undefined;
   /** For `definition_invalid`: the problems of the definition. */
   readonly diagnostics: readonly object[] | undefined;
-  /** For `rate_limit_exceeded`: whole seconds to wait, at least 1. */
+  /** For `rate_limit_exceeded`, and `internal_error` in an outage of the database: whole seconds to wait, at least 1. */
   readonly retryAfter: number | undefined;
   /** For a failed run: what the model server answered. Only a caller with the scope RUNS may read it. */
   readonly detail: string | undefined;
@@ -154,8 +154,9 @@ export function toGatewayError(error: unknown): GatewayError {
       'The request contains the character U+0000, which cannot be stored.',
     );
   }
-  const message = isOutage(original) ? OUTAGE : 'Something went wrong on our side.';
-  return new GatewayError('internal_error', message, { cause: original });
+  return isOutage(original)
+    ? new GatewayError('internal_error', OUTAGE, { cause: original, retryAfter: OUTAGE_SECONDS })
+    : new GatewayError('internal_error', 'Something went wrong on our side.', { cause: original });
 }
 
 /** The error in the errors of GraphQL, of which an error that several fields share has two. */
@@ -165,6 +166,8 @@ function originOf(error: unknown): unknown {
     : error;
 }
 
+/** When to try again after an outage of the database. */
+const OUTAGE_SECONDS = 5;
 const OUTAGE =
   'The database did not respond in time. A requested change may or may not have been made. Try again in a few seconds.';
 

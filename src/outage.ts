@@ -1,61 +1,123 @@
-/** Error codes of Node.js sockets, and Prisma's codes for connections and timeouts. */
-const CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'P1001',
-  'P1002',
-  'P1008',
-  'P1017',
-  'P2024',
-  'P2028',
-  'P2034',
-  'P2037',
-  // Kinds of driver errors, which Prisma does not map to codes in raw queries.
-  'ConnectionClosed',
-  'DatabaseNotReachable',
-  'SocketTimeout',
-  'TooManyConnections',
-  'TransactionWriteConflict',
-]);
 /**
- * Connection exceptions, insufficient resources, operator intervention, system errors, transaction conflicts, and writes
- * to a server that is read-only during a failover.
- * Source: PostgreSQL's manual, appendix A.
+ * What to do about an error of PostgreSQL, of the embedded database or of Redis:
+ * - `retry`: the server is busy or the statement met another one; the connection is good.
+ * - `reconnect`: the connection is lost, or its server is the wrong one, such as a standby.
+ * - `refused`: the server refuses this user, its password or the database, until somebody changes that.
+ * - `defect`: the error is about the statement itself, so that a repetition fails too.
  */
-const SQLSTATES = /^(?:08|53|57|58)...$|^(?:25006|25P03|40001|40P01|55P03)$/;
-/** Messages of node-postgres errors that have no code. */
-const MESSAGES =
-  /^(?:Connection terminated|Query read timeout|timeout (?:exceeded when trying to connect|expired)|Client (?:has encountered a connection error|was closed))/;
+export type Verdict = 'retry' | 'reconnect' | 'refused' | 'defect';
 
 /**
- * Whether the database was unreachable or did not respond, so that the statement's outcome is unknown and a retry may
- * succeed. False for errors that the database reports about a statement, and for defects.
+ * Codes of Node.js sockets, Prisma's codes, and kinds of driver errors, which Prisma does not map to codes in raw queries.
+ * Also the first words of Redis' errors.
+ */
+const CODES: Record<string, Verdict> = {
+  ECONNREFUSED: 'reconnect',
+  ECONNRESET: 'reconnect',
+  EPIPE: 'reconnect',
+  ETIMEDOUT: 'reconnect',
+  ENOTFOUND: 'reconnect',
+  EAI_AGAIN: 'reconnect',
+  EHOSTUNREACH: 'reconnect',
+  ENETUNREACH: 'reconnect',
+  P1001: 'reconnect',
+  P1002: 'reconnect',
+  P1008: 'reconnect',
+  P1017: 'reconnect',
+  ConnectionClosed: 'reconnect',
+  DatabaseNotReachable: 'reconnect',
+  SocketTimeout: 'reconnect',
+  P2024: 'retry',
+  P2028: 'retry',
+  P2034: 'retry',
+  P2037: 'retry',
+  TooManyConnections: 'retry',
+  TransactionWriteConflict: 'retry',
+  AuthenticationFailed: 'refused',
+  DatabaseAccessDenied: 'refused',
+  DatabaseDoesNotExist: 'refused',
+  READONLY: 'reconnect',
+  MASTERDOWN: 'reconnect',
+  LOADING: 'retry',
+  BUSY: 'retry',
+  TRYAGAIN: 'retry',
+  NOAUTH: 'refused',
+  NOPERM: 'refused',
+  WRONGPASS: 'refused',
+};
+
+/** PostgreSQL's code for a write on a standby or in a read-only transaction. */
+const READ_ONLY = '25006';
+
+/** PostgreSQL's codes and classes of codes, the first match counts. Source: its manual, appendix A. */
+const SQLSTATES: [RegExp, Verdict][] = [
+  [/^(?:28...|3D000)$/, 'refused'],
+  // Connection exceptions, shutdowns, and writes to a server that is read-only during a failover.
+  [/^(?:08...|57P..|25006)$/, 'reconnect'],
+  // Insufficient resources, operator intervention, system errors, and conflicts of transactions.
+  [/^(?:53...|57...|58...|25P03|40001|40P01|55P03)$/, 'retry'],
+];
+
+/** Messages of node-postgres and ioredis errors that have no code. They quote nothing. */
+const MESSAGES =
+  /^(?:Connection terminated(?: due to connection timeout| unexpectedly|: no answer within the limit\.)?|Query read timeout|timeout (?:exceeded when trying to connect|expired)|Client (?:has encountered a connection error|was closed) and is not queryable|Command timed out|Connection is closed\.|The database did not respond\.)$/;
+
+/** The start of ioredis' message, which quotes the last error of a Sentinel. */
+const NO_SENTINEL = /^All sentinels are unreachable/;
+
+/** Whether a message is one of a driver's own about a lost connection, which quotes no input. */
+export function isOutageMessage(message: string): boolean {
+  return MESSAGES.test(message);
+}
+
+export function verdictOn(error: unknown): Verdict {
+  if (!(error instanceof Error)) return 'defect';
+  if (isOutageMessage(error.message) || NO_SENTINEL.test(error.message)) return 'reconnect';
+  for (const code of codesOf(error)) {
+    const known = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
+    const verdict = known ?? SQLSTATES.find(([pattern]) => pattern.test(code))?.[1];
+    if (verdict) return verdict;
+  }
+  // The server refused or ended the connection for another reason: that says nothing about the statement.
+  return isFatal(error) ? 'reconnect' : 'defect';
+}
+
+/**
+ * Whether the server was unreachable, did not respond or refused the connection, so that the statement's outcome is unknown
+ * and a retry may succeed. False for errors that the server reports about a statement, and for defects.
  */
 export function isOutage(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (MESSAGES.test(error.message)) return true;
-  return isFatal(error) || codesOf(error).some((code) => CODES.has(code) || SQLSTATES.test(code));
+  return verdictOn(error) !== 'defect';
 }
 
-/** Whether the server refused or ended the connection, for any reason: that says nothing about the statement. */
+/** Whether PostgreSQL refused a write because the server is a standby. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof Error && codesOf(error).includes(READ_ONLY);
+}
+
 function isFatal(error: Error): boolean {
-  const { severity, meta } = error as { severity?: unknown; meta?: PrismaMeta };
-  return [severity, meta?.driverAdapterError?.cause?.severity].includes('FATAL');
+  return [error as DriverError, driverErrorOf(error)].some(({ severity }) => severity === 'FATAL');
 }
 
-/** The error's own code, and the driver's kind and SQLSTATE from Prisma's `meta`. */
+/** The error's own code, the driver's kind and SQLSTATE, and the first word of an error of Redis. */
 function codesOf(error: Error): string[] {
-  const { code, meta } = error as { code?: unknown; meta?: PrismaMeta };
-  const { kind, originalCode } = meta?.driverAdapterError?.cause ?? {};
-  return [code, kind, originalCode].filter((one) => typeof one === 'string');
+  const { code } = error as DriverError;
+  const { kind, originalCode } = driverErrorOf(error);
+  const [word] = error.name === 'ReplyError' ? error.message.split(' ', 1) : [];
+  return [code, kind, originalCode, word].filter((one) => typeof one === 'string');
 }
 
-type PrismaMeta = {
-  driverAdapterError?: { cause?: { kind?: unknown; originalCode?: unknown; severity?: unknown } };
+/** What Prisma's adapter found, in Prisma's error or in the adapter's own. */
+function driverErrorOf(error: Error): DriverError {
+  const { meta, cause } = error as { meta?: PrismaMeta; cause?: DriverError };
+  const own = error.name === 'DriverAdapterError' ? cause : undefined;
+  return meta?.driverAdapterError?.cause ?? own ?? {};
+}
+
+type DriverError = {
+  code?: unknown;
+  kind?: unknown;
+  originalCode?: unknown;
+  severity?: unknown;
 };
+type PrismaMeta = { driverAdapterError?: { cause?: DriverError } };

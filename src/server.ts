@@ -5,10 +5,11 @@ import { runInNewContext } from 'node:vm';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { DEMO_BOT_ID, seed } from '../prisma/seed.ts';
 import { hashApiKey } from './accounts/key-format.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { databaseOf } from './configured-database.ts';
+import { modelOf } from './configured-model.ts';
 import { openRedis, redisPrefix } from './coordination/redis.ts';
 import { forgetOwners } from './coordination/worker-lease.ts';
 import { withinTime } from './deadline.ts';
@@ -17,19 +18,18 @@ import { rotateSecretKey } from './deployments/rotation.ts';
 import { readSettings } from './env-file.ts';
 import { ERROR_LOGGING, errorForLog } from './error-log.ts';
 import { StartupError } from './errors.ts';
+import { seedWithKey } from './first-key.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
+import { greeting } from './greeting.ts';
 import { createLifetime, type OwnedLifetime } from './lifetime.ts';
-import type { Model } from './model/model.ts';
-import { createOfflineModel } from './model/offline.ts';
-import { createOpenAIModel } from './model/openai.ts';
-import { type Database, openPostgres } from './storage/database.ts';
-import { assertSecretKey, generatedSecretKey, secretKeyCheck } from './storage/secret-key.ts';
+import { createStartupWait } from './startup-wait.ts';
+import { assertSecretKey, generatedSecretKey } from './storage/secret-key.ts';
 import { toPrintable } from './text.ts';
 
-/** Milliseconds between two words of the offline model, slow enough for a person to see the streaming. */
-const OFFLINE_PACE_MS = 20;
-/** Longer than the app's drain limit, so that aborted runs are still stored. */
-const CLOSE_LIMIT_MS = 30_000;
+/** How long the end of a drain and the closing of everything may take. */
+const CLOSE_LIMIT_MS = 10_000;
+/** How long a shutdown takes at most to close the open streams. */
+const STREAMS_MS = 5_000;
 
 async function start(lifetime: OwnedLifetime): Promise<void> {
   // Other users must not read the files that this process creates.
@@ -38,11 +38,21 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
   const config = readConfig(settings.values);
   const log = pino(loggerOf(config));
   if (settings.warning) log.warn(settings.warning);
-  const database = await openDatabase(config);
+  await using wait = createStartupWait({
+    limitMs: config.startupLimitMs,
+    listen: (server) => listen(server, config),
+    log,
+  });
+  const database = await wait.open({ name: 'database', product: 'PostgreSQL' }, () =>
+    databaseOf(config),
+  );
   lifetime.defer(database.close);
   const { prisma } = database;
-  const redis = config.redisUrl
-    ? await openRedis(config.redisUrl, await redisPrefix(prisma))
+  const { redisUrl } = config;
+  const redis = redisUrl
+    ? await wait.open({ name: 'redis', product: 'Redis' }, async () =>
+        openRedis(redisUrl, await redisPrefix(prisma), config.redisPlace),
+      )
     : undefined;
   if (redis) lifetime.defer(redis.close);
   // Only one process uses the embedded database, so all earlier owners have exited.
@@ -74,29 +84,36 @@ async function start(lifetime: OwnedLifetime): Promise<void> {
       server: config.metrics.port !== undefined,
     },
   });
-  const address = await listen(app.http, config).catch((error) => {
-    throw cannotListen(error, config);
-  });
+  await wait[Symbol.asyncDispose]();
+  const address = await listen(app.http, config);
   const metricsAddress = await listenForMetrics(app, config);
   lifetime.start();
   if (config.previousSecretKeys.length > 0) await rotateSecretKey(prisma, cipher, secretKey, log);
   // Seed only after listening succeeds: a failed start must not create a key that is never shown.
-  const newKey = await seed(prisma, secretKeyCheck(secretKey), config.bootstrapKey);
+  const key = await seedWithKey(prisma, secretKey, config, !!process.stdout.isTTY);
   // Check again: another process may have seeded the database with a different secret key.
   await assertSecretKey(prisma, [secretKey, ...config.previousSecretKeys]);
-  closeWithGrace({ delay: CLOSE_LIMIT_MS, logger: log }, async ({ err }) => {
+  const drainTimes = {
+    delayMs: config.drainDelaySeconds * 1_000,
+    runsMs: config.drainSeconds * 1_000,
+    streamsMs: STREAMS_MS,
+  };
+  const drainMs = drainTimes.delayMs + drainTimes.runsMs + STREAMS_MS;
+  closeWithGrace({ delay: drainMs + CLOSE_LIMIT_MS, logger: log }, async ({ err }) => {
     log.info(
-      'Shutting down. Active runs have 25 seconds to finish. Press Ctrl-C again to exit at once.',
+      { drainSeconds: config.drainSeconds },
+      'Shutting down. Active runs have time to finish. Press Ctrl-C again to exit at once.',
     );
     if (err) log.fatal({ err }, 'Shutting down after an unhandled error.');
-    await app.drain();
+    await app.drain(drainTimes);
     await lifetime[Symbol.asyncDispose]();
   });
-  const code = newKey && (await signInCode(app, prisma, newKey));
+  const code = key.where === 'elsewhere' ? null : await signInCode(app, prisma, key.key);
   app.setReady();
-  greet({ address, metricsAddress }, { newKey, code }, config);
+  const { publicUrl, model } = config;
+  console.log(greeting({ address, publicUrl, metricsAddress, model: model?.name, key, code }));
   // `parley start` and `parley dev` run this process and wait for this message.
-  process.send?.({ address, ...(newKey && { key: newKey }) });
+  process.send?.({ address, ...(key.where !== 'elsewhere' && { key: key.key }) });
   setImmediate(releaseMemory);
 }
 
@@ -105,13 +122,6 @@ function releaseMemory(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   setFlagsFromString('--no-expose-gc');
-}
-
-/** Loads the embedded database only if it is used. */
-async function openDatabase({ databaseUrl, dataDirectory }: Config): Promise<Database> {
-  if (databaseUrl) return openPostgres(databaseUrl);
-  const { openEmbedded } = await import('./storage/embedded.ts');
-  return openEmbedded(dataDirectory);
 }
 
 /** Issues the code of the first start's sign-in link. */
@@ -127,9 +137,14 @@ async function signInCode(app: App, prisma: PrismaClient, key: string): Promise<
 async function listen(
   http: FastifyInstance,
   { host, port }: Pick<Config, 'host' | 'port'>,
+  setting = 'PORT',
 ): Promise<string> {
-  const { address } = await lookup(host, { order: 'ipv4first' });
-  return http.listen({ host: address, port });
+  try {
+    const { address } = await lookup(host, { order: 'ipv4first' });
+    return await http.listen({ host: address, port });
+  } catch (error) {
+    throw cannotListen(error as NodeJS.ErrnoException, { host, port }, setting);
+  }
 }
 
 /** @returns the address of the metrics, `undefined` without `PARLEY_METRICS_PORT`. */
@@ -139,15 +154,8 @@ async function listenForMetrics(
 ): Promise<string | undefined> {
   if (!metricsHttp || metrics?.port === undefined) return undefined;
   const place = { host, port: metrics.port };
-  const address = await listen(metricsHttp, place).catch((error) => {
-    throw cannotListen(error, place, 'PARLEY_METRICS_PORT');
-  });
+  const address = await listen(metricsHttp, place, 'PARLEY_METRICS_PORT');
   return `${address}/metrics`;
-}
-
-function modelOf({ model }: Config): Model {
-  if (model === undefined) return createOfflineModel({ pace: OFFLINE_PACE_MS });
-  return createOpenAIModel({ ...model, defaultModel: model.name });
 }
 
 /** Logs JSON lines, or readable lines on a terminal. Request headers, queries and bodies are never logged. */
@@ -165,40 +173,13 @@ function loggerOf({ logLevel }: Config) {
 function cannotListen(
   error: NodeJS.ErrnoException,
   { host, port }: Pick<Config, 'host' | 'port'>,
-  setting = 'PORT',
+  setting: string,
 ): StartupError {
   const reason =
     error.code === 'EADDRINUSE'
       ? `${setting}: ${port} is in use on ${host}. Stop the program that listens there, or set another ${setting}.`
       : `HOST, ${setting}: cannot listen on ${host}:${port}: ${error.message}. Set another HOST or ${setting}.`;
   return new StartupError(reason, { cause: error });
-}
-
-/**
- * Prints the first steps to the terminal. It shows the API key only if this start generated it, and a sign-in link only
- * if this start set up the database.
- */
-function greet(
-  { address, metricsAddress }: { address: string; metricsAddress: string | undefined },
-  { newKey, code }: { newKey: string | null; code: string | null },
-  config: Config,
-): void {
-  const shownKey = newKey !== config.bootstrapKey ? newKey : null;
-  const keyLine = shownKey
-    ? `${shownKey}   (shown only once; store it now)`
-    : newKey
-      ? 'the value of PARLEY_BOOTSTRAP_KEY'
-      : 'created by the first start';
-  const metrics = metricsAddress ? `\n  Metrics:     ${metricsAddress}` : '';
-  console.log(`
-  Parley is listening on ${address}
-  Model:       ${toPrintable(config.model?.name ?? 'offline (set OPENAI_API_KEY to use a real model)')}
-  Console:     ${code ? `${address}/sign-in#code=${code}   (signs in once, within 15 minutes)` : address}
-  GraphiQL:    ${address}/graphql
-  Reference:   ${address}/docs${metrics}
-  API key:     ${keyLine}
-  Try:         curl ${address}/v1/bots/${DEMO_BOT_ID}/chat -H "Authorization: Bearer ${shownKey ?? '$API_KEY'}" -H "Content-Type: application/json" -H "X-Session-ID: user-1" -d '{"message": "Hello!"}'
-`);
 }
 
 /** Closes the resources of a failed start. */

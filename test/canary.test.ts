@@ -43,7 +43,7 @@ describe('the value of a variable', () => {
     const databaseUrl = inject('databaseUrl');
     const options = await installation('canary', { LOG_LEVEL: 'trace' });
     const server = await startServer(options);
-    const key = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
+    const key = server.operatorKey();
     const answers: string[] = [];
     const send = async (path: string, body?: object, headers = {}) => {
       const response = await fetch(server.url + path, {
@@ -128,7 +128,7 @@ describe('the token of a Telegram bot', () => {
       TELEGRAM_API_ROOT: telegram.apiRoot,
     });
     const server = await startServer(options);
-    const key = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
+    const key = server.operatorKey();
     const answers: string[] = [];
     const post = async (path: string, body: object) => {
       const response = await fetch(server.url + path, {

@@ -159,6 +159,32 @@ describe('the settings', () => {
     ]);
   });
 
+  test('identify the operator to the model server', () => {
+    const identity = {
+      OPENAI_API_KEY: 'k',
+      OPENAI_ORG_ID: 'org-1',
+      OPENAI_PROJECT_ID: 'proj_1',
+      OPENAI_AUTH_HEADER: 'api-key',
+    };
+    expect(readConfig(identity).model).toMatchObject({
+      organization: 'org-1',
+      project: 'proj_1',
+      authHeader: 'api-key',
+    });
+    expect(problemsOf({ OPENAI_AUTH_HEADER: 'api-key' })).toEqual([
+      'OPENAI_AUTH_HEADER requires OPENAI_API_KEY, which it holds',
+    ]);
+    expect(
+      problemsOf({ ...identity, OPENAI_ORG_ID: 'org 1', OPENAI_AUTH_HEADER: 'api key' }),
+    ).toEqual([
+      'OPENAI_ORG_ID must be 1 to 256 visible ASCII characters',
+      'OPENAI_AUTH_HEADER must be the name of a header, such as api-key',
+    ]);
+    expect(problemsOf({ ...identity, OPENAI_AUTH_HEADER: 'Content-Length' })).toEqual([
+      'OPENAI_AUTH_HEADER must not be a header with another purpose',
+    ]);
+  });
+
   test('require a secret key with an external database', () => {
     expect(problemsOf({ DATABASE_URL: 'postgres://db/parley' })).toEqual([
       'PARLEY_SECRET_KEY is required with DATABASE_URL; make one with: openssl rand -base64 32',
@@ -223,4 +249,35 @@ describe('a manifest of documents', () => {
       'PARLEY_PERSISTED_DOCUMENTS must be the path of a readable file',
     ]);
   });
+});
+
+describe('Redis behind Sentinels', () => {
+  test('needs no URL, and takes IPv6 addresses', () => {
+    const settings = {
+      REDIS_SENTINELS: 'a.internal:26379, [fd00::1]:26380',
+      REDIS_MASTER_NAME: 'parley',
+      REDIS_SENTINEL_PASSWORD: 'secret',
+    };
+    expect(readConfig(settings)).toMatchObject({
+      redisUrl: 'redis://sentinel',
+      redisPlace: {
+        sentinels: [
+          { host: 'a.internal', port: 26_379 },
+          { host: 'fd00::1', port: 26_380 },
+        ],
+        masterName: 'parley',
+        sentinelPassword: 'secret',
+        sentinelTls: false,
+      },
+    });
+  });
+
+  test.each<Record<string, string>>([{ REDIS_SENTINELS: 'a:1' }, { REDIS_MASTER_NAME: 'parley' }])(
+    'needs both its settings: %j',
+    (settings) => {
+      expect(problemsOf(settings)).toEqual([
+        'REDIS_SENTINELS and REDIS_MASTER_NAME require each other',
+      ]);
+    },
+  );
 });

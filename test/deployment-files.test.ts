@@ -1,15 +1,25 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { BlockList } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import packageJson from '../package.json' with { type: 'json' };
 import { readConfig } from '../src/config.ts';
+import { environmentVariables, SECRET_SETTINGS } from '../src/environment-variables.ts';
+import { fileSetting } from '../src/secret-files.ts';
+import { temporaryDirectory } from './helpers/directories.ts';
+import { imageVariables } from './helpers/dockerfile.ts';
 
 const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
 
-/** Longer than Parley's shutdown limit, `CLOSE_LIMIT_MS` of `server.ts`. */
-const STOP_SECONDS = 30;
+/** Parley's shutdown limit with the default settings: the drain, and `STREAMS_MS` and `CLOSE_LIMIT_MS` of `server.ts`. */
+const STOP_SECONDS = 25 + 5 + 10;
+/** Bytes of the heap that a process needs without any stream. */
+const HEAP_AT_START = 200_000_000;
 const IMAGE = `parley:${packageJson.version}`;
 
 describe('the Dockerfile', () => {
@@ -18,18 +28,9 @@ describe('the Dockerfile', () => {
 
   test('builds in one stage, without development dependencies, and copies the result into another', () => {
     expect(stages).toHaveLength(3);
-    expect(build).toMatch(/^RUN npm ci --omit=dev/m);
+    expect(build).toMatch(/^RUN npm ci && npm prune --omit=dev/m);
     expect(image).toMatch(/^COPY --from=build /m);
     expect(image).not.toMatch(/npm/);
-  });
-
-  test('copies nothing that `.dockerignore` excludes', () => {
-    const admitted = read('.dockerignore').split('\n');
-    const copied = [...build.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, names = '']) =>
-      names.split(' '),
-    );
-    expect(copied).toContain('vite.config.ts');
-    expect(copied.filter((name) => !admitted.includes(`!${name}`))).toEqual([]);
   });
 
   test('runs as a user without write access to the code, and as the process that receives signals', () => {
@@ -66,6 +67,10 @@ const parleyService = z.object({
   read_only: z.literal(true),
   cap_drop: z.tuple([z.literal('ALL')]),
   stop_grace_period: seconds.refine((time) => time > STOP_SECONDS),
+  mem_limit: z
+    .string()
+    .regex(/^\d+m$/)
+    .transform((text) => Number(text.slice(0, -1))),
   environment: z.record(z.string(), z.string()),
   depends_on: z.record(z.string(), z.object({ condition: z.literal('service_healthy') })),
 });
@@ -93,11 +98,23 @@ describe('compose.yaml', () => {
     })
     .parse(parse(read('compose.yaml'), { merge: true }));
 
-  /** A text as compose writes it, with these variables. */
-  const interpolate = (text: string, variables: Record<string, string>) =>
+  /** A text as compose writes it, with these variables. Source: the Compose specification, "Interpolation". */
+  const interpolate = (text: string, variables: Record<string, string>): string =>
     text.replaceAll(
-      /\$\{(\w+):[-?]([^}]*)\}/g,
-      (_all, name: string, fallback: string) => variables[name] ?? fallback,
+      /\$(?:(\w+)|\{(\w+)(:?)([-?])([^}]*)\})/g,
+      (_all, plain, name = plain, colon = '', operator = '-', fallback = '') => {
+        const value = variables[name];
+        if (value !== undefined && (value || !colon)) return value;
+        if (operator === '?') throw new Error(`${name}: ${fallback}`);
+        return interpolate(fallback, variables);
+      },
+    );
+  const environmentWith = (variables: Record<string, string>) =>
+    Object.fromEntries(
+      Object.entries(compose.services['parley-1'].environment).map(([name, value]) => [
+        name,
+        interpolate(value, variables),
+      ]),
     );
 
   test('gives both processes the same settings, which Parley accepts', () => {
@@ -107,14 +124,66 @@ describe('compose.yaml', () => {
       POSTGRES_PASSWORD: 'secret',
       PARLEY_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
     };
-    const environment = Object.entries(first.environment).map(([name, value]) => [
-      name,
-      interpolate(value, given),
-    ]);
-    expect(readConfig(Object.fromEntries(environment))).toMatchObject({
+    expect(readConfig(environmentWith(given))).toMatchObject({
       databaseUrl: 'postgresql://parley:secret@postgres:5432/parley',
       redisUrl: 'redis://redis:6379',
     });
+  });
+
+  test('passes every setting that the image does not set itself, and each secret as a file too', () => {
+    const settings = Object.keys(environmentVariables.shape);
+    const passed = [
+      ...Object.keys(compose.services['parley-1'].environment),
+      ...imageVariables().map(([name]) => name),
+    ];
+    const wanted = [...settings, ...SECRET_SETTINGS.map(fileSetting)];
+    expect(wanted.filter((name) => !passed.includes(name))).toEqual([]);
+  });
+
+  test('takes every setting from the variable of its name', () => {
+    const own = ['NODE_OPTIONS', 'TRUST_PROXY'];
+    const names = Object.keys(compose.services['parley-1'].environment);
+    const given = Object.fromEntries(names.map((name) => [name, `value of ${name}`]));
+    const { NODE_OPTIONS, TRUST_PROXY, ...others } = environmentWith(given);
+    const kept = Object.entries(given).filter(([name]) => !own.includes(name));
+    expect(others).toEqual(Object.fromEntries(kept));
+  });
+
+  test('takes secrets from files, if the variables of their values are empty', async () => {
+    const file = join(await temporaryDirectory(), 'key');
+    await writeFile(file, `${Buffer.alloc(32, 1).toString('base64')}\n`);
+    const empty = { POSTGRES_PASSWORD: 'secret', PARLEY_SECRET_KEY: '' };
+    const environment = environmentWith({ ...empty, PARLEY_SECRET_KEY_FILE: file });
+    expect(readConfig(environment).secretKey).toEqual(Buffer.alloc(32, 1));
+  });
+
+  test('is set up by lines that never change what is in `.env`', async () => {
+    const block = /```sh skip\n(touch \.env.*?)```/s.exec(read('docs/operations.md'))?.[1] ?? '';
+    const lines = block.split('\n').filter((line) => line && !line.startsWith('docker '));
+    expect(lines.length).toBeGreaterThan(1);
+    for (const before of ['', 'PUBLIC_URL=https://a.example', 'POSTGRES_PASSWORD=kept\n']) {
+      const cwd = await temporaryDirectory();
+      const path = join(cwd, '.env');
+      await writeFile(path, before);
+      const setUp = () => promisify(execFile)('bash', ['-euc', lines.join('\n')], { cwd });
+      await setUp();
+      const text = await readFile(path, 'utf8');
+      expect(text.startsWith(before)).toBe(true);
+      const names = text.split('\n').flatMap((line) => line.split('=')[0] || []);
+      const added = ['PARLEY_SECRET_KEY', 'POSTGRES_PASSWORD'];
+      const own = before.startsWith('PUBLIC_URL') ? ['PUBLIC_URL'] : [];
+      expect(names.sort()).toEqual([...added, ...own]);
+      expect((await stat(path)).mode & 0o777).toBe(0o600);
+      await setUp();
+      expect(await readFile(path, 'utf8')).toBe(text);
+    }
+  });
+
+  test('has memory for 10,000 event streams of 46 KB', () => {
+    const { mem_limit: limit, environment } = compose.services['parley-1'];
+    const heap = Number(/=(\d+)\}/.exec(environment.NODE_OPTIONS ?? '')?.[1]);
+    expect(heap * 2 ** 20).toBeGreaterThan(10_000 * 46_000 + HEAP_AT_START);
+    expect(limit).toBeGreaterThanOrEqual(heap + 512);
   });
 
   test.each([
@@ -157,10 +226,15 @@ const probe = z.object({
   httpGet: z.object({ path: z.enum(['/healthz', '/readyz']), port: z.literal('http') }),
 });
 const selector = z.object({ matchLabels: z.record(z.string(), z.string()) });
+/** Mebibytes. */
+const quantity = z
+  .string()
+  .regex(/^\d+Mi$/)
+  .transform((text) => Number(text.slice(0, -2)));
 
 describe('the Kubernetes manifests', () => {
   const text = /```yaml\n(apiVersion: .*?)```/s.exec(read('docs/operations.md'))?.[1] ?? '';
-  const [deployment, service, budget] = z
+  const [deployment, service, budget, monitor] = z
     .tuple([
       z.object({
         kind: z.literal('Deployment'),
@@ -171,7 +245,12 @@ describe('the Kubernetes manifests', () => {
             metadata: z.object({ labels: z.record(z.string(), z.string()) }),
             spec: z.object({
               terminationGracePeriodSeconds: z.number(),
-              securityContext: z.object({ runAsNonRoot: z.literal(true) }),
+              securityContext: z.object({
+                runAsNonRoot: z.literal(true),
+                runAsUser: z.literal(1_000),
+                fsGroup: z.literal(1_000),
+              }),
+              volumes: z.tuple([z.object({ name: z.string(), emptyDir: z.object({}) })]),
               containers: z.tuple([
                 z.object({
                   image: z.literal(IMAGE),
@@ -180,8 +259,12 @@ describe('the Kubernetes manifests', () => {
                   startupProbe: probe,
                   livenessProbe: probe,
                   readinessProbe: probe,
-                  lifecycle: z.object({
-                    preStop: z.object({ sleep: z.object({ seconds: z.number() }) }),
+                  volumeMounts: z.tuple([
+                    z.strictObject({ name: z.string(), mountPath: z.string() }),
+                  ]),
+                  resources: z.object({
+                    requests: z.object({ cpu: z.string(), memory: quantity }),
+                    limits: z.object({ memory: quantity }),
                   }),
                   securityContext: z.object({
                     allowPrivilegeEscalation: z.literal(false),
@@ -195,14 +278,23 @@ describe('the Kubernetes manifests', () => {
       }),
       z.object({
         kind: z.literal('Service'),
+        metadata: z.object({ labels: z.record(z.string(), z.string()) }),
         spec: z.object({
           selector: z.record(z.string(), z.string()),
-          ports: z.array(z.object({ targetPort: z.string() })),
+          ports: z.array(z.object({ name: z.string(), targetPort: z.string() })),
         }),
       }),
       z.object({
         kind: z.literal('PodDisruptionBudget'),
         spec: z.object({ maxUnavailable: z.number(), selector }),
+      }),
+      z.object({
+        apiVersion: z.literal('monitoring.coreos.com/v1'),
+        kind: z.literal('ServiceMonitor'),
+        spec: z.object({
+          selector,
+          endpoints: z.tuple([z.object({ port: z.string(), path: z.literal('/metrics') })]),
+        }),
       }),
     ])
     .parse(parseAllDocuments(text).map((document) => document.toJS()));
@@ -217,6 +309,8 @@ describe('the Kubernetes manifests', () => {
     expect(budget.spec.maxUnavailable).toBeLessThan(replicas);
     const ports = container.ports.map(({ name }) => name);
     expect(service.spec.ports.map(({ targetPort }) => targetPort)).toEqual(ports);
+    expect(service.metadata.labels).toEqual(monitor.spec.selector.matchLabels);
+    expect(service.spec.ports.map(({ name }) => name)).toContain(monitor.spec.endpoints[0].port);
   });
 
   test('use readiness for requests, and liveness for restarts', () => {
@@ -225,13 +319,29 @@ describe('the Kubernetes manifests', () => {
     expect(container.startupProbe.httpGet.path).toBe('/healthz');
   });
 
+  const environment = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
+
   test('give a process time to shut down after balancers have noticed', () => {
-    const { seconds: pause } = container.lifecycle.preStop.sleep;
-    expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(pause + STOP_SECONDS);
+    const { drainDelaySeconds } = readConfig(environment);
+    expect(drainDelaySeconds).toBeGreaterThan(0);
+    expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(
+      drainDelaySeconds + STOP_SECONDS,
+    );
+  });
+
+  test('give the server a place for the operator key, the only one that it writes to', () => {
+    const [{ name, mountPath }] = container.volumeMounts;
+    expect(name).toBe(template.spec.volumes[0].name);
+    expect(Object.fromEntries(imageVariables()).PARLEY_DATA_DIR).toBe(mountPath);
+  });
+
+  test('have memory for 10,000 event streams of 46 KB', () => {
+    const heap = Number(/=(\d+)$/.exec(environment.NODE_OPTIONS ?? '')?.[1]);
+    expect(heap * 2 ** 20).toBeGreaterThan(10_000 * 46_000 + HEAP_AT_START);
+    expect(container.resources.limits.memory).toBeGreaterThanOrEqual(heap + 512);
   });
 
   test('contain settings that Parley accepts', () => {
-    const environment = container.env.map(({ name, value }) => [name, value]);
-    expect(readConfig(Object.fromEntries(environment)).metrics?.port).toBe(9464);
+    expect(readConfig(environment).metrics?.port).toBe(9464);
   });
 });

@@ -44,7 +44,7 @@ describe('the documentation', () => {
 
   beforeAll(async () => {
     server = await startServer();
-    apiKey = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
+    apiKey = server.operatorKey();
   });
 
   afterAll(async () => {

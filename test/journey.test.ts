@@ -35,7 +35,7 @@ describe('a newcomer, from the first start', () => {
         : {},
     };
     server = await startServer(options);
-    operatorKey = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
+    operatorKey = server.operatorKey();
   });
 
   afterAll(async () => {

@@ -7,9 +7,12 @@ import { dirname, join } from 'node:path';
  * PGlite. Integration and system tests run on PostgreSQL and Redis where these are given, else on PGlite.
  */
 export const TEST_FILES = globSync('test/**/*.test.ts', {
-  // Other projects' packages, which may hold tests.
-  exclude: ['test/clients/node_modules'],
+  // Other projects' packages, which may hold tests, and the tests of the installation.
+  exclude: ['test/clients/node_modules', 'test/install/*'],
 }).sort();
+
+/** The tests of the installation, which take minutes and download packages. `npm run test:install` runs them. */
+export const INSTALL = globSync('test/install/*.test.ts').sort();
 
 /** A file that reaches this one can open a database. */
 const DATABASE = 'src/storage/database.ts';
@@ -47,7 +50,7 @@ const ON_BOTH = [
   'test/coordination/worker-lease.test.ts',
   'test/runs/{batches,begin,begin-turn,cancel,event-times,excerpts,export,fairness,feedback,killed,levels,list,lost-answers,queue,retention,run-hours,statements,stats,text-search,usage}.test.ts',
   'test/schema/{measured-lists,read-budget,server}.test.ts',
-  'test/command/journey.test.ts',
+  'test/command/{journey,operator-key}.test.ts',
   'test/{canary,journey}.test.ts',
 ];
 

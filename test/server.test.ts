@@ -53,6 +53,7 @@ describe('the start', () => {
     const { code, output } = await startAndFail({
       env: {
         DATABASE_URL: 'postgresql://u:hunter2@127.0.0.1:1/none',
+        PARLEY_STARTUP_TIMEOUT: '0',
         PARLEY_SECRET_KEY: secretKey(),
       },
     });
@@ -95,6 +96,10 @@ describe('a server', () => {
     const answer = await fetch(metrics);
     expect(await answer.text()).toMatch(/^parley_connections \d+$/m);
     expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
+  });
+
+  test('names the variable of the README for a key that it does not show', () => {
+    expect(server.output()).toContain('"Authorization: Bearer $PARLEY_API_KEY"');
   });
 
   test('signs in once with the link that its first start prints', async () => {

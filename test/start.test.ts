@@ -24,6 +24,19 @@ describe('npm start', () => {
     });
   });
 
+  test('reads `.env` as a supervisor runs it, too', async () => {
+    const folder = await temporaryDirectory();
+    await writeFile(join(folder, '.env'), 'PORT=http\n');
+    const page = await readFile(new URL('../docs/operations.md', import.meta.url), 'utf8');
+    const line = /^node_modules\/\.bin\/node (.*)$/m.exec(page)?.[1] ?? '';
+    const options = line.replace('src/start.mjs', START).split(' ');
+    const ended = run(process.execPath, options, { cwd: folder, env: { PATH } });
+    await expect(ended).rejects.toMatchObject({
+      code: 1,
+      stderr: 'Parley cannot start: PORT must be a port number\n',
+    });
+  });
+
   test('takes no variables of Node.js or of the system from `.env`, and names them', async () => {
     const folder = await temporaryDirectory();
     const trace = join(folder, 'ran');

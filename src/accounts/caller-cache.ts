@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { REMEMBER_MS } from '../coordination/cache-versions.ts';
 import type { Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import { retryInRequest } from '../storage/retry.ts';
 import type { Caller } from './caller.ts';
-import type { KeyLookups, KeyOrigin } from './key-lookup.ts';
+import { fetchByLookup, type KeyLookups, type KeyOrigin } from './key-lookup.ts';
 
 export type FindOptions = KeyOrigin & {
   /** The account's current version, if known. No older entry is returned from then on. */
@@ -42,7 +43,7 @@ export function createCallerCache({
   const lookUp = lookUps({
     statements: 2,
     isValid,
-    findOne: (hash) => prisma.apiKey.findUnique({ where: { hash }, include }),
+    findOne: (hash) => retryInRequest(() => prisma.apiKey.findUnique({ where: { hash }, include })),
     findMany: async (hashes) => {
       const rows = await prisma.apiKey.findMany({ where: { hash: { in: hashes } }, include });
       return new Map(rows.map((row) => [row.hash, row]));
@@ -73,7 +74,7 @@ export function createCallerCache({
     find(hash, { version, ...origin }) {
       if (version) readUnder.set(hash, version);
       else if (version === '') readUnder.delete(hash);
-      return callers.fetch(nameOf(hash), { context: origin });
+      return fetchByLookup(callers, nameOf(hash), origin);
     },
 
     forget(hash) {

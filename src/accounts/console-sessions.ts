@@ -3,6 +3,7 @@ import type { PubSub } from '../coordination/pubsub.ts';
 import { GatewayError } from '../errors.ts';
 import type { ConsoleSession, PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
+import { retryInRequest } from '../storage/retry.ts';
 import type { Caller } from './caller.ts';
 import type { KeyLookups, KeyOrigin } from './key-lookup.ts';
 import type { Changed, KeyWatchers } from './key-watchers.ts';
@@ -69,7 +70,8 @@ export function createConsoleSessions({
   const isOpen = ({ expiresAt }: ConsoleSession) => expiresAt.getTime() > now();
   const lookUp = lookUps<ConsoleSession>({
     isValid: isOpen,
-    findOne: (id) => prisma.consoleSession.findUnique({ where: { hash: id } }),
+    findOne: (id) =>
+      retryInRequest(() => prisma.consoleSession.findUnique({ where: { hash: id } })),
     findMany: async (hashes) => {
       const rows = await prisma.consoleSession.findMany({ where: { hash: { in: hashes } } });
       return new Map(rows.map((row) => [row.hash, row]));

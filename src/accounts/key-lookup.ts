@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { entryLimit } from '../coordination/entry-limit.ts';
+import { withinTime } from '../deadline.ts';
+import { GatewayError } from '../errors.ts';
 
 /** Interval of the batched statements of all kinds together. */
 const EVERY_MS = 100;
@@ -8,6 +10,10 @@ const MAX_KEYS = 1_000;
 const MAX_UNBATCHED = 30;
 const MINUTE_MS = 60_000;
 const MAX_ADDRESSES = 100_000;
+/** Batched look-ups that wait at the same time. */
+const MAX_WAITING_OF_ADDRESS = 1_000;
+const MAX_WAITING_OF_KIND = 10_000;
+const MAX_WAIT_MS = 5_000;
 
 /** The client that sent a credential. */
 export type KeyOrigin = {
@@ -20,9 +26,11 @@ export type KeyOrigin = {
 };
 
 /**
- * Finds the row of a credential by its key, such as its hash. Check the form of a credential before.
+ * Finds the row of a credential by its key, such as its hash. Check the form of a credential before. A client that
+ * disconnects does not end its look-up, so that its request still counts; the look-up waits 5 seconds at most.
  *
  * @returns `undefined` if there is none.
+ * @throws GatewayError `rate_limit_exceeded` if too many batched look-ups wait, or if the answer takes too long.
  */
 export type KeyLookup<Row> = (key: string, origin: KeyOrigin) => Promise<Row | undefined>;
 
@@ -43,12 +51,14 @@ export type KeyLookups = <Row>(kind: Kind<Row>) => KeyLookup<Row>;
  * Looks up credentials so that an address that guesses them cannot flood the database. An address has 30 failed look-ups
  * a minute. Its further ones, and those of an address over its limit, are batched with those of all other such
  * addresses: in all, ten statements a second, each for at most 1,000 credentials of one kind. A valid credential is thus
- * still found from such an address, normally up to 100 ms later.
+ * still found from such an address, normally up to 100 ms later. At most 1,000 look-ups of one address and 10,000 of one
+ * kind wait for a batch or its answer.
  *
  * @param now milliseconds since the epoch.
  */
 export function createKeyLookups(now: () => number = Date.now): KeyLookups {
-  const underWay = new Map<string, number>();
+  const unbatched = createCounts();
+  const batched = createCounts();
   const failed = new LRUCache<string, { minute: number; count: number }>(entryLimit(MAX_ADDRESSES));
   const minute = () => Math.floor(now() / MINUTE_MS);
   const failedOf = (address: string) => {
@@ -62,20 +72,60 @@ export function createKeyLookups(now: () => number = Date.now): KeyLookups {
 
     return async (key, { address, isSpent }) => {
       if (address === undefined) return (await findOne(key)) ?? undefined;
-      const others = underWay.get(address) ?? 0;
-      if (isSpent || others + failedOf(address) >= MAX_UNBATCHED) return findShared(key);
-      underWay.set(address, others + 1);
-      try {
+      if (isSpent || unbatched.of(address) + failedOf(address) >= MAX_UNBATCHED) {
+        if (batched.of(address) >= MAX_WAITING_OF_ADDRESS) throw overloaded();
+        return await batched.during(address, () => findShared(key));
+      }
+      return await unbatched.during(address, async () => {
         const row = (await findOne(key)) ?? undefined;
         if (row === undefined || !isValid(row))
           failed.set(address, { minute: minute(), count: failedOf(address) + 1 });
         return row;
-      } finally {
-        const rest = (underWay.get(address) ?? 0) - 1;
-        if (rest > 0) underWay.set(address, rest);
-        else underWay.delete(address);
-      }
+      });
     };
+  };
+}
+
+/**
+ * Fetches an entry of a cache whose `fetchMethod` looks up a credential. Concurrent calls share a look-up. If it is refused
+ * because of the address that began it, the others look up again with their own origin.
+ */
+export async function fetchByLookup<Value extends object | string>(
+  cache: LRUCache<string, Value, KeyOrigin>,
+  name: string,
+  origin: KeyOrigin,
+): Promise<Value | undefined> {
+  const status: LRUCache.Status<string, Value, KeyOrigin> = {};
+  try {
+    return await cache.fetch(name, { context: origin, status });
+  } catch (error) {
+    const isOwn = status.fetch !== 'inflight';
+    if (isOwn || !(error instanceof GatewayError) || error.code !== 'rate_limit_exceeded')
+      throw error;
+    return await cache.fetch(name, { context: origin });
+  }
+}
+
+function overloaded(): GatewayError {
+  const message = 'Too many credentials wait to be looked up. Wait 1 second.';
+  return new GatewayError('rate_limit_exceeded', message, { retryAfter: 1 });
+}
+
+/** Counts the work in progress of each name. */
+function createCounts() {
+  const counts = new Map<string, number>();
+  const of = (name: string) => counts.get(name) ?? 0;
+  return {
+    of,
+    async during<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+      counts.set(name, of(name) + 1);
+      try {
+        return await work();
+      } finally {
+        if (of(name) > 1) counts.set(name, of(name) - 1);
+        else counts.delete(name);
+      }
+    },
   };
 }
 
@@ -112,7 +162,11 @@ function createSharedLookup<Row>(
   statements: number,
   pace: (batches: Batches) => void,
 ): (key: string) => Promise<Row | undefined> {
-  const waiting = new Map<string, PromiseWithResolvers<Row | undefined>>();
+  type Entry = PromiseWithResolvers<Row | undefined> & { readers: number };
+  /** The keys of the next batches. */
+  const waiting = new Map<string, Entry>();
+  /** How many look-ups wait for a batch or for its answer. */
+  let readers = 0;
 
   const answer = async (batch: typeof waiting) => {
     try {
@@ -126,17 +180,27 @@ function createSharedLookup<Row>(
   const batches: Batches = {
     statements,
     send() {
-      const batch = new Map([...waiting].slice(0, MAX_KEYS));
+      const batch = new Map(waiting.entries().take(MAX_KEYS));
       for (const key of batch.keys()) waiting.delete(key);
-      void answer(batch);
+      if (batch.size > 0) void answer(batch);
       return waiting.size > 0;
     },
   };
 
-  return (key) => {
-    const found = waiting.get(key) ?? Promise.withResolvers<Row | undefined>();
-    waiting.set(key, found);
+  return async (key) => {
+    if (readers >= MAX_WAITING_OF_KIND) throw overloaded();
+    const entry = waiting.get(key) ?? { ...Promise.withResolvers<Row | undefined>(), readers: 0 };
+    waiting.set(key, entry);
+    readers += 1;
+    entry.readers += 1;
     pace(batches);
-    return found.promise;
+    try {
+      return await withinTime(MAX_WAIT_MS, entry.promise, overloaded);
+    } finally {
+      readers -= 1;
+      entry.readers -= 1;
+      // Nobody waits for this key any more, so no batch looks it up.
+      if (entry.readers === 0 && waiting.get(key) === entry) waiting.delete(key);
+    }
   };
 }

@@ -9,7 +9,7 @@ import { createCallerCache, type FindOptions } from './caller-cache.ts';
 import { createKeyChanges, hasEnded, invalidKey, type KeyChanges } from './key-changes.ts';
 import { hashApiKey, isApiKey } from './key-format.ts';
 import { createKeyLists, type KeyLists } from './key-lists.ts';
-import { createKeyLookups, type KeyLookups, type KeyOrigin } from './key-lookup.ts';
+import { createKeyLookups, fetchByLookup, type KeyLookups, type KeyOrigin } from './key-lookup.ts';
 import type { KeyWatchers } from './key-watchers.ts';
 import { accountVersionName } from './limits.ts';
 
@@ -120,7 +120,7 @@ export function createKeys({
 
     verify: (secret, origin) => valid(isApiKey(secret) ? hashApiKey(secret) : undefined, origin),
 
-    find: async (id, origin = {}) => valid(await hashes.fetch(id, { context: origin }), origin),
+    find: async (id, origin = {}) => valid(await fetchByLookup(hashes, id, origin), origin),
 
     watch: ({ key }, ended) => watchers.add(key, ended),
   };

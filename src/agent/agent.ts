@@ -1,7 +1,5 @@
 import type { RunningDeployment } from '../deployments/active.ts';
-import { GatewayError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { EnvReference } from '../language/definition.ts';
 import type { Log } from '../log.ts';
 import type { Model } from '../model/model.ts';
 import type { Models } from '../model/models.ts';
@@ -12,10 +10,10 @@ import { missingValues, type Trace } from '../runs/trace.ts';
 import type { History, Recollection, SessionState } from '../sessions/history.ts';
 import type { Memory } from '../sessions/memory.ts';
 import { createLoop, type Loop } from './loop.ts';
+import { modelOf, openModel } from './open-model.ts';
 import { assemblePrompt } from './prompt.ts';
 import { createToolbox } from './toolbox.ts';
 import type { ToolGroups } from './tools/groups.ts';
-import { isHeaderValue } from './tools/headers.ts';
 import { schemaOfFields } from './tools/input.ts';
 import { createMemoryTools } from './tools/memory.ts';
 
@@ -48,11 +46,6 @@ export type Agent = {
 
 const NOTHING_KEPT: Recollection = { messages: [], facts: {} };
 
-/** Whether a definition names a model server or a key, so that its model is not the operator's. */
-export function hasOwnServer({ definition: { model } }: RunningDeployment): boolean {
-  return model.baseUrl !== undefined || model.apiKey !== undefined;
-}
-
 export function createAgent({
   history,
   memory,
@@ -68,22 +61,6 @@ export function createAgent({
   observer: Observer;
   log: Log;
 }): Agent {
-  const openModel = ({ accountId, definition, variables }: RunningDeployment) => {
-    const { baseUrl, apiKey } = definition.model;
-    const resolved = (setting: string | EnvReference | undefined) => {
-      if (setting === undefined || typeof setting === 'string') return setting;
-      const value = variables[setting.env];
-      if (value !== undefined) return value;
-      throw new GatewayError('model_error', `The variable ${setting.env} of the model is not set.`);
-    };
-    const key = resolved(apiKey)?.trim();
-    if (key === undefined || (key !== '' && isHeaderValue(key))) {
-      return models.at({ baseUrl: resolved(baseUrl), apiKey: key }, accountId);
-    }
-    const message = `The variable ${apiKey?.env} of the model does not hold a valid API key.`;
-    throw new GatewayError('model_error', message);
-  };
-
   /** The first two of the four steps. One query reads both. */
   const recall = async (
     { deployment, recollection: known, trace }: AgentTask,
@@ -101,15 +78,7 @@ export function createAgent({
   };
 
   return {
-    modelOf: (deployment) => {
-      const { model } = deployment.definition;
-      const isOwn = hasOwnServer(deployment);
-      const standard = models.at({});
-      return {
-        name: (isOwn && model.name) || standard.nameFor(model.name),
-        provider: isOwn ? 'openai' : standard.provider,
-      };
-    },
+    modelOf: (deployment) => modelOf(models, deployment),
 
     async begin(task, signal) {
       const { deployment, session, sessionId, message, context = {}, trace } = task;
@@ -146,7 +115,7 @@ export function createAgent({
         return prompt;
       });
       const span = trace.begin('send_to_model');
-      const model = openModel(deployment);
+      const model = openModel(models, deployment);
       const parts = { model, definition, messages, toolbox, outputSchema, redactor, sessionId };
       const prompt: PromptRecord = {
         now,

@@ -40,6 +40,7 @@ export function createAgentDomain({
   const fetchOf = (accountId: string) => egress.of(accountId).fetch;
   const models = createModels({ standard: model, fetchOf, observer });
   return {
+    models,
     agent: createAgent({ history, memory, models, toolGroups, observer, log }),
     probeTools: createToolProbe({ servers }),
   };

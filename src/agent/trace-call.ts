@@ -57,6 +57,7 @@ export function traceCall(
         [ATTRIBUTE.cachedTokens]: event.usage?.cachedTokens,
         [ATTRIBUTE.reasoningTokens]: event.usage?.reasoningTokens,
         [OWN_ATTRIBUTE.modelAttempts]: event.attempts,
+        [OWN_ATTRIBUTE.requestLeftOut]: event.leftOut,
         [OWN_ATTRIBUTE.reasoningLength]: event.reasoningLength,
         [OWN_ATTRIBUTE.partsIgnored]: event.ignored,
       });

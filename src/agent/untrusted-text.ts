@@ -1,4 +1,5 @@
 import type { Redactor } from '../deployments/redact.ts';
+import { ModelError, withDetail } from '../model/failure.ts';
 import { toStorable } from '../text.ts';
 
 /** Characters kept of a model name and a finish reason. The server chooses both. */
@@ -29,4 +30,10 @@ export function displayName(name: string, redactor: Redactor): string {
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   return name.length > MAX_NAME ? `${escaped}...` : escaped;
+}
+
+/** Redacts and truncates what a model server answered to a failed call. Another error stays as it is. */
+export function redactFailure(error: unknown, redactor: Redactor): unknown {
+  if (!(error instanceof ModelError)) return error;
+  return withDetail(error, (detail) => shorten(detail, MAX_DETAIL, redactor));
 }

@@ -10,6 +10,7 @@ import { makeId } from '../ids.ts';
 import { botId as botIdSchema } from '../input.ts';
 import { deleteBatch } from '../storage/delete-batch.ts';
 import { type ListDefinition, NEWEST_FIRST } from '../storage/lists.ts';
+import { retryInRequest } from '../storage/retry.ts';
 
 /** The settings of a bot that can change. */
 export type BotChanges = {
@@ -110,7 +111,10 @@ export function createBots({
     ttl: CACHE_TTL_MS,
     // A request that arrived before the deletion gets the fetched account; a later one reads it again.
     ignoreFetchAbort: true,
-    fetchMethod: async (id) => (await prisma.bot.findUnique({ where: { id } }))?.accountId,
+    fetchMethod: async (id) => {
+      const bot = await retryInRequest(() => prisma.bot.findUnique({ where: { id } }));
+      return bot?.accountId;
+    },
   });
 
   const removeBot = async (

@@ -12,6 +12,8 @@ export async function buildCommand(directory: string): Promise<void> {
     cwd: ROOT,
     input: { parley: join(import.meta.dirname, 'parley.ts') },
     platform: 'node',
+    // The names of chunks depend on the paths of modules. A build in `.build` reaches the packages by a link.
+    resolve: { symlinks: false },
     logLevel: 'warn',
     moduleTypes: { '.agent': 'text' },
     transform: { target: 'node20', define: { PARLEY_VERSION: JSON.stringify(version) } },

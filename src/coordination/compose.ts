@@ -18,6 +18,7 @@ type Parts = {
 export function createCoordination({ redis, clock, log, lifetime }: Parts) {
   const coordination = redis ? inRedis(redis, log) : inMemory(clock);
   lifetime.defer(coordination.pubsub.flush);
+  if (redis) lifetime.onStart(() => redis.watch(log));
   return coordination;
 }
 

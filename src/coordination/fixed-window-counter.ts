@@ -143,7 +143,10 @@ declare module 'ioredis' {
  * Counts for all replicas in Redis. While Redis is unavailable, each replica counts in its own memory from zero, so
  * that requests are served without delay.
  */
-export function createSharedCounter({ client, prefix }: Redis, log: Log): FixedWindowCounter {
+export function createSharedCounter(
+  { client, prefix, state }: Redis,
+  log: Log,
+): FixedWindowCounter {
   const own = createMemoryCounter();
   let refused = false;
   client.defineCommand('takeFromWindows', { numberOfKeys: 3, lua: SCRIPT });
@@ -167,8 +170,8 @@ export function createSharedCounter({ client, prefix }: Redis, log: Log): FixedW
         refused = false;
         return { taken: taken === 1, inMinute, inHour, inDay, now, limitVersion, version };
       } catch (err) {
-        // A lost connection is already logged by `Redis.logTo`.
-        if (client.status === 'ready' && !refused) {
+        // A lost connection and a known problem are already logged by `Redis`.
+        if (client.status === 'ready' && !state().problem && !refused) {
           refused = true;
           log.error(
             { err },

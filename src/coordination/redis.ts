@@ -1,7 +1,10 @@
 import { Redis as Client, type RedisOptions } from 'ioredis';
-import { StartupError } from '../errors.ts';
+import { GatewayError, StartupError } from '../errors.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
+import { verdictOn } from '../outage.ts';
+import { type PeriodicTask, startPeriodic } from '../periodic.ts';
+import { checkRedis, type RedisState } from './redis-check.ts';
 
 /** The Redis connections of one installation. Redis holds only short-lived shared state. */
 export type Redis = {
@@ -13,18 +16,30 @@ export type Redis = {
   prefix: string;
   /** Logs when the connection is lost, once, and when it is restored. */
   logTo(log: Log): void;
-  /** One round trip to the server; rejects when it cannot be reached. */
+  /** Checks the server every 10 seconds until it is disposed of. Logs each change, once. */
+  watch(log: Log): PeriodicTask;
+  /** What the last check found. */
+  state(): RedisState;
+  /** Whether this process counts limits by itself, because Redis is disconnected or has a problem. */
+  isDegraded(): boolean;
+  /** One round trip to the server; rejects when it cannot be reached. @throws GatewayError with a problem. */
   ping(): Promise<void>;
   /** Flushes pending commands for up to 1 second, then disconnects. */
   close(): Promise<void>;
 };
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** The limits of a command, and of the wait for a response on the socket. */
-const LIMITS = { commandTimeout: 1_000, socketTimeout: 1_000 };
-/** The first connection of a process may take longer: a failed one stops the start. */
-const FIRST_LIMITS = { commandTimeout: CONNECT_TIMEOUT_MS, socketTimeout: CONNECT_TIMEOUT_MS };
 const LONGEST_PAUSE_MS = 2_000;
+const pauseAfter = (times: number) => Math.min(times * 100, LONGEST_PAUSE_MS);
+/** The limits of a command, and of the wait for a response on the socket. */
+const LIMITS = { commandTimeout: 1_000, socketTimeout: 1_000, sentinelRetryStrategy: pauseAfter };
+/** The first connection of a process may take longer: a failed one stops the start. */
+const FIRST_LIMITS = {
+  commandTimeout: CONNECT_TIMEOUT_MS,
+  socketTimeout: CONNECT_TIMEOUT_MS,
+  sentinelRetryStrategy: () => null,
+};
+const CHECK_EVERY_MS = 10_000;
 
 /**
  * Commands neither wait for a connection nor are resent: a resent command could count a request twice. A server that
@@ -39,7 +54,19 @@ const OPTIONS: RedisOptions = {
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   autoResubscribe: false,
-  retryStrategy: (times) => Math.min(times * 100, LONGEST_PAUSE_MS),
+  retryStrategy: pauseAfter,
+};
+
+/** The Sentinels and the certificates for a connection to Redis. */
+export type RedisPlace = {
+  /** Sentinels, which return the address of the master with this name. The host and the port of the URL are then ignored. */
+  sentinels?: { host: string; port: number }[] | undefined;
+  masterName?: string | undefined;
+  sentinelPassword?: string | undefined;
+  /** Whether the Sentinels take TLS. Redis itself takes TLS if its URL is `rediss://`. */
+  sentinelTls?: boolean | undefined;
+  /** Certificates in PEM that may sign those of Redis and of the Sentinels; those of Node.js by default. */
+  ca?: string | undefined;
 };
 
 /**
@@ -47,24 +74,45 @@ const OPTIONS: RedisOptions = {
  *
  * @param url `redis://…` or `rediss://…`. It may contain a password, which no error message shows.
  * @param prefix from `redisPrefix`.
- * @throws StartupError if the server is unreachable or rejects the credentials.
+ * @throws StartupError if the server is unreachable, rejects the credentials, is too old or in cluster mode.
  */
-export async function openRedis(url: string, prefix: string): Promise<Redis> {
-  const client = new Client(url, { ...OPTIONS, ...FIRST_LIMITS });
+export async function openRedis(
+  url: string,
+  prefix: string,
+  place: RedisPlace = {},
+): Promise<Redis> {
+  const client = new Client(url, { ...OPTIONS, ...FIRST_LIMITS, ...optionsOf(url, place) });
   const subscriber = client.duplicate();
   const disconnect = () => {
     client.disconnect();
     subscriber.disconnect();
   };
-  await Promise.all([connect(client), connect(subscriber)]).catch((error: Error) => {
+  const { setting, address } = place.sentinels
+    ? { setting: 'REDIS_SENTINELS', address: `master ${place.masterName}` }
+    : { setting: 'REDIS_URL', address: `server at ${new URL(url).host}` };
+  const connections = { client, subscriber, prefix };
+  let state = await Promise.all([connect(client), connect(subscriber)])
+    .then(() => checkRedis(connections))
+    .catch((error: Error) => {
+      disconnect();
+      throw new StartupError(
+        `${setting}: cannot use the ${address}: ${error.message}. Is it running, and is the password right?`,
+        { cause: error },
+      );
+    });
+  if (!state.isSupported) {
     disconnect();
-    throw new StartupError(
-      `REDIS_URL: cannot use the server at ${new URL(url).host}: ${error.message}. Is it running, and is the password right?`,
-      { cause: error },
-    );
-  });
+    throw new StartupError(`${setting}: cannot use the ${address}: ${state.problem}`);
+  }
   for (const { options } of [client, subscriber]) Object.assign(options, LIMITS);
   let closing = false;
+  const tell = (log: Log, before: Pick<RedisState, 'problem' | 'warnings'>) => {
+    const { problem, warnings } = state;
+    for (const warning of warnings) if (!before.warnings.includes(warning)) log.warn({}, warning);
+    if (problem === before.problem) return;
+    if (problem) log.error({}, `${problem} This process counts limits in its own memory.`);
+    else log.warn({}, 'Redis can be used again.');
+  };
   return {
     client,
     subscriber,
@@ -81,14 +129,46 @@ export async function openRedis(url: string, prefix: string): Promise<Redis> {
         isDown = false;
       });
     },
+    watch(log) {
+      tell(log, { problem: undefined, warnings: [] });
+      const check = async () => {
+        const before = state;
+        // A lost connection is logged by `logTo`.
+        state = await checkRedis(connections).catch(() => before);
+        tell(log, before);
+      };
+      return startPeriodic(check, { everyMs: CHECK_EVERY_MS });
+    },
+    state: () => state,
+    isDegraded: () => client.status !== 'ready' || state.problem !== undefined,
     ping: async () => {
       await client.ping();
+      if (state.problem) throw new GatewayError('internal_error', state.problem);
     },
     async close() {
       closing = true;
       await client.quit().catch(() => {});
       disconnect();
     },
+  };
+}
+
+function optionsOf(url: string, place: RedisPlace): RedisOptions {
+  const { sentinels, masterName, sentinelPassword, sentinelTls, ca } = place;
+  const tls = ca === undefined ? {} : { ca };
+  const hasTls = new URL(url).protocol === 'rediss:';
+  return {
+    ...(hasTls && { tls }),
+    ...(sentinels && {
+      sentinels,
+      name: masterName,
+      sentinelPassword,
+      ...(hasTls && { enableTLSForSentinelMode: true }),
+      ...(sentinelTls && { sentinelTLS: tls }),
+      sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+      // A former master that became a replica refuses writes. The Sentinels know the new one.
+      reconnectOnError: (error: Error) => verdictOn(error) === 'reconnect',
+    }),
   };
 }
 

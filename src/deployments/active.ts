@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.ts';
 import type { Environment, Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { Definition } from '../language/definition.ts';
 import { readDefinition } from '../language/read.ts';
+import { retryInRequest } from '../storage/retry.ts';
 import type { EnvironmentCipher, EnvironmentVariables } from './environment.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 
@@ -112,7 +113,11 @@ export function createActiveDeployments({
 
   const load = async (id: string): Promise<RunningDeployment> =>
     deployments.get(id) ??
-    open(await prisma.deployment.findUniqueOrThrow({ where: { id }, select: STORED }));
+    open(
+      await retryInRequest(() =>
+        prisma.deployment.findUniqueOrThrow({ where: { id }, select: STORED }),
+      ),
+    );
 
   return {
     async loadAll(ids) {
@@ -134,10 +139,11 @@ export function createActiveDeployments({
       const name = `${botId} ${environment}`;
       const known = active.get(name);
       if (known && known.version === version) return load(known.deploymentId);
-      const found = await prisma.activeDeployment.findUnique({
-        where: { botId_environment: { botId, environment } },
-        select: { deploymentId: true },
-      });
+      const where = { botId_environment: { botId, environment } };
+      const select = { deploymentId: true };
+      const found = await retryInRequest(() =>
+        prisma.activeDeployment.findUnique({ where, select }),
+      );
       if (found === null) {
         throw new GatewayError(
           'bot_not_deployed',

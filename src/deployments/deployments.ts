@@ -10,7 +10,7 @@ import {
 import { fingerprintOf, type Repeatable } from '../idempotency/key.ts';
 import { makeId } from '../ids.ts';
 import { type DefinitionReport, readSource } from '../language/read.ts';
-import { retry, withinRequest } from '../storage/retry.ts';
+import { retryInRequest } from '../storage/retry.ts';
 import { type ChannelConnections, NO_CONNECTIONS } from './channels.ts';
 import { type DeployCheck, deployCheck } from './deploy-check.ts';
 import type { ProbeTools } from './diagnostics.ts';
@@ -127,7 +127,7 @@ export function createDeployments({
         if (repeatable) await recordDeployment(tx, repeatable, id);
         return { ...deployment, isReplayed: false };
       }, TRANSACTION);
-    return retry(once, { when: withinRequest() });
+    return retryInRequest(once);
   };
 
   const repeatableDeploy = ({ idempotency, ...request }: DeployRequest): Repeatable | undefined => {

@@ -13,7 +13,7 @@ export type EgressResponse = {
   truncated: boolean;
 };
 
-const MAX_BODY_BYTES = 64 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024;
 
 /** Statuses for which a `Response` must have no body: the Fetch standard, "null body status". */
 const NO_BODY = [204, 205, 304];
@@ -76,13 +76,13 @@ export async function readResponse(response: Dispatcher.ResponseData): Promise<E
     for await (const chunk of response.body) {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > MAX_BODY_BYTES) break;
+      if (size > MAX_KEPT_BYTES) break;
     }
   } catch (cause) {
     throw new EgressError('broken-answer', { cause });
   }
-  const truncated = size > MAX_BODY_BYTES;
-  const bytes = Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES);
+  const truncated = size > MAX_KEPT_BYTES;
+  const bytes = Buffer.concat(chunks).subarray(0, MAX_KEPT_BYTES);
   // `stream` drops a character that the truncation splits.
   const text = new TextDecoder().decode(bytes, { stream: truncated });
   return {

@@ -1,5 +1,6 @@
 import type { Agent } from '../agent/agent.ts';
 import type { PubSub } from '../coordination/pubsub.ts';
+import type { Owner } from '../coordination/worker-lease.ts';
 import type { ActiveDeployments } from '../deployments/active.ts';
 import type { Drafts } from '../deployments/drafts.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
@@ -7,6 +8,7 @@ import { createIdempotency } from '../idempotency/runs.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { Log } from '../log.ts';
 import type { Observer } from '../observer.ts';
+import { startPeriodic } from '../periodic.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { Queue } from '../runs/queue.ts';
 import type { Replay } from '../runs/replay.ts';
@@ -15,6 +17,7 @@ import type { Runs } from '../runs/runs.ts';
 import type { Tracing } from '../runs/trace.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Turns } from '../sessions/turns.ts';
+import { createForgottenSearch, SEARCH_EVERY_MS } from './forgotten.ts';
 import { startQueueConsumer } from './queue-consumer.ts';
 import { createRunExecutor } from './run-executor.ts';
 import { createTraceRun } from './run-trace.ts';
@@ -24,6 +27,7 @@ import { createEarlierRuns } from './started-run.ts';
 
 type Parts = {
   prisma: PrismaClient;
+  owner: Owner;
   activeRuns: ActiveRuns;
   pubsub: PubSub;
   activeDeployments: ActiveDeployments;
@@ -44,6 +48,7 @@ type Parts = {
 
 export function createExecutionDomain({
   prisma,
+  owner,
   activeRuns,
   pubsub,
   activeDeployments,
@@ -79,6 +84,9 @@ export function createExecutionDomain({
   const stopConsumer = lifetime.onStart(() =>
     startQueueConsumer({ ...executing, queue, pubsub, log }),
   );
+  const search = createForgottenSearch({ prisma, owner, activeRuns, turns, log });
+  const what = 'The search for forgotten runs';
+  lifetime.onStart(() => startPeriodic(search, { everyMs: SEARCH_EVERY_MS, log, what }));
   return {
     startChat: createStartChat({ ...starting, drafts, sessions, turns }),
     startExecute: createStartExecute({ ...starting, queue, replay }),

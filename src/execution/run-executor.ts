@@ -1,5 +1,6 @@
-import { type Agent, type AgentTask, hasOwnServer } from '../agent/agent.ts';
+import type { Agent, AgentTask } from '../agent/agent.ts';
 import type { LoopResult } from '../agent/loop.ts';
+import { hasOwnServer } from '../agent/open-model.ts';
 import { GatewayError, toGatewayError } from '../errors.ts';
 import type { OnDisconnect } from '../generated/prisma/client.ts';
 import type { Log } from '../log.ts';
@@ -134,10 +135,11 @@ export function createRunExecutor({
 
   return {
     launch(slot, job) {
-      const { begun, clock, trace, onDisconnect, earlier } = job;
+      const { begun, clock, trace, task, onDisconnect, earlier } = job;
       trace.set({ [OWN_ATTRIBUTE.runId]: begun.id });
       const { now } = clock;
-      const options = { id: begun.id, botId: begun.botId, now, onDisconnect, earlier };
+      const { id, botId } = begun;
+      const options = { id, botId, now, leaseId: task.session?.leaseId, onDisconnect, earlier };
       return slot.start(options, (events, signal) => execute(job, events, signal));
     },
   };

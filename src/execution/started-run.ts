@@ -26,6 +26,8 @@ export type RunRequest = {
   idempotencyKey: string | undefined;
   /** The scope of the key, from `namespaceOf`. */
   idempotencyNamespace: string;
+  /** The scope of the key in version 0.2, from `formerNamespaceOf`. */
+  formerIdempotencyNamespace?: string | undefined;
   /** The request's `traceparent` header, unchecked. The run's trace continues it. */
   traceparent: unknown;
 };
@@ -87,12 +89,18 @@ export function storedRun(id: string, replay: Replay): StartedRun {
 
 /** @returns `undefined` for a request without an idempotency key. */
 export function repeatableOf(
-  { accountId, idempotencyNamespace: namespace, idempotencyKey: key }: RunRequest,
+  {
+    accountId,
+    idempotencyNamespace: namespace,
+    formerIdempotencyNamespace: formerNamespace,
+    idempotencyKey: key,
+  }: RunRequest,
   operation: string,
   input: unknown[],
 ): Repeatable | undefined {
   if (key === undefined) return undefined;
-  return { accountId, namespace, key, fingerprint: fingerprintOf(operation, input) };
+  const fingerprint = fingerprintOf(operation, input);
+  return { accountId, namespace, formerNamespace, key, fingerprint };
 }
 
 /** By default, a run with an idempotency key outlives its client, because the client may fetch it with a retry. */

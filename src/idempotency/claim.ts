@@ -36,16 +36,30 @@ export type ClaimRow = {
   claimId: string;
   claimAccountId: string;
   namespace: string;
+  formerNamespace: string | null;
   idempotencyKey: string;
   fingerprint: string;
 };
 
 export const CLAIM_COLUMNS =
-  '"claimId" text, "claimAccountId" text, namespace text, "idempotencyKey" text, fingerprint text';
+  '"claimId" text, "claimAccountId" text, namespace text, "formerNamespace" text, "idempotencyKey" text, fingerprint text';
 
-export function claimRow({ id, accountId, namespace, key, fingerprint }: Claim): ClaimRow {
-  return { claimId: id, claimAccountId: accountId, namespace, idempotencyKey: key, fingerprint };
+export function claimRow(claim: Claim): ClaimRow {
+  return {
+    claimId: claim.id,
+    claimAccountId: claim.accountId,
+    namespace: claim.namespace,
+    formerNamespace: claim.formerNamespace ?? null,
+    idempotencyKey: claim.key,
+    fingerprint: claim.fingerprint,
+  };
 }
+
+/** SQL that is true if a request's key has a record in the namespace of an earlier version. */
+const IS_TAKEN_FORMERLY = `("formerNamespace" IS NOT NULL AND EXISTS (
+    SELECT 1 FROM idempotency_records AS former
+    WHERE former.account_id = "claimAccountId" AND former.namespace = "formerNamespace"
+      AND former.key = "idempotencyKey" AND former.expires_at >= now()))`;
 
 /**
  * SQL that claims unused and expired keys. Returns the ids of the claims that hold their key. Locks the records in a
@@ -61,7 +75,7 @@ export const claimKeys = (requests: string) => `
   SELECT DISTINCT ON ("claimAccountId", namespace, "idempotencyKey")
     "claimAccountId", namespace, "idempotencyKey", fingerprint, "ownerId", "claimId", key,
     now() + interval '${KEPT_FOR}'
-  FROM ${requests} WHERE "claimId" IS NOT NULL
+  FROM ${requests} WHERE "claimId" IS NOT NULL AND NOT ${IS_TAKEN_FORMERLY}
   ORDER BY "claimAccountId", namespace, "idempotencyKey", "claimId"
   ON CONFLICT (account_id, namespace, key) DO UPDATE
   SET fingerprint = excluded.fingerprint, owner_id = excluded.owner_id, claim_id = excluded.claim_id,

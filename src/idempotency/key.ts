@@ -12,11 +12,15 @@ export type IdempotencyKey = {
   key: string;
 };
 
+/** The result of `formerNamespaceOf`. A key that has a record in it is taken too. */
+type Former = { formerNamespace?: string | undefined };
+
 /** A request with an idempotency key. A repeated request gets the first response. */
-export type Repeatable = IdempotencyKey & {
-  /** The result of `fingerprintOf`. */
-  fingerprint: string;
-};
+export type Repeatable = IdempotencyKey &
+  Former & {
+    /** The result of `fingerprintOf`. */
+    fingerprint: string;
+  };
 
 /**
  * The namespace of a caller's idempotency keys. All API keys of an account share one namespace for each bot. The tokens
@@ -27,6 +31,14 @@ export function namespaceOf({ session }: Pick<Caller, 'session'>, botId: string)
   if (!session) return `key:${botId}`;
   const owner = `${session.botId}:${session.environment}:${session.sessionId}`;
   return `token:${createHash('sha256').update(owner).digest('hex')}`;
+}
+
+/**
+ * The namespace that version 0.2 stores for a session token. During a rolling update, its processes still store rows after
+ * the migration has hashed the earlier ones. Remove it in version 0.4, with `formerNamespace` everywhere.
+ */
+export function formerNamespaceOf({ session }: Pick<Caller, 'session'>): string | undefined {
+  return session && `token:${session.botId}:${session.environment}:${session.sessionId}`;
 }
 
 /** The primary key of a request's record. */

@@ -34,6 +34,7 @@ const MAX_WAIT_MS = 120_000;
 
 /** The state of a key's record. */
 type Found = {
+  namespace: string;
   fingerprint: string;
   runId: string | null;
   /** Identify this claim of the key. */
@@ -54,8 +55,9 @@ export function createIdempotency({
 }): Idempotency {
   const notify = (request: Repeatable) => pubsub.publish(channelOf(request), '');
 
-  const find = ({ accountId, namespace, key }: Repeatable) => prisma.$queryRaw<Found[]>`
-    SELECT record.fingerprint, record.run_id AS "runId", record.claim_id AS "claimId",
+  const find = ({ accountId, namespace, formerNamespace = namespace, key }: Repeatable) =>
+    prisma.$queryRaw<Found[]>`
+    SELECT record.namespace, record.fingerprint, record.run_id AS "runId", record.claim_id AS "claimId",
       record.created_at AS "createdAt",
       CASE
         WHEN ${Prisma.raw(IS_FREE)} THEN 'free'
@@ -66,22 +68,27 @@ export function createIdempotency({
         ELSE 'answers'
       END AS state
     FROM idempotency_records AS record LEFT JOIN runs ON runs.id = record.run_id
-    WHERE record.account_id = ${accountId} AND record.namespace = ${namespace} AND record.key = ${key}`;
+    WHERE record.account_id = ${accountId} AND record.namespace IN (${namespace}, ${formerNamespace})
+      AND record.key = ${key}`;
 
-  /** Deletes a free key's record. Leaves it if another request has claimed the key since. */
-  const evict = ({ accountId, namespace, key }: Repeatable, { claimId, createdAt }: Found) =>
+  /** Deletes the records of a free key. Leaves one if another request has claimed the key since. */
+  const evict = ({ accountId, key }: Repeatable, found: Found[]) =>
     prisma.idempotencyRecord.deleteMany({
-      where: { accountId, namespace, key, claimId, createdAt },
+      where: {
+        accountId,
+        key,
+        OR: found.map(({ namespace, claimId, createdAt }) => ({ namespace, claimId, createdAt })),
+      },
     });
 
   return {
     async findRun(request, signal) {
       const atMost = { limitMs: REQUEST_LIMIT_MS, signal };
       for await (const _ of pollOnNotify(pubsub, channelOf(request), signal, MAX_WAIT_MS)) {
-        const [found] = await retry(() => find(request), atMost);
-        if (!found) return undefined;
-        if (found.state === 'free') {
-          await retry(() => evict(request, found), atMost);
+        const records = await retry(() => find(request), atMost);
+        const found = records.find(({ state }) => state !== 'free');
+        if (!found) {
+          if (records.length > 0) await retry(() => evict(request, records), atMost);
           return undefined;
         }
         assertSame(request, found);

@@ -40,9 +40,13 @@ function hasSwap(word: string, name: string): boolean {
   return at + 1 < word.length && isSwapped && word.slice(at + 2) === name.slice(at + 2);
 }
 
+/** Names that a message lists. */
+const MAX_LISTED = 10;
+
 /** The end of a message about an unknown name: a suggestion, or all names if there are at most 10. */
-export function hint(word: string, names: readonly string[]): string {
+export function hint(word: string, names: Iterable<string>): string {
   const name = suggest(word, names);
   if (name !== undefined) return `, did you mean "${name}"?`;
-  return names.length > 0 && names.length <= 10 ? `, expected ${oneOf(names)}` : '';
+  const listed = [...Iterator.from(names).take(MAX_LISTED + 1)];
+  return listed.length > 0 && listed.length <= MAX_LISTED ? `, expected ${oneOf(listed)}` : '';
 }

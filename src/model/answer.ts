@@ -40,6 +40,7 @@ export function assembleAnswer(budget: AnswerBudget) {
   let hasText = false;
   let isRefused = false;
   let reason: string | undefined;
+  let isContinued = false;
   let usage: Usage | undefined;
   let model: string | undefined;
 
@@ -71,16 +72,21 @@ export function assembleAnswer(budget: AnswerBudget) {
       if (error) throw new ReportedError(readProblem(error));
       const delta = deltaOf(choice);
       const text = readContent(delta);
+      // Some servers send a finish reason with each piece of text.
+      isContinued ||= reason !== undefined && (text !== '' || Array.isArray(delta.tool_calls));
       budget.take(0, text.length);
       hasText ||= text.trim() !== '';
       reasoning.add(delta);
       for (const kind of mediaOf(delta)) ignored.add(kind);
       if (Array.isArray(delta.tool_calls)) calls.add(delta.tool_calls);
-      reason = textOrNone(choice.finish_reason) || reason;
+      reason = finishReasonOf(choice) ?? reason;
       usage = readUsage(chunk, choice) ?? usage;
       model = textOrNone(chunk.model) || model;
       return joined.add(text);
     },
+
+    /** Whether a finish reason has arrived, and nothing of the answer after it. */
+    isFinished: () => reason !== undefined && !isContinued,
 
     /**
      * @param isDone whether the server said that the answer is complete.
@@ -113,4 +119,9 @@ export function assembleAnswer(budget: AnswerBudget) {
       };
     },
   };
+}
+
+/** Some servers send an empty text or `null` as text until the end. */
+function finishReasonOf({ finish_reason: reason }: JsonObject): string | undefined {
+  return typeof reason === 'string' && reason !== '' && reason !== 'null' ? reason : undefined;
 }

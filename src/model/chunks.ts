@@ -10,6 +10,9 @@ import { parseOrNone } from './wire.ts';
 /** Characters of one event, of one line of JSON, or of a JSON document: it may hold an image in base64. */
 const MAX_EVENT = 4 * 1024 * 1024;
 
+/** The media types of newline-delimited JSON, of which none is registered. */
+const JSON_LINES = /^[a-z]+\/(x-)?(ndjson|jsonl|jsonlines)$/i;
+
 type OnChunk = (chunk: unknown) => void;
 
 /** Reads the text of a body in one of its formats. */
@@ -32,31 +35,30 @@ type Reader = {
  *   invalid data.
  */
 export async function readChunks(
-  { body, headers }: Pick<ModelResponse, 'body' | 'headers'>,
+  response: Pick<ModelResponse, 'body' | 'headers'>,
   budget: AnswerBudget,
   onChunk: OnChunk,
 ): Promise<boolean> {
   const decoder = new TextDecoder();
   let reader: Reader | undefined;
-  for await (const bytes of body ?? []) {
+  for await (const bytes of response.body ?? []) {
     budget.receive(bytes.length);
     let text = decoder.decode(bytes, { stream: true });
     if (!reader) {
       text = text.trimStart();
       if (text === '') continue;
-      reader = readerOf(text, headers)(budget, onChunk);
+      reader = readerOf(text, response)(budget, onChunk);
     }
     if (reader.push(text)) return true;
   }
   return reader?.end() ?? false;
 }
 
-/** The format of a body, by its first character. */
-function readerOf(text: string, headers: Headers) {
+/** The format of a body, by its first character. Only JSON needs the headers, which are parsed when they are read. */
+function readerOf(text: string, response: Pick<ModelResponse, 'headers'>) {
   if (!/^[[{]/.test(text)) return readEvents;
-  return /\b(x-ndjson|jsonl?lines|jsonl)\b/i.test(headers.get('content-type') ?? '')
-    ? readLines
-    : readDocument;
+  const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
+  return JSON_LINES.test(type.trim()) ? readLines : readDocument;
 }
 
 function readEvents(budget: AnswerBudget, onChunk: OnChunk): Reader {

@@ -50,10 +50,12 @@ function kindOf(type: unknown): IgnoredPart {
 }
 
 /** Media beside the content of a delta: `images` (OpenRouter, LiteLLM) and `audio` (OpenAI). */
-export function mediaOf({ images, audio }: JsonObject): IgnoredPart[] {
-  const hasImages = Array.isArray(images) && images.length > 0;
-  return [
-    ...(hasImages ? ['image' as const] : []),
-    ...(isJsonObject(audio) ? ['audio' as const] : []),
-  ];
+export function mediaOf({ images, audio }: JsonObject): readonly IgnoredPart[] {
+  if (images === undefined && audio === undefined) return NO_MEDIA;
+  const media: IgnoredPart[] = [];
+  if (Array.isArray(images) && images.length > 0) media.push('image');
+  if (isJsonObject(audio)) media.push('audio');
+  return media;
 }
+
+const NO_MEDIA: readonly IgnoredPart[] = [];

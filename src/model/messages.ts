@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import { readArguments } from './arguments.ts';
-import type { RequestForm } from './learned.ts';
+import type { RequestForm } from './form.ts';
 import type { ModelMessage, ToolCall } from './model.ts';
 import { objectOrEmpty, parseOrNone } from './wire.ts';
 

@@ -56,6 +56,8 @@ export type ModelRequest = {
   timeout: number;
   /** Limits the total of all answers that share it; by default the request has its own. */
   budget?: AnswerBudget;
+  /** Receives the status and the headers of each response, before its body. */
+  onResponse?: ((response: Pick<Response, 'status' | 'headers'>) => void) | undefined;
 };
 
 /** Counts the data that a model server sends. Both functions throw TooLong once the limit of one run is exceeded. */
@@ -94,9 +96,19 @@ export type ModelEvent =
       reasoningLength?: number | undefined;
       /** The kinds of parts that were left out of the answer, such as images. */
       ignored?: string[] | undefined;
+      /** Members that the server refuses, so that they were left out or sent in another form. */
+      leftOut?: string[] | undefined;
       /** The number of requests to the server, if more than one was needed. */
       attempts?: number | undefined;
     };
+
+/** Facts about a model server that need no request. */
+export type ModelServer = {
+  /** The host of its address, with the port if it is not the standard one; empty if the address is not valid. */
+  host: string;
+  /** Whether its requests carry a key. */
+  hasKey: boolean;
+};
 
 /** A language model. */
 export type Model = {
@@ -105,6 +117,8 @@ export type Model = {
    * its own value, so that a dashboard does not count it as OpenAI's.
    */
   provider: 'openai' | 'parley.offline';
+  /** The server behind the model; undefined for the offline model. */
+  server: ModelServer | undefined;
   /** The name of the model that serves a request for `requested`, or for the default. */
   nameFor(requested?: string): string;
   /** Models of the same server for definitions that name none, tried in order after a failed call. */

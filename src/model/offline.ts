@@ -24,7 +24,7 @@ export function createOfflineModel({ pace }: { pace: number }): Model {
     defaultModel: NAME,
     fetch: async (_url, { body, signal }) => answer(body, pace, signal),
   });
-  return { ...model, provider: 'parley.offline', nameFor: () => NAME };
+  return { ...model, provider: 'parley.offline', server: undefined, nameFor: () => NAME };
 }
 
 function answer(body: string, pace: number, signal?: AbortSignal): Response {

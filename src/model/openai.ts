@@ -1,21 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startDeadline } from '../deadline.ts';
-import { assembleAnswer } from './answer.ts';
-import { writeBody } from './body.ts';
-import { readChunks } from './chunks.ts';
+import { leftOutOf, type RequestBody, writeBody } from './body.ts';
 import { describe, RefusedRequest, ReportedError } from './failure.ts';
 import { createPooledFetch, type ModelFetch } from './fetch.ts';
-import {
-  createLearnedForms,
-  firstForm,
-  guessForm,
-  type LearnedForms,
-  nextForm,
-  type RequestForm,
-} from './learned.ts';
+import { firstForm, type RequestForm } from './form.ts';
+import { createLearnedForms, type LearnedForms } from './learned.ts';
 import type { Model, ModelEvent, ModelRequest } from './model.ts';
+import { mayRefuseOutput, nextForm } from './next-form.ts';
 import { createAnswerBudget } from './pieces.ts';
-import { createPost } from './post.ts';
+import { type CallerIdentity, createPost } from './post.ts';
+import { readAnswer } from './read-answer.ts';
 import { isRetryable, retryDelay } from './retry.ts';
 
 /** OpenAI's own server. */
@@ -29,7 +23,7 @@ const RETRY_DELAY_MS = 500;
 const MAX_REPEATS = 8;
 
 /** An OpenAI-compatible server. */
-export type OpenAIOptions = {
+export type OpenAIOptions = CallerIdentity & {
   /** Optional: some self-hosted servers need none. */
   apiKey?: string | undefined;
   baseUrl?: string | undefined;
@@ -54,20 +48,24 @@ export function createOpenAIModel({
   fetch = createPooledFetch(),
   retryDelayMs = RETRY_DELAY_MS,
   learned = createLearnedForms(),
+  ...identity
 }: OpenAIOptions): Model {
-  const post = createPost({ apiKey, baseUrl, fetch });
+  const post = createPost({ apiKey, baseUrl, fetch, ...identity });
   const initialForm = firstForm(baseUrl);
 
   /** One attempt. Emits text as it arrives, then tool calls, then `finish`. */
-  const attempt = async (request: ModelRequest, body: Body, emit: Emit, signal: AbortSignal) => {
-    const { budget = createAnswerBudget(), timeout } = request;
-    const answer = assembleAnswer(budget);
+  const attempt = async (
+    request: ModelRequest,
+    body: RequestBody,
+    emit: Emit,
+    signal: AbortSignal,
+  ) => {
+    const { budget = createAnswerBudget(), timeout, onResponse } = request;
     const emitText = (text: string) => {
       if (text) emit({ type: 'text-delta', text });
     };
-    const response = await post(body, { signal, timeout });
-    const isDone = await readChunks(response, budget, (chunk) => emitText(answer.add(chunk)));
-    const { text, calls, finish, failure } = answer.end(isDone);
+    const response = await post(body, { signal, timeout, onResponse });
+    const { text, calls, finish, failure } = await readAnswer(response, budget, emitText);
     emitText(text);
     if (!failure) for (const call of calls) emit({ type: 'tool-call', call });
     emit({ type: 'finish', ...finish });
@@ -79,28 +77,29 @@ export function createOpenAIModel({
     const startedAt = performance.now();
     const owner = { accountId: request.accountId, baseUrl };
     const known = learned.find(owner, request.model) ?? initialForm;
-    let form = known;
-    let isGuess = false;
+    let sent: Attempt = { request, form: known };
     let hasRetried = false;
     for (let attempts = 1; ; attempts += 1) {
-      const body = writeBody(request, form);
+      const body = writeBody(sent.request, sent.form);
       let hasEmitted = false;
       const onEvent = (event: ModelEvent) => {
         hasEmitted = true;
-        emit(event.type === 'finish' && attempts > 1 ? { ...event, attempts } : event);
+        if (event.type === 'finish' && attempts > 1) event.attempts = attempts;
+        const isPlain = sent.form === initialForm && sent.request === request;
+        if (event.type === 'finish' && !isPlain) {
+          event.leftOut = leftOutOf(request, body, initialForm.tokenLimit);
+        }
+        emit(event);
       };
       try {
-        await attempt(request, body, onEvent, signal);
-        // A guess may be wrong, so only this call keeps it.
-        const worked = isGuess ? { ...form, output: known.output } : form;
-        if (form !== known) learned.learn(owner, request.model, worked);
+        await attempt(sent.request, body, onEvent, signal);
+        if (sent.form !== known) learned.learn(owner, request.model, sent.form);
         return;
       } catch (error) {
         if (hasEmitted) throw error;
-        const next = attempts <= MAX_REPEATS && otherForm(form, error, { known, request, body });
+        const next = attempts <= MAX_REPEATS && nextAttempt(sent, known, error, body);
         if (next) {
-          isGuess ||= next.isGuess;
-          form = next.form;
+          sent = next;
           continue;
         }
         const wait = retryDelay(error, retryDelayMs);
@@ -115,13 +114,18 @@ export function createOpenAIModel({
 
   return {
     provider: 'openai',
+    server: { host: hostOf(baseUrl), hasKey: apiKey !== NO_KEY },
     nameFor: (requested) => requested ?? defaultModel,
     fallbacks,
 
     async stream(request, emit, signal) {
       using deadline = startDeadline(request.timeout, { signal });
+      // An answer that is complete but for its tail may end at an abort.
+      const emitUnlessAborted = (event: ModelEvent) => {
+        if (!signal.aborted) emit(event);
+      };
       try {
-        await attemptAll(request, emit, deadline.signal);
+        await attemptAll(request, emitUnlessAborted, deadline.signal);
       } catch (error) {
         if (!signal.aborted) throw describe(error, deadline.signal.aborted, apiKey);
       }
@@ -129,22 +133,31 @@ export function createOpenAIModel({
   };
 }
 
-type Emit = (event: ModelEvent) => void;
-type Body = ReturnType<typeof writeBody>;
+function hostOf(baseUrl: string): string {
+  const { protocol = '', host = '' } = URL.parse(baseUrl) ?? {};
+  return /^https?:$/.test(protocol) ? host : '';
+}
 
-/** The form for the next request, if the server refused a part of this one that has another form. */
-function otherForm(
-  form: RequestForm,
+type Emit = (event: ModelEvent) => void;
+/** A request as the definition sets it, and the form in which it is written. */
+type Attempt = { request: ModelRequest; form: RequestForm };
+
+/** The next attempt, if the server refused a part of the request that can be left out or has another form. */
+function nextAttempt(
+  { request, form }: Attempt,
+  known: RequestForm,
   error: unknown,
-  { known, request, body }: { known: RequestForm; request: ModelRequest; body: Body },
-): { form: RequestForm; isGuess: boolean } | undefined {
+  body: RequestBody,
+): Attempt | undefined {
   if (!(error instanceof RefusedRequest || error instanceof ReportedError)) return undefined;
-  const members = new Set(Object.keys(body).filter((name) => body[name] !== undefined));
-  const reasoning = request.messages.some((one) => one.role === 'assistant' && one.reasoning);
-  const named = nextForm(form, error, { members, reasoning });
-  // A server that refuses both names of the token limit refuses its value.
-  const isUndone = named?.tokenLimit === known.tokenLimit && form.tokenLimit !== known.tokenLimit;
-  if (named) return isUndone ? undefined : { form: named, isGuess: false };
-  const guess = guessForm(form, error, { members });
-  return guess && { form: guess, isGuess: true };
+  const next = nextForm(form, error, body);
+  if (next) {
+    // A server that refuses both names of the token limit refuses its value.
+    const isUndone = next.tokenLimit === known.tokenLimit && form.tokenLimit !== known.tokenLimit;
+    return isUndone ? undefined : { request, form: next };
+  }
+  // Without a reason, only this call goes without the structured answer.
+  return mayRefuseOutput(error, body)
+    ? { request: { ...request, outputSchema: undefined }, form }
+    : undefined;
 }

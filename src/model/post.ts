@@ -1,14 +1,26 @@
 import OpenAI from 'openai';
 import { startDeadline, untilAborted } from '../deadline.ts';
+import { VERSION } from '../version.ts';
 import type { RequestBody } from './body.ts';
 import { RefusedRequest } from './failure.ts';
 import type { ModelFetch, ModelResponse } from './fetch.ts';
+import type { ModelRequest } from './model.ts';
 import { type Problem, readProblem } from './problem.ts';
 import { parseOrNone } from './wire.ts';
 
+/** How a server knows its caller, besides the key. */
+export type CallerIdentity = {
+  /** Sent as `OpenAI-Organization`. */
+  organization?: string | undefined;
+  /** Sent as `OpenAI-Project`. */
+  project?: string | undefined;
+  /** The header with the key alone, such as Azure's `api-key`; by default `Authorization` with `Bearer` and the key. */
+  authHeader?: string | undefined;
+};
+
 export type Post = (
   body: RequestBody,
-  options: { signal: AbortSignal; timeout: number },
+  options: Pick<ModelRequest, 'timeout' | 'onResponse'> & { signal: AbortSignal },
 ) => Promise<ModelResponse>;
 
 /** How much of an error's body is read, and for how long: it may be endless. */
@@ -25,21 +37,13 @@ export function createPost({
   apiKey,
   baseUrl,
   fetch,
-}: {
+  ...identity
+}: CallerIdentity & {
   apiKey: string;
   baseUrl: string;
   fetch: ModelFetch;
 }): Post {
-  const client = new OpenAI({
-    apiKey,
-    baseURL: baseUrl,
-    // By default, the client reads these from the environment.
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    logLevel: 'off',
-  });
+  const client = createClient({ apiKey, baseUrl, ...identity });
   const prepare = async () => {
     const request = { method: 'post', path: '/chat/completions', body: {} } as const;
     const { req, url } = await client.buildRequest(request);
@@ -47,7 +51,7 @@ export function createPost({
   };
   let prepared: ReturnType<typeof prepare> | undefined;
 
-  return async (body, { signal, timeout }) => {
+  return async (body, { signal, timeout, onResponse }) => {
     prepared ??= prepare();
     const { url, headers } = await prepared;
     if (signal.aborted) throw new OpenAI.APIUserAbortError();
@@ -61,10 +65,40 @@ export function createPost({
     }).catch((error: Error) => {
       throw connectionError(error, signal);
     });
+    onResponse?.(response);
     if (response.ok) return response;
     const problem = await readRefusal(response, exchange);
     throw new RefusedRequest(response.status, response.headers, problem);
   };
+}
+
+/** The `openai` client for the URL and the headers of requests. It sends none. */
+export function createClient({
+  apiKey,
+  baseUrl,
+  organization,
+  project,
+  authHeader,
+}: CallerIdentity & { apiKey: string; baseUrl: string }): OpenAI {
+  return new OpenAI({
+    apiKey,
+    baseURL: baseUrl,
+    defaultHeaders: {
+      'User-Agent': `parley/${VERSION}`,
+      ...(isPlainHeader(authHeader) && { Authorization: null, [authHeader]: apiKey }),
+    },
+    // By default, the client reads these from the environment.
+    organization: organization ?? null,
+    project: project ?? null,
+    adminAPIKey: null,
+    webhookSecret: null,
+    logLevel: 'off',
+  });
+}
+
+/** Whether a header holds the key alone. */
+function isPlainHeader(name: string | undefined): name is string {
+  return name !== undefined && name.toLowerCase() !== 'authorization';
 }
 
 /** Reads the start of an error's body, and disconnects if there is more. */

@@ -11,6 +11,9 @@ export type Problem = {
   status: number | undefined;
 };
 
+/** No name, as text. Servers in Python write `None`. */
+const NO_NAME = /^\s*(none|null)?\s*$/i;
+
 /** Characters kept of a message. It is cut further once it is redacted. */
 const MAX_MESSAGE = 2_000;
 /** Gateways put the error of the server behind them into their own, as an object or as text. */
@@ -40,18 +43,24 @@ function read(value: unknown, found: Found, depth: number): void {
     return;
   }
   if (!isJsonObject(value)) return;
-  const { error, message, detail, msg, param, loc, code, status } = value;
-  if (typeof param === 'string' && param !== '') found.names.push(param);
+  const { error, message, detail, msg, param, loc, code, status, type } = value;
+  if (typeof param === 'string' && !NO_NAME.test(param)) found.names.push(param);
   if (Array.isArray(loc)) found.names.push(...loc.slice(0, MAX_LIST).map(String));
-  for (const number of [code, status]) {
-    const read = Number(number);
-    if (Number.isInteger(read) && read >= 400 && read <= 599) found.status ??= read;
-  }
+  for (const named of [code, status, type]) found.status ??= statusOf(named);
   const where = Array.isArray(loc) ? `${loc.slice(0, MAX_LIST).join('.')}: ` : '';
   for (const part of [error, message, detail, msg]) {
     if (where && typeof part === 'string') found.messages.push(where + part);
     else if (part) read(part, found, depth + 1);
   }
+}
+
+/** The status that a code, or a name such as `rate_limit_exceeded`, means. */
+function statusOf(code: unknown): number | undefined {
+  const status = Number(code);
+  if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
+  if (typeof code !== 'string') return undefined;
+  if (/rate_?limit|quota/i.test(code)) return 429;
+  return /overloaded/i.test(code) ? 503 : undefined;
 }
 
 function readText(text: string, found: Found, depth: number): void {

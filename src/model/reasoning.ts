@@ -41,7 +41,8 @@ export function collectReasoning() {
   return {
     /** Adds the reasoning of a delta, if it has any. */
     add({ reasoning_content, reasoning, reasoning_details }: JsonObject) {
-      const [content, text] = [textOrNone(reasoning_content), textOrNone(reasoning)];
+      const content = textOrNone(reasoning_content);
+      const text = textOrNone(reasoning);
       isSeen ||= content !== undefined;
       if (content) addText('reasoning_content', content);
       if (text) addText('reasoning', text);

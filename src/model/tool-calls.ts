@@ -62,12 +62,13 @@ export function collectCalls(budget: AnswerBudget) {
     const { id, name, index } = piece;
     const isComplete = open.json.isComplete();
     if (id !== undefined && !ids.has(id)) {
-      // Some servers send a new id with each part of a call.
-      if (hasIndex && name === '' && !isComplete) return false;
+      // Some servers send a new id with each part of a call's arguments.
+      if (hasIndex && name === '' && piece.arguments !== '' && !isComplete) return false;
       // Without an index, an id may follow the name.
       return index !== undefined || open.id !== undefined || name !== '';
     }
-    if (name === '') return false;
+    // A call may begin with its id alone.
+    if (name === '' || open.name === '') return false;
     // The first part of its index, or a further part without an index in one list.
     if (!hasIndex && (index !== undefined || piece.isFurther)) return true;
     return isComplete && (name !== open.name || piece.arguments !== '');
@@ -77,7 +78,9 @@ export function collectCalls(budget: AnswerBudget) {
     const { index } = piece;
     const ofIndex = index === undefined ? undefined : byIndex.get(index);
     const open = ofIndex ?? calls.at(-1);
-    return !open || begins(piece, open, ofIndex !== undefined) ? begin(index) : open;
+    if (!open || begins(piece, open, ofIndex !== undefined)) return begin(index);
+    if (index !== undefined && !ofIndex) byIndex.set(index, open);
+    return open;
   };
 
   const append = (call: OpenCall, { id, name, arguments: text, isWhole }: Piece) => {

@@ -10,6 +10,8 @@ import { READ_CHANNEL, runChannel } from './run-channel.ts';
 export type ActiveRun = Pick<EventLog, 'read'> & {
   id: string;
   botId: string;
+  /** The lease of the session's turn that the run holds. */
+  leaseId: string | undefined;
   /** Whether another process may retry the run. Its readers must then get only stored events. */
   isRepeatable: boolean;
   /** Cancels the run. Its partial response is stored. */
@@ -34,6 +36,8 @@ export type StartOptions = {
   botId: string;
   /** The time of an event that is emitted, in milliseconds since 1970. */
   now: () => number;
+  /** The lease of the session's turn that the run holds. */
+  leaseId?: string | undefined;
   /** What happens when the last reader on any replica leaves. Default: `CANCEL`. */
   onDisconnect?: OnDisconnect | undefined;
   /** The events of earlier attempts; set for every run that may be retried. */
@@ -69,6 +73,8 @@ export type ActiveRuns = {
   acquireSlot(account?: { accountId: string; plan: Plan }): Slot;
   /** Finds a run that has started and not finished. */
   find(id: string): ActiveRun | undefined;
+  /** Whether an active run holds a session's turn under this lease. */
+  holds(leaseId: string): boolean;
   /** Aborts every run with `NO_MORE_TIME`. */
   abortAll(): void;
   /** Cancels all runs of a bot. */
@@ -111,6 +117,7 @@ export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
 
   return {
     find: (id) => started.get(id),
+    holds: (leaseId) => started.values().some((run) => run.leaseId === leaseId),
     abortAll,
     cancelOf(botId) {
       for (const run of [...started.values()]) if (run.botId === botId) run.cancel();
@@ -127,7 +134,7 @@ export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
       return {
         signal,
         release: () => releaseSlot(controller),
-        start({ id, botId, now, onDisconnect = 'CANCEL', earlier }, work) {
+        start({ id, botId, now, leaseId, onDisconnect = 'CANCEL', earlier }, work) {
           const cancel = () => controller.abort();
           let announceTimer: NodeJS.Timeout | undefined;
           const cancelUnread = () => {
@@ -151,6 +158,7 @@ export function createActiveRuns({ pubsub }: { pubsub: PubSub }): ActiveRuns {
           const run = {
             id,
             botId,
+            leaseId,
             isRepeatable: earlier !== undefined,
             read: log.read,
             cancel,

@@ -7,7 +7,7 @@ import { Prisma, type PrismaClient, type RunStatus } from '../generated/prisma/c
 import type { Log } from '../log.ts';
 import { type EndedRun, type Observer, UNOBSERVED } from '../observer.ts';
 import { startPeriodic } from '../periodic.ts';
-import { retry, withinRequest } from '../storage/retry.ts';
+import { retryInRequest } from '../storage/retry.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import type { NotifyOfRun } from './changes.ts';
 import type { Replay } from './replay.ts';
@@ -84,7 +84,7 @@ export function createCancel({
   };
 
   const cancelWhere = async (which: Prisma.Sql) => {
-    const stopped = await retry(() => markStopped(which), { when: withinRequest() });
+    const stopped = await retryInRequest(() => markStopped(which));
     const running = stopped.filter(({ status }) => status === 'RUNNING');
     for (const run of running) notify(run);
     stopped.filter(({ status }) => status === 'CANCELLED').forEach(reportCancelled);

@@ -5,7 +5,7 @@ import {
   Prisma,
   type PrismaClient,
 } from '../generated/prisma/client.ts';
-import { retry, withinRequest } from '../storage/retry.ts';
+import { retryInRequest } from '../storage/retry.ts';
 import type { NotifyOfRun } from './changes.ts';
 
 /** Who rates a run: the user of its session, or a key by its id. */
@@ -57,18 +57,16 @@ export function createRunFeedback({
         if (!given) throw notFound('run', runId);
         return given;
       };
-      const stored = await retry(store, { when: withinRequest() });
+      const stored = await retryInRequest(store);
       notify({ id: runId, botId: stored.botId });
       return stored;
     },
 
     async remove(runId, { keyId }) {
-      const [removed] = await retry(
-        () =>
-          prisma.$queryRaw<{ botId: string }[]>`
-            DELETE FROM feedback WHERE run_id = ${runId} AND author = ${keyId ?? USER}
-            RETURNING bot_id AS "botId"`,
-        { when: withinRequest() },
+      const [removed] = await retryInRequest(
+        () => prisma.$queryRaw<{ botId: string }[]>`
+          DELETE FROM feedback WHERE run_id = ${runId} AND author = ${keyId ?? USER}
+          RETURNING bot_id AS "botId"`,
       );
       if (removed) notify({ id: runId, botId: removed.botId });
       return removed !== undefined;

@@ -3,12 +3,12 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import { SEARCH_MS, type SearchSql } from '../storage/database.ts';
 import type { QueryRaw } from '../storage/lists.ts';
 
-/** PostgreSQL's code for a statement that was cancelled, here by the statement timeout. */
+/** PostgreSQL's code for a statement that was cancelled, here by its time limit. */
 const CANCELLED = '57014';
 
 /**
- * Executes the statements of one search. After `SEARCH_MS`, no further statement starts, and PostgreSQL ends a statement
- * that takes longer.
+ * Executes the statements of one search, which together may take `SEARCH_MS`. After that no further statement starts, and
+ * PostgreSQL ends the one that runs.
  *
  * @param now the time in milliseconds, on any clock.
  * @returns a reader that throws GatewayError `search_too_broad`.
@@ -20,8 +20,9 @@ export function limitedReader(
   const end = now() + SEARCH_MS;
   return {
     async $queryRaw<Rows>(statement: Prisma.Sql) {
-      if (now() >= end) throw searchTooBroad();
-      return query<Rows>(statement).catch((error: unknown) => {
+      const leftMs = end - now();
+      if (leftMs <= 0) throw searchTooBroad();
+      return query<Rows>(statement, leftMs).catch((error: unknown) => {
         throw isCancelled(error) ? searchTooBroad() : error;
       });
     },

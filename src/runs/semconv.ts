@@ -51,6 +51,8 @@ export const OWN_ATTRIBUTE = {
   toolsLeftOut: 'parley.tools.left_out',
   /** How many requests a model call needed, if more than one. */
   modelAttempts: 'parley.model.attempts',
+  /** Members of the request that the model's server refuses: they were left out or sent in another form. */
+  requestLeftOut: 'parley.request.left_out',
   /** Characters of reasoning in a response. */
   reasoningLength: 'parley.response.reasoning_length',
   /** The kinds of parts that were left out of a response: `image`, `audio`, `other`. */

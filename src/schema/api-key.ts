@@ -7,6 +7,7 @@ import { readLists } from '../storage/lists.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
+import { budgetOf } from './read-budget.ts';
 import { spendEntries } from './selection.ts';
 
 export const KeyScopeEnum = builder.enumType('KeyScope', {
@@ -135,12 +136,13 @@ builder.prismaObjectFields('ApiKey', (t) => ({
 }));
 
 const loadKeysOfAccount = batchLoader(
-  async (accountIds, _question, { caller, keys }, { timesOf, info }) => {
-    const keysOf = await keys.list(caller(), accountIds);
-    const count = accountIds.reduce((sum, id) => sum + keysOf(id).length * timesOf(id), 0);
-    spendEntries(info, count);
-    return keysOf;
-  },
+  (accountIds, _question, { caller, keys }, { timesOf, info }) =>
+    budgetOf(info).inTurn(async () => {
+      const keysOf = await keys.list(caller(), accountIds);
+      const count = accountIds.reduce((sum, id) => sum + keysOf(id).length * timesOf(id), 0);
+      spendEntries(info, count);
+      return keysOf;
+    }),
 );
 
 builder.prismaObjectField('Account', 'apiKeys', (t) =>

@@ -74,7 +74,7 @@ builder.addScalarType('DateTime', DateTimeResolver);
 builder.addScalarType('JSON', JSONResolver);
 
 builder.queryType({
-  description: `Read operations. Every field requires an API key, and each root field counts as one request. An operation may return 10,000 objects and 16 MiB of JSON, 8 MiB of it in long texts, and may cost 100 points: each occurrence costs ${PRICES}. An operation beyond a limit fails with INVALID_REQUEST before it runs. A response that turns out larger fails with REQUEST_TOO_LARGE.`,
+  description: `Read operations. Every field requires an API key, and each root field counts as one request. An operation may return 10,000 objects and 16 MiB of JSON, 8 MiB of it in long texts, and may cost 100 points: each occurrence costs ${PRICES}. An operation beyond a limit fails before it runs: with REQUEST_TOO_LARGE for its bytes, and else with INVALID_REQUEST. A response that turns out larger fails with REQUEST_TOO_LARGE.`,
 });
 builder.mutationType({ description: 'Write operations. Each root field counts as one request.' });
 builder.subscriptionType({

@@ -27,7 +27,7 @@ type Connection<Arguments, Select extends Columns, Row> = {
   order: Order;
   select?: Select;
   /** Long columns. A page ends early when their bytes exceed the read budget. */
-  texts?: Pick<LongColumns<string>, 'weigh' | 'select'>;
+  texts?: Pick<LongColumns<string>, 'measure' | 'select'>;
   /** Finds the ids and positions on the page of each parent, in one statement. */
   find(
     context: Context,
@@ -46,8 +46,8 @@ type Connection<Arguments, Select extends Columns, Row> = {
 const PATHS = [['edges', 'node']];
 
 /**
- * Creates the loader of a paginated list field. It batches all parents: one statement finds their pages, and a second one
- * reads the entries on them.
+ * Creates the loader of a paginated list field. It batches all parents: one statement finds their pages, and another one
+ * reads the entries on them. Between them, the long texts are measured.
  *
  * @returns a function that loads the page of one parent.
  */
@@ -61,21 +61,27 @@ export function connectionLoader<
   const loadPages = batchLoader(
     async (parentIds, { args, query }: Question, context, { timesOf, info }) => {
       const request = readPageArguments(args, order);
-      const bytes = texts?.weigh(info);
-      const found = await find(context, parentIds, { ...request.query, bytes }, args);
-      const lists = [...Map.groupBy(found, ({ owner }) => owner)];
+      const found = await find(context, parentIds, request.query, args);
+      const lists = [...Map.groupBy(found, ({ owner }) => owner)].map(([owner, entries]) => ({
+        owner,
+        entries,
+        ids: entries.slice(0, request.size).map(({ id }) => id),
+        times: timesOf(owner),
+      }));
 
-      const bytesIn = (list: ListEntry[]) =>
-        list.slice(0, request.size).map(({ owner, bytes }) => bytes * timesOf(owner));
-      const sizes = budgetOf(info).share(lists.map(([, list]) => bytesIn(list)));
+      const measure = texts?.measure(context, info);
+      const sizes = measure && (await budgetOf(info).share(lists, measure));
       const pages = new Map(
-        lists.map(([owner, list], index) => [owner, cutPage(request, list, sizes[index])]),
+        lists.map(({ owner, entries, ids }, index) => [
+          owner,
+          cutPage(request, entries, sizes ? sizes[index]?.length : ids.length),
+        ]),
       );
 
       const shown = [...pages.values()].flatMap(({ edges }) => edges.map(({ node }) => node));
       const where = { id: { in: shown.map(({ id }) => id) } };
       const readRows = async () => (shown.length > 0 ? read(context, { ...query, where }) : []);
-      const isLong = shown.reduce((sum, { bytes }) => sum + bytes, 0) > LONG_READ_BYTES;
+      const isLong = (sizes ?? []).flat().reduce((sum, size) => sum + size, 0) > LONG_READ_BYTES;
       const rows = isLong ? await context.longRead(readRows) : await readRows();
 
       const byId = new Map(rows.map((row) => [row.id, row]));

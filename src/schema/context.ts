@@ -9,6 +9,7 @@ import type { Keys } from '../accounts/keys.ts';
 import { type Quota, rateLimitExceeded } from '../accounts/limits.ts';
 import type { SessionTokens } from '../accounts/session-tokens.ts';
 import type { SignInCodes } from '../accounts/sign-in-codes.ts';
+import type { ModelTests } from '../agent/model-tests.ts';
 import type { SentPrompts } from '../agent/sent-prompt.ts';
 import type { Bots } from '../bots/bots.ts';
 import type { ChatPages } from '../channels/web/chat-pages.ts';
@@ -50,6 +51,7 @@ export type Domains = {
   runExport: RunExport;
   runFeedback: RunFeedback;
   sentPrompts: SentPrompts;
+  modelTests: ModelTests;
   runStats: RunStats;
   runUsage: RunUsage;
   runChanges: Changes;
@@ -114,7 +116,7 @@ export type Context = Domains &
     charge(cost: number): Promise<void>;
     /** The version of a bot as read for this request; none if its data must not be cached. */
     botVersion(id: string): string | undefined;
-    /** Queues a read of long texts: see `LongReads`. */
+    /** Queues a read of long texts until the client disconnects: see `LongReads`. */
     longRead<Result>(read: () => Promise<Result>): Promise<Result>;
     /** Queues the search of a filter with a text, and runs a read with another filter at once: see `createSearches`. */
     search<Result>(
@@ -150,9 +152,11 @@ export function createContextFactory(domains: Domains): (origin: Origin) => Cont
     const authorizeRun = (runId: string) => {
       if (!openRuns.has(runId)) authorizeScope(caller(), 'RUNS');
     };
-    const longRead = <Result>(read: () => Promise<Result>) => longReads(caller().account.id, read);
+    const { signal } = origin;
+    const longRead = <Result>(read: () => Promise<Result>) =>
+      longReads(caller().account.id, signal, read);
     const search: Context['search'] = (filter, read) =>
-      filter?.text == null ? read() : searches(caller().account.id, read);
+      filter?.text == null ? read() : searches(caller().account.id, signal, read);
     let counted: Quota | undefined;
     const charge = async (cost: number) => {
       const { renewed = authentication, ...quota } = await take(cost);

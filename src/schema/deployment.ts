@@ -1,10 +1,9 @@
-import { z } from 'zod';
 import { visibleBots } from '../bots/bots.ts';
 import { readDiagnostics } from '../deployments/diagnostics.ts';
 import { GatewayError } from '../errors.ts';
 import { type ChannelState, Prisma } from '../generated/prisma/client.ts';
 import { builder } from './builder.ts';
-import { longColumns } from './long-columns.ts';
+import { longColumns, TEXT } from './long-columns.ts';
 import { ChannelEnum, DeploymentStatusEnum, DiagnosticObject, EnvironmentEnum } from './shared.ts';
 import { visibleNode } from './visible-node.ts';
 
@@ -81,7 +80,7 @@ export const DeploymentNode = builder.prismaNode('Deployment', {
       authScopes: { scope: 'DEPLOY' },
       select: { id: true },
       resolve: async (deployment, _args, context, info) =>
-        z.string().parse(await DEPLOYMENT_TEXTS.read(deployment, 'source', context, info)),
+        TEXT.parse(await DEPLOYMENT_TEXTS.read(deployment, 'source', context, info)),
     }),
     envNames: t.exposeStringList('envNames', {
       description: 'Names of the environment variables. Their values are never returned.',

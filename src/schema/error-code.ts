@@ -4,7 +4,8 @@ import { builder } from './builder.ts';
 const DESCRIPTIONS: Record<ErrorCode, string> = {
   invalid_json: 'The request body is not valid JSON.',
   invalid_request: 'The request is invalid; `details` lists the problems.',
-  request_too_large: 'The request body is larger than 1 MiB, or the response larger than 16 MiB.',
+  request_too_large:
+    'The request body is larger than 1 MiB, or the response could be larger than 16 MiB.',
   bot_not_deployed: 'The bot has no active deployment in the environment.',
   idempotency_conflict: 'The idempotency key was used for another request.',
   deployment_not_deployable: 'The deployment failed, or is in the wrong environment.',

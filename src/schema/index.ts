@@ -26,6 +26,7 @@ import './run-export.ts';
 import './bot-stats.ts';
 import './usage.ts';
 import './server.ts';
+import './model-test.ts';
 import './chat.ts';
 import './execute.ts';
 import { builder } from './builder.ts';

@@ -5,7 +5,9 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
+import { z } from 'zod';
 import { Prisma } from '../generated/prisma/client.ts';
+import { measuredRows, measureRows, valueAt } from '../storage/measured-rows.ts';
 import { batchLoader } from './batch-loader.ts';
 import type { Context } from './context.ts';
 import { budgetOf, LONG_READ_BYTES, type ReadBudget } from './read-budget.ts';
@@ -13,8 +15,15 @@ import { type Demand, demandFor, demandIn, fieldsAt } from './selection.ts';
 
 /** Long columns of a table. Their size is checked against the budget before they are read. */
 export type LongColumns<Field extends string> = {
-  /** SQL for the bytes of long columns that a row adds to a page; none if the query selects no long column. */
-  weigh(info: GraphQLResolveInfo): Prisma.Sql | undefined;
+  /**
+   * Measures the long columns that the entries of a page need; nothing if the query selects no long column.
+   *
+   * @returns a function that returns the bytes of a start of some rows, of at least one.
+   */
+  measure(
+    context: Context,
+    info: GraphQLResolveInfo,
+  ): ((ids: string[]) => Promise<number[]>) | undefined;
   /** The Prisma selection of the long columns that the entries of a page need. */
   select(info: GraphQLResolveInfo): Record<string, true>;
   /**
@@ -32,11 +41,9 @@ export type LongColumns<Field extends string> = {
   ): Promise<unknown>;
 };
 
-/**
- * Rows that one statement measures. To measure JSON, the database writes it as text, and the embedded database works in
- * the thread of the server.
- */
-const MEASURED_ROWS = 50;
+/** What `read` returns for a column of texts. A schema for each value would cost more than the value. */
+export const TEXT = z.string();
+export const NULLABLE_TEXT = TEXT.nullish();
 
 /** The path from a connection to its nodes. */
 const PATH = ['edges', 'node'];
@@ -83,11 +90,13 @@ export function longColumns<Field extends string>(
   });
 
   return {
-    weigh(info) {
-      const bytes = columnsIn(info).map(([column, { copies, entryBytes }]) =>
+    measure({ prisma }, info) {
+      const columns = columnsIn(info).map(([column, { copies, entryBytes }]) =>
         bytesOf(column, Prisma.sql`${copies}`, entryBytes > 0 && Prisma.sql`${entryBytes}`),
       );
-      return bytes.length > 0 ? Prisma.join(bytes, ' + ') : undefined;
+      if (columns.length === 0) return undefined;
+      const bytes = Prisma.join(columns, ' + ');
+      return (ids) => measureRows(prisma, { table, ids, bytes });
     },
 
     select: (info) => Object.fromEntries(columnsIn(info).map(([column]) => [column, true])),
@@ -110,58 +119,83 @@ function typeOf({ schema }: GraphQLResolveInfo, type: string, name: string): Gra
   return getNamedType(field.type);
 }
 
-function added(one: Demand, other: Demand = { copies: 0, entryBytes: 0 }): Demand {
+const NONE: Demand = { copies: 0, entryBytes: 0 };
+
+function added(one: Demand, other: Demand = NONE): Demand {
   return { copies: one.copies + other.copies, entryBytes: one.entryBytes + other.entryBytes };
 }
 
-/** Reads rows in batches, and no further one once a batch exceeds the budget. */
+/** A row with the demands for its columns. */
+type Requested = { id: string; cells: Cell[] };
+
+/** Reads rows in slices, and no further one once a slice exceeds the budget. */
 async function readRows(
   context: Context,
   table: Prisma.Sql,
   cells: Cell[],
   budget: ReadBudget,
 ): Promise<Map<string, Row>> {
-  const byId = [...Map.groupBy(cells, ({ id }) => id).values()];
-  const found: (Row & { id: string })[] = [];
-  for (let start = 0; start < byId.length; start += MEASURED_ROWS) {
-    const batch = byId.slice(start, start + MEASURED_ROWS).flat();
-    for (const row of await readBatch(context, table, batch, budget)) found.push(row);
+  const rows = [...Map.groupBy(cells, ({ id }) => id)].map(([id, cells]) => ({ id, cells }));
+  const found = new Map<string, Row>();
+  for (let start = 0; start < rows.length; ) {
+    const spend = (bytes: number) => budget.spend(bytes, rows.length);
+    const limit = Math.min(budget.left(rows.length), LONG_READ_BYTES);
+    const slice = await readSlice(context, table, rows.slice(start), { spend, limit });
+    for (const row of slice.rows) found.set(row.id, row);
+    start += slice.count;
   }
-  return new Map(found.map((row) => [row.id, row]));
+  return found;
 }
 
-async function readBatch(
-  context: Context,
+/**
+ * Measures and reads as many rows as one statement may measure. Rows that do not fit never leave the database.
+ *
+ * @param limit bytes that are read at once; more are a long read.
+ * @returns the rows that exist, and how many of the requested ones these are.
+ */
+async function readSlice(
+  { prisma, longRead }: Context,
   table: Prisma.Sql,
-  cells: Cell[],
-  budget: ReadBudget,
-): Promise<(Row & { id: string })[]> {
-  const ids = [...new Set(cells.map(({ id }) => id))];
-  const columns = [...Map.groupBy(cells, ({ column }) => column)].map(([column, own], index) => {
-    const demands = new Map<string, Demand>();
-    for (const cell of own) demands.set(cell.id, added(cell, demands.get(cell.id)));
-    const numbers = (of: keyof Demand) => ids.map((id) => demands.get(id)?.[of] ?? 0);
-    const isList = own.some(({ entryBytes }) => entryBytes > 0);
-    return { column, index, isList, copies: numbers('copies'), entryBytes: numbers('entryBytes') };
-  });
-  const copies = (index: number) => Prisma.raw(`copies_${index}`);
-  const entryBytes = (index: number) => Prisma.raw(`entry_bytes_${index}`);
-  const requested = columns.flatMap(({ index, isList, ...numbers }) => [
-    { name: copies(index), values: numbers.copies },
-    ...(isList ? [{ name: entryBytes(index), values: numbers.entryBytes }] : []),
-  ]);
-  const rows = Prisma.sql`
-    SELECT id, ${Prisma.join(columns.map(({ column }) => Prisma.raw(column)))},
-      ${Prisma.join(
-        columns.map(({ column, index, isList }) =>
-          bytesOf(column, copies(index), isList && entryBytes(index)),
-        ),
-        ' + ',
-      )} AS bytes
-    FROM ${table} JOIN unnest(
-      ${ids}::text[], ${Prisma.join(requested.map(({ values }) => Prisma.sql`${values}::float8[]`))}
-    ) AS requested(requested_id, ${Prisma.join(requested.map(({ name }) => name))}) ON requested_id = id`;
-  return readWithin<Row & { id: string }>(context, budget, rows);
+  requested: Requested[],
+  { spend, limit }: { spend(bytes: number): void; limit: number },
+): Promise<{ rows: (Row & { id: string })[]; count: number }> {
+  const ids = requested.map(({ id }) => id);
+  const names = [...new Set(requested.flatMap(({ cells }) => cells.map(({ column }) => column)))];
+  const columns = Prisma.join(names.map((name) => Prisma.raw(name)));
+  const bytes = Prisma.join(
+    names.map((name) => bytesOfColumn(name, requested)),
+    ' + ',
+  );
+  const measured = await prisma.$queryRaw<(Row & { id: string | null; bytes: number })[]>`
+    WITH ${measuredRows({ table, ids, bytes })}, whole AS (SELECT max(total) AS total FROM measured)
+    SELECT measured.bytes, found.* FROM measured LEFT JOIN LATERAL (
+      SELECT id, ${columns} FROM whole, ${table}
+      WHERE id = (${ids}::text[])[place] AND whole.total <= ${limit}::float8
+    ) AS found ON true
+    WHERE place > 0 ORDER BY place`;
+  const total = measured.reduce((sum, row) => sum + row.bytes, 0);
+  const count = measured.length;
+  spend(total);
+  const read = () =>
+    prisma.$queryRaw<(Row & { id: string })[]>`
+      SELECT id, ${columns} FROM ${table} WHERE id = ANY(${ids.slice(0, count)})`;
+  const rows = total <= limit ? measured : await longRead(read);
+  return { rows: rows.flatMap(({ id, ...row }) => (id === null ? [] : { id, ...row })), count };
+}
+
+/** SQL for the bytes of a column of the row that is measured. */
+function bytesOfColumn(name: string, requested: Requested[]): Prisma.Sql {
+  const demands = requested.map(({ cells }) =>
+    cells
+      .filter(({ column }) => column === name)
+      .reduce<Demand>((sum, cell) => added(cell, sum), NONE),
+  );
+  const entryBytes = demands.map((demand) => demand.entryBytes);
+  return bytesOf(
+    name,
+    valueAt(demands.map(({ copies }) => copies)),
+    entryBytes.some((bytes) => bytes > 0) && valueAt(entryBytes),
+  );
 }
 
 /** @param times how often the response shows the cell. */

@@ -1,11 +1,10 @@
-import { z } from 'zod';
 import { MessageRole, Prisma } from '../generated/prisma/client.ts';
 import { MESSAGES } from '../sessions/history.ts';
 import { readLists } from '../storage/lists.ts';
 import { batchLoader } from './batch-loader.ts';
 import { builder } from './builder.ts';
 import { connectionLoader } from './connection-loader.ts';
-import { longColumns } from './long-columns.ts';
+import { longColumns, TEXT } from './long-columns.ts';
 
 const MESSAGE_TEXTS = longColumns('Message', Prisma.sql`messages`, { text: 'text' });
 
@@ -42,7 +41,7 @@ export const MessageObject = builder.prismaObject('Message', {
       description: 'Text of the message.',
       select: { id: true },
       resolve: async (message, _args, context, info) =>
-        z.string().parse(await MESSAGE_TEXTS.read(message, 'text', context, info)),
+        TEXT.parse(await MESSAGE_TEXTS.read(message, 'text', context, info)),
     }),
     toolName: t.string({
       nullable: true,

@@ -1,7 +1,7 @@
 import { keyIdOf } from '../accounts/caller.ts';
 import type { RunRequest, StartedRun } from '../execution/started-run.ts';
 import type { Environment, OnDisconnect } from '../generated/prisma/client.ts';
-import { namespaceOf } from '../idempotency/key.ts';
+import { formerNamespaceOf, namespaceOf } from '../idempotency/key.ts';
 import { isJsonObject } from '../json.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -46,6 +46,7 @@ export function requestOf(
     onDisconnect: input.onDisconnect ?? undefined,
     idempotencyKey: input.idempotencyKey ?? undefined,
     idempotencyNamespace: namespaceOf(caller(), botId),
+    formerIdempotencyNamespace: formerNamespaceOf(caller()),
     traceparent,
   };
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { authorizeScope } from '../accounts/caller.ts';
 import { visibleBots } from '../bots/bots.ts';
 import { notFound, readErrorCode } from '../errors.ts';
@@ -9,7 +8,7 @@ import { readSpans } from '../runs/spans.ts';
 import { writeCursor } from '../storage/keyset.ts';
 import { builder } from './builder.ts';
 import { ErrorCodeEnum } from './error-code.ts';
-import { longColumns } from './long-columns.ts';
+import { longColumns, NULLABLE_TEXT, TEXT } from './long-columns.ts';
 import { ChannelEnum, EnvironmentEnum, RunKindEnum, RunStatusEnum } from './shared.ts';
 import { Trace } from './trace.ts';
 import { visibleNode } from './visible-node.ts';
@@ -95,7 +94,7 @@ builder.prismaNode('Run', {
       authScopes: MAY_READ,
       select: { id: true },
       resolve: async (run, _args, context, info) =>
-        z.string().parse(await RUN_TEXTS.read(run, 'input', context, info)),
+        TEXT.parse(await RUN_TEXTS.read(run, 'input', context, info)),
     }),
     response: t.string({
       nullable: true,
@@ -103,10 +102,7 @@ builder.prismaNode('Run', {
       authScopes: MAY_READ,
       select: { id: true },
       resolve: async (run, _args, context, info) =>
-        z
-          .string()
-          .nullish()
-          .parse(await RUN_TEXTS.read(run, 'response', context, info)),
+        NULLABLE_TEXT.parse(await RUN_TEXTS.read(run, 'response', context, info)),
     }),
     output: t.field({
       type: 'JSON',

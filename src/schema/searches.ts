@@ -1,21 +1,22 @@
 import { GatewayError } from '../errors.ts';
+import { SEARCH_CONNECTIONS } from '../storage/database.ts';
 import { createLongReads, type LongReads } from './read-budget.ts';
 
 /** The longest time that a search waits for the earlier ones of its account, in milliseconds. */
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Runs one search of an account after the other, and four in the process.
+ * Runs one search of an account after the other, and `SEARCH_CONNECTIONS` in the process.
  *
  * @param now the time in milliseconds, on any clock.
  * @returns a function that throws GatewayError `rate_limit_exceeded` if the search has waited too long when its turn
  *   comes. Searches that waited too long take no time, so that the others are soon next.
  */
 export function createSearches(now: () => number = () => performance.now()): LongReads {
-  const inTurn = createLongReads();
-  return (accountId, search) => {
+  const inTurn = createLongReads(SEARCH_CONNECTIONS);
+  return (accountId, signal, search) => {
     const latest = now() + MAX_WAIT_MS;
-    return inTurn(accountId, async () => {
+    return inTurn(accountId, signal, async () => {
       if (now() > latest) throw waitedTooLong();
       return search();
     });

@@ -3,7 +3,7 @@ import { Prisma, type PrismaClient, type Session } from '../generated/prisma/cli
 import { makeId } from '../ids.ts';
 import { deleteBatch } from '../storage/delete-batch.ts';
 import { databaseTime } from '../storage/moment.ts';
-import { retry, withinRequest } from '../storage/retry.ts';
+import { retry, retryInRequest, withinRequest } from '../storage/retry.ts';
 import { assertNotReserved } from './channel-ids.ts';
 import type { SessionRef } from './history.ts';
 import { saveFact } from './memory.ts';
@@ -121,7 +121,7 @@ export function createSessions({
     async setMemory(...fact) {
       await assertNotReserved(prisma, fact[0], 'sessionId');
       const auditId = makeId('aud');
-      return retry(() => setMemoryOnce(...fact, auditId), { when: withinRequest() });
+      return retryInRequest(() => setMemoryOnce(...fact, auditId));
     },
 
     assertNotReserved: (session, path) => assertNotReserved(prisma, session, path),
@@ -130,7 +130,7 @@ export function createSessions({
       const work = () => prisma.$executeRaw`
         UPDATE sessions SET history_from = turns
         WHERE bot_id = ${botId} AND environment = ${environment}::"Environment" AND session_id = ${sessionId}`;
-      await retry(work, { when: withinRequest() });
+      await retryInRequest(work);
     },
 
     async isDraft(session) {

@@ -50,7 +50,7 @@ export type Turns = {
    */
   waitForTurn(arrival: Arrival, options: WaitOptions): Promise<SessionState>;
   /** Notifies the waiters after the end of a run has released the turn. */
-  notify(session: SessionState): void;
+  notify(session: Pick<SessionState, 'key'>): void;
   /** Releases a turn without storing anything. */
   release(session: SessionState): Promise<void>;
 };

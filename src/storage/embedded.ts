@@ -1,14 +1,14 @@
 import { existsSync, openAsBlob } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { StartupError } from '../errors.ts';
+import { createDataDirectory } from './data-directory.ts';
 import { connect, type Database, reason } from './database.ts';
 import { acquireLock } from './lock.ts';
 import { applyMigrations } from './migrate.ts';
-import { makePrivate } from './private-path.ts';
 import { embeddedSql } from './sql.ts';
 
 /**
@@ -115,8 +115,7 @@ async function analyzeGrown(pglite: PGlite): Promise<void> {
 }
 
 async function lockDirectory(dataDirectory: string) {
-  const lock = await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
-    .then(() => makePrivate(dataDirectory, 0o700))
+  const lock = await createDataDirectory(dataDirectory)
     .then(() => acquireLock(join(dataDirectory, 'lock')))
     .catch((error) => {
       if (error instanceof StartupError) throw error;

@@ -1,3 +1,4 @@
+import { StartupError } from '../errors.ts';
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts';
 
 /** Times are clamped to the range from 1970 to this: it contains every row, and PostgreSQL accepts it. */
@@ -24,4 +25,23 @@ export async function databaseTime(prisma: Pick<PrismaClient, '$queryRaw'>): Pro
   const [row] = await prisma.$queryRaw<{ now: Date }[]>`SELECT clock_timestamp() AS now`;
   if (!row) throw new Error('The database returned no time.');
   return row.now.getTime();
+}
+
+/** Any time with every part. */
+const PROBE = new Date('2026-08-09T10:11:12.345Z');
+
+/**
+ * Compares a time that the server reads with the one that was sent, and the other way round: with another time zone than UTC
+ * they differ.
+ *
+ * @throws StartupError if they differ.
+ */
+export async function assertExactTimes(prisma: Pick<PrismaClient, '$queryRaw'>): Promise<void> {
+  const [row] = await prisma.$queryRaw<{ stored: number; returned: Date }[]>`
+    SELECT round(extract(epoch FROM ${PROBE}::timestamptz) * 1000)::float8 AS stored,
+      ${PROBE.toISOString()}::timestamptz AS returned`;
+  if (row?.stored === PROBE.getTime() && row.returned.getTime() === PROBE.getTime()) return;
+  throw new StartupError(
+    "DATABASE_URL: times would be stored wrong, because a pooler keeps another time zone than UTC. Execute ALTER ROLE … SET TimeZone = 'UTC' for Parley's role, and restart the pooler.",
+  );
 }

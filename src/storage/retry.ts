@@ -61,6 +61,11 @@ export function withinRequest(): (error: unknown) => boolean {
   return (error) => isOutage(error) && performance.now() - startedAt < REQUEST_LIMIT_MS;
 }
 
+/** Retries the work of a request in an outage, for at most `REQUEST_LIMIT_MS`. A slow attempt may finish. */
+export function retryInRequest<T>(work: (attempts: number) => PromiseLike<T>): Promise<T> {
+  return retry(work, { when: withinRequest() });
+}
+
 /** @returns milliseconds. */
 function pauseAfter(attempts: number, maxMs: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), maxMs) * (1 - Math.random() / 2);

@@ -8,22 +8,26 @@ import {
   isDriverAdapterError,
   type SqlDriverAdapter,
   type SqlDriverAdapterFactory,
+  type SqlQuery,
+  type Transaction,
 } from '@prisma/driver-adapter-utils';
 import * as engine from '@prisma/schema-engine-wasm/schema_engine_bg';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { startDeadline } from '../deadline.ts';
 import { type Migrations, PRISMA_DIRECTORY, readMigrations } from './migration-files.ts';
+import { applyScript, execute, inTransaction, POSTGRES_ADAPTER } from './migration-script.ts';
 
 const SCHEMA_FILE = 'schema.prisma';
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
-/** Limits the wait for a locked table. */
-const LIMIT_WAITS = "SET lock_timeout = '60s'";
 /**
- * Prisma's own advisory lock. It is reentrant within a database session and is released when the session ends. It is
- * polled, because an index that is created concurrently waits for the statements of all other sessions.
+ * Prisma's own advisory lock, in a transaction that stays open: behind a pooler, a lock of a session would outlive this
+ * process. It is polled, because an index that is created concurrently waits for the statements of all other sessions.
  */
-const TRY_LOCK = 'SELECT pg_try_advisory_lock(72707369)';
+const TRY_LOCK = 'SELECT pg_try_advisory_xact_lock(72707369)';
+/** What the engine executes for the same lock, in another session. */
+const ENGINE_LOCK = 'SELECT pg_advisory_lock(72707369)';
+const MAY_REST = 'SET LOCAL idle_in_transaction_session_timeout = 0';
 const LOCK_POLL_MS = 250;
 /** Limits the wait for another migrating process, which may create indexes of large tables. */
 const LOCK_LIMIT_MS = 15 * 60 * 1_000;
@@ -51,10 +55,16 @@ export async function applyPending(
   let failure: Error | undefined;
   const connect = async () => {
     const connection = await adapter.connect();
-    await execute(connection, LIMIT_WAITS);
-    await acquireLock(connection);
+    const lock = await acquireLock(connection);
     await execute(connection, FORGET_UNFINISHED);
+    const executeRaw = connection.executeRaw.bind(connection);
+    const dispose = connection.dispose.bind(connection);
     return Object.assign(connection, {
+      executeRaw: async (query: SqlQuery) => (query.sql === ENGINE_LOCK ? 0 : executeRaw(query)),
+      dispose: async () => {
+        if (lock) await rollBack(lock);
+        await dispose();
+      },
       executeScript: (script: string) =>
         applyScript(connection, script).catch((error) => {
           failure = cannotApply(error, migrationsList.migrationDirectories, script);
@@ -72,66 +82,31 @@ export async function applyPending(
   });
 }
 
-/** Records the completion of the migration that is being applied. */
-const FINISHED = `UPDATE "_prisma_migrations" SET finished_at = now()
-  WHERE finished_at IS NULL AND rolled_back_at IS NULL`;
-
-async function execute(connection: SqlDriverAdapter, sql: string): Promise<void> {
-  await connection.executeRaw({ sql, args: [], argTypes: [] });
+/** Prisma's adapter expects its caller to execute `ROLLBACK` before. */
+async function rollBack(transaction: Transaction): Promise<void> {
+  await execute(transaction, 'ROLLBACK');
+  await transaction.rollback();
 }
 
-/** @throws Error if another process migrates for longer than the limit. */
-async function acquireLock(connection: SqlDriverAdapter): Promise<void> {
+/**
+ * @returns the transaction that holds the lock; `undefined` for the embedded database, which no other process can use.
+ * @throws Error if another process migrates for longer than the limit.
+ */
+async function acquireLock(connection: SqlDriverAdapter): Promise<Transaction | undefined> {
+  if (connection.adapterName !== POSTGRES_ADAPTER) return undefined;
   using deadline = startDeadline(LOCK_LIMIT_MS, {
     reason: () => new Error('another process has been migrating the database for 15 minutes'),
   });
+  const transaction = await connection.startTransaction();
+  await execute(transaction, MAY_REST);
   for (;;) {
-    const { rows } = await connection.queryRaw({ sql: TRY_LOCK, args: [], argTypes: [] });
-    if (rows[0]?.[0] === true) return;
-    await setTimeout(LOCK_POLL_MS, undefined, { signal: deadline.signal }).catch(() => {
+    const { rows } = await transaction.queryRaw({ sql: TRY_LOCK, args: [], argTypes: [] });
+    if (rows[0]?.[0] === true) return transaction;
+    await setTimeout(LOCK_POLL_MS, undefined, { signal: deadline.signal }).catch(async () => {
+      await rollBack(transaction);
       throw deadline.signal.reason;
     });
   }
-}
-
-/** The name of the adapter of PostgreSQL, see `@prisma/adapter-pg`. */
-const POSTGRES_ADAPTER = '@prisma/adapter-pg';
-const CONCURRENT_INDEX = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY "(\w+)" /;
-
-/**
- * Applies one migration. On PostgreSQL, a migration whose statements all create indexes concurrently runs statement by
- * statement, so that old processes can write meanwhile. It is safe to interrupt too: it first drops the indexes that an
- * earlier attempt created. The embedded database has no other process, so there it is one transaction as well.
- */
-async function applyScript(connection: SqlDriverAdapter, script: string): Promise<void> {
-  const statements = script.split(/;\s*$/m).map((statement) => statement.trim());
-  const indexes = statements.filter((statement) => statement !== '');
-  const names = indexes.map((statement) => CONCURRENT_INDEX.exec(statement)?.[1]);
-  if (connection.adapterName !== POSTGRES_ADAPTER || names.some((name) => name === undefined)) {
-    await execute(connection, wholeMigration(inTransaction(script)));
-    return;
-  }
-  for (const [position, statement] of indexes.entries()) {
-    await execute(connection, `DROP INDEX IF EXISTS "${names[position]}"`);
-    await execute(connection, statement);
-  }
-  await execute(connection, FINISHED);
-}
-
-/** Replaces what PostgreSQL refuses in a transaction. */
-function inTransaction(script: string): string {
-  return script.replaceAll('INDEX CONCURRENTLY', 'INDEX');
-}
-
-/**
- * Wraps a migration so that it and the record of its completion commit in one statement. The engine uses two, and a
- * process may die between them. Also, one adapter splits scripts, and the other does not await them.
- */
-function wholeMigration(script: string): string {
-  return `DO $parley$ BEGIN
-    EXECUTE $migration$${script}$migration$;
-    ${FINISHED};
-  END $parley$`;
 }
 
 /** Replaces the engine's error, whose first line has no information. */

@@ -46,12 +46,34 @@ type Sizes = { text(text: string): number; short(value: unknown): number };
 /** Bounds that cost next to nothing. */
 const BOUNDS: Sizes = { text: (text) => 6 * text.length + 2, short: () => 30 };
 
-const EXACT: Sizes = {
-  text: (text) => (PLAIN.test(text) ? text.length + 2 : Buffer.byteLength(JSON.stringify(text))),
-  short: (value) => JSON.stringify(value)?.length ?? 0,
-};
-/** A short text of ASCII characters that need no escape, such as a field's name. */
-const PLAIN = /^[ !#-[\]-~]{0,64}$/;
+const EXACT: Sizes = { text: textSize, short: (value) => JSON.stringify(value)?.length ?? 0 };
+
+/** Bytes of the JSON of a text, without writing it: a result may have hundreds of texts of a mebibyte. */
+function textSize(text: string): number {
+  let bytes = text.length + 2;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit < 128) bytes += ESCAPES[unit] ?? 0;
+    else if (unit < 0x800) bytes += 1;
+    else if (unit < 0xd800 || unit > 0xdfff) bytes += 2;
+    else if (unit < 0xdc00 && isLow(text.charCodeAt(index + 1))) {
+      // The two units of a pair take 4 bytes.
+      bytes += 2;
+      index += 1;
+    }
+    // Half a pair becomes `\ud800`.
+    else bytes += 5;
+  }
+  return bytes;
+}
+
+/** The bytes that an ASCII character takes in JSON beyond its own. */
+const ESCAPES = Uint8Array.from(
+  { length: 128 },
+  (_, unit) => JSON.stringify(String.fromCharCode(unit)).length - 3,
+);
+
+const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff;
 
 /** Bytes of JSON of a result. The count ends soon after the limit. */
 function sizeOf(

@@ -1,13 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { GatewayError, toGatewayError } from '../errors.ts';
-import {
-  type BodyMemory,
-  type BodyOwner,
-  type HeldMemory,
-  MAX_BODY_BYTES,
-  MAX_KEYLESS_BODY_BYTES,
-} from './body-memory.ts';
+import { type BodyMemory, type BodyOwner, type HeldMemory, MAX_BODY_BYTES } from './body-memory.ts';
 import { createByteBuffer } from './byte-buffer.ts';
 import type { SocketReads } from './socket-reads.ts';
 
@@ -22,7 +16,12 @@ const MAX_SMALL_PIECES = 1_024;
 const SMALL_PIECE_BYTES = 256;
 
 /** The limits under which a body is read. */
-export type BodyLimits = { owner: BodyOwner; maxBytes: number };
+export type BodyLimits = {
+  owner: BodyOwner;
+  maxBytes: number;
+  /** Whether `maxBytes` is the limit for requests without a valid key. */
+  isKeyless?: boolean;
+};
 
 /** The body of a request while it arrives. Its memory depends on its bytes, not on its pieces. */
 export type ArrivingBody = {
@@ -32,6 +31,8 @@ export type ArrivingBody = {
   end(): void;
   /** Ends the body, because its rest will not arrive. */
   breakOff(reason: GatewayError): void;
+  /** Ends the body after its client has disconnected, if it has not arrived whole. */
+  disconnect(): void;
   /** Whether more of it may arrive. */
   isArriving(): boolean;
   /**
@@ -68,7 +69,7 @@ export function createArrivingBody({
 }: Dependencies): ArrivingBody {
   let phase: 'unread' | 'reading' | 'dropping' | 'over' = 'unread';
   let failure: GatewayError | undefined;
-  let maxBytes = Number.POSITIVE_INFINITY;
+  let limits: BodyLimits | undefined;
   let bytes = 0;
   let pieces = 0;
   let held: HeldMemory | undefined;
@@ -98,7 +99,7 @@ export function createArrivingBody({
 
   const keep = (piece: Buffer) => {
     try {
-      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      if (limits && bytes > limits.maxBytes) throw tooLarge(limits);
       buffer.append(piece);
     } catch (error) {
       fail(toGatewayError(error));
@@ -134,15 +135,20 @@ export function createArrivingBody({
       fail(reason);
     },
 
+    disconnect() {
+      // Most bodies have arrived by then, and an error with its stack costs more than a small body.
+      if (phase !== 'over') body.breakOff(disconnected());
+    },
+
     isArriving: () => phase !== 'over' && !isHesitant,
 
-    async read(limits) {
-      ({ maxBytes } = limits);
-      held = memory.open(limits.owner);
+    async read(given) {
+      limits = given;
+      held = memory.open(given.owner);
       try {
         held.resize(buffer.size());
         const declared = Number(headers['content-length'] ?? 0);
-        if (Math.max(bytes, declared) > maxBytes) throw tooLarge(maxBytes);
+        if (Math.max(bytes, declared) > given.maxBytes) throw tooLarge(given);
         if (phase === 'unread') {
           phase = 'reading';
           isHesitant = false;
@@ -180,15 +186,12 @@ export function createArrivingBody({
 }
 
 /** The error for the client of a request that has disconnected. Nobody reads it. */
-export function disconnected(): GatewayError {
+function disconnected(): GatewayError {
   return new GatewayError('invalid_request', 'The client has disconnected.');
 }
 
-function tooLarge(maxBytes: number): GatewayError {
-  const isKeyless = maxBytes === MAX_KEYLESS_BODY_BYTES;
-  const message =
-    maxBytes === MAX_BODY_BYTES
-      ? 'The body is larger than 1 MiB. Send a smaller one.'
-      : `The body is larger than ${maxBytes / 1024} KiB${isKeyless ? ', the limit without a valid API key' : ''}.`;
-  return new GatewayError('request_too_large', message);
+function tooLarge({ maxBytes, isKeyless }: BodyLimits): GatewayError {
+  const size = maxBytes < MAX_BODY_BYTES ? `${maxBytes / 1024} KiB` : '1 MiB';
+  const advice = isKeyless ? ', the limit without a valid API key.' : '. Send a smaller one.';
+  return new GatewayError('request_too_large', `The body is larger than ${size}${advice}`);
 }

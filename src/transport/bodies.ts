@@ -1,7 +1,7 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { type ArrivingBody, createArrivingBody, disconnected } from './arriving-body.ts';
+import { type ArrivingBody, createArrivingBody } from './arriving-body.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { SocketReads } from './socket-reads.ts';
 
@@ -32,7 +32,7 @@ export function takeBodies(app: FastifyInstance, { memory, reads }: Dependencies
     bodies.set(request, body);
     if (isInjected) readInjected(request, body);
     else divert(request, body);
-    request.once('close', () => body.breakOff(disconnected()));
+    request.once('close', body.disconnect);
     response.once('close', body.drop);
     // No route of these methods reads a body.
     if (request.method === 'GET' || request.method === 'HEAD') body.drop();

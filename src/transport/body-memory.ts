@@ -5,7 +5,11 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 /** Largest size of a request body of GraphQL without a valid key, in bytes. */
 export const MAX_KEYLESS_BODY_BYTES = 64 * 1024;
 
-/** Bytes that the arriving bodies of one owner, and of all owners together, may hold in this process. */
+/**
+ * Bytes that the arriving bodies of one owner, and of all owners together, may hold in this process. An owner also holds
+ * no more than is left of `ofAll`: of `n` owners that take all they can, each gets `ofAll / (n + 1)`, and a newcomer finds
+ * half as much. Source: Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", 1998.
+ */
 const BUDGETS = {
   account: { ofOne: 32 * MAX_BODY_BYTES, ofAll: 128 * MAX_BODY_BYTES },
   address: { ofOne: 4 * MAX_BODY_BYTES, ofAll: 16 * MAX_BODY_BYTES },
@@ -16,13 +20,12 @@ const SMALL_BYTES = 16 * 1024;
 /** Whose budget an arriving body counts against: a caller with a valid credential, or else the client's network. */
 export type BodyOwner = { kind: keyof typeof BUDGETS; id: string };
 
-/** The memory that one arriving body holds. */
+/** The memory that one arriving body, or one unfinished message of a WebSocket, holds. */
 export type HeldMemory = {
   /**
    * Changes the size. To shrink it never fails.
    *
-   * @throws GatewayError `rate_limit_exceeded` if the owner, or all owners of its kind, would hold too much. The size then
-   *   stays as it was.
+   * @throws GatewayError `rate_limit_exceeded` if the owner would hold more than its share. The size then stays as it was.
    */
   resize(bytes: number): void;
 };
@@ -42,8 +45,8 @@ export function createBodyMemory(): BodyMemory {
         resize(bytes) {
           const ofOwner = (owners.get(name) ?? 0) + bytes - size;
           const ofKind = totals[kind] + beyondSmall(bytes) - beyondSmall(size);
-          const isTooMuch = ofOwner > ofOne || (ofKind > ofAll && beyondSmall(bytes) > 0);
-          if (bytes > size && isTooMuch) throw tooMuch();
+          const limit = beyondSmall(bytes) > 0 ? Math.min(ofOne, ofAll - ofKind) : ofOne;
+          if (bytes > size && ofOwner > limit) throw tooMuch();
           totals[kind] = ofKind;
           if (ofOwner > 0) owners.set(name, ofOwner);
           else owners.delete(name);

@@ -20,8 +20,11 @@ export type OpenResponses = {
   endsWith(stream: ServerResponse, streamRead: StreamRead): void;
   /** Waits until all finite responses are sent, at most `limitMs`. */
   sent(limitMs: number): Promise<void>;
-  /** Ends the registered event streams that are still open. Their readers receive the reason. */
-  endStreams(reason: GatewayError): void;
+  /**
+   * The functions that each end one of the registered event streams that are still open. Their readers receive the
+   * reason.
+   */
+  streamEnds(reason: GatewayError): (() => void)[];
 };
 
 type Connection = {
@@ -90,9 +93,8 @@ export function trackResponses(app: FastifyInstance): OpenResponses {
       await withinTime(limitMs, Promise.all(ends)).catch(() => {});
     },
 
-    endStreams(reason) {
-      for (const [, streamRead] of open()) streamRead?.end(reason);
-    },
+    streamEnds: (reason) =>
+      open().flatMap(([, streamRead]) => (streamRead ? [() => streamRead.end(reason)] : [])),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
+import type { Caller } from '../accounts/caller.ts';
 import { networkOf } from '../client-network.ts';
 import type { OpenResponses } from './connection-drain.ts';
 import type { SocketReads } from './socket-reads.ts';
@@ -28,8 +29,11 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 
 /** The bounded connections of a server. */
 export type Connections = {
-  /** Marks a connection as authenticated. It no longer counts against its address, but against its account if known. */
-  trust(socket: Socket, accountId?: string): void;
+  /**
+   * Marks a connection as authenticated. It no longer counts against its address, but against the caller, if known: its
+   * account, or the session of a session token. A visitor of a chat page must not slow the account's own clients.
+   */
+  trust(socket: Socket, caller?: Caller): void;
 };
 
 /**
@@ -108,11 +112,18 @@ export function boundConnections(
   server.on('upgrade', ({ socket }: IncomingMessage) => reads.release(socket));
 
   return {
-    trust(socket, accountId) {
+    trust(socket, caller) {
       forget(socket);
-      if (accountId !== undefined && networks.has(socket)) reads.assign(socket, accountId);
+      if (caller && networks.has(socket)) reads.assign(socket, clientOf(caller));
     },
   };
+}
+
+/** The name of a caller's account, or of its one session. */
+function clientOf({ account, session }: Caller): string {
+  if (!session) return account.id;
+  const { botId, environment, sessionId } = session;
+  return JSON.stringify([account.id, botId, environment, sessionId]);
 }
 
 /** Returns a predicate that matches an address against addresses and networks. */

@@ -42,7 +42,7 @@ export function createContextOf({
         const quota = await limiter.take(authentication, request.ip, cost);
         reply.headers(quotaHeaders(quota));
         if (quota.allowed && !(authentication instanceof GatewayError)) {
-          connections.trust(request.raw.socket, authentication.account.id);
+          connections.trust(request.raw.socket, authentication);
         }
         return quota;
       },

@@ -77,7 +77,7 @@ export function createHttp({
     const admission = await limiter.admit(request, reply);
     const { authentication, quota } = admission;
     if (quota.allowed && !(authentication instanceof GatewayError)) {
-      connections.trust(request.raw.socket, authentication.account.id);
+      connections.trust(request.raw.socket, authentication);
     }
     return admission;
   };
@@ -183,10 +183,10 @@ export function fromHttp(thrown: unknown): GatewayError {
   return toGatewayError(thrown);
 }
 
-/** Sets `Retry-After` on 429 responses only. Another error may win over an exceeded limit, which has set the header. */
+/** Sets the error's `Retry-After`. An exceeded limit has set the header already, and another error may win over it. */
 export function setRetryAfter({ code, retryAfter }: GatewayError, reply: FastifyReply): void {
-  if (code !== 'rate_limit_exceeded') reply.removeHeader('retry-after');
-  else if (retryAfter) reply.header('retry-after', retryAfter);
+  if (retryAfter) reply.header('retry-after', retryAfter);
+  else if (code !== 'rate_limit_exceeded') reply.removeHeader('retry-after');
 }
 
 function answerError(thrown: unknown, { id, log }: FastifyRequest, reply: FastifyReply): void {

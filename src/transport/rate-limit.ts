@@ -27,7 +27,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The result of `Limiter.admit`; `null` for a request that it did not count. */
     admission: Admission | null;
-    /** Whose memory the body uses, if the route authenticates its senders itself. */
+    /** The owner of the body in `BodyMemory`, if the route authenticates its senders itself. */
     bodyOwner: BodyOwner | null;
   }
 }
@@ -87,7 +87,7 @@ export type Limiter = {
    * Decides under which limits the body of a request is read: those of its account, or else of its address.
    *
    * @throws GatewayError `rate_limit_exceeded` for a GraphQL request without a valid key whose address has no requests
-   *   left.
+   *   left; `internal_error` if the credential cannot be looked up.
    */
   bodyLimits(request: FastifyRequest): Promise<BodyLimits>;
 };
@@ -182,15 +182,21 @@ export function createLimiter({
       if (!admission && !isGraphQL(request)) return { owner: ofAddress, maxBytes };
       const sender =
         admission?.authentication ?? (await senderOf(request, authenticate).catch(toGatewayError));
-      if (!(sender instanceof GatewayError)) {
-        const { account, session } = sender;
-        const owner: BodyOwner = session?.visited ? ofAddress : { kind: 'account', id: account.id };
-        return { owner, maxBytes };
-      }
+      if (!(sender instanceof GatewayError)) return { owner: bodyOwnerOf(sender, ip), maxBytes };
+      // An outage says nothing about the key, so that it must not lower the limit.
+      if (sender.code === 'internal_error') throw sender;
       await admitLookup(request);
-      return { owner: ofAddress, maxBytes: Math.min(maxBytes, MAX_KEYLESS_BODY_BYTES) };
+      const isKeyless = maxBytes > MAX_KEYLESS_BODY_BYTES;
+      return { owner: ofAddress, maxBytes: Math.min(maxBytes, MAX_KEYLESS_BODY_BYTES), isKeyless };
     },
   };
+}
+
+/** The owner of a caller's arriving data in `BodyMemory`: the account, or the address of a visitor. */
+export function bodyOwnerOf({ account, session }: Caller, address = ''): BodyOwner {
+  return session?.visited
+    ? { kind: 'address', id: networkOf(address) }
+    : { kind: 'account', id: account.id };
 }
 
 function keyless(): GatewayError {

@@ -7,7 +7,7 @@ const OTHERS = 'others';
 /** Writes a line. @param suppressed the number of earlier lines that were not written. */
 type Write = (suppressed: number) => void;
 
-/** Bounds the log lines of refused requests. */
+/** Bounds the log lines of refused requests without a valid credential. */
 export type RefusalLog = {
   /** Writes at once, or else the latest line of the address at the end of the second, with the number of the others. */
   note(address: string, write: Write): void;

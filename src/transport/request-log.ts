@@ -8,8 +8,8 @@ import { createRefusalLog } from './refusal-log.ts';
 const MAX_LENGTH = 256;
 
 /**
- * Logs each completed request: its method, path, status, time and run. Of the refused requests of one address, it writes
- * one line a second, with the number of those before it.
+ * Logs each completed request: its method, path, status, time and run. Of the refused requests of one address without a
+ * valid credential, it writes one line a second, with the number of those before it.
  */
 export function logRequests(app: FastifyInstance): void {
   const refusals = createRefusalLog();
@@ -45,10 +45,15 @@ function cut(text: string): string {
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
 }
 
-/** GraphQL refuses a caller or a limit with the status 200 too. */
-async function isRefused({ sender }: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-  const { statusCode } = reply;
-  if (statusCode >= 400) return statusCode < 500;
-  if (reply.hasHeader('retry-after')) return true;
-  return (await sender?.catch(() => null)) instanceof GatewayError;
+/**
+ * Whether a request without a valid credential was refused. GraphQL refuses a caller or a limit with the status 200 too.
+ */
+async function isRefused(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  const { admission, sender, bodyOwner } = request;
+  const caller = admission?.authentication ?? (await sender?.catch(() => null));
+  const hasCredential = bodyOwner !== null || (caller && !(caller instanceof GatewayError));
+  if (hasCredential || reply.statusCode >= 500) return false;
+  return (
+    reply.statusCode >= 400 || reply.hasHeader('retry-after') || caller instanceof GatewayError
+  );
 }

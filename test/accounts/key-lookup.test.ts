@@ -1,5 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createKeyLookups } from '../../src/accounts/key-lookup.ts';
+import { createKeyLookups, fetchByLookup, type KeyOrigin } from '../../src/accounts/key-lookup.ts';
 
 /** Lookups of keys, of which only "known" has a row, and the keys of each statement. */
 function lookups() {
@@ -20,14 +21,17 @@ function lookups() {
       return new Map(keys.includes('known') ? [['known', 'row']] : []);
     },
   });
-  const findFrom = (isSpent: boolean) => (key: string) =>
-    find(key, { address: '192.0.2.1', isSpent });
+  const findFrom =
+    (address: string, isSpent = true) =>
+    (key: string) =>
+      find(key, { address, isSpent });
   const nextMinute = () => {
     now += 60_000;
   };
   return {
-    find: findFrom(true),
-    findUnspent: findFrom(false),
+    findFrom,
+    find: findFrom('192.0.2.1'),
+    findUnspent: findFrom('192.0.2.1', false),
     nextMinute,
     single,
     statements,
@@ -37,7 +41,7 @@ function lookups() {
 
 describe('key lookups from an address over its limit', () => {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   });
   afterEach(() => {
     vi.useRealTimers();
@@ -58,9 +62,11 @@ describe('key lookups from an address over its limit', () => {
   });
 
   test('look up 1,000 keys in one statement', async () => {
-    const { find, statements } = lookups();
+    const { find, findFrom, statements } = lookups();
     await find('first');
-    const many = Array.from({ length: 2_500 }, (_, index) => find(String(index)));
+    const many = Array.from({ length: 2_500 }, (_, index) =>
+      findFrom(`192.0.2.${Math.floor(index / 1_000)}`)(String(index)),
+    );
     await vi.advanceTimersByTimeAsync(300);
     await Promise.all(many);
     expect(statements.map(({ length }) => length)).toEqual([1, 1_000, 1_000, 500]);
@@ -141,5 +147,90 @@ describe('key lookups from an address over its limit', () => {
     expect(sent.length).toBeGreaterThan(60);
     expect(sent.length).toBeLessThanOrEqual(70 + 4);
     expect(sent.filter((name) => name === 'cookie')).toHaveLength(10);
+  });
+});
+
+describe('batched key lookups that wait', () => {
+  const overloaded = expect.objectContaining({ code: 'rate_limit_exceeded', retryAfter: 1 });
+  const spent = (address: string): KeyOrigin => ({ address, isSpent: true });
+  const addresses = (count: number) => Array.from({ length: count }, (_, at) => `192.0.2.${at}`);
+  const kindThat = (findMany: (keys: string[]) => Promise<Map<string, string>>) => ({
+    findOne: async () => null,
+    findMany,
+  });
+  const neverAnswers = kindThat(() => Promise.withResolvers<Map<string, string>>().promise);
+  const findsAll = kindThat(async (keys) => new Map(keys.map((key) => [key, 'row'])));
+  /** Starts a look-up whose error is only read later. */
+  const started = <Row>(found: Promise<Row>) => {
+    found.catch(() => {});
+    return found;
+  };
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('are 1,000 for one address, and those of another address still find their rows', async () => {
+    const find = createKeyLookups()<string>(findsAll);
+    const origin = spent('192.0.2.1');
+    const waiting = Array.from({ length: 1_000 }, (_, at) => find(`${at}`, origin));
+    await expect(find('one more', origin)).rejects.toEqual(overloaded);
+    const other = find('other', spent('192.0.2.2'));
+    await vi.advanceTimersByTimeAsync(200);
+    expect(await other).toBe('row');
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['row']));
+    const next = find('one more', origin);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await next).toBe('row');
+  });
+
+  test('are 10,000 of one kind, and those of another kind still find their rows', async () => {
+    const lookUps = createKeyLookups();
+    const find = lookUps<string>(neverAnswers);
+    const other = lookUps<string>(findsAll);
+    for (const address of addresses(10))
+      for (let at = 0; at < 1_000; at += 1) started(find(`${address} ${at}`, spent(address)));
+    await expect(find('one more', spent('192.0.2.99'))).rejects.toEqual(overloaded);
+    const found = other('one more', spent('192.0.2.99'));
+    await vi.advanceTimersByTimeAsync(200);
+    expect(await found).toBe('row');
+  });
+
+  test('end after 5 seconds, and no statement looks up what nobody waits for', async () => {
+    const statements: string[][] = [];
+    const find = createKeyLookups()<string>({
+      ...kindThat((keys) => {
+        statements.push(keys);
+        return neverAnswers.findMany(keys);
+      }),
+      // The second batch is sent after the limit.
+      statements: 60,
+    });
+    const waiting = ['first', 'second'].map((key) => started(find(key, spent('192.0.2.1'))));
+    await vi.advanceTimersByTimeAsync(4_999);
+    const late = started(find('third', spent('192.0.2.2')));
+    await vi.advanceTimersByTimeAsync(1);
+    for (const found of waiting) await expect(found).rejects.toEqual(overloaded);
+    await vi.advanceTimersByTimeAsync(4_999);
+    await expect(late).rejects.toEqual(overloaded);
+    expect(statements).toEqual([['first'], ['third']]);
+  });
+
+  test('that share a look-up do not fail because of the address that began it', async () => {
+    const find = createKeyLookups()<string>(findsAll);
+    const cache = new LRUCache<string, string, KeyOrigin>({
+      max: 10,
+      fetchMethod: (key, _stale, { context }) => find(key, context),
+    });
+    const [busy = '', quiet = ''] = addresses(2);
+    for (let at = 0; at < 1_000; at += 1) started(find(`${at}`, spent(busy)));
+    const refused = started(fetchByLookup(cache, 'key', spent(busy)));
+    const shared = fetchByLookup(cache, 'key', spent(quiet));
+    await expect(refused).rejects.toEqual(overloaded);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(await shared).toBe('row');
   });
 });

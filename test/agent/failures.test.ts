@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { agent, startApp, type Tenant, type TestApp, testCipher } from '../helpers/app.ts';
+import { streamChat } from '../helpers/stream.ts';
 import { type Script, startUpstream, type Upstream } from '../helpers/upstream.ts';
 
 let app: TestApp;
@@ -130,6 +131,26 @@ describe('the reason of a failed model call', () => {
   });
 });
 
+test('a visitor never sees the reason of a failed model call', async () => {
+  app.upstream.script(answers(400, { error: { message: 'canary of the server' } }));
+  const bot = await tenant.bot();
+  const { data } = await tenant.graphql(
+    `mutation { createSessionToken(input: { botId: "${bot}", sessionId: "s" }) { token } }`,
+  );
+  const { token } = data.createSessionToken;
+  const chats = [
+    `mutation { chat(botId: "${bot}", input: { message: "Hi" }) { runId } }`,
+    `mutation { chat(botId: "${bot}", input: { message: "Hi" }) { run { error { detail } } } }`,
+  ];
+  for (const query of chats) {
+    expect(JSON.stringify(await app.graphql(token, query))).not.toContain('canary');
+  }
+  const visitor = { ...tenant, headers: { authorization: `Bearer ${token}` } };
+  const events = await streamChat(app, visitor, bot, { message: 'Hi' });
+  expect(events.at(-1)).toMatchObject({ __typename: 'ChatFailed', code: 'MODEL_ERROR' });
+  expect(JSON.stringify(events)).not.toContain('canary');
+});
+
 describe('a run', () => {
   test('has the facts that the model’s server counts, over all of its calls', async () => {
     const bot = await tenant.bot('tools time');
@@ -214,6 +235,23 @@ describe('a run', () => {
     });
   });
 
+  test.each([
+    ['an error object', { error: { message: 'Overloaded', code: 503 } }, 'Overloaded'],
+    ['the finish reason error', { choices: [{ delta: {}, finish_reason: 'error' }] }, null],
+  ])('that ends with %s fails with the text that was emitted', async (_what, last, detail) => {
+    app.upstream.script(({ say, response }) => {
+      say('Half');
+      response.end(`data: ${JSON.stringify(last)}\n\ndata: [DONE]\n\n`);
+    });
+    const { id } = await chat(await tenant.bot());
+    expect(await app.prisma.run.findUniqueOrThrow({ where: { id } })).toMatchObject({
+      status: 'FAILED',
+      errorCode: 'model_error',
+      errorDetail: detail,
+      response: 'Half',
+    });
+  });
+
   test('whose answer was filtered fails with its own code', async () => {
     app.upstream.script(({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -221,6 +259,8 @@ describe('a run', () => {
     });
     const { text, id } = await chat(await tenant.bot());
     expect(JSON.parse(text).error).toMatchObject({ code: 'content_filtered' });
+    const { error } = (await ask(tenant.apiKey, ERROR, id)).data.run;
+    expect(error).toMatchObject({ code: 'CONTENT_FILTERED', detail: null });
     expect(await app.prisma.run.findUniqueOrThrow({ where: { id } })).toMatchObject({
       status: 'FAILED',
       errorCode: 'content_filtered',

@@ -74,7 +74,11 @@ describe('a failed model call', () => {
     );
     const { body, run } = await chat(app, tenant, MODEL);
     expect(body.error.message).toBe("The model's server answered 503.");
-    expect(run).toMatchObject({ status: 'FAILED', errorDetail: 'HTTP 503: The last.' });
+    expect(run).toMatchObject({
+      status: 'FAILED',
+      model: 'a',
+      errorDetail: 'HTTP 503: The last.',
+    });
   });
 
   test.each<[string, Script]>([
@@ -119,6 +123,102 @@ describe('a failed model call', () => {
     const { run } = await chat(app, tenant, `${MODEL}\n  tools time`);
     expect(asked(app.upstream)).toEqual(['a', 'b', 'b']);
     expect(run).toMatchObject({ model: 'b', promptTokens: 24 });
+  });
+});
+
+const deltas =
+  (finish: string | undefined, ...list: object[]): Script =>
+  ({ response, cut }) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const delta of list) {
+      response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`);
+    }
+    if (finish === undefined) return cut();
+    const choices = [{ index: 0, delta: {}, finish_reason: finish }];
+    response.end(`data: ${JSON.stringify({ choices })}\n\ndata: [DONE]\n\n`);
+  };
+
+/** Scripts a model's calls in order. The last script serves all further calls. */
+const inOrder = (...list: Script[]): Script => {
+  let call = 0;
+  return (exchange) => {
+    const script = list[Math.min(call, list.length - 1)];
+    call += 1;
+    return script?.(exchange);
+  };
+};
+
+describe('the next model', () => {
+  const signed = (id: string, by: string) => ({
+    reasoning_content: `Thoughts of ${by}.`,
+    tool_calls: [
+      {
+        index: 0,
+        id,
+        function: { name: 'time_now', arguments: '{}' },
+        extra_content: { signature: `Signed by ${by}.` },
+      },
+    ],
+  });
+
+  test('gets neither the reasoning nor the unknown members of calls of the model before it', async () => {
+    scripts(
+      {
+        a: inOrder(deltas('tool_calls', signed('x', 'a')), answers(404)),
+        b: inOrder(deltas('tool_calls', signed('y', 'b')), finish),
+      },
+      app.upstream,
+    );
+    const bot = await tenant.bot(`${MODEL}\n  tools time`);
+    const session = { 'x-session-id': 's' };
+    const response = await tenant.chat(bot, { message: 'Hi' }, session);
+    expect(await response.json()).toMatchObject({ response: 'Done.' });
+    expect(asked(app.upstream)).toEqual(['a', 'a', 'b', 'b']);
+    const [, , first, second] = app.upstream.requests.map(({ body }) => JSON.stringify(body));
+    expect(first).toContain('"id":"x"');
+    expect(first).not.toMatch(/Thoughts|Signed/);
+    expect(second).toMatch(/Signed by b.*Thoughts of b/);
+    expect(second).not.toMatch(/(Thoughts of|Signed by) a/);
+
+    // A later turn begins with the first model, which must not get the members of the second one.
+    scripts({}, app.upstream);
+    await tenant.chat(bot, { message: 'And now?' }, session);
+    const later = JSON.stringify(app.upstream.requests.at(-1)?.body);
+    expect(later).toContain('Signed by a.');
+    expect(later).not.toContain('Signed by b.');
+  });
+
+  test('gives a structured reply if the model before it fails in the middle of one', async () => {
+    scripts(
+      {
+        a: deltas(undefined, { content: '{"city":' }),
+        b: deltas('stop', { content: '{"city":"Ulm"}' }),
+      },
+      app.upstream,
+    );
+    const { body, run } = await chat(app, tenant, `${MODEL}\n  output { city string }`);
+    expect(body.output).toEqual({ city: 'Ulm' });
+    expect(asked(app.upstream)).toEqual(['a', 'b']);
+    expect(run).toMatchObject({ status: 'COMPLETED', model: 'b', response: '{"city":"Ulm"}' });
+  });
+
+  test('is not the run’s model if it fails, too, after another one has answered', async () => {
+    scripts(
+      {
+        a: inOrder(({ call }) => call(['time_now', {}]), answers(404)),
+        b: answers(404),
+        c: answers(404),
+      },
+      app.upstream,
+    );
+    const { run } = await chat(app, tenant, `${MODEL}\n  tools time`);
+    expect(run).toMatchObject({ status: 'FAILED', model: 'a' });
+  });
+
+  test('is the run’s model if it fails after its first text', async () => {
+    scripts({ a: answers(404), b: deltas(undefined, { content: 'Half' }) }, app.upstream);
+    const { run } = await chat(app, tenant, MODEL);
+    expect(run).toMatchObject({ status: 'FAILED', model: 'b', response: 'Half' });
   });
 });
 

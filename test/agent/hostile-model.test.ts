@@ -65,7 +65,7 @@ describe('a model that makes too many tool calls', () => {
 
   test.each([
     ['in one chunk', streams({ tool_calls: calls(10_000) })],
-    ['in many chunks', streams(...calls(129).map((call) => ({ tool_calls: [call] })))],
+    ['in many chunks', streams(...calls(100_000).map((call) => ({ tool_calls: [call] })))],
   ])('%s fails the run, without events or spans for them', async (_how, script) => {
     const bot = await tenant.bot('tools time\n  limits { tool_calls 64 }');
     scripts(script);

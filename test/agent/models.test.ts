@@ -141,6 +141,16 @@ describe('a bot with its own model server', () => {
     await hungUp.promise;
   });
 
+  test.each([301, 302, 307, 308])('is not followed to a private address by %i', async (status) => {
+    const bot = await deploy(`model "m" { base_url "${botUpstream.baseUrl}" }`);
+    const location = `${app.upstream.baseUrl}/chat/completions`;
+    botUpstream.script(({ response }) => void response.writeHead(status, { location }).end());
+    const before = app.upstream.requests.length;
+    const response = await tenant.chat(bot, { message: 'Hi' });
+    expect(await response.json()).toMatchObject({ error: { code: 'model_error' } });
+    expect(app.upstream.requests.length).toBe(before);
+  });
+
   test.each([
     ['in a private network', 'http://10.0.0.1/v1'],
     ['on this machine', 'http://127.0.0.1:1/v1'],

@@ -51,6 +51,16 @@ const post = (path: string, body: object, headers: Record<string, string> = {}) 
     headers: { ...tenant.headers, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   });
+/** Chats with an account of its own, because an account remembers what its server refuses. */
+const chatOfOtherAccount = async () => {
+  const other = await app.tenant();
+  const bot = await other.bot('output { city string "Where"\n size integer? }\n  tools time');
+  return (await other.chat(bot, { message: 'Where?' })).json();
+};
+const refuses =
+  (body: string): Script =>
+  ({ response }) =>
+    void response.writeHead(400, { 'content-type': 'application/json' }).end(body);
 const formats = () => app.upstream.requests.map(({ body }) => body.response_format);
 const lastMessages = () => app.upstream.requests.at(-1)?.body.messages ?? [];
 
@@ -137,13 +147,18 @@ describe('an agent with an output', () => {
   });
 
   test('repeats the request with a simpler response_format, then without it, if the server refuses it', async () => {
-    const refuse: Script = ({ response }) => {
-      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{}}');
-    };
+    const refuse = refuses('{"error":{"message":"No.","param":"response_format"}}');
     scripts(refuse, refuse, answer('{"city": "Oslo"}'));
-    const reply = await (await post('chat', { message: 'Where?' })).json();
+    const reply = await chatOfOtherAccount();
     expect(reply.output).toEqual({ city: 'Oslo' });
     expect(formats()).toEqual([FORMAT, { type: 'json_object' }, undefined]);
+  });
+
+  test('repeats the request once without response_format, if the server refuses it without a reason', async () => {
+    scripts(refuses('{"error":{}}'), answer('{"city": "Oslo"}'));
+    const reply = await chatOfOtherAccount();
+    expect(reply.output).toEqual({ city: 'Oslo' });
+    expect(formats()).toEqual([FORMAT, undefined]);
   });
 });
 

@@ -186,7 +186,7 @@ describe('the prompt of a run', () => {
     expect((await read(2)).errors).toBeUndefined();
     expect((await read(20)).errors?.[0]).toMatchObject({
       message: expect.stringMatching(/larger than 8 MiB/),
-      extensions: { code: 'INVALID_REQUEST' },
+      extensions: { code: 'REQUEST_TOO_LARGE' },
     });
   });
 

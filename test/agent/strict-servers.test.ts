@@ -147,6 +147,19 @@ describe('a later turn', () => {
     expect(stored).not.toContain('Let me see.');
   });
 
+  test.each<[string, unknown]>([
+    ['reasoning', 'Let me see.'],
+    ['reasoning_details', [{ type: 'reasoning.text', text: 'Let me see.', index: 0 }]],
+  ])('sends %s back in the same run, and not in later turns', async (member, value) => {
+    const bot = await tenant.bot('tools time');
+    scripts(streams({ [member]: value }, calls('{}')), finish);
+    await chat(bot);
+    expect(sent()[1]).toMatchObject({ [member]: value });
+    await chat(bot, 'And now?');
+    expect(sent()[1]).toMatchObject({ tool_calls: [{ id: 'x' }] });
+    expect(sent()[1]).not.toHaveProperty(member);
+  });
+
   test('sends back what a process of an earlier version stored, without the members', async () => {
     const bot = await tenant.bot('tools time');
     scripts(streams(calls('{}')), finish);
@@ -169,6 +182,68 @@ test('a request that may no longer call tools still holds them', async () => {
   const bodies = app.upstream.requests.map(({ body }) => body);
   expect(bodies.map(({ tools }) => tools?.length)).toEqual([1, 1]);
   expect(bodies.map(({ tool_choice: choice }) => choice)).toEqual([undefined, 'none']);
+});
+
+describe('a server that calls tools although the request allows none', () => {
+  const members = 'tools time\n  limits { tool_calls 1 }';
+  const run = async (bot: string) => {
+    const response = await tenant.chat(bot, { message: 'Hi' }, { 'x-session-id': 's' });
+    const id = response.headers.get('x-run-id') ?? '';
+    return { body: await response.json(), id };
+  };
+
+  test('fails the run', async () => {
+    const bot = await tenant.bot(members);
+    scripts(streams(calls('{}')));
+    const { body, id } = await run(bot);
+    expect(body.error).toMatchObject({
+      code: 'model_error',
+      message: 'The model called a tool although the request allowed no more tool calls.',
+    });
+    expect(await app.prisma.run.findUniqueOrThrow({ where: { id } })).toMatchObject({
+      status: 'FAILED',
+    });
+    expect(app.upstream.requests).toHaveLength(2);
+  });
+
+  test('fails the run without tools, too', async () => {
+    scripts(streams(calls('{}')));
+    const { body } = await run(await tenant.bot());
+    expect(body.error?.message).toMatch(/^The model called a tool/);
+  });
+
+  test('fails a structured reply, and does not ask for it again', async () => {
+    const bot = await tenant.bot(`${members}\n  output { city string }`);
+    scripts(streams(calls('{}')));
+    expect((await run(bot)).body.error?.message).toMatch(/^The model called a tool/);
+    expect(app.upstream.requests).toHaveLength(2);
+  });
+
+  test('completes the run with the text beside the call', async () => {
+    const bot = await tenant.bot(members);
+    scripts(streams(calls('{}')), streams({ content: 'Late.' }, calls('{}')));
+    expect((await run(bot)).body).toMatchObject({ response: 'Late.' });
+  });
+
+  test('because it refuses tool_choice gets no tools, and completes the run', async () => {
+    const bot = await tenant.bot(members);
+    app.upstream.script((exchange) => {
+      const { body } = exchange.request;
+      const { response } = exchange;
+      if (body.tool_choice) {
+        const error = { message: 'tool_choice is not supported', param: 'tool_choice' };
+        response.writeHead(400).end(JSON.stringify({ error }));
+      } else if (body.tools) streams(calls('{}'))(exchange);
+      else finish(exchange);
+    });
+    expect((await run(bot)).body).toMatchObject({ response: 'Done.' });
+    expect(app.upstream.requests).toHaveLength(3);
+    const again = await run(bot);
+    expect(again.body).toMatchObject({ response: 'Done.' });
+    expect(app.upstream.requests).toHaveLength(5);
+    const { spans } = await app.prisma.run.findUniqueOrThrow({ where: { id: again.id } });
+    expect(JSON.stringify(spans)).toContain('"parley.request.left_out":["tool_choice"]');
+  });
 });
 
 test('an image in an answer is noted in the trace', async () => {

@@ -5,6 +5,33 @@ import { createRedactor } from '../../src/deployments/redact.ts';
 import { UNOBSERVED } from '../../src/observer.ts';
 import type { Span } from '../../src/runs/trace.ts';
 
+const options = {
+  redactor: createRedactor({}),
+  observer: UNOBSERVED,
+  log: pino({ level: 'silent' }),
+};
+
+test('the model sees names of 1 to 64 letters, digits, _ and -, each once', () => {
+  const names = [
+    'shop.find',
+    'shop_find',
+    'shop.größe €',
+    `a.${'n'.repeat(90)}`,
+    `a.${'n'.repeat(91)}`,
+  ];
+  const tools = names.map((name) => ({
+    name,
+    description: '',
+    inputSchema: { type: 'object' },
+    call: async () => '',
+  }));
+  const toolbox = createToolbox(tools, options);
+  const wireNames = toolbox.tools.map(({ name }) => name);
+  for (const name of wireNames) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+  expect(new Set(wireNames).size).toBe(names.length);
+  expect(wireNames.map(toolbox.nameOf)).toEqual(names);
+});
+
 test('a run makes at most 16 tool calls at the same time, and the others after them', async () => {
   let active = 0;
   let most = 0;
@@ -20,11 +47,6 @@ test('a run makes at most 16 tool calls at the same time, and the others after t
       active -= 1;
       return 'Done.';
     },
-  };
-  const options = {
-    redactor: createRedactor({}),
-    observer: UNOBSERVED,
-    log: pino({ level: 'silent' }),
   };
   const toolbox = createToolbox([tool], options);
   const calls = Array.from({ length: 40 }, (_, index) => ({

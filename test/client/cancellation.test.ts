@@ -146,7 +146,11 @@ describe('a message that waits for its turn', () => {
     });
     const next = await parley.chat(bot, { message: 'Next', sessionId: 'queue' });
     expect(next.response).toBe('Next');
-    expect(app.upstream.requests.length).toBe(calls + 1);
+    const sent = app.upstream.requests
+      .slice(calls)
+      .map(({ body }) => body.messages.at(-1)?.content);
+    // A call whose connection breaks is repeated.
+    expect(new Set(sent)).toEqual(new Set(['Next']));
     app.upstream.script(endless);
   });
 });

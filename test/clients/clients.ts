@@ -4,7 +4,7 @@
  * line for each, and fails if one of them fails.
  *
  * Parley is started with an embedded database and the offline model. One of its agents calls the reference server of MCP,
- * and it sends its traces to a collector. All traffic stays on loopback. The packages of this folder are installed first
+ * others use public model servers that play recorded answers, and it sends its traces to a collector. All traffic stays on loopback. The packages of this folder are installed first
  * if they are missing or older than their lock.
  */
 import { mkdir, readFile, rm } from 'node:fs/promises';
@@ -29,7 +29,7 @@ const CHECKERS = {
   '@arethetypeswrong/cli': 'attw --pack ../../src/client --profile esm-only',
 };
 
-/** Each package that a client needs, and the program that uses it. */
+/** Each package that a client needs, or that Parley is a client of, and the program that uses it. */
 const PROGRAMS = {
   'openapi-fetch': 'openapi-fetch',
   '@hey-api/openapi-ts': 'hey-api',
@@ -41,6 +41,8 @@ const PROGRAMS = {
   '@graphql-codegen/client-preset': 'graphql-codegen',
   '@modelcontextprotocol/server-everything': 'mcp',
   '@redocly/openapi-core': 'redocly',
+  '@copilotkit/aimock': 'aimock',
+  '@dwmkerr/mock-llm': 'mock-llm',
 };
 
 const CREATE_BOT = `mutation ($id: ID!, $source: String!) {
@@ -116,7 +118,13 @@ async function test(signal: AbortSignal): Promise<void> {
   const servers = await startServers(signal, stack);
   const graphql = graphqlAt(servers.url);
   const { apiKey } = await createAccount(graphql, servers.operatorKey, 'Clients');
-  const env = { PARLEY_URL: servers.url, PARLEY_API_KEY: apiKey, MCP_URL: servers.mcpUrl };
+  const env = {
+    PARLEY_URL: servers.url,
+    PARLEY_API_KEY: apiKey,
+    MCP_URL: servers.mcpUrl,
+    AIMOCK_URL: servers.aimockUrl,
+    MOCK_LLM_URL: servers.mockLlmUrl,
+  };
 
   await generate(env, signal);
   const areTyped = await check(await titleOf('typescript'), async () => {

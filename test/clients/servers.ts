@@ -1,20 +1,26 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { launch, startServer } from '../bench/child.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { startSite } from '../helpers/site.ts';
 
-/** The reference server of MCP, relative to `test/bench`. */
-const MCP_SERVER = '../clients/node_modules/@modelcontextprotocol/server-everything/dist/index.js';
+/** The packages of this folder, relative to `test/bench`. */
+const PACKAGES = '../clients/node_modules';
+const MCP_SERVER = `${PACKAGES}/@modelcontextprotocol/server-everything/dist/index.js`;
+const AIMOCK = `${PACKAGES}/@copilotkit/aimock/dist/cli.js`;
+const MOCK_LLM = `${PACKAGES}/@dwmkerr/mock-llm/dist/main.js`;
+const MODEL_SERVERS = join(import.meta.dirname, 'model-servers');
 
 export type Servers = {
   /** Parley's. */
   url: string;
   operatorKey: string;
   mcpUrl: string;
+  /** Origins of model servers that play the answers of `model-servers`. */
+  aimockUrl: string;
+  mockLlmUrl: string;
   /**
    * Stops Parley, which then sends its last traces.
    *
@@ -24,7 +30,7 @@ export type Servers = {
   stopAndReadTraces(): Promise<string>;
 };
 
-/** Starts Parley, an MCP server and a collector of traces. The stack stops them. */
+/** Starts Parley, an MCP server, two model servers and a collector of traces. The stack stops them. */
 export async function startServers(
   signal: AbortSignal,
   stack: AsyncDisposableStack,
@@ -32,7 +38,11 @@ export async function startServers(
   const collector = await startSite();
   stack.defer(collector.close);
   collector.handle((_request, response) => response.end('{}'));
-  const mcpHost = await startMcpServer(signal, stack);
+  const [mcpHost, aimockHost, mockLlmHost] = await Promise.all([
+    startMcpServer(signal, stack),
+    startAimock(signal, stack),
+    startMockLlm(signal, stack),
+  ]);
 
   const directory = await mkdtemp(join(tmpdir(), 'parley-clients-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
@@ -47,7 +57,7 @@ export async function startServers(
       LOG_LEVEL: 'warn',
       PARLEY_DATA_DIR: directory,
       PARLEY_BOOTSTRAP_KEY: operatorKey,
-      PARLEY_ALLOWED_HOSTS: mcpHost,
+      PARLEY_ALLOWED_HOSTS: [mcpHost, aimockHost, mockLlmHost].join(','),
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin,
     },
     signal,
@@ -57,6 +67,8 @@ export async function startServers(
     url,
     operatorKey,
     mcpUrl: `http://${mcpHost}/mcp`,
+    aimockUrl: `http://${aimockHost}`,
+    mockLlmUrl: `http://${mockLlmHost}`,
     async stopAndReadTraces() {
       await parley.disposeAsync();
       const spans = collector.requests.flatMap(({ body }) => spansIn(JSON.parse(body)));
@@ -78,31 +90,52 @@ function spansIn({ resourceSpans }: TraceExport): Span[] {
 }
 
 /** @returns the server's `host:port`. */
-async function startMcpServer(signal: AbortSignal, stack: AsyncDisposableStack): Promise<string> {
-  const port = await freePort();
-  const env = { PORT: String(port) };
-  const { child, output } = launch({
+function startMcpServer(signal: AbortSignal, stack: AsyncDisposableStack): Promise<string> {
+  return startOnFreePort('listening on port', { signal, stack }, (port) => ({
     file: MCP_SERVER,
     args: ['streamableHttp'],
-    env,
-    signal,
-    stack,
-  });
-  await new Promise<void>((resolve, reject) => {
-    child.stderr?.on('data', () => {
-      if (output().includes('listening on port')) resolve();
-    });
-    child.once('close', () => reject(new Error(`The MCP server ended:\n${output()}`)));
-  });
-  return `127.0.0.1:${port}`;
+    env: { PORT: port },
+  }));
 }
 
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
+/** @returns the server's `host:port`. */
+function startAimock(signal: AbortSignal, stack: AsyncDisposableStack): Promise<string> {
+  return startOnFreePort('server listening on', { signal, stack }, (port) => ({
+    file: AIMOCK,
+    args: ['--port', port, '--chunk-size', '8', '--fixtures', join(MODEL_SERVERS, 'aimock.json')],
+  }));
+}
+
+/** @returns the server's `host:port`. */
+function startMockLlm(signal: AbortSignal, stack: AsyncDisposableStack): Promise<string> {
+  return startOnFreePort('server running on', { signal, stack }, (port) => ({
+    file: MOCK_LLM,
+    args: ['--config', join(MODEL_SERVERS, 'mock-llm.yaml')],
+    env: { PORT: port, HOST: '127.0.0.1' },
+  }));
+}
+
+/**
+ * Starts a server of a package.
+ *
+ * @param ready what the server prints once it listens.
+ * @returns its `host:port`.
+ */
+async function startOnFreePort(
+  ready: string,
+  options: { signal: AbortSignal; stack: AsyncDisposableStack },
+  programOf: (port: string) => { file: string; args: string[]; env?: Record<string, string> },
+): Promise<string> {
+  const port = await freePort();
+  const program = programOf(String(port));
+  const { child, output } = launch({ ...program, ...options });
+  await new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', () => {
+        if (output().includes(ready)) resolve();
+      });
+    }
+    child.once('close', () => reject(new Error(`${program.file} ended:\n${output()}`)));
+  });
+  return `127.0.0.1:${port}`;
 }

@@ -162,6 +162,20 @@ describe('parley execute', () => {
 });
 
 describe('runs', () => {
+  test('are traced with each model that was asked, and why it did not answer', async () => {
+    const other = await tenant.bot('model "large-1" { fallback "small-1" }');
+    app.upstream.script(({ request, response, say, end }) => {
+      if (request.body.model === 'large-1') return void response.writeHead(404).end('{}');
+      say('Done.');
+      end();
+    });
+    const response = await tenant.chat(other, { message: 'Hi' });
+    const { stdout } = await user.parley(['trace', response.headers.get('x-run-id') ?? '']);
+    expect(stdout).toMatch(/^run_\w+ {2}completed {2}.* small-1 {2}/);
+    expect(stdout).toMatch(/^ {4}chat large-1 +\d.* m?s +█+ {2}model_error$/m);
+    expect(stdout).toMatch(/^ {4}chat small-1 +\d.* m?s +█+$/m);
+  });
+
   test('are shown, traced and cancelled by their ID alone', async () => {
     app.upstream.script(hello);
     await user.parley(['chat', bot, '-m', 'Show me', '-s', 'shown']);
@@ -169,8 +183,9 @@ describe('runs', () => {
     const run = await user.parley(['run', runId]);
     expect(run.stdout).toContain('Input\nShow me\n');
     expect(run.stdout).toContain('Response\nHello there.\n');
+    expect(run.stdout).toMatch(/^Finish +stop$/m);
     const trace = await user.parley(['trace', runId]);
-    expect(trace.stdout).toMatch(/^run_\w+ {2}completed {2}/);
+    expect(trace.stdout).toMatch(/^run_\w+ {2}completed {2}.* tokens {2}ended by stop\n/);
     expect(trace.stdout).toMatch(/^ {2}send_to_model +\d.* m?s +█+$/m);
     const cancelled = await user.parley(['cancel', runId]);
     expect(cancelled.stdout).toContain('ended before it could be cancelled');

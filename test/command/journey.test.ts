@@ -35,7 +35,7 @@ describe('a newcomer with the command', () => {
           }
         : {},
     });
-    key = /parley_sk_\w+/.exec(server.output())?.[0] ?? '';
+    key = server.operatorKey();
     user = await createUser();
   });
 

@@ -156,11 +156,11 @@ describe('parley doctor', () => {
     expect(bad.code).toBe(1);
     expect(bad.stdout).toContain('Start PostgreSQL, create the database, and check DATABASE_URL.');
     expect(bad.stdout).toContain('Start Redis');
-    expect(bad.stdout).toContain('refuses the key (401)');
+    expect(bad.stdout).toContain('refuses the API key (HTTP 401)');
     expect(bad.stdout).toContain('another program listens on');
     expect(bad.stdout).toContain('is no directory');
     expect(bad.stderr).toBe(
-      'Error: Not in order: Database, Redis, Model server, Port, Data directory.\n',
+      'Error: Not in order: Database, Redis, Model: key, Port, Data directory.\n',
     );
     expect(bad.stdout).not.toContain('canary');
 

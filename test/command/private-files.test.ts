@@ -67,6 +67,28 @@ describe.each(['000', '077', '777'])('with the umask %s', (umask) => {
   });
 });
 
+test('a key that is made but cannot be written is named, with how to revoke it', async () => {
+  const path = join(user.home, `full.txt`);
+  const env = `PARLEY_URL=${app.url} PARLEY_API_KEY=${tenant.apiKey}`;
+  // Files cannot grow beyond 0 bytes.
+  const made = await user.shell(`ulimit -f 0; ${env} parley keys create full --output ${path}`);
+  const { data } = await app.graphql(
+    tenant.apiKey,
+    '{ viewer { account { apiKeys { id name revokedAt } } } }',
+  );
+  const { id } = data.viewer.account.apiKeys.find(
+    ({ name, revokedAt }: { name: string; revokedAt: string | null }) =>
+      name === 'full' && revokedAt === null,
+  );
+  expect(made).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `Error: The key ${id} was made, but ${path} cannot be written: EFBIG. Revoke the key: parley keys revoke ${id}\n`,
+  });
+  await expect(stat(path)).rejects.toThrow('ENOENT');
+  expect(await user.shell(`${env} parley keys revoke ${id}`)).toMatchObject({ code: 0 });
+});
+
 describe('a secret link', () => {
   test('is gone when the time for the browser is over, also for one that keeps running', async () => {
     const programs = join(user.home, 'openers');

@@ -69,6 +69,10 @@ export const SETTINGS_SCREENS: Record<string, (page: Page) => Promise<unknown>> 
     await page.goto('/settings/server');
     await page.getByText('answers in').waitFor();
   },
+  'settings-model-test': async (page) => {
+    await page.getByRole('button', { name: 'Test model' }).click();
+    await page.getByText('The model cannot be used.').waitFor();
+  },
   palette: async (page) => {
     await page.keyboard.press('Control+K');
     await page.getByRole('option', { name: 'Order desk' }).waitFor();

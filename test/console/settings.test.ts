@@ -69,6 +69,43 @@ describe('the settings', () => {
     await page.getByRole('button', { name: 'Check again' }).click();
   });
 
+  browserTest('test the default model, and say what to do', async () => {
+    const tenant = await app.tenant();
+    const page = await signedIn(await tenant.key({ scopes: ['OPERATOR'] }), '/settings/server');
+    app.upstream.script(({ request, say, call, end }) => {
+      if (request.body.tools) return call(['report_status', { status: 'ready' }]);
+      say('I am ready.');
+      end();
+    });
+    const button = page.getByRole('button', { name: 'Test model' });
+    await button.click();
+    await page.getByText('The model works, but not with everything.').waitFor();
+    const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+    await row('Tools passed').getByText('The model calls tools.').waitFor();
+    const output = row('JSON failed');
+    await output.getByText('The model did not answer with the JSON object.').waitFor();
+    await output.getByText('need another model').waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+
+    app.upstream.script(({ response }) => {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end('{"error": {"message": "Wrong key."}}');
+    });
+    await button.press('Enter');
+    await page.getByText('The model cannot be used.').waitFor();
+    await row('Key failed').getByText('Set OPENAI_API_KEY.').waitFor();
+    await page.getByText('Not checked: Name, Stream, Tools, JSON, Usage, Settings.').waitFor();
+    await assertAccessible(page);
+    await assertFits(page);
+  });
+
+  browserTest('offer no test of the model without the scope', async () => {
+    const page = await signedIn((await app.tenant()).apiKey, '/settings/server');
+    await page.getByText(VERSION, { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Test model' }).count()).toBe(0);
+  });
+
   browserTest('name the missing scopes of a key', async () => {
     const tenant = await app.tenant();
     const key = await tenant.key({ scopes: ['CHAT'] });

@@ -1,9 +1,36 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect } from 'node:net';
+import { createServer } from 'node:tls';
 import { describe, expect, inject, test } from 'vitest';
 import { createPubSub, createRedisPubSub, type PubSub } from '../../src/coordination/pubsub.ts';
 import { openRedis } from '../../src/coordination/redis.ts';
+import { atTheEnd } from '../helpers/at-the-end.ts';
 import { linkRedis } from '../helpers/redis.ts';
 
 const redisUrl = inject('redisUrl');
+
+/** A certificate of `localhost` that signs itself, and its key. */
+const CERTIFICATE = readFileSync('test/fixtures/self-signed.pem', 'utf8');
+
+/** The real Redis behind TLS. @returns its `rediss://` URL. */
+async function startTls(): Promise<string> {
+  const target = new URL(redisUrl);
+  const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE }, (near) => {
+    const far = connect(Number(target.port || 6379), target.hostname);
+    near.pipe(far).pipe(near);
+    near.on('error', () => far.destroy());
+    far.on('error', () => near.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  atTheEnd(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(new URL(target.href.replace(/^redis:/, 'rediss:')), {
+    hostname: '127.0.0.1',
+    port: String(port),
+  }).href;
+}
 
 /** Publishes until the message arrives, because a new subscription takes a moment to reach the server. */
 async function reaches(from: PubSub, to: PubSub, channel: string): Promise<string> {
@@ -54,6 +81,17 @@ describe('Redis', () => {
     await expect(opening).rejects.toThrow(/^REDIS_URL: .*WRONGPASS/);
     await expect(opening).rejects.not.toThrow(/hunter2/);
   });
+
+  test.skipIf(!redisUrl)(
+    'takes TLS with a certificate of REDIS_CA_FILE, and only then',
+    async () => {
+      const url = await startTls();
+      const redis = await openRedis(url, 'parley:test:', { ca: CERTIFICATE });
+      await redis.ping();
+      await redis.close();
+      await expect(openRedis(url, 'parley:test:')).rejects.toThrow(/^REDIS_URL: .*certificate/);
+    },
+  );
 
   test.skipIf(!redisUrl)('outages and reconnections are logged, once each', async () => {
     const { redis, cut, restore } = await linkRedis();

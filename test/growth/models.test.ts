@@ -77,7 +77,7 @@ const DELTAS: [what: string, delta: (index: number) => JsonObject][] = [
   ['escapes in arguments', () => partOf({ function: { arguments: '\\"' } })],
   ['whole arguments', () => partOf({ function: { arguments: { a: 1 } } })],
   ['names of a call', (index) => partOf({ function: { name: `n${index}` } })],
-  ['ids of a call', (index) => partOf({ id: `call_${index}` })],
+  ['ids of a call', (index) => partOf({ id: `call_${index}`, function: { arguments: '{' } })],
   ['further members of a call', (index) => partOf({ [`m${index}`]: index })],
   ['pieces of 100 calls', (index) => partOf({ index: index % 100, id: `${index % 100}` })],
 ];

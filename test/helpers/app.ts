@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { OWNER_SCOPES } from '../../src/accounts/accounts.ts';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
 import { newApiKey } from '../../src/accounts/new-key.ts';
-import { type App, type AppOptions, createApp } from '../../src/app.ts';
+import { type App, type AppOptions, createApp, type DrainTimes } from '../../src/app.ts';
 import { createDeployments } from '../../src/deployments/deployments.ts';
 import { createEnvironmentCipher } from '../../src/deployments/environment.ts';
 import type {
@@ -47,8 +47,12 @@ export type TestApp = {
   tenant(options?: TenantOptions): Promise<Tenant>;
   /** Issues a code that signs in to the console once. */
   issueSignInCode(keyId: string): Promise<string>;
-  close(drainLimitMs?: number): Promise<void>;
+  /** Shuts the app down, by default at once. */
+  close(runsMs?: number, options?: DrainOptions): Promise<void>;
 };
+
+/** The other steps of a shutdown, and the clock of its pauses. */
+export type DrainOptions = Partial<DrainTimes> & { pause?: (ms: number) => Promise<unknown> };
 
 /** By default, an account's limits are higher than any test needs. */
 export type TenantOptions = { plan?: Plan; requestsPerMinute?: number; requestsPerDay?: number };
@@ -131,18 +135,19 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<TestA
     if (!running) throw new Error('The app is closed.');
     return running;
   };
-  const end = async ({ app, lifetime }: ReturnType<typeof current>, drainLimitMs: number) => {
-    await app.drain(drainLimitMs);
+  const end = async (runsMs: number, { pause, ...times }: DrainOptions) => {
+    const { app, lifetime } = current();
+    await app.drain({ delayMs: 0, runsMs, streamsMs: 0, ...times }, pause);
     await lifetime[Symbol.asyncDispose]();
     await upstream.close();
     running = undefined;
   };
   let closed: Promise<void> | undefined;
-  const close = (drainLimitMs = 0) => {
-    closed ??= end(current(), drainLimitMs);
+  const close = (runsMs = 0, options: DrainOptions = {}) => {
+    closed ??= end(runsMs, options);
     return closed;
   };
-  atTheEnd(close);
+  atTheEnd(() => close());
   const { prisma } = database;
   return {
     url,

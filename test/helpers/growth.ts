@@ -8,7 +8,7 @@ const MAX_GROWTH = 2.5;
  */
 const NOISE_MS = 14;
 /** Rounds of measurements. A round more only lowers the times, so that a busy machine cannot fail a test for long. */
-const ROUNDS = 6;
+const ROUNDS = 20;
 
 /** Repeats a part up to a length. */
 export const repeatTo = (part: string, length: number): string =>

@@ -1,11 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { z } from 'zod';
-import { assembleAnswer } from '../../src/model/answer.ts';
-import { readChunks } from '../../src/model/chunks.ts';
 import { describe } from '../../src/model/failure.ts';
 import type { AnswerBudget } from '../../src/model/model.ts';
 import { createAnswerBudget } from '../../src/model/pieces.ts';
+import { readAnswer as readModelAnswer } from '../../src/model/read-answer.ts';
 
 const ROOT = 'test/fixtures/model-servers';
 
@@ -50,14 +49,13 @@ export async function readAnswer(
   const body = (async function* () {
     yield* pieces;
   })();
-  const answer = assembleAnswer(budget);
   let text = '';
   try {
     const headers = new Headers({ 'content-type': contentType });
-    const isDone = await readChunks({ body, headers }, budget, (chunk) => {
-      text += answer.add(chunk);
+    const end = await readModelAnswer({ body, headers }, budget, (piece) => {
+      text += piece;
     });
-    const { calls, text: rest, finish, failure } = answer.end(isDone);
+    const { calls, text: rest, finish, failure } = end;
     if (failure) throw failure;
     const { usage = null, model: _, ...others } = finish;
     return JSON.parse(JSON.stringify({ text: text + rest, calls, usage, ...others }));

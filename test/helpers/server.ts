@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { dataDirectoryInUse, temporaryDirectory } from './directories.ts';
 
 /** `npm start` in a separate process. */
@@ -7,6 +9,8 @@ export type ServerProcess = {
   url: string;
   /** The output so far. */
   output(): string;
+  /** The operator key, which a first start writes into the data directory. */
+  operatorKey(): string;
   /** Sends a signal and waits for the exit. @returns the exit code, or the signal that terminated the process. */
   stop(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 };
@@ -17,7 +21,7 @@ const ENTRY = new URL('../../src/server.ts', import.meta.url).pathname;
 
 /** Starts the server on a free port and waits until it listens. */
 export async function startServer(options: StartOptions = {}): Promise<ServerProcess> {
-  const { child, output } = await launch(options);
+  const { child, output, directory } = await launch(options);
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', () => {
       const found = /listening on (http:\S+)/.exec(output());
@@ -28,6 +32,7 @@ export async function startServer(options: StartOptions = {}): Promise<ServerPro
   return {
     url,
     output,
+    operatorKey: () => readFileSync(join(directory, 'operator-key'), 'utf8').trim(),
     async stop(signal) {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill(signal);
@@ -54,7 +59,9 @@ const emptyInstallation = (env: Record<string, string> = {}) =>
 async function launch({ env, dataDirectory }: StartOptions): Promise<{
   child: ChildProcess;
   output(): string;
+  directory: string;
 }> {
+  const directory = dataDirectory ?? (await emptyInstallation(env));
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [ENTRY], {
     env: {
@@ -62,7 +69,7 @@ async function launch({ env, dataDirectory }: StartOptions): Promise<{
       HOME,
       NODE_COMPILE_CACHE,
       PORT: '0',
-      PARLEY_DATA_DIR: dataDirectory ?? (await emptyInstallation(env)),
+      PARLEY_DATA_DIR: directory,
       ...env,
     },
   });
@@ -75,5 +82,5 @@ async function launch({ env, dataDirectory }: StartOptions): Promise<{
       text += chunk;
     });
   }
-  return { child, output: () => text };
+  return { child, output: () => text, directory };
 }

@@ -11,7 +11,7 @@ import { createAccount, createBot, createHostileAccounts, graphqlAt } from './te
 /** A server with an honest tenant, hostile ones, and an account whose every text has its longest length. */
 export type AttackedServer = {
   parley: Child;
-  honest: Target;
+  honest: Target & { pid: number };
   hostileUrl: string;
   accounts: HostileAccount[];
   /** The key of the heavy account. */

@@ -27,7 +27,6 @@ const { values } = parseArgs({
 });
 const { short: isShort, seed } = values;
 const seconds = Number(values.seconds ?? (isShort ? 15 : 60));
-const bounds = boundsFor(isShort);
 
 /** One part of the run on one server. */
 type Phase = {
@@ -41,6 +40,7 @@ type Phase = {
 async function runOn(name: string, services: object, signal: AbortSignal): Promise<string[]> {
   await using stack = new AsyncDisposableStack();
   console.log(`== ${name}\n`);
+  const bounds = boundsFor(isShort, { isEmbedded: !('postgresUrl' in services) });
   const server = await startAttackedServer(services, { signal, stack });
   const documents = (isObserved: boolean): Phase => ({
     name: isObserved ? 'The heaviest documents beside chats' : 'The heaviest documents',
@@ -63,7 +63,7 @@ async function runOn(name: string, services: object, signal: AbortSignal): Promi
     : [documents(false), documents(true), attacks];
   const problems: string[] = [];
   for (const phase of phases) {
-    problems.push(...(await runPhase(phase, server)));
+    problems.push(...(await runPhase(phase, server, bounds)));
     // The next phase would only repeat that the server has ended.
     if (server.parley.ending() !== null) break;
   }
@@ -73,6 +73,7 @@ async function runOn(name: string, services: object, signal: AbortSignal): Promi
 async function runPhase(
   { name, isObserved, act }: Phase,
   { parley, honest, stalls, memory }: AttackedServer,
+  bounds: Bounds,
 ): Promise<string[]> {
   await stalls.readPhase();
   const largestMemory = memory.measure();

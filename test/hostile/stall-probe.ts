@@ -6,7 +6,7 @@
  */
 import { Agent, get } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { mainThreadBusyMs, NO_WAITS, stallOf, sum } from './stalls.ts';
+import { mainThreadTimes, NO_WAITS, stallOf, sum } from './stalls.ts';
 
 const EVERY_MS = 20;
 const CONTROL_MS = 5;
@@ -34,13 +34,13 @@ function request(): Promise<number> {
 
 async function probe(): Promise<void> {
   const startedAt = performance.now();
-  const busyBefore = mainThreadBusyMs(server);
+  const before = mainThreadTimes(server);
   const status = await request();
   const now = performance.now();
-  const busy = mainThreadBusyMs(server);
+  const after = mainThreadTimes(server);
   const wait = {
     latencyMs: now - startedAt,
-    busyMs: busy === undefined || busyBefore === undefined ? undefined : busy - busyBefore,
+    busyMs: before && after && after.busyMs - before.busyMs,
     lateMs: Math.max(0, now - controlAt),
   };
   waits = sum(waits, {

@@ -38,11 +38,18 @@ export function stallOf({ latencyMs, busyMs, lateMs }: Wait): number {
   return Math.max(0, Math.min(latencyMs, busyMs ?? latencyMs) - lateMs);
 }
 
-/** CPU time of a process's main thread, in milliseconds; absent without Linux's scheduler statistics. */
-export function mainThreadBusyMs(pid: number): number | undefined {
+/** Times of a process's main thread since its start, in milliseconds. */
+export type ThreadTimes = {
+  busyMs: number;
+  /** The time in which it was ready to run and had no CPU. */
+  waitedMs: number;
+};
+
+/** @returns nothing without Linux's scheduler statistics. */
+export function mainThreadTimes(pid: number): ThreadTimes | undefined {
   try {
-    const [nanoseconds = ''] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
-    return Number(nanoseconds) / 1e6;
+    const [busy, waited] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+    return { busyMs: Number(busy) / 1e6, waitedMs: Number(waited) / 1e6 };
   } catch {
     return undefined;
   }

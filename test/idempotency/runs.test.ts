@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { makeId } from '../../src/ids.ts';
 import { BEGIN } from '../../src/runs/statements.ts';
@@ -39,6 +40,66 @@ const hello: Script = ({ say, end }) => {
 const refusal: Script = ({ response }) => {
   response.writeHead(400).end();
 };
+
+const MIGRATION = 'prisma/migrations/20261124131500_hashed_token_namespaces/migration.sql';
+
+describe('a session token’s request, repeated during an update from version 0.2', () => {
+  /** A chat with an idempotency key, by a session token. */
+  const startedByToken = async () => {
+    const sessionId = randomUUID();
+    const { data } = await tenant.graphql(
+      `mutation { createSessionToken(input: { botId: "${bot}", sessionId: "${sessionId}" }) { token } }`,
+    );
+    const key = randomUUID();
+    const text = `mutation { chat(botId: "${bot}", input: { message: "Hi", idempotencyKey: "${key}" }) { runId } }`;
+    const chat = async (): Promise<string> =>
+      (await app.graphql(data.createSessionToken.token, text)).data.chat.runId;
+    return { chat, key, former: `token:${bot}:PRODUCTION:${sessionId}` };
+  };
+  /** Gives a key's record the namespace of version 0.2. */
+  const storeAsFormer = (key: string, namespace: string) =>
+    app.prisma.idempotencyRecord.updateMany({
+      where: { accountId: tenant.accountId, key },
+      data: { namespace },
+    });
+
+  test('gets the run that a process of that version began', async () => {
+    app.upstream.script(hello);
+    const { chat, key, former } = await startedByToken();
+    const runId = await chat();
+    await storeAsFormer(key, former);
+    expect([await chat(), await chat()]).toEqual([runId, runId]);
+  });
+
+  test('begins a new run once that run has failed', async () => {
+    app.upstream.script(hello);
+    const { chat, key, former } = await startedByToken();
+    const runId = await chat();
+    await storeAsFormer(key, former);
+    await app.prisma.run.update({ where: { id: runId }, data: { status: 'FAILED' } });
+    const second = await chat();
+    expect(second).not.toBe(runId);
+    expect(await chat()).toBe(second);
+  });
+
+  test('gets a run that began before the migration', async () => {
+    app.upstream.script(hello);
+    const { chat, key, former } = await startedByToken();
+    const runId = await chat();
+    const where = { accountId: tenant.accountId, key };
+    const { namespace } = await app.prisma.idempotencyRecord.findFirstOrThrow({ where });
+    const migration = await readFile(MIGRATION, 'utf8');
+    const undone = new Error('The records of other tests keep their namespaces.');
+    await expect(
+      app.prisma.$transaction(async (tx) => {
+        await tx.idempotencyRecord.updateMany({ where, data: { namespace: former } });
+        await tx.$executeRawUnsafe(migration);
+        expect(await tx.idempotencyRecord.findFirst({ where })).toMatchObject({ namespace, runId });
+        throw undone;
+      }),
+    ).rejects.toThrow(undone);
+  });
+});
 
 /** Makes a session busy until `finish` is called: other messages wait in its queue. */
 async function busySession({ url, upstream }: TestApp) {

@@ -92,6 +92,42 @@ describe('tool calls', () => {
       ],
       [call('x', 'f', '{"a":1}')],
     ],
+    ...(
+      [
+        ['with its index', { index: 0 }],
+        ['without an index', {}],
+      ] as const
+    ).map(([how, at]): [string, unknown[], object[]] => [
+      `that begin with a new id alone, and continue ${how}`,
+      [
+        [named('f', '{"a":', { index: 0, id: 'x' })],
+        [{ index: 0, id: 'y' }],
+        [named('g', '', at)],
+        [more('{"b":', at)],
+        [more('2}', at)],
+      ],
+      [call('x', 'f', '{"a":'), call('y', 'g', '{"b":2}')],
+    ]),
+    [
+      'that begin with a new id alone after complete arguments, without an index',
+      [[named('f', '{}', { id: 'x' })], [{ id: 'y' }, named('g')], [more('{}')]],
+      [call('x', 'f'), call('y', 'g')],
+    ],
+    [
+      'that begin with a new id alone, and then have an index',
+      [
+        [{ id: 'x' }],
+        [named('f', '{"a":', { index: 0 })],
+        [named('g', '{}', { index: 1, id: 'y' })],
+        [more('1}', { index: 0 })],
+      ],
+      [call('x', 'f', '{"a":1}'), call('y', 'g')],
+    ],
+    [
+      'that are a new id alone',
+      [[{ index: 0, id: 'x' }], [{ index: 0, id: 'x' }]],
+      [call('x', '')],
+    ],
     ['whose id follows the name', [[named('f', '')], [more('{}', { id: 'x' })]], [call('x', 'f')]],
     [
       'with empty, numeric, missing and repeated ids',
@@ -416,11 +452,26 @@ describe('the form of a stream', () => {
     expect(await read(text)).toMatchObject({ text: 'Hi', reason: 'stop' });
   });
 
-  test.each(['application/x-ndjson', 'application/jsonl; charset=utf-8', 'application/jsonlines'])(
-    'may be lines of JSON, if the content type is %s',
+  test.each([
+    'application/jsonl',
+    'application/x-ndjson',
+    'application/ndjson',
+    'application/jsonlines',
+    'application/jsonl; charset=utf-8',
+    'application/x-ndjson;charset=utf-8',
+    'Application/NDJSON ; charset=UTF-8',
+    'APPLICATION/JSONLINES',
+  ])('may be lines of JSON, if the content type is %s', async (contentType) => {
+    const text = `${hi}\r\n\n${stop}`;
+    expect(await read(text, contentType)).toMatchObject({ text: 'Hi', reason: 'stop' });
+  });
+
+  test.each(['application/json', 'application/jsonllines', 'text/plain; of=application/jsonl', ''])(
+    'is one JSON document, if the content type is %j',
     async (contentType) => {
-      const text = `${hi}\r\n\n${stop}`;
-      expect(await read(text, contentType)).toMatchObject({ text: 'Hi', reason: 'stop' });
+      expect(await read(`${hi}\n${stop}`, contentType)).toEqual({
+        error: "The model's answer is incomplete.",
+      });
     },
   );
 });
@@ -442,6 +493,36 @@ describe('the end of an answer', () => {
       'half an event',
       `${event(chunk({ content: 'Hi' }))}data: {"choices":[{"del`,
       { error: "The model's answer is incomplete." },
+    ],
+    [
+      'half an event behind the finish reason',
+      `${event(chunk({ content: 'Hi' }, 'stop'))}data: {"choices":[],"usa`,
+      { text: 'Hi', reason: 'stop', usage: null },
+    ],
+    [
+      'half an event behind the usage',
+      `${event(chunk({ content: 'Hi' }, 'length', { usage }))}data: [DO`,
+      { text: 'Hi', reason: 'length', usage: { promptTokens: 3, completionTokens: 4 } },
+    ],
+    [
+      'half an event of a server that sends a finish reason with each piece of text',
+      `${event(chunk({ content: 'H' }, 'stop'))}${event(chunk({ content: 'i' }, 'stop'))}data: {"choi`,
+      { error: "The model's answer is incomplete." },
+    ],
+    [
+      'a finish reason with each piece of text',
+      streamOf(chunk({ content: 'H' }, 'stop'), chunk({ content: 'i' }, 'stop')),
+      { text: 'Hi', reason: 'stop' },
+    ],
+    [
+      'half an event behind a finish reason that is none',
+      `${event(chunk({ content: 'Hi' }, 'null'))}data: {"choi`,
+      { error: "The model's answer is incomplete." },
+    ],
+    [
+      'an error behind the finish reason',
+      event(chunk({ content: 'Hi' }, 'stop')) + event({ error: { message: 'Overloaded' } }),
+      { error: "The model's server reported an error.", detail: 'Overloaded' },
     ],
     ['half a JSON document', '{"choices":[{"mess', { error: "The model's answer is incomplete." }],
     ['length, with text', streamOf(chunk({ content: 'Hi' }, 'length')), { reason: 'length' }],
@@ -557,10 +638,10 @@ describe('nonsense', () => {
         'application/jsonl',
       ]);
       const whole = await readAnswer([stream], contentType);
-      const at = random.int(0, stream.length);
-      expect(await readAnswer([stream.subarray(0, at), stream.subarray(at)], contentType)).toEqual(
-        whole,
-      );
+      const cuts = Array.from({ length: random.int(1, 8) }, () => random.int(0, stream.length));
+      const ends = [...cuts.sort((one, other) => one - other), stream.length];
+      const pieces = ends.map((end, index) => stream.subarray(ends[index - 1] ?? 0, end));
+      expect(await readAnswer(pieces, contentType)).toEqual(whole);
       if ('error' in whole) expect(whole.error).toMatch(/^(The model|A content filter)/);
       else expect(whole).toMatchObject({ text: expect.any(String), reason: expect.any(String) });
     }
@@ -593,16 +674,25 @@ describe('nonsense', () => {
 describe('an answer of 4 MiB', () => {
   const SIZE = 4 * 1024 ** 2;
 
-  /** The seconds of CPU time of some work. */
+  /** The seconds of CPU time of some work in this thread. Other threads of the process may run other tests. */
   const cpuOf = async (work: () => unknown) => {
-    const before = process.cpuUsage();
+    const before = process.threadCpuUsage();
     await work();
-    const { user, system } = process.cpuUsage(before);
+    const { user, system } = process.threadCpuUsage(before);
     return (user + system) / 1e6;
   };
 
+  /** Repeats work that took longer than a bound up to twice: other work of the machine only adds time. */
+  const leastCpuOf = async (bound: number, work: () => unknown) => {
+    let least = Infinity;
+    for (let round = 0; round < 3 && least >= bound; round += 1) {
+      least = Math.min(least, await cpuOf(work));
+    }
+    return least;
+  };
+
   test('is assembled from deltas of one byte within 2 seconds of CPU time', async () => {
-    const seconds = await cpuOf(() => {
+    const seconds = await leastCpuOf(2, () => {
       const answer = assembleAnswer({ receive() {}, take() {} });
       const one = chunk({ content: 'x' });
       let length = 0;
@@ -642,7 +732,7 @@ describe('an answer of 4 MiB', () => {
       for (let at = 0; at < SIZE; at += 1) yield bytes.subarray(at, at + 1);
       yield Buffer.from('\n\ndata: [DONE]\n\n');
     };
-    const seconds = await cpuOf(() => readAnswer(pieces()));
+    const seconds = await leastCpuOf(4, () => readAnswer(pieces()));
     expect(seconds).toBeLessThan(4);
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createLearnedForms, firstForm, type LearnedForms } from '../../src/model/learned.ts';
-import type { ModelMessage, ModelRequest } from '../../src/model/model.ts';
+import { firstForm } from '../../src/model/form.ts';
+import { createLearnedForms, type LearnedForms } from '../../src/model/learned.ts';
+import type { ModelEvent, ModelMessage, ModelRequest } from '../../src/model/model.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
 import { type Exchange, startUpstream, type Upstream } from '../helpers/upstream.ts';
 
@@ -102,6 +103,14 @@ describe('a server that refuses a part of a request', () => {
     ['in plain text', 'tool_choice', { status: 400, body: 'tool_choice is not supported' }],
     ['with 500', 'tool_choice', { status: 500, body: '{"error":"tool_choice: unknown"}' }],
     [
+      'in its message, with the param None of Python',
+      'temperature',
+      {
+        status: 400,
+        body: '{"error":{"message":"temperature is not supported","param":"None","code":400}}',
+      },
+    ],
+    [
       'in an event',
       'temperature',
       {
@@ -117,7 +126,8 @@ describe('a server that refuses a part of a request', () => {
     expect(sent(member).map((value) => value !== undefined)).toEqual([true, false]);
     expect(await call(model)).toBe('answered');
     expect(upstream.requests).toHaveLength(3);
-    expect(upstream.requests.at(-1)?.body.tools).toHaveLength(1);
+    const last = upstream.requests.at(-1)?.body.tools ?? [];
+    expect(last).toHaveLength(member === 'tool_choice' ? 0 : 1);
   });
 
   // Source of the refusal: github.com/langflow-ai/langflow/issues/14361.
@@ -171,6 +181,15 @@ describe('a server that refuses a part of a request', () => {
     expect(sent('max_completion_tokens')).toEqual([undefined, 100, 100]);
   });
 
+  test.each([
+    'max_tokens is too large: 100. This model supports at most 50 completion tokens.',
+    "This model's maximum context length is 50 tokens. You requested 100 (max_tokens).",
+  ])('for its value is reported: %s', async (message) => {
+    refuses(() => true, openai('max_tokens', message));
+    expect(await call(createModel())).toBe("The model's server answered 400.");
+    expect(upstream.requests).toHaveLength(1);
+  });
+
   test('under both names is reported', async () => {
     refuses(() => true, openai(null, 'max_tokens or max_completion_tokens is too large: 100.'));
     expect(await call(createModel())).toBe("The model's server answered 400.");
@@ -198,7 +217,132 @@ describe('a server that refuses a part of a request', () => {
     const model = createModel();
     expect(await call(model)).toBe('answered');
     expect(await call(model)).toBe('answered');
-    expect(upstream.requests).toHaveLength(6);
+    expect(sent('response_format').map((format) => format !== undefined)).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  test('for another reason is asked at most once more without a structured answer', async () => {
+    refuses(() => true, openai(null, 'The context is too long.'));
+    expect(await call(createModel())).toBe("The model's server answered 400.");
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  test.each([
+    ['by its message', 'Failed to compile the JSON schema into a grammar'],
+    ['by its kind in the message', 'json_schema is not a supported type'],
+  ])(
+    'of a structured answer %s gets the next form each time, and remembers it',
+    async (_how, message) => {
+      refuses((body) => 'response_format' in body, openai(null, message));
+      const model = createModel();
+      expect(await call(model)).toBe('answered');
+      expect(upstream.requests).toHaveLength(3);
+      expect(await call(model)).toBe('answered');
+      expect(upstream.requests).toHaveLength(4);
+    },
+  );
+
+  test('of one tool is not asked for another form of a structured answer more than once', async () => {
+    refuses(() => true, openai(null, "Invalid schema for function 'f'"));
+    expect(await call(createModel())).toBe("The model's server answered 400.");
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  test('leaves out only the values that are refused', async () => {
+    refuses(
+      ({ temperature }) => Number(temperature) > 2,
+      openai('temperature', "Invalid 'temperature': expected a value <= 2."),
+    );
+    const model = createModel();
+    const leftOut: (string[] | undefined)[] = [];
+    for (const temperature of [3, 3, 0.5, 4, 3, 4]) {
+      const options = { ...request, temperature };
+      await model.stream(
+        options,
+        (event) => event.type === 'finish' && leftOut.push(event.leftOut),
+        new AbortController().signal,
+      );
+    }
+    expect(sent('temperature')).toEqual([
+      3,
+      undefined,
+      undefined,
+      0.5,
+      4,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(leftOut.map((names) => names !== undefined)).toEqual([
+      true,
+      true,
+      false,
+      true,
+      true,
+      true,
+    ]);
+    expect(leftOut[0]).toEqual(['temperature']);
+  });
+
+  test('is named by each part that it refuses, also in later calls', async () => {
+    const refused: [string, (body: Record<string, unknown>) => boolean][] = [
+      ['max_tokens', (body) => 'max_tokens' in body],
+      ['stream_options', (body) => 'stream_options' in body],
+      ['reasoning_effort', (body) => 'reasoning_effort' in body],
+      ['temperature', (body) => 'temperature' in body],
+      ['parallel_tool_calls', (body) => 'parallel_tool_calls' in body],
+      ['tool_choice', (body) => 'tool_choice' in body],
+      ['response_format', (body) => body.response_format !== undefined],
+    ];
+    upstream.script((exchange) => {
+      const [name] = refused.find(([, has]) => has({ ...exchange.request.body })) ?? [];
+      if (name) answer(exchange, openai(name, `Unsupported parameter: '${name}'`));
+      else exchange.end();
+    });
+    const model = createModel();
+    const all = { ...request, reasoningEffort: 'low', parameters: { parallel_tool_calls: false } };
+    const leftOutBy = async (options: ModelRequest) => {
+      let names: string[] | undefined;
+      const onEvent = (event: ModelEvent) => {
+        if (event.type === 'finish') names = event.leftOut;
+      };
+      await model.stream(options, onEvent, new AbortController().signal);
+      return names?.toSorted();
+    };
+    const names = refused.map(([name]) => name).sort();
+    expect(await leftOutBy(all)).toEqual(names);
+    expect(await leftOutBy(all)).toEqual(names);
+    const { maxTokens, temperature, ...bare } = request;
+    const plain = { ...bare, tools: [], outputSchema: undefined };
+    expect(await leftOutBy(plain)).toEqual(['stream_options']);
+  });
+
+  test('leaves out a part with any value after 8 values are refused', async () => {
+    refuses(({ temperature }) => temperature !== undefined, openai('temperature', 'No.'));
+    const model = createModel();
+    const temperatures = Array.from({ length: 10 }, (_, at) => at / 10);
+    for (const temperature of temperatures)
+      expect(await call(model, { temperature })).toBe('answered');
+    expect(upstream.requests).toHaveLength(10 + 8);
+  });
+
+  test('leaves out only the schemas of structured answers that are refused', async () => {
+    const bad = { type: 'object', properties: { a: { type: 'nothing' } } };
+    refuses(
+      (body) => JSON.stringify(body.response_format ?? null).includes('nothing'),
+      openai('response_format', "Invalid schema for response_format 'output'."),
+    );
+    const model = createModel();
+    const types = () =>
+      sent('response_format').map((format) => (format as { type: string } | undefined)?.type);
+    for (const outputSchema of [bad, { type: 'object' }, bad]) {
+      expect(await call(model, { outputSchema })).toBe('answered');
+    }
+    expect(types()).toEqual(['json_schema', 'json_object', 'json_schema', 'json_object']);
   });
 
   test('may refuse several parts, one after the other', async () => {
@@ -221,10 +365,31 @@ describe('a server that refuses a part of a request', () => {
     ['as a part of another name', 400, 'my_temperature_2 is not supported'],
     ['of no known request', 400, 'The context is too long.'],
     ['with a status that refuses no part', 403, 'temperature'],
-  ])('%s is reported', async (_what, status, message) => {
-    refuses(() => true, { status, body: JSON.stringify({ error: { message } }) });
+    ['with a status in its body that refuses no part', 400, 'temperature', 402],
+  ])('%s is reported', async (_what, status, message, code?: number) => {
+    refuses(() => true, { status, body: JSON.stringify({ error: { message, code } }) });
     expect(await call(createModel(), { outputSchema: undefined })).toMatch(/ answered 40[03]\.$/);
     expect(upstream.requests).toHaveLength(1);
+  });
+
+  test.each<[string, object]>([
+    ['a status', { code: 429 }],
+    ['a name', { code: 'rate_limit_exceeded' }],
+  ])('for its rate by %s, in an event, is asked again with all parts', async (_what, code) => {
+    const error = { message: 'Rate limit reached. Lower max_tokens or temperature.', ...code };
+    let count = 0;
+    upstream.script((exchange) => {
+      count += 1;
+      const body = `data: ${JSON.stringify({ error })}\n\n`;
+      if (count === 1) answer(exchange, { status: 200, body, contentType: 'text/event-stream' });
+      else exchange.end();
+    });
+    const learned = createLearnedForms();
+    expect(await call(createModel(learned))).toBe('answered');
+    expect(sent('temperature')).toEqual([0.5, 0.5]);
+    expect(sent('max_tokens')).toEqual([100, 100]);
+    const owner = { accountId: undefined, baseUrl: upstream.baseUrl };
+    expect(learned.find(owner, 'scripted')).toBeUndefined();
   });
 
   test('after text is reported', async () => {
@@ -276,7 +441,73 @@ describe('a server that refuses a part of a request', () => {
   });
 });
 
+describe('a server that refuses tool_choice', () => {
+  const withCalls: ModelMessage[] = [
+    ...MESSAGES,
+    {
+      role: 'assistant',
+      content: 'Let me see.',
+      toolCalls: [{ id: 'a', name: 'f', arguments: '{"x":1}' }],
+    },
+    { role: 'tool', content: 'done', toolCallId: 'a' },
+  ];
+  const refuseChoice = openai('tool_choice', 'No.');
+
+  test('gets the calls of the history without the tools', async () => {
+    refuses((body) => 'tool_choice' in body, refuseChoice);
+    const model = createModel();
+    for (const count of [2, 3]) {
+      expect(await call(model, { messages: withCalls })).toBe('answered');
+      expect(upstream.requests).toHaveLength(count);
+    }
+    expect(sent('tools').map((tools) => tools !== undefined)).toEqual([true, false, false]);
+    expect(upstream.requests[2]?.body.messages).toEqual(upstream.requests[0]?.body.messages);
+  });
+
+  test.each([
+    ['the tools that are missing', 'The toolConfig field must be defined when using toolUse.'],
+    ['the messages of tools', "Messages with role 'tool' need tools."],
+  ])('and %s gets the calls as text, and remembers it', async (_what, message) => {
+    upstream.script((exchange) => {
+      const { tools, messages } = exchange.request.body;
+      if ('tool_choice' in exchange.request.body) return answer(exchange, refuseChoice);
+      const hasCalls = messages.some((one) => one.role === 'tool' || one.tool_calls);
+      if (!tools && hasCalls) return answer(exchange, openai(null, message));
+      exchange.end();
+    });
+    const model = createModel();
+    expect(await call(model, { messages: withCalls })).toBe('answered');
+    expect(upstream.requests).toHaveLength(3);
+    expect(await call(model, { messages: withCalls })).toBe('answered');
+    expect(upstream.requests).toHaveLength(4);
+    expect(upstream.requests[3]?.body.messages).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Let me see.\n\nCall of the tool f: {"x":1}' },
+      { role: 'user', content: 'Result of the tool f: done' },
+    ]);
+    // A request that may call tools has the calls themselves.
+    expect(await call(model, { messages: withCalls, toolChoice: undefined })).toBe('answered');
+    expect(upstream.requests[4]?.body.messages[1]?.tool_calls).toHaveLength(1);
+  });
+});
+
 describe('learned forms', () => {
+  test('of calls at the same time are all kept', async () => {
+    const temperatures = [0.1, 0.2, 0.3];
+    const all = Promise.withResolvers<void>();
+    upstream.script(async (exchange) => {
+      if (upstream.requests.length === temperatures.length) all.resolve();
+      await all.promise;
+      if ('temperature' in exchange.request.body) answer(exchange, openai('temperature', 'No.'));
+      else exchange.end();
+    });
+    const model = createModel();
+    await Promise.all(temperatures.map((temperature) => call(model, { temperature })));
+    expect(upstream.requests).toHaveLength(6);
+    for (const temperature of temperatures) await call(model, { temperature });
+    expect(upstream.requests).toHaveLength(9);
+  });
+
   test('of one account do not apply to another one, or to another model or server', async () => {
     refuses((body) => 'temperature' in body, openai('temperature', 'No.'));
     const learned = createLearnedForms();
@@ -302,12 +533,12 @@ describe('learned forms', () => {
     const owner = { accountId: 'one', baseUrl: 'http://a' };
     learned.learn(owner, 'm', form);
     now += 24 * 60 * 60 * 1_000 - 1;
-    expect(learned.find(owner, 'm')).toBe(form);
+    expect(learned.find(owner, 'm')).toEqual(form);
     now += 2;
     expect(learned.find(owner, 'm')).toBeUndefined();
     for (let count = 0; count <= 1_000; count += 1) learned.learn(owner, `m${count}`, form);
     expect(learned.find(owner, 'm0')).toBeUndefined();
-    expect(learned.find(owner, 'm1')).toBe(form);
+    expect(learned.find(owner, 'm1')).toEqual(form);
   });
 
   test('of a request that fails in the end are not kept', async () => {
@@ -333,6 +564,6 @@ describe('learned forms', () => {
     ['https://notopenai.com/v1', 'max_tokens'],
     ['http://127.0.0.1:11434/v1', 'max_tokens'],
   ])('begin for %s with %s', (baseUrl, tokenLimit) => {
-    expect(firstForm(baseUrl)).toMatchObject({ tokenLimit, output: 'json_schema', leftOut: [] });
+    expect(firstForm(baseUrl)).toMatchObject({ tokenLimit, refusals: [] });
   });
 });

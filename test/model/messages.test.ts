@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { callsAsText } from '../../src/model/calls-as-text.ts';
 import { type WireCall, type WireMessage, writeMessages } from '../../src/model/messages.ts';
 import type { ModelMessage } from '../../src/model/model.ts';
 import { runsOf } from '../helpers/rounds.ts';
@@ -164,6 +165,25 @@ describe('the messages of a request', () => {
     expect(contents('always')).toEqual(['', 'Hm.']);
   });
 
+  test('hold calls and results as text for a server that refuses both, but no result without its call', () => {
+    const history = [
+      user('Hi'),
+      result('none', 'lost'),
+      calling(call('a', '{"x":1}'), call('b')),
+      result('b', 'two'),
+      result('a', 'one'),
+      reply('Done.'),
+      user('Ok'),
+    ];
+    expect(write(...callsAsText(history))).toEqual([
+      user('Hi'),
+      { role: 'assistant', content: 'Call of the tool f: {"x":1}\n\nCall of the tool f: {}' },
+      user('Result of the tool f: two\n\nResult of the tool f: one'),
+      { role: 'assistant', content: 'Done.' },
+      user('Ok'),
+    ]);
+  });
+
   test('satisfy strict servers, whatever the history is', () => {
     const ids = fc.constantFrom('', 'a', 'b', 'a_2', 'call');
     const texts = fc.constantFrom('', ' ', 'x', 'y\n\nz');
@@ -192,7 +212,14 @@ describe('the messages of a request', () => {
     );
     fc.assert(
       fc.property(history, ([first, rest]) => {
-        expectStrict(writeMessages([...first, ...rest], { reasoning: 'sent' }), first.length);
+        const whole = [...first, ...rest];
+        expectStrict(writeMessages(whole, { reasoning: 'sent' }), first.length);
+        const asText = writeMessages(callsAsText(whole), { reasoning: 'sent' });
+        expectStrict(asText, first.length);
+        for (const message of asText) {
+          expect(message.role).not.toBe('tool');
+          expect(message).not.toHaveProperty('tool_calls');
+        }
       }),
       runsOf(2_000),
     );

@@ -12,6 +12,8 @@ import {
 import { GatewayError } from '../../src/errors.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
 import { createOpenAIModel } from '../../src/model/openai.ts';
+import { VERSION } from '../../src/version.ts';
+import { rawRequests } from '../helpers/raw-requests.ts';
 import { type Script, startUpstream, type Upstream } from '../helpers/upstream.ts';
 
 let upstream: Upstream;
@@ -30,7 +32,12 @@ const request: ModelRequest = {
   timeout: 60_000,
 };
 
-const run = async (script: Script, options: Partial<ModelRequest> = {}, signal?: AbortSignal) => {
+const run = async (
+  script: Script,
+  options: Partial<ModelRequest> = {},
+  signal: AbortSignal = new AbortController().signal,
+  onEvent: () => void = () => {},
+) => {
   upstream.script(script);
   const model = createOpenAIModel({
     apiKey: 'sk-test',
@@ -39,8 +46,11 @@ const run = async (script: Script, options: Partial<ModelRequest> = {}, signal?:
     retryDelayMs: 1,
   });
   const events: ModelEvent[] = [];
-  const { signal: never } = new AbortController();
-  await model.stream({ ...request, ...options }, (event) => events.push(event), signal ?? never);
+  const emit = (event: ModelEvent) => {
+    events.push(event);
+    onEvent();
+  };
+  await model.stream({ ...request, ...options }, emit, signal);
   return events;
 };
 
@@ -76,10 +86,44 @@ describe('a model server with OpenAI’s chat completions', () => {
     expect(upstream.requests[0]?.headers).toMatchObject({
       accept: 'application/json',
       'content-type': 'application/json',
-      'user-agent': expect.stringMatching(/^OpenAI\/JS /),
+      'user-agent': `parley/${VERSION}`,
       'x-stainless-retry-count': '0',
       'x-stainless-timeout': '2',
     });
+  });
+
+  test('receives a query of its address, a key in a header of its own, and the organization', async () => {
+    const server = await rawRequests();
+    onTestFinished(server.close);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    vi.stubEnv('OPENAI_ORG_ID', 'org-of-the-environment');
+    const model = createOpenAIModel({
+      apiKey: 'sk-azure',
+      baseUrl: `${server.origin}/openai/deployments/d?api-version=2024-10-21`,
+      defaultModel: 'd',
+      authHeader: 'api-key',
+      organization: 'org-1',
+      project: 'proj-1',
+    });
+    for (const _call of [1, 2]) {
+      await model.stream(request, () => {}, new AbortController().signal);
+    }
+    expect(server.requests).toHaveLength(2);
+    for (const text of server.requests) {
+      expect(text).toMatch(
+        /^POST \/openai\/deployments\/d\/chat\/completions\?api-version=2024-10-21 HTTP/,
+      );
+      const [head = ''] = text.toLowerCase().split('\r\n\r\n');
+      expect(head.split('\r\n')).toEqual(
+        expect.arrayContaining([
+          'api-key: sk-azure',
+          'openai-organization: org-1',
+          'openai-project: proj-1',
+          `user-agent: parley/${VERSION}`,
+        ]),
+      );
+      expect(head).not.toContain('authorization');
+    }
   });
 
   test('has undefined usage if the server reports none', async () => {
@@ -145,6 +189,16 @@ describe('a model server with OpenAI’s chat completions', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
+  test.each([
+    ['retry-after', '21', 60_000],
+    ['retry-after', '6', 5_000],
+    ['retry-after-ms', '6000', 5_000],
+  ])('is not called again after %s: %s within %i ms', async (name, value, timeout) => {
+    const refuse: Script = ({ response }) => void response.writeHead(503, { [name]: value }).end();
+    expect(await failure(refuse, { timeout })).toMatch(/503/);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
   test('is called at most twice', async () => {
     expect(
       await failure(
@@ -161,6 +215,36 @@ describe('a model server with OpenAI’s chat completions', () => {
         cut();
       }),
     ).toMatch(/^model_error: /);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test.each<[string, Script]>([
+    ['its connection is lost', ({ response }) => void response.destroy()],
+    ['its last event is cut', ({ response }) => void response.end('data: {"choices":[],"us')],
+    [
+      'it sends nothing more until the time limit',
+      async ({ closed }) => {
+        vi.advanceTimersByTime(request.timeout);
+        await closed;
+      },
+    ],
+  ])('has answered once its finish reason has arrived, also if %s', async (_how, rest) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const choice = { index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' };
+    const received = Promise.withResolvers<void>();
+    const script: Script = async (exchange) => {
+      const { response } = exchange;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`data: ${JSON.stringify({ choices: [choice] })}\n\n`);
+      await received.promise;
+      await rest(exchange);
+    };
+    const events = await run(script, {}, undefined, received.resolve);
+    expect(events).toEqual([
+      { type: 'text-delta', text: 'Hi' },
+      { type: 'finish', reason: 'stop', usage: undefined },
+    ]);
     expect(upstream.requests).toHaveLength(1);
   });
 

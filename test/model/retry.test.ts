@@ -72,4 +72,24 @@ describe('the description of an error', () => {
   ])('%j is read as %j', (value, message) => {
     expect(readProblem(value).message).toBe(message);
   });
+
+  test.each(['None', 'null', 'NULL', ' none ', ''])(
+    'names no member with the param %j',
+    (param) => {
+      expect(readProblem({ error: { message: 'x', param } }).names).toEqual([]);
+    },
+  );
+
+  test.each<[object, number | undefined]>([
+    [{ code: 429 }, 429],
+    [{ status: '503' }, 503],
+    [{ code: 'rate_limit_exceeded' }, 429],
+    [{ type: 'rate_limit_error' }, 429],
+    [{ code: 'insufficient_quota', type: 'insufficient_quota' }, 429],
+    [{ type: 'overloaded_error' }, 503],
+    [{ code: 'unsupported_value', type: 'invalid_request_error' }, undefined],
+    [{ code: 7 }, undefined],
+  ])('%j has the status %s', (error, status) => {
+    expect(readProblem({ error: { message: 'x', ...error } }).status).toBe(status);
+  });
 });

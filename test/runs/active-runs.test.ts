@@ -88,7 +88,7 @@ describe.skipIf(!inject('redisUrl'))('a run that is read on another replica', ()
     const { setTimeout } = globalThis;
     const longest = 2 ** 31 - 1;
     const held = (end: () => void, delay?: number, ...args: []) => {
-      if (delay !== 500) return setTimeout(end, delay, ...args);
+      if (end.name !== 'cancelUnread') return setTimeout(end, delay, ...args);
       waits.push(end);
       return setTimeout(end, longest);
     };
@@ -140,7 +140,7 @@ describe.skipIf(!inject('redisUrl'))('a run that is read on another replica', ()
     leaving.abort();
     // The replica polls for readers several times, and the run continues.
     for (const count of [1, 2, 3]) {
-      await expect.poll(() => waits.length).toBe(count);
+      await expect.poll(() => waits.length).toBeGreaterThanOrEqual(count);
       const before = reports.length;
       await expect.poll(() => reports.length).toBeGreaterThan(before);
       waits.at(-1)?.();

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { makeId } from '../../src/ids.ts';
 import { BEGIN, CHECKPOINT, END } from '../../src/runs/statements.ts';
-import { BY_INDEX_SETTINGS, statement } from '../../src/storage/sql.ts';
+import { setLocal } from '../../src/storage/set-local.ts';
+import { BY_INDEX, statement } from '../../src/storage/sql.ts';
 import { testDatabase } from '../helpers/database.ts';
 
 const { prisma, sql } = await testDatabase();
@@ -23,7 +24,8 @@ type Explained = { 'QUERY PLAN': [{ Plan: Plan }] };
 const explain = async (text: string): Promise<Explained[]> => {
   if (inject('databaseUrl')) return sql(statement(text), []);
   return prisma.$transaction(async (transaction) => {
-    for (const setting of BY_INDEX_SETTINGS) await transaction.$executeRawUnsafe(setting);
+    for (const setting of setLocal(BY_INDEX).split('; '))
+      await transaction.$executeRawUnsafe(setting);
     return transaction.$queryRawUnsafe(text);
   });
 };

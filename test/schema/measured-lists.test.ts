@@ -24,7 +24,7 @@ const ORIGIN = `https://${'a'.repeat(240)}.test`;
 const VARIABLE = 'A'.repeat(128);
 const TOO_MUCH = {
   message: expect.stringMatching(/larger than 8 MiB.*fewer entries or fewer fields/),
-  extensions: { code: 'INVALID_REQUEST' },
+  extensions: { code: 'REQUEST_TOO_LARGE' },
 };
 
 let app: TestApp;

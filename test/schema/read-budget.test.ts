@@ -3,7 +3,11 @@ import { createClient } from 'graphql-sse';
 import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { makeId } from '../../src/ids.ts';
 import { MAX_READ_BYTES } from '../../src/schema/admission/sizes.ts';
-import { createLongReads, createReadBudget } from '../../src/schema/read-budget.ts';
+import {
+  createLongReads,
+  createReadBudget,
+  type ReadBudget,
+} from '../../src/schema/read-budget.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { testDatabase } from '../helpers/database.ts';
 import { WAYS } from '../helpers/transports.ts';
@@ -57,7 +61,7 @@ const runQuery = async (query: string, variables = {}) => {
 
 const TOO_MUCH = {
   message: expect.stringMatching(/larger than 8 MiB.*fewer entries or fewer fields/),
-  extensions: { code: 'INVALID_REQUEST' },
+  extensions: { code: 'REQUEST_TOO_LARGE' },
 };
 
 const RUNS = `edges { node { id input } } pageInfo { hasNextPage endCursor }`;
@@ -220,7 +224,7 @@ describe('an operation that would read more than 8 MiB of text', () => {
       value: 'x'.repeat(4_000),
     });
     const memory = `{ bot(id: "${bot}") { session(id: "user-1") { memory { name value } } } }`;
-    await prisma.memoryEntry.createMany({ data: Array.from({ length: 1_900 }, (_, i) => fact(i)) });
+    await prisma.memoryEntry.createMany({ data: Array.from({ length: 1_800 }, (_, i) => fact(i)) });
     expect((await runQuery(memory)).error).toBeUndefined();
     await prisma.memoryEntry.createMany({
       data: Array.from({ length: 300 }, (_, i) => fact(1_900 + i)),
@@ -282,13 +286,14 @@ function deliveredBytes() {
 describe('long reads', () => {
   test('run one at a time for each account, and four at a time in total', async () => {
     const longReads = createLongReads();
+    const { signal } = new AbortController();
     const reads = Array.from({ length: 12 }, (_, index) => ({
       account: `acc_${Math.floor(index / 2)}`,
       end: Promise.withResolvers<void>(),
     }));
     const begun: number[] = [];
     const done = reads.map(({ account, end }, index) =>
-      longReads(account, () => {
+      longReads(account, signal, () => {
         begun.push(index);
         return end.promise;
       }),
@@ -303,6 +308,36 @@ describe('long reads', () => {
     for (const { end } of reads) end.resolve();
     await Promise.allSettled(done);
     expect(begun.toSorted((a, b) => a - b)).toEqual(reads.map((_, index) => index));
+  });
+
+  test('leave their place if the client disconnects while all slots are taken', async () => {
+    const longReads = createLongReads();
+    const client = new AbortController();
+    const { signal } = new AbortController();
+    const held = Promise.withResolvers<void>();
+    const active = ['a', 'b', 'c', 'd'].map((account) =>
+      longReads(account, signal, () => held.promise),
+    );
+    const gone = longReads('e', client.signal, async () => 'gone');
+    const next = longReads('f', signal, async () => 'next');
+    await new Promise((resolve) => setImmediate(resolve));
+    client.abort();
+    await expect(gone).rejects.toThrow('aborted');
+    held.resolve();
+    await Promise.all(active);
+    expect(await next).toBe('next');
+    // All four slots are free again.
+    const ends = ['a', 'b', 'c', 'd'].map(() => Promise.withResolvers<void>());
+    let begun = 0;
+    const again = ends.map(({ promise }, index) =>
+      longReads(`again_${index}`, signal, () => {
+        begun += 1;
+        return promise;
+      }),
+    );
+    await expect.poll(() => begun).toBe(4);
+    for (const { resolve } of ends) resolve();
+    await Promise.all(again);
   });
 
   test('of an account never run concurrently', async () => {
@@ -339,20 +374,75 @@ describe('long reads', () => {
 });
 
 describe('the read budget of an operation', () => {
-  test('is shared evenly by lists, each of which returns at least one entry', () => {
+  /** Shares a budget among lists of entries with these bytes, which are measured two at a time. */
+  const share = async (budget: ReadBudget, lists: number[][], times = 1) => {
+    const named = lists.map((sizes) => ({ ids: sizes.map(String), times }));
+    const measured: number[] = [];
+    const measure = async (ids: string[]) => {
+      const sizes = ids.slice(0, 2).map(Number);
+      measured.push(...sizes);
+      return sizes;
+    };
+    const pages = await budget.share(named, measure);
+    return { counts: pages.map((page) => page.length), measured };
+  };
+
+  test('is shared evenly by lists, each of which returns at least one entry', async () => {
     const budget = createReadBudget();
-    expect(budget.share([[MIB, MIB, MIB], [5 * MIB, MIB], [], [MIB]])).toEqual([2, 1, 0, 1]);
+    const lists = [[MIB, MIB, MIB], [5 * MIB, MIB], [], [MIB]];
+    expect((await share(budget, lists)).counts).toEqual([2, 1, 0, 1]);
     expect(budget.left(2)).toBe(0);
-    expect(() => budget.share([[1]])).toThrow(/8 MiB/);
-    expect(budget.share([[0, 0]])).toEqual([2]);
+    await expect(share(budget, [[1]])).rejects.toThrow(/8 MiB/);
   });
 
-  test('allows one row of 16 MiB if nothing else is read', () => {
+  test('counts an entry as often as the response shows it', async () => {
+    expect((await share(createReadBudget(), [[MIB, MIB, MIB]], 4)).counts).toEqual([2]);
+  });
+
+  test('is not needed for entries without bytes', async () => {
     const budget = createReadBudget();
-    expect(budget.share([[16 * MIB, 1]])).toEqual([1]);
+    budget.spend(8 * MIB, 2);
+    expect((await share(budget, [[0, 0]])).counts).toEqual([2]);
+  });
+
+  test('measures no entries behind the first one that does not fit', async () => {
+    const { counts, measured } = await share(createReadBudget(), [
+      [MIB, 5 * MIB, 2, 3, 4, 5, 6],
+      [7, 8 * MIB, 9, 10, 11],
+    ]);
+    expect(counts).toEqual([1, 1]);
+    expect(measured).toEqual([MIB, 5 * MIB, 7, 8 * MIB]);
+  });
+
+  test('is given to one page after the other', async () => {
+    const budget = createReadBudget();
+    const pages = await Promise.all([share(budget, [[5 * MIB]]), share(budget, [[MIB, 3 * MIB]])]);
+    expect(pages.map(({ counts }) => counts)).toEqual([[1], [1]]);
+  });
+
+  test('allows one row of 16 MiB if nothing else is read', async () => {
+    const budget = createReadBudget();
+    expect((await share(budget, [[16 * MIB, 1]])).counts).toEqual([1]);
     expect(() => budget.spend(1, 1)).toThrow(/8 MiB/);
     expect(() => createReadBudget().spend(16 * MIB, 2)).toThrow(/8 MiB/);
     expect(() => createReadBudget().spend(16 * MIB + 1, 1)).toThrow(/8 MiB/);
     expect(() => createReadBudget().spend(16 * MIB, 1)).not.toThrow();
+  });
+
+  test('runs no further read once it has refused one', async () => {
+    const budget = createReadBudget();
+    let reads = 0;
+    const read = () =>
+      budget.inTurn(async () => {
+        reads += 1;
+        budget.spend(5 * MIB, 10);
+      });
+    const results = await Promise.allSettled([read(), read(), read(), read()]);
+    expect(results.map(({ status }) => status)).toEqual([
+      ...['fulfilled', 'rejected', 'rejected', 'rejected'],
+    ]);
+    expect(reads).toBe(2);
+    await expect(read()).rejects.toThrow(/8 MiB/);
+    expect(reads).toBe(2);
   });
 });

@@ -162,6 +162,14 @@ describe('a document of REST, the console and the command', () => {
     const variables = name === 'BotStats' ? { ...LARGEST, first: 50 } : LARGEST;
     expect(() => assertReadable(schema, parse(text), undefined, variables)).not.toThrow();
   });
+
+  test.each(STORED_DOCUMENTS.filter(({ text }) => text.includes('$byHour')))(
+    'is admitted with the statistics of a year: $name',
+    ({ text }) => {
+      const variables = { ...LARGEST, to: '2027-01-01T00:00:00Z', byHour: false };
+      expect(() => assertReadable(schema, parse(text), undefined, variables)).not.toThrow();
+    },
+  );
 });
 
 describe('an operation that repeats a text', () => {
@@ -200,7 +208,12 @@ describe('an operation that repeats a text', () => {
   ])('is refused with its bytes and the limit: %s', (_what, query) => {
     const document = parse(query);
     expect(() => assertReadable(schema, document, undefined, {})).toThrow(
-      /^The operation asks for up to \d+ bytes; at most 16777216 \(16 MiB\) are allowed.*Request smaller pages or fewer fields\.$/,
+      expect.objectContaining({
+        code: 'request_too_large',
+        message: expect.stringMatching(
+          /^The operation asks for up to \d+ bytes; at most 16777216 \(16 MiB\) are allowed.*Request smaller pages or fewer fields\.$/,
+        ),
+      }),
     );
   });
 
@@ -271,4 +284,32 @@ test('points are defined only for existing fields', () => {
     expect(isObjectType(type) || isInterfaceType(type), name).toBe(true);
     expect(isObjectType(type) && type.getFields()[fieldName], name).toBeDefined();
   }
+});
+
+describe('a text that is measured when it is read', () => {
+  const ids = Array.from({ length: 100 }, (_, index) => `run_${index}`);
+  const responses = (count: number, of = (fields: string) => fields) =>
+    `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Run { ${times(count, (i) => of(`a${i}: response`))} } } }`;
+
+  test('counts as an object for each further time that an entry has it', () => {
+    expect(() => assert(responses(100), { ids })).not.toThrow();
+    expect(() => assert(responses(101), { ids })).toThrow(/up to 10100 objects; at most 10000/);
+    const spread = (field: string) => `... on Run { ${field} }`;
+    expect(() => assert(responses(101, spread), { ids })).toThrow(/up to 10100 objects/);
+  });
+
+  test('does not count once an entry', () => {
+    const page = (field: string) =>
+      `{ viewer { account { bots(first: 100) { edges { node { runs(first: 32) { edges { node { ${field} } } } } } } } } }`;
+    expect(() => assert(page('input'))).not.toThrow();
+    expect(() => assert(page('input response'))).toThrow(/objects; at most 10000/);
+  });
+
+  test('counts as an object for each further time that an event has it', () => {
+    const subscription = (count: number) =>
+      `subscription { runChanged(botId: "x") { ...texts } } fragment texts on Run { ${times(count, (i) => `a${i}: input`)} }`;
+    const objects = (count: number) =>
+      weighEvent(schema, parse(subscription(count)), undefined, {}).objects;
+    expect([1, 2, 7].map((count) => objects(count))).toEqual([0, 1, 6]);
+  });
 });

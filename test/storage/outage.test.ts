@@ -136,3 +136,35 @@ describe.skipIf(!databaseUrl)('a database error', () => {
     expect(await verdicts(wrong)).toEqual([false, false, false, false]);
   });
 });
+
+describe.skipIf(!databaseUrl)('an outage of the database', () => {
+  test('that ends within the limit of a request fails no look-up of a key, a bot or a deployment', async () => {
+    const link = await linkPostgres();
+    const app = await startApp({ database: link.database });
+    const tenants = await Promise.all(Array.from({ length: 5 }, () => app.tenant()));
+    const bots = await Promise.all(tenants.map((tenant) => tenant.bot()));
+    const refused = link.cut();
+    const answers = tenants.map((tenant, index) =>
+      tenant.chat(bots[index] ?? '', { message: 'Hi' }),
+    );
+    await expect.poll(refused).toBeGreaterThan(tenants.length);
+    link.restore();
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses).toEqual(tenants.map(() => 200));
+  });
+
+  test('that lasts longer answers 500 with the time to wait, and never that a key or a bot does not exist', async () => {
+    const link = await linkPostgres();
+    const app = await startApp({ database: link.database });
+    const tenant = await app.tenant();
+    const bot = await tenant.bot();
+    link.cut();
+    const answer = await tenant.chat(bot, { message: 'Hi' });
+    link.restore();
+    expect(answer.status).toBe(500);
+    expect(answer.headers.get('retry-after')).toBe('5');
+    expect(await answer.json()).toMatchObject({
+      error: { code: 'internal_error', retry_after: 5 },
+    });
+  });
+});

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, inject, test } from 'vitest';
+import { createDataDirectory } from '../../src/storage/data-directory.ts';
 import { openEmbedded } from '../../src/storage/embedded.ts';
 import { makePrivate } from '../../src/storage/private-path.ts';
 import { generatedSecretKey } from '../../src/storage/secret-key.ts';
@@ -50,6 +53,34 @@ describe('a data directory', () => {
       expect(await modeOf(join(directory, 'secret.key'))).toBe(0o600);
     },
   );
+});
+
+const run = promisify(execFile);
+
+describe('the Git repository around a data directory', () => {
+  const repository = async () => {
+    const folder = await temporaryDirectory();
+    await run('git', ['init', '--quiet', folder]);
+    return folder;
+  };
+  const untracked = async (folder: string) =>
+    (await run('git', ['status', '--short', '--untracked-files=all'], { cwd: folder })).stdout;
+
+  test.each(['new', 'empty'])('ignores it, if it is %s at its first use', async (state) => {
+    const folder = await repository();
+    const directory = join(folder, '.parley');
+    if (state === 'empty') await mkdir(directory);
+    await createDataDirectory(directory);
+    await generatedSecretKey(directory);
+    expect(await untracked(folder)).toBe('');
+  });
+
+  test('keeps showing its own files, if it is the data directory itself', async () => {
+    const folder = await repository();
+    await writeFile(join(folder, 'README.md'), '');
+    await createDataDirectory(folder);
+    expect(await untracked(folder)).toBe('?? README.md\n');
+  });
 });
 
 describe('a secret key', () => {

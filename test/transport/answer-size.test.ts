@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { GatewayError } from '../../src/errors.ts';
 import { makeId } from '../../src/ids.ts';
 import { MAX_ANSWER_BYTES } from '../../src/schema/admission/weight.ts';
-import { limitAnswer } from '../../src/transport/answer-size.ts';
+import { limitAnswer, measureAnswer } from '../../src/transport/answer-size.ts';
 import { startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { WAYS } from '../helpers/transports.ts';
 
@@ -29,6 +29,29 @@ beforeAll(async () => {
       ...{ channel: 'API', input: 'Hi', response: FLOOD, finishedAt: new Date() },
     },
   });
+});
+
+test.each([
+  ['ASCII', 'x'],
+  ['quotes', '"'],
+  ['backslashes', '\\'],
+  ['line ends', '\n'],
+  ['control characters', '\u0001'],
+  ['the last ASCII character', '\u007f'],
+  ['two bytes', 'ü'],
+  ['three bytes', '語'],
+  ['the last unit', '\uffff'],
+  ['pairs', '🦜'],
+  ['first halves of pairs', '\ud83e'],
+  ['second halves of pairs', '\udd9c'],
+  ['halves in the wrong order', '\udd9c\ud83e'],
+  ['halves beside other text', '\ud83ex\udd9c语'],
+])('a result is counted exactly near the limit: %s', (_what, text) => {
+  const long = text.repeat((3 * 1024 * 1024) / text.length);
+  const bytesOf = (data: Record<string, unknown>) => measureAnswer({ data }).bytes;
+  const json = (data: object) => Buffer.byteLength(JSON.stringify(data));
+  const plain = { text: 'x'.repeat(3 * 1024 * 1024) };
+  expect(bytesOf({ text: long }) - bytesOf(plain)).toBe(json({ text: long }) - json(plain));
 });
 
 describe('an answer of more than 16 MiB of JSON', () => {

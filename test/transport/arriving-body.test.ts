@@ -133,7 +133,7 @@ describe('a body', () => {
     send('x', 1);
     await expect(read).rejects.toMatchObject({
       code: 'request_too_large',
-      message: 'The body is larger than 64 KiB, the limit without a valid API key.',
+      message: 'The body is larger than 64 KiB. Send a smaller one.',
     });
     expect(sizes.at(-1)).toBe(0);
     expect(body.isArriving()).toBe(true);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Socket } from 'node:net';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { connectedBot, startTelegramApp, type TelegramApp } from '../channels/telegram/setup.ts';
 import { WEB } from '../channels/web/visitors.ts';
 import { watchConnections } from '../helpers/accepted.ts';
@@ -208,6 +209,40 @@ describe('bodies in very many pieces', () => {
     expect((await memory()) - before).toBeLessThan(100e6);
     expect((await tenant.chat(bot, { message: 'Hi' })).status).toBe(200);
   });
+
+  test.each([
+    ['its key', 1],
+    ['a session token', 0],
+  ] as const)(
+    'delay its account’s other connections if they arrive with %s',
+    async (what, pauses) => {
+      const accepted = watchConnections(app);
+      const viewer = JSON.stringify({ query: '{ __typename }' });
+      /** Opens a connection that has had the response to a request with a key. */
+      const authenticated = async (key: string) => {
+        const socket = openSocket(app.url);
+        onTestFinished(() => void socket.destroy());
+        const headers = { ...JSON_TYPE, authorization: `Bearer ${key}`, connection: undefined };
+        socket.write(requestText('POST /graphql', headers, viewer));
+        await once(socket, 'data');
+        return { socket, server: accepted.at(-1), headers };
+      };
+      const { data } = await tenant.graphql(
+        `mutation { createSessionToken(input: { botId: "${bot}", sessionId: "visitor" }) { token } }`,
+      );
+      const own = await authenticated(tenant.apiKey);
+      const paused = vi.spyOn(own.server as Socket, 'pause');
+      const other = await authenticated(
+        what === 'its key' ? tenant.apiKey : data.createSessionToken.token,
+      );
+      const before = other.server?.bytesRead ?? 0;
+      const body = 'x'.repeat(10_000);
+      const bytes = chunkedText('POST /graphql', other.headers, body, 1).subarray(0, -5);
+      other.socket.write(bytes);
+      await expect.poll(() => other.server?.bytesRead).toBe(before + bytes.length);
+      expect(paused.mock.calls).toHaveLength(pauses);
+    },
+  );
 });
 
 describe('a refused body', () => {

@@ -29,26 +29,51 @@ describe('the memory of arriving bodies', () => {
   });
 
   test.each([
-    ['accounts', account, 128, 32],
-    ['addresses', address, 16, 4],
+    ['accounts', account, 4, 128],
+    ['accounts', account, 40, 128],
+    ['addresses', address, 4, 16],
+    ['addresses', address, 40, 16],
   ])(
-    'is limited for all %s together, but a small body is always held',
-    (_who, owner, all, each) => {
+    'leaves a newcomer half as much as each of several greedy %s has: %#',
+    (_who, owner, count, all) => {
       const { open } = createBodyMemory();
-      const bodies = Array.from({ length: all }, (_, index) =>
-        open(owner(`${index % (all / each)}`)),
-      );
-      for (const body of bodies) body.resize(MAX_BODY_BYTES);
+      const greedy = Array.from({ length: count }, (_, index) => ({
+        id: owner(`${index}`),
+        bytes: 0,
+      }));
+      const growing = new Set(greedy);
+      const STEP = MAX_BODY_BYTES / 16;
+      while (growing.size > 0) {
+        for (const one of growing) {
+          try {
+            open(one.id).resize(STEP);
+            one.bytes += STEP;
+          } catch {
+            growing.delete(one);
+          }
+        }
+      }
+      const most = Math.max(...greedy.map(({ bytes }) => bytes));
+      const fair = (all * MAX_BODY_BYTES) / (count + 1);
       // The first 16 KiB of each body count against its owner alone.
-      const uncounted = all * 16 * 1024;
-      const last = open(owner('another'));
-      last.resize(uncounted + 16 * 1024);
-      expect(() => last.resize(uncounted + 16 * 1024 + 1)).toThrow(TOO_MUCH);
-      const small = open(owner('small'));
-      small.resize(16 * 1024);
-      expect(() => small.resize(16 * 1024 + 1)).toThrow(TOO_MUCH);
+      expect(most).toBeLessThan((fair * 4) / 3 + STEP);
+      open(owner('honest')).resize((fair - STEP) / 2);
     },
   );
+
+  test('always holds a small body of an owner with few others', () => {
+    const { open } = createBodyMemory();
+    for (let owner = 0; owner < 10_000; owner += 1) {
+      try {
+        open(account(`${owner}`)).resize(64 * 1024);
+      } catch {
+        // The memory is used up.
+      }
+    }
+    const small = open(account('small'));
+    small.resize(16 * 1024);
+    expect(() => small.resize(64 * 1024)).toThrow(TOO_MUCH);
+  });
 
   test('of one body is not counted twice by those that follow it', () => {
     const { open } = createBodyMemory();

@@ -139,14 +139,19 @@ function walk(): [string, string][] {
       const name = `${list} → ${edge.name}`;
       const follows = isLong || !followed.has(`${entry.name}.${edge.name}`);
       followed.add(`${entry.name}.${edge.name}`);
-      const query = (below: string) =>
-        wayTo(`${leavesOf(entry, { lists: false })} ${fieldTwice(entry, edge, below)}`);
       return [
-        [name, query(leavesOf(next))],
+        [
+          name,
+          wayTo(`${leavesOf(entry, { lists: false })} ${fieldTwice(entry, edge, leavesOf(next))}`),
+        ],
         ...(follows ? edgesOf(next) : []).map(({ field, entry: last }): [string, string] => [
           `${name} → ${field.name}`,
-          query(
-            `${leavesOf(next, { lists: false })} ${fieldTwice(next, field, leavesOf(last, { lists: false }))}`,
+          wayTo(
+            fieldOf(
+              entry,
+              edge,
+              `${leavesOf(next, { lists: false })} ${fieldTwice(next, field, leavesOf(last, { lists: false }))}`,
+            ),
           ),
         ]),
       ];

@@ -48,13 +48,11 @@ describe('the events of an account', () => {
   });
 
   test('do not wait for those of another account', async () => {
-    const held = Promise.withResolvers<void>();
-    const allowance = createEventAllowance({ now: () => 0, wait: () => held.promise });
+    const never = Promise.withResolvers<void>();
+    const allowance = createEventAllowance({ now: () => 0, wait: () => never.promise });
     allowance.spend(callerOf('a'), 1e9);
-    const waiting = allowance.take(callerOf('a'), 1, AbortSignal.abort());
+    void allowance.take(callerOf('a'), 1, SIGNAL);
     await allowance.take(callerOf('b'), 1, SIGNAL);
-    held.resolve();
-    await waiting;
   });
 
   test('take turns, so that no subscription of the account stands still', async () => {
@@ -70,13 +68,16 @@ describe('the events of an account', () => {
     expect(order.slice(0, 20).filter((name) => name === 'light')).toHaveLength(10);
   });
 
-  test('stop to wait when the subscription ends', async () => {
+  test('are not resolved once their subscription ends, whether they wait or are next to wait', async () => {
     const end = new AbortController();
     const allowance = createEventAllowance();
     allowance.spend(callerOf('a'), 1e12);
     const waiting = allowance.take(callerOf('a'), 1, end.signal);
+    const queued = allowance.take(callerOf('a'), 1, end.signal);
     end.abort();
-    await waiting;
+    await expect(waiting).rejects.toThrow('aborted');
+    await expect(queued).rejects.toThrow('aborted');
+    await expect(allowance.take(callerOf('b'), 1, end.signal)).rejects.toThrow('aborted');
   });
 });
 

@@ -424,8 +424,10 @@ describe('GraphQL over WebSocket', () => {
 
   test('closes the socket on a message over 1 MiB', async () => {
     const code = await new Promise((resolve) => {
-      const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws');
-      socket.on('open', () => socket.send('x'.repeat(1024 * 1024 + 1)));
+      const { headers } = tenant;
+      const socket = new WebSocket(app.webSocketUrl, 'graphql-transport-ws', { headers });
+      socket.on('open', () => socket.send('{"type": "connection_init"}'));
+      socket.once('message', () => socket.send('x'.repeat(1024 * 1024 + 1)));
       socket.on('close', resolve);
     });
     expect(code).toBe(1009);

@@ -1,5 +1,6 @@
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
+import { GatewayError } from '../../src/errors.ts';
 import { serveHealth } from '../../src/transport/health.ts';
 
 describe('many simultaneous readiness requests', () => {
@@ -11,7 +12,7 @@ describe('many simultaneous readiness requests', () => {
       probes += 1;
       return answered.promise;
     };
-    await app.register(serveHealth, { dependencies: { database }, isClosing: () => false });
+    await app.register(serveHealth, { dependencies: () => ({ database }), isClosing: () => false });
     await app.ready();
     const request = () => app.inject('/readyz').then(({ statusCode }) => statusCode);
     const flood = Array.from({ length: 50 }, request);
@@ -25,4 +26,29 @@ describe('many simultaneous readiness requests', () => {
     expect(await request()).toBe(503);
     expect(probes).toBe(2);
   });
+});
+
+test('readiness names the missing dependencies, and the reasons that clients may see', async () => {
+  const app = Fastify();
+  const dependencies = {
+    database: () => Promise.reject(new GatewayError('internal_error', 'PostgreSQL is read-only.')),
+    redis: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:6379')),
+  };
+  await app.register(serveHealth, { dependencies: () => dependencies, isClosing: () => false });
+  const response = await app.inject('/readyz');
+  expect(response.statusCode).toBe(503);
+  expect(response.json()).toEqual({
+    status: 'unavailable',
+    missing: ['database', 'redis'],
+    reasons: ['PostgreSQL is read-only.'],
+  });
+});
+
+test('readiness shows what is wrong although the process is ready', async () => {
+  const app = Fastify();
+  const warnings = () => ['Redis may delete data.'];
+  await app.register(serveHealth, { dependencies: () => ({}), warnings, isClosing: () => false });
+  const response = await app.inject('/readyz');
+  expect(response.statusCode).toBe(200);
+  expect(response.json()).toEqual({ status: 'ready', warnings: ['Redis may delete data.'] });
 });

@@ -61,6 +61,7 @@ describe('the metrics', () => {
     expect(Object.fromEntries(names)).toEqual({
       parley_batch_size: ['statement'],
       parley_connections: [],
+      parley_redis_degraded: [],
       parley_event_loop_lag_seconds: [],
       parley_http_requests_total: ['method', 'route', 'status'],
       parley_model_duration_seconds: ['model'],

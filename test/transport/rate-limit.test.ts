@@ -1,12 +1,17 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import Fastify from 'fastify';
 import { createClient } from 'graphql-sse';
 import { createClient as createSocketClient } from 'graphql-ws';
 import { pino } from 'pino';
 import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { makeApiKey } from '../../src/accounts/key-format.ts';
+import { createLimits } from '../../src/accounts/limits.ts';
+import { createMemoryCounter } from '../../src/coordination/fixed-window-counter.ts';
+import { toGatewayError } from '../../src/errors.ts';
 import { MAX_BODY_BYTES } from '../../src/transport/body-memory.ts';
+import { createLimiter, decorateAdmission } from '../../src/transport/rate-limit.ts';
 import { type GraphQLAnswer, startApp, type Tenant, type TestApp } from '../helpers/app.ts';
 import { postSession } from '../helpers/console.ts';
 import { testDatabase } from '../helpers/database.ts';
@@ -254,6 +259,21 @@ describe('a client without a valid key', () => {
     );
     const answer = await app.graphql('', '{ __typename }');
     expect(answer).toEqual({ data: { __typename: 'Query' } });
+  });
+
+  test('is not assumed for the limit of a body while keys cannot be looked up', async () => {
+    const limits = createLimits({
+      accounts: createMemoryCounter(),
+      addresses: createMemoryCounter(),
+    });
+    const authenticate = () => Promise.reject(new Error('The database is away.'));
+    const limiter = createLimiter({ authenticate, limits });
+    const server = Fastify();
+    decorateAdmission(server);
+    server.post('/graphql', limiter.bodyLimits);
+    server.setErrorHandler((error, _request, reply) => reply.send(toGatewayError(error).code));
+    const answer = await server.inject({ method: 'POST', url: '/graphql' });
+    expect(answer.body).toBe('internal_error');
   });
 
   test('does not block clients with a valid key from its address', async () => {

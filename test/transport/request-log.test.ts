@@ -140,6 +140,18 @@ describe('the log of a flood', () => {
     expect(completed().length).toBeLessThanOrEqual(1 + Math.ceil(seconds));
   });
 
+  test('leaves the lines of refused requests with a valid key alone', async () => {
+    const tenant = await app.tenant();
+    const headers = { ...tenant.headers, 'x-forwarded-for': from() };
+    const bot = await tenant.bot();
+    for (let count = 0; count < 5; count += 1) {
+      await (await fetch(`${app.url}/v1/bots/${bot}/runs?unknown=1`, { headers })).text();
+      await (await fetch(`${app.url}/graphql?query={`, { headers })).text();
+    }
+    await expect.poll(() => completed().length).toBe(10);
+    expect(completed().filter(({ suppressed }) => suppressed !== undefined)).toEqual([]);
+  });
+
   test('leaves the lines of successful requests alone', async () => {
     const tenant = await app.tenant();
     const headers = { ...tenant.headers, 'x-forwarded-for': from() };

@@ -208,7 +208,7 @@ describe('health', () => {
 
   test('reports a process that is shutting down', async () => {
     const http = Fastify();
-    await http.register(serveHealth, { dependencies: {}, isClosing: () => true });
+    await http.register(serveHealth, { dependencies: () => ({}), isClosing: () => true });
     const response = await http.inject('/readyz');
     expect(response.statusCode).toBe(503);
     expect(response.json()).toEqual({ status: 'closing', missing: [] });

@@ -54,18 +54,18 @@ describe('a dashboard query', () => {
       '{ viewer { account { bots { edges { node { id activeDeployment { id } } } } } } }',
       4,
     ],
-    ['bots with their last runs', bots(`runs(first: 1) { edges { node { ${RUN} } } }`), 4],
+    ['bots with their last runs', bots(`runs(first: 1) { edges { node { ${RUN} } } }`), 5],
     [
       'bots with their active deployments and last runs',
       bots(`activeDeployment { id status } runs(first: 1) { edges { node { ${RUN} } } }`),
-      6,
+      7,
     ],
     [
       'bots with their last runs and failed runs',
       bots(
         `runs(first: 1) { edges { node { ${RUN} } } } failed: runs(first: 3, filter: { status: [FAILED] }) { edges { node { id } } }`,
       ),
-      5,
+      6,
     ],
     ['bots with their deployments', bots('deployments { edges { node { id status } } }'), 4],
     ['bots with their sessions', bots('sessions { edges { node { id } } }'), 4],
@@ -74,7 +74,7 @@ describe('a dashboard query', () => {
       bots(
         'sessions { edges { node { id memory { value } messages(first: 5) { edges { node { text run { status } } } } } } }',
       ),
-      8,
+      9,
     ],
     ['bots with the session of one user', bots('session(id: "user-0") { id lastSeenAt }'), 3],
     ['bots with their statistics', bots(`${STATS} { runs latencyP95 perDay { runs } }`), 4],
@@ -95,13 +95,13 @@ describe('a dashboard query', () => {
       'the runs of a bot with their traces and deployments',
       (id?: string) =>
         `{ runs(botId: "${id}") { edges { node { ${RUN} deployment { id } bot { name } } } } }`,
-      4,
+      5,
     ],
     [
       'the runs of a bot below the bot',
       (id?: string) =>
         `{ bot(id: "${id}") { name runs { edges { node { ${RUN} } } } activeDeployment { id } } }`,
-      5,
+      6,
     ],
     [
       'the runs of a bot with the latest deployments of that same bot',
@@ -113,7 +113,7 @@ describe('a dashboard query', () => {
       'the messages of a session with their runs',
       (id?: string) =>
         `{ bot(id: "${id}") { session(id: "user-0") { messages { edges { node { text run { status tokensUsed } } } } } } }`,
-      5,
+      6,
     ],
   ])(
     'for %s takes the same number of statements for any number of records',
@@ -126,6 +126,6 @@ describe('a dashboard query', () => {
     const client = await makeClient(1, 50);
     const page = (first: number) =>
       `{ bot(id: "${client.ids.Bot[0]}") { runs(first: ${first}) { edges { node { ${RUN} deployment { id } } } } } }`;
-    expect([await statements(client, page(1)), await statements(client, page(50))]).toEqual([4, 4]);
+    expect([await statements(client, page(1)), await statements(client, page(50))]).toEqual([5, 5]);
   });
 });

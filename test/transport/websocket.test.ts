@@ -159,7 +159,7 @@ describe('closing the server', () => {
     socket.pause();
     await app.close();
     socket.resume();
-    expect(await closed).toBe('closed with 1005 ');
+    expect(await closed).toBe('closed with 1012 Service Restart');
   });
 });
 

@@ -16,7 +16,7 @@ import { checkAgainst } from './schema-check.ts';
 import { type Tool, ToolError } from './tool.ts';
 
 /** The size limit of a request body: 256 KiB. */
-const MAX_BODY_BYTES = 262_144;
+const MAX_TOOL_BODY_BYTES = 262_144;
 
 export type HttpToolDependencies = {
   egress: Pick<Egress, 'request'>;
@@ -155,8 +155,8 @@ function bodyOf(input: JsonObject, format: 'json' | 'form') {
     format === 'json'
       ? { type: 'application/json', text: JSON.stringify(input) }
       : { type: 'application/x-www-form-urlencoded', text: String(formOf(input)) };
-  if (Buffer.byteLength(body.text) <= MAX_BODY_BYTES) return body;
-  throw tooLarge(`The body is larger than ${MAX_BODY_BYTES} bytes.`);
+  if (Buffer.byteLength(body.text) <= MAX_TOOL_BODY_BYTES) return body;
+  throw tooLarge(`The body is larger than ${MAX_TOOL_BODY_BYTES} bytes.`);
 }
 
 function tooLarge(message: string): ToolError {

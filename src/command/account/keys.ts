@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { CreateKey, KeyList, RevokeKey, WhoAmI } from '../../operations/command/operations.ts';
+import { createPrivateFile } from '../../private-file.ts';
 import type { Context } from '../context.ts';
 import { Refusal, systemCode, UsageError } from '../errors.ts';
-import { createPrivateFile } from '../private-file.ts';
 import { connect } from '../server/connection.ts';
 import { openPrompts } from '../terminal/prompts.ts';
 import { textTable } from '../terminal/text-table.ts';
@@ -100,8 +100,8 @@ export async function createKey(
   terminal.progress(`The key "${name}" (${apiKey.id}) is shown only once. Store it now.`);
 }
 
-/** Makes the file before the key, so that no key is lost because its file cannot be written. */
-async function writeSecret<Made extends { secret: string }>(
+/** Makes the file before the key, so that a wrong path makes no key. */
+async function writeSecret<Made extends { secret: string; apiKey: { id: string } }>(
   path: string,
   create: () => Promise<Made>,
 ): Promise<Made> {
@@ -113,7 +113,12 @@ async function writeSecret<Made extends { secret: string }>(
   });
   try {
     const made = await create();
-    await file.writeFile(`${made.secret}\n`);
+    await file
+      .writeFile(`${made.secret}\n`)
+      .then(() => file.sync())
+      .catch((error: unknown) => {
+        throw lostSecret(made.apiKey.id, path, error);
+      });
     return made;
   } catch (error) {
     await rm(path, { force: true });
@@ -121,6 +126,12 @@ async function writeSecret<Made extends { secret: string }>(
   } finally {
     await file.close();
   }
+}
+
+/** The secret of a key is lost, but the key is valid. */
+function lostSecret(id: string, path: string, cause: unknown): Refusal {
+  const reason = `The key ${id} was made, but ${path} cannot be written: ${systemCode(cause) ?? 'unknown error'}.`;
+  return new Refusal(`${reason} Revoke the key: parley keys revoke ${id}`, { cause });
 }
 
 function scopeOf(text: string): Uppercase<Scope> {

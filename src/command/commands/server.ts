@@ -1,5 +1,7 @@
+import { ENVIRONMENTS } from '../deployments/environments.ts';
+import { UsageError } from '../errors.ts';
 import { type Command, command } from '../line/definition.ts';
-import { VAR, VARS } from './options.ts';
+import { ENV, VAR, VARS, YES } from './options.ts';
 
 export const SERVER: readonly Command[] = [
   command({
@@ -56,16 +58,58 @@ export const SERVER: readonly Command[] = [
   command({
     name: 'doctor',
     group: 'Server',
-    summary: 'Check the requirements of a server in this directory.',
+    summary: 'Check the requirements of a server in this directory, or the model of a bot.',
     details: [
-      'It checks Node.js, the settings, the database, Redis, the model server, the port, the clock and the permissions of the data directory, and says what to do.',
+      'It checks Node.js, the settings, the database, Redis, the model server, the port, the clock and the permissions of the data directory, and says what to do. The model server gets two short questions, one with a tool and one for JSON, of at most a few thousand tokens.',
+      'With --bot, it checks nothing in this directory: the server of the profile asks the model of the bot’s active deployment the same questions, with the settings of its definition. The key needs the scope deploy.',
     ],
+    options: {
+      bot: { value: 'ID', short: 'b', description: 'Check only the model of this bot.' },
+      env: { ...ENV, description: 'The environment of the bot. Defaults to production.' },
+    },
     examples: [
       { line: 'parley doctor', description: 'Check the settings of the environment and .env' },
+      { line: 'parley doctor --bot desk', description: 'Check the model of the bot desk' },
     ],
-    async run(_input, context) {
+    async run(input, context) {
+      const bot = input.text('bot');
+      const environment = input.choice('env', ENVIRONMENTS);
+      if (bot !== undefined) {
+        const { testModel } = await import('../deployments/test-model.ts');
+        return testModel(bot, environment ?? 'production', context);
+      }
+      if (environment) throw new UsageError('--env needs --bot.');
       const { doctor } = await import('../local/doctor.ts');
       await doctor(context);
+    },
+  }),
+  command({
+    name: 'key reset-operator',
+    group: 'Server',
+    summary: 'Make a new operator key, and revoke all others.',
+    details: [
+      'For a lost operator key: it needs no key, but the settings of the server, so run it on the machine of the server, in the directory of its .env. Stop a server with the embedded database first. Servers on PostgreSQL may run; they refuse the revoked keys within a second. Keys without the scope operator stay valid.',
+      'The new key is shown on the terminal. Without a terminal, it is written to operator-key in PARLEY_DATA_DIR, in a file that only you can read.',
+    ],
+    options: {
+      'key-file': {
+        value: 'FILE',
+        isFile: true,
+        description: 'Write the key to a new file that only you can read, and print only its path.',
+      },
+      yes: YES,
+    },
+    examples: [
+      { line: 'parley key reset-operator', description: 'Ask, then show the new key' },
+      {
+        line: 'parley key reset-operator --yes --key-file operator-key.txt',
+        description: 'From a script, into a file',
+      },
+    ],
+    async run(input, context) {
+      const { resetOperator } = await import('../local/reset-operator.ts');
+      const options = { yes: input.flag('yes'), keyFile: input.text('key-file') };
+      await resetOperator(options, context);
     },
   }),
 ];

@@ -1,9 +1,9 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readDefinition } from '../../language/read.ts';
+import { writePrivateFile } from '../../private-file.ts';
 import type { Context } from '../context.ts';
 import { Refusal, systemCode } from '../errors.ts';
-import { writePrivateFile } from '../private-file.ts';
 import { openPrompts } from '../terminal/prompts.ts';
 import { TEMPLATE_NAMES, type TemplateName } from './template-names.ts';
 import { TEMPLATES } from './templates.ts';

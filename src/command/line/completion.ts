@@ -43,6 +43,28 @@ function entries(commands: readonly Command[]): Entry[] {
   ];
 }
 
+type Group = Pick<Command, 'name' | 'summary' | 'arguments' | 'options'> & {
+  /** The commands of two words that begin with the name. */
+  below: Command[];
+};
+
+/** The commands by their first word, with the options of all of them. */
+function groups(commands: readonly Command[]): Group[] {
+  const names = new Set(commands.map(({ name }) => name.split(' ')[0] ?? name));
+  return [...names].map((name) => {
+    const own = commands.filter((command) => command.name === name);
+    const below = commands.filter((command) => command.name.startsWith(`${name} `));
+    const all = [...own, ...below];
+    return {
+      name,
+      summary: all[0]?.summary ?? '',
+      arguments: own[0]?.arguments ?? {},
+      options: Object.fromEntries(all.flatMap(({ options }) => Object.entries(options))),
+      below,
+    };
+  });
+}
+
 /** The options with choices of all commands. Options of one name have the same choices. */
 function choiceOptions(commands: readonly Command[]): [name: string, choices: readonly string[]][] {
   const found = new Map<string, readonly string[]>();
@@ -101,22 +123,18 @@ complete -o filenames -F _parley parley
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function zsh(commands: readonly Command[]): string {
-  const singles = commands.filter(({ name }) => !name.includes(' '));
-  const list = singles.map(
-    ({ name, summary }) => `    ${quoted(`${name}:${escapeColon(summary)}`)}`,
-  );
-  const cases = singles.map((command) => {
-    const below = commands.filter(({ name }) => name.startsWith(`${command.name} `));
-    const options = [...below, command].flatMap(({ options }) => Object.entries(options));
-    const specs = [...new Map([...options, ...Object.entries(GLOBAL_OPTIONS)]).entries()].map(
+  const all = groups(commands);
+  const list = all.map(({ name, summary }) => `    ${quoted(`${name}:${escapeColon(summary)}`)}`);
+  const cases = all.map((group) => {
+    const specs = Object.entries<Option>({ ...group.options, ...GLOBAL_OPTIONS }).map(
       ([name, option]) => `        ${quoted(zshOption(name, option))}`,
     );
     const words = [
-      ...below.map(({ name }) => name.split(' ')[1] ?? ''),
-      ...Object.values(command.arguments).flatMap(({ choices = [] }) => choices),
+      ...group.below.map(({ name }) => name.split(' ')[1] ?? ''),
+      ...Object.values(group.arguments).flatMap(({ choices = [] }) => choices),
     ];
     const positional = words.length > 0 ? `'*:: :(${words.join(' ')})'` : `'*:file:_files'`;
-    return `      ${command.name})\n        _arguments \\\n${specs.join(' \\\n')} \\\n        ${positional} ;;`;
+    return `      ${group.name})\n        _arguments \\\n${specs.join(' \\\n')} \\\n        ${positional} ;;`;
   });
   return `#compdef parley
 # Completion of parley for zsh. Add to ~/.zshrc, after compinit: source <(parley completion zsh)
@@ -150,8 +168,8 @@ function zshOption(name: string, option: Option): string {
 const escapeColon = (text: string) => text.replaceAll(':', '\\:');
 
 function fish(commands: readonly Command[]): string {
-  const singles = commands.filter(({ name }) => !name.includes(' '));
-  const lines = singles.map(
+  const all = groups(commands);
+  const lines = all.map(
     ({ name, summary }) =>
       `complete -c parley -f -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`,
   );
@@ -163,22 +181,18 @@ function fish(commands: readonly Command[]): string {
         ]
       : [];
   });
-  const choices = singles.flatMap((command) =>
-    Object.values(command.arguments).flatMap(({ choices: values }) =>
+  const choices = all.flatMap((group) =>
+    Object.values(group.arguments).flatMap(({ choices: values }) =>
       values
         ? [
-            `complete -c parley -f -n '__fish_seen_subcommand_from ${command.name}' -a ${quoted(values.join(' '))}`,
+            `complete -c parley -f -n '__fish_seen_subcommand_from ${group.name}' -a ${quoted(values.join(' '))}`,
           ]
         : [],
     ),
   );
-  const options = singles.flatMap((command) => {
-    const all = commands.filter(
-      ({ name }) => name === command.name || name.startsWith(`${command.name} `),
-    );
-    const unique = new Map(all.flatMap((one) => Object.entries(one.options)));
-    return [...unique].map(([name, option]) => fishOption(name, option, command.name));
-  });
+  const options = all.flatMap((group) =>
+    Object.entries(group.options).map(([name, option]) => fishOption(name, option, group.name)),
+  );
   const global = Object.entries(GLOBAL_OPTIONS).map(([name, option]) => fishOption(name, option));
   return [
     '# Completion of parley for fish. Write it to ~/.config/fish/completions/parley.fish',

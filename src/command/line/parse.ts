@@ -104,9 +104,9 @@ function unknownCommand(words: readonly string[], commands: readonly Command[]):
   const names = commands.map(({ name }) => name);
   const parts = names[0]?.includes(' ') ? 2 : 1;
   const word = parts === 2 ? `${first} ${second}` : first;
-  const singles = [...new Set(names.map((name) => name.split(' ').slice(0, parts).join(' ')))];
+  const similar = names.filter((name) => name.split(' ').length === parts);
   return new UsageError(
-    `Unknown command "${word}".${didYouMean(word, singles)} Run parley --help for the list of commands.`,
+    `Unknown command "${word}".${didYouMean(word, similar)} Run parley --help for the list of commands.`,
   );
 }
 

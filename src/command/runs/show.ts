@@ -3,6 +3,7 @@ import { connect } from '../server/connection.ts';
 import { facts } from '../terminal/facts.ts';
 import { duration, localTime } from '../terminal/units.ts';
 import { paintStatus } from './run-table.ts';
+import { tokens } from './tokens.ts';
 
 /** Shows one run with its texts. */
 export async function showRun(runId: string, context: Context): Promise<void> {
@@ -20,7 +21,8 @@ export async function showRun(runId: string, context: Context): Promise<void> {
       ['Model', run.model ?? '-'],
       ['Created', localTime(run.createdAt)],
       ['Latency', duration(run.latencyMs) || '-'],
-      ['Tokens', `${run.promptTokens} + ${run.completionTokens} = ${run.tokensUsed}`],
+      ['Tokens', tokens(run)],
+      ['Finish', run.finishReason ?? '-'],
       ['Tools', run.toolsCalled.join(', ') || '-'],
       ['Deployment', run.deploymentId ?? '-'],
     ];

@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { writePrivateFile } from '../../private-file.ts';
 import type { Environment } from '../environment.ts';
 import { Refusal, systemCode } from '../errors.ts';
-import { writePrivateFile } from '../private-file.ts';
 
 /** A server with the key for it. */
 export type Profile = {

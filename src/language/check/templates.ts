@@ -94,6 +94,6 @@ export function checkDeclared(
 ): void {
   if (names === 'unknown' || names.has(name)) return;
   report(`unknown-${what}`, range, () => {
-    return `${what} ${quote(name)} is not declared${hint(name, [...names])}`;
+    return `${what} ${quote(name)} is not declared${hint(name, names)}`;
   });
 }

@@ -91,7 +91,7 @@ export type ErrorCode =
   | 'NOT_FOUND'
   /** A limit of the account or of the client address is exceeded. */
   | 'RATE_LIMIT_EXCEEDED'
-  /** The request body is larger than 1 MiB, or the response larger than 16 MiB. */
+  /** The request body is larger than 1 MiB, or the response could be larger than 16 MiB. */
   | 'REQUEST_TOO_LARGE'
   /** The run does not exist. */
   | 'RUN_NOT_FOUND'
@@ -119,6 +119,34 @@ export type KeyScope =
   | 'OPERATOR'
   /** Read runs, traces, conversations, memory and statistics; follow, cancel and rate runs. */
   | 'RUNS';
+
+/** What a test of a model checks. */
+export type ModelCheckName =
+  /** Whether the server accepts the key. */
+  | 'API_KEY'
+  /** Whether the model answers with JSON. */
+  | 'JSON_OUTPUT'
+  /** Whether the server knows the model. */
+  | 'MODEL'
+  /** Whether the server accepts all settings of the requests. */
+  | 'PARAMETERS'
+  /** Whether a model server answers at the address. */
+  | 'REACHABLE'
+  /** Whether the answer arrives piece by piece. */
+  | 'STREAMING'
+  /** Whether the model calls tools. */
+  | 'TOOLS'
+  /** Whether the server reports its tokens. */
+  | 'USAGE';
+
+/** Result of a check. */
+export type ModelCheckStatus =
+  /** It does not work. `advice` says what to do. */
+  | 'FAILED'
+  /** It works. */
+  | 'PASSED'
+  /** The failure of an earlier check made this one impossible. */
+  | 'SKIPPED';
 
 /** Plan of an account. It determines the request and run limits. */
 export type Plan =
@@ -295,6 +323,14 @@ export type PromoteMutationVariables = Exact<{
 
 
 export type PromoteMutation = { promote: { id: string, status: DeploymentStatus } | null };
+
+export type TestModelMutationVariables = Exact<{
+  botId: string;
+  environment: Environment;
+}>;
+
+
+export type TestModelMutation = { testModel: { model: string, usable: boolean, checks: Array<{ name: ModelCheckName, status: ModelCheckStatus, message: string, advice: string | null }> } | null };
 
 export type FindRunQueryVariables = Exact<{
   id: string;
@@ -533,6 +569,22 @@ export const Promote = persisted<PromoteMutation, PromoteMutationVariables>(
   ) {
     id
     status
+  }
+}`,
+);
+
+export const TestModel = persisted<TestModelMutation, TestModelMutationVariables>(
+  'sha256:1e815e8add4a0aed8361f60612e224c7243297588435aaa15d4c596402e91e3c',
+  `mutation TestModel($botId: ID!, $environment: Environment!) {
+  testModel(botId: $botId, environment: $environment) {
+    model
+    usable
+    checks {
+      name
+      status
+      message
+      advice
+    }
   }
 }`,
 );

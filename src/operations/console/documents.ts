@@ -93,6 +93,20 @@ fragment Dependency on Dependency {
   reachable
   latencyMs
 }`,
+  `mutation TestDefaultModel {
+  testModel {
+    __typename
+    model
+    usable
+    checks {
+      __typename
+      name
+      status
+      message
+      advice
+    }
+  }
+}`,
   `query Bots($first: Int, $after: String) {
   bots(first: $first, after: $after) {
     __typename

@@ -206,7 +206,7 @@ export type ErrorCode =
   | 'NOT_FOUND'
   /** A limit of the account or of the client address is exceeded. */
   | 'RATE_LIMIT_EXCEEDED'
-  /** The request body is larger than 1 MiB, or the response larger than 16 MiB. */
+  /** The request body is larger than 1 MiB, or the response could be larger than 16 MiB. */
   | 'REQUEST_TOO_LARGE'
   /** The run does not exist. */
   | 'RUN_NOT_FOUND'
@@ -250,6 +250,34 @@ export type MessageRole =
   | 'TOOL'
   /** The end user. */
   | 'USER';
+
+/** What a test of a model checks. */
+export type ModelCheckName =
+  /** Whether the server accepts the key. */
+  | 'API_KEY'
+  /** Whether the model answers with JSON. */
+  | 'JSON_OUTPUT'
+  /** Whether the server knows the model. */
+  | 'MODEL'
+  /** Whether the server accepts all settings of the requests. */
+  | 'PARAMETERS'
+  /** Whether a model server answers at the address. */
+  | 'REACHABLE'
+  /** Whether the answer arrives piece by piece. */
+  | 'STREAMING'
+  /** Whether the model calls tools. */
+  | 'TOOLS'
+  /** Whether the server reports its tokens. */
+  | 'USAGE';
+
+/** Result of a check. */
+export type ModelCheckStatus =
+  /** It does not work. `advice` says what to do. */
+  | 'FAILED'
+  /** It works. */
+  | 'PASSED'
+  /** The failure of an earlier check made this one impossible. */
+  | 'SKIPPED';
 
 /** How to handle a message to a session that is busy with another one. */
 export type OnBusy =
@@ -448,6 +476,11 @@ export type ServerQueryVariables = Exact<{
 export type ServerQuery = { server: { __typename: 'Server', version: string, startedAt: string, model?: string, allowedOrigins?: Array<string>, database?: { __typename: 'Dependency', name: string, reachable: boolean, latencyMs: number | null }, redis?: { __typename: 'Dependency', name: string, reachable: boolean, latencyMs: number | null } | null } };
 
 export type DependencyFragment = { name: string, reachable: boolean, latencyMs: number | null };
+
+export type TestDefaultModelMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TestDefaultModelMutation = { testModel: { __typename: 'ModelTest', model: string, usable: boolean, checks: Array<{ __typename: 'ModelCheck', name: ModelCheckName, status: ModelCheckStatus, message: string, advice: string | null }> } | null };
 
 export type BotsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1013,6 +1046,11 @@ export const DeleteAccount = /* @__PURE__ */ persisted<DeleteAccountMutation, De
 export const Server = /* @__PURE__ */ persisted<ServerQuery, ServerQueryVariables>(
   OperationTypeNode.QUERY,
   'sha256:f8814041fcacf9cd7e5268ae45c0d74340367a5233fba322fb05b428961daa36',
+);
+
+export const TestDefaultModel = /* @__PURE__ */ persisted<TestDefaultModelMutation, TestDefaultModelMutationVariables>(
+  OperationTypeNode.MUTATION,
+  'sha256:661d91417da1a4783e23f86832389b725989cc82491f9021ec612f7252c3fece',
 );
 
 export const Bots = /* @__PURE__ */ persisted<BotsQuery, BotsQueryVariables>(

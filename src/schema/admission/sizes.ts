@@ -1,3 +1,4 @@
+import { MAX_SENTENCE } from '../../agent/model-tests.ts';
 import { MAX_CALL_ID } from '../../agent/toolbox.ts';
 import { MAX_DETAIL, MAX_SERVER_TEXT } from '../../agent/untrusted-text.ts';
 import { MAX_LISTED as MAX_DIAGNOSTICS } from '../../deployments/diagnostics.ts';
@@ -5,6 +6,7 @@ import { Channel } from '../../generated/prisma/client.ts';
 import { LONGEST, MAX_ENV_VARS, MAX_ORIGINS, MAX_SCOPES } from '../../input.ts';
 import { BOUNDS } from '../../language/bounds.ts';
 import { MAX_MESSAGE_LENGTH } from '../../language/diagnostic.ts';
+import { MODEL_CHECKS } from '../../model/check/model-check.ts';
 import { EXCERPT_LENGTH } from '../../runs/excerpts.ts';
 import { PART_LENGTH } from '../../runs/export.ts';
 import { MAX_MODEL_NAME } from '../../runs/model-name.ts';
@@ -90,6 +92,9 @@ export const LENGTHS: Readonly<Record<string, number>> = {
   'MemoryEntry.value': text(LONGEST.factValue),
   'Message.toolName': TOOL_NAME,
   'MessageEdge.cursor': CURSOR,
+  'ModelCheck.advice': text(MAX_SENTENCE),
+  'ModelCheck.message': text(MAX_SENTENCE),
+  'ModelTest.model': text(MAX_MODEL_NAME),
   'PageInfo.endCursor': CURSOR,
   'PageInfo.startCursor': CURSOR,
   'RotateApiKeyPayload.secret': API_KEY,
@@ -172,6 +177,7 @@ export const ENTRIES: Readonly<Record<string, number>> = {
   'Deployment.channelStates': Object.keys(Channel).length,
   'Deployment.envNames': MAX_ENV_VARS,
   'Deployment.sentEnvNames': MAX_ENV_VARS,
+  'ModelTest.checks': MODEL_CHECKS.length,
   'Run.toolsCalled': BOUNDS.toolCalls,
   // The prompt is measured as a whole.
   'RunPrompt.parts': 1,

@@ -14,7 +14,7 @@ import {
 import { GatewayError } from '../../errors.ts';
 import { fragmentsOf } from './document.ts';
 import { EVENT_POINTS, PRICES } from './points.ts';
-import { createScale, type Load } from './scale.ts';
+import { createScale, type Load, objectsOf, VALUE_BYTES } from './scale.ts';
 import { MAX_READ_BYTES } from './sizes.ts';
 
 const MIB = 1024 * 1024;
@@ -42,7 +42,7 @@ export type Weight = Pick<Load, 'objects' | 'points' | 'introspected' | 'bytes'>
  *
  * @param document a valid document.
  * @param variables as the client sent them.
- * @throws GatewayError `invalid_request` with the count and the limit.
+ * @throws GatewayError `request_too_large` for too many bytes, `invalid_request` for the rest, with the count and the limit.
  */
 export function assertReadable(
   schema: GraphQLSchema,
@@ -67,7 +67,8 @@ export function assertReadable(
     );
   }
   if (bytes > MAX_ANSWER_BYTES) {
-    throw tooHeavy(
+    throw new GatewayError(
+      'request_too_large',
       `The operation asks for up to ${bytes} bytes; at most ${MAX_ANSWER_BYTES} (${MAX_ANSWER_BYTES / MIB} MiB) are allowed, with ${MAX_READ_BYTES} for all long texts. Request smaller pages or fewer fields.`,
     );
   }
@@ -109,8 +110,8 @@ export function weigh(
   return totalOf(scale(operation.selectionSet, root));
 }
 
-/** Bytes of JSON, without texts, that an event may select without points. The events of a run have about 2 KB. */
-const FREE_EVENT_BYTES = 5_000;
+/** Bytes of JSON, without texts, that an event may select without points: 50 values. The events of a run have about 20. */
+const FREE_EVENT_BYTES = 50 * VALUE_BYTES;
 /** Bytes of JSON that count one point in an event. */
 export const POINT_BYTES = 64 * 1024;
 
@@ -140,11 +141,13 @@ export function weighEvent(
 
 const NOTHING: Load = {
   ...{ objects: 0, points: 0, introspected: 0 },
-  ...{ bytes: 0, texts: 0, isMeasured: false },
+  ...{ bytes: 0, texts: 0, isMeasured: false, values: 0 },
 };
 
-function totalOf({ bytes, texts, isMeasured, ...load }: Load): Weight {
-  return { ...load, bytes: bytes + texts + (isMeasured ? MAX_READ_BYTES : 0) };
+function totalOf(load: Load): Weight {
+  const { points, introspected, bytes, texts, isMeasured } = load;
+  const measured = isMeasured ? MAX_READ_BYTES : 0;
+  return { objects: objectsOf(load), points, introspected, bytes: bytes + texts + measured };
 }
 
 function scaleFor(

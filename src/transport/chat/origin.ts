@@ -25,6 +25,6 @@ export function nothingHere(): GatewayError {
 export function visitRefused(): GatewayError {
   return new GatewayError(
     'bot_access_denied',
-    "Visitors reach this bot only from pages of its own server and of the bot's webOrigins.",
+    "Visitors reach this bot only from pages of its own server and of the bot's webOrigins. Behind a proxy, set TRUST_PROXY or PUBLIC_URL.",
   );
 }

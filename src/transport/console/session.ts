@@ -18,8 +18,8 @@ const signIn = z.union([z.strictObject({ key: secret }), byCode], {
   error: 'must be {"key": …} or {"code": …}',
 });
 
-/** A body holds one secret. */
-const MAX_BODY_BYTES = 4 * 1024;
+/** Largest body of a sign-in. It holds one secret. */
+const MAX_SIGN_IN_BYTES = 4 * 1024;
 
 type Options = {
   keys: Pick<Keys, 'verify'>;
@@ -63,7 +63,7 @@ export async function serveSession(
   // Before the body is read.
   app.addHook('onRequest', async (request) => assertFromConsole(request));
 
-  app.post('/session', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
+  app.post('/session', { bodyLimit: MAX_SIGN_IN_BYTES }, async (request, reply) => {
     const data = read(signIn, request.body);
     const caller = await admit(request, reply, (origin) =>
       'key' in data ? keys.verify(data.key.trim(), origin) : signInCodes.inspect(data.code, origin),
@@ -76,7 +76,7 @@ export async function serveSession(
     return reply.code(204).send();
   });
 
-  app.post('/session/code', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
+  app.post('/session/code', { bodyLimit: MAX_SIGN_IN_BYTES }, async (request, reply) => {
     const { code } = read(byCode, request.body);
     const { account, key } = await admit(request, reply, (origin) =>
       signInCodes.inspect(code, origin),

@@ -19,6 +19,7 @@ export type EventAllowance = {
    * Waits until the account may read again, then counts the points of an event.
    *
    * @param signal ends the wait.
+   * @throws the signal's reason if it is aborted.
    */
   take(caller: Caller, points: number, signal: AbortSignal): Promise<void>;
   /** Counts the size of an event once it is known. Later events wait for it. */
@@ -52,16 +53,15 @@ export function createEventAllowance({
 
   return {
     async take(caller, points, signal) {
-      using _head = await queue(caller.account.id);
-      while (!signal.aborted) {
+      using _head = await queue(caller.account.id, signal);
+      for (;;) {
+        signal.throwIfAborted();
         const { state, perSecond } = stateOf(caller);
         if (state.left > 0) {
           state.left -= points;
           return;
         }
-        const ms = Math.ceil((-state.left / perSecond) * 1_000) + 1;
-        // An aborted wait ends the loop.
-        await wait(ms, signal).catch(() => {});
+        await wait(Math.ceil((-state.left / perSecond) * 1_000) + 1, signal);
       }
     },
 

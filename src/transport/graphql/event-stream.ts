@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ExecutionResult } from 'graphql';
-import { createHandler, type Request, type Response, TOKEN_HEADER_KEY } from 'graphql-sse';
+import { createHandler, type Request, TOKEN_HEADER_KEY } from 'graphql-sse';
 import { z } from 'zod';
 import type { Keys } from '../../accounts/keys.ts';
 import { GatewayError, invalidInput, problemsOf } from '../../errors.ts';
 import type { Context } from '../../schema/context.ts';
 import type { AuthenticateRequest } from '../authenticate-request.ts';
 import type { Connections } from '../connections.ts';
-import { hijack } from '../hijack.ts';
+import type { OpenStreams } from '../stream-drain.ts';
 import { createEventReader, type EventReader } from './backpressure.ts';
+import { sendResponse, sendStream } from './event-stream-response.ts';
 import { executeWithinLimit } from './execute.ts';
 import { MAX_ID_LENGTH } from './open-operations.ts';
 import { addressOf, decorateRequests, readRequest } from './request.ts';
@@ -23,6 +24,7 @@ type Options = GraphQLOptions & {
   authenticateRequest: AuthenticateRequest;
   keys: Pick<Keys, 'watch'>;
   connections: Connections;
+  streams: OpenStreams;
 };
 
 /** The value that the library passes back with each request. */
@@ -42,6 +44,7 @@ export async function serveEventStream(
     authenticateRequest,
     keys,
     connections,
+    streams,
     maskError,
     origins,
     subscribe,
@@ -101,7 +104,7 @@ export async function serveEventStream(
       const [stream] = await handle({ ...translated, method: 'GET', headers: ACCEPT_EVENTS });
       reserved.add(token, caller, stream as EventStream);
     }
-    return send(reply, answer, reader);
+    return sendResponse(reply, answer, reader, streams);
   };
 
   app.addHook('onClose', async () => reserved.endAll());
@@ -132,10 +135,11 @@ export async function serveEventStream(
       // The first event-stream request with a token reads its connection. The library rejects a second one.
       if (connection && !connection.reader && headers.accept === 'text/event-stream') {
         connections.trust(request.raw.socket);
-        return sendStream(reply, connection.open(reader), reader);
+        return sendStream(reply, connection.open(reader), reader, streams);
       }
       if (method === 'DELETE') connection?.operations.cancel(operationIdOf(query));
-      return send(reply, await handle(toLibrary(request, { token, reply, reader })), reader);
+      const answer = await handle(toLibrary(request, { token, reply, reader }));
+      return sendResponse(reply, answer, reader, streams);
     },
   });
 }
@@ -166,42 +170,6 @@ function toLibrary<Context>(
 }
 
 const ACCEPT_EVENTS = new Headers({ accept: 'text/event-stream' });
-
-/** Sends the library's response. */
-async function send(
-  reply: FastifyReply,
-  [body, { status, headers }]: Response,
-  reader: Pick<EventReader, 'sent'>,
-) {
-  if (body && typeof body !== 'string') return sendStream(reply, body, reader);
-  return reply
-    .code(status)
-    .headers(headers ?? {})
-    .send(body ?? undefined);
-}
-
-/** Sends a stream until it ends or the client disconnects. */
-async function sendStream(
-  reply: FastifyReply,
-  stream: EventStream,
-  reader: Pick<EventReader, 'sent'>,
-) {
-  const raw = hijack(reply);
-  const leave = () => void stream.return();
-  raw.once('close', leave);
-  try {
-    for await (const text of stream) {
-      if (raw.destroyed) break;
-      await new Promise<unknown>((written) => raw.write(text, written));
-      reader.sent();
-    }
-    raw.end();
-  } catch (error) {
-    raw.destroy();
-    throw error;
-  }
-  return reply;
-}
 
 /** The token of a request. Without a valid one, it is a random token that matches no connection. */
 function tokenOf({ headers, query }: FastifyRequest): string {

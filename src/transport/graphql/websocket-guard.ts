@@ -1,17 +1,21 @@
 import type { WebSocket, WebsocketHandler } from '@fastify/websocket';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { networkOf } from '../../client-network.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
+import type { BodyOwner } from '../body-memory.ts';
 import { MAX_QUEUED_BYTES } from './backpressure.ts';
 import { createOperations, MAX_ID_LENGTH, type Operations } from './open-operations.ts';
 import { watchStall } from './stall.ts';
+import {
+  type Arrival,
+  type ArrivalLimits,
+  boundArrival,
+  MAX_UNACKNOWLEDGED_BYTES,
+} from './websocket-arrival.ts';
 
 /** What Parley knows of an open WebSocket. */
-export type OpenSocket = {
-  operations: Operations;
-  /** Whether its client has authenticated. */
-  isAcknowledged: boolean;
-};
+export type OpenSocket = Arrival & { operations: Operations };
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,20 +30,24 @@ export function socketOf({ openSocket }: FastifyRequest): OpenSocket {
   return openSocket;
 }
 
-function openSocket(socket: WebSocket): OpenSocket {
+function openSocket(socket: WebSocket, arrival: Arrival): OpenSocket {
   const operations = createOperations();
   if (socket.readyState >= socket.CLOSING) operations.cancelAll();
   socket.once('close', operations.cancelAll);
-  return { operations, isAcknowledged: false };
+  return { ...arrival, operations };
 }
 
 /**
- * Guards a socket before the library sees it. It bounds incoming messages, terminates clients that do not read, and
- * sends socket errors to the log, because the library prints them to the console.
+ * Guards a socket before the library sees it. It bounds incoming bytes and messages, terminates clients that do not read,
+ * and sends socket errors to the log, because the library prints them to the console.
  */
-export function guarded(handler: WebsocketHandler, stallMs: number): WebsocketHandler {
+export function guarded(
+  handler: WebsocketHandler,
+  { stallMs, ...limits }: ArrivalLimits & { stallMs: number },
+): WebsocketHandler {
   return function (socket, request) {
-    const state = openSocket(socket);
+    const owner: BodyOwner = { kind: 'address', id: networkOf(request.ip) };
+    const state = openSocket(socket, boundArrival(socket, request.raw.socket, owner, limits));
     request.openSocket = state;
     const cutOff = () => {
       if (socket.bufferedAmount <= MAX_QUEUED_BYTES) return false;
@@ -70,8 +78,8 @@ export function guarded(handler: WebsocketHandler, stallMs: number): WebsocketHa
   };
 }
 
-/** Characters of a message before authentication, and of a message other than `subscribe`. */
-const MAX_SMALL_MESSAGE = 16 * 1024;
+/** Characters of a message other than `subscribe`. */
+const MAX_SMALL_MESSAGE = MAX_UNACKNOWLEDGED_BYTES;
 
 /** Validates each message, then passes it to the library as text. An invalid one closes the connection with 4400. */
 function validateMessages(socket: WebSocket, state: OpenSocket, listener: (data: unknown) => void) {
@@ -80,7 +88,7 @@ function validateMessages(socket: WebSocket, state: OpenSocket, listener: (data:
     try {
       const text = String(data);
       const isSmall = text.length <= MAX_SMALL_MESSAGE;
-      if (!isSmall && !state.isAcknowledged) throw new Error('The message is too long.');
+      if (!isSmall && !state.isAcknowledged()) throw new Error('The message is too long.');
       const message: unknown = JSON.parse(text);
       if (!isSmall && !isSubscribe(message)) throw new Error('The message is too long.');
       const { data: complete } = completeMessage.safeParse(message);

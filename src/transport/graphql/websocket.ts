@@ -7,15 +7,18 @@ import type { Keys } from '../../accounts/keys.ts';
 import { GatewayError, toGatewayError } from '../../errors.ts';
 import type { Context, Origin } from '../../schema/context.ts';
 import type { AuthenticateRequest } from '../authenticate-request.ts';
+import type { BodyMemory } from '../body-memory.ts';
 import { CONNECTION_LIMITS, type Connections } from '../connections.ts';
 import type { ErrorMask } from '../error-mask.ts';
 import { WEBSOCKET_PATH } from '../http.ts';
-import type { Limiter } from '../rate-limit.ts';
+import { bodyOwnerOf, type Limiter } from '../rate-limit.ts';
+import type { OpenStreams } from '../stream-drain.ts';
 import type { Admit } from './admission.ts';
 import { executeWithinLimit } from './execute.ts';
 import type { Origins } from './origins.ts';
 import type { Subscribe } from './subscriptions.ts';
 import { guarded, socketOf } from './websocket-guard.ts';
+import { createWebSocketPace } from './websocket-pace.ts';
 
 const CONNECTIONS = {
   maxPayload: 1024 * 1024,
@@ -30,6 +33,8 @@ const CONNECTIONS = {
 const MAX_OPERATIONS = 200;
 /** Open WebSockets of one key, or of one session's tokens. */
 const MAX_SOCKETS = 100;
+/** Frames in a second of all WebSockets of one account. A JSON ping takes 17 µs, a refused operation 80 µs. */
+const MAX_FRAMES_OF_ACCOUNT = 4_000;
 /** Time for a new connection to send `connection_init`. */
 const INIT_LIMIT_MS = 3_000;
 
@@ -43,8 +48,12 @@ type Options = {
   keys: Pick<Keys, 'watch'>;
   origins: Origins;
   connections: Connections;
+  streams: OpenStreams;
   /** Milliseconds that a client may read none of the data sent to it. */
-  stallMs?: number;
+  stallMs?: number | undefined;
+  /** Milliseconds for a message to arrive. */
+  requestMs?: number | undefined;
+  bodyMemory: BodyMemory;
 };
 
 /**
@@ -64,7 +73,10 @@ export async function serveWebSocket(
     keys,
     origins,
     connections,
+    streams,
     stallMs = CONNECTION_LIMITS.stallMs,
+    requestMs = CONNECTION_LIMITS.requestMs,
+    bodyMemory,
   }: Options,
 ) {
   /** Authenticates each operation again, because the key may be revoked. A failed lookup rejects that operation only. */
@@ -77,7 +89,9 @@ export async function serveWebSocket(
     (max) => `There are already ${max} open WebSockets. Close one of them.`,
   );
 
-  await app.register(websocket, { options: CONNECTIONS });
+  const pace = createWebSocketPace(MAX_FRAMES_OF_ACCOUNT);
+
+  await app.register(websocket, { options: CONNECTIONS, preClose: closeSockets });
   app.decorateRequest('openSocket', null);
   app.route({
     method: 'GET',
@@ -115,7 +129,11 @@ export async function serveWebSocket(
             connections.trust(request.raw.socket);
             const unwatch = keys.watch(authentication, () => socket.close(4403, 'Forbidden'));
             socket.once('close', unwatch);
-            socketOf(request).isAcknowledged = true;
+            socket.once(
+              'close',
+              streams.add(() => closeForRestart(socket)),
+            );
+            socketOf(request).acknowledge(bodyOwnerOf(authentication, request.ip));
             return true;
           }
           await limiter.take(authentication, request.ip, 1);
@@ -152,9 +170,19 @@ export async function serveWebSocket(
           return errors.map(maskError);
         },
       }),
-      stallMs,
+      { stallMs, memory: bodyMemory, messageMs: requestMs, pace },
     ),
   });
+}
+
+/** Closes a WebSocket with a code that lets its client connect again. Source: the IANA registry of close codes. */
+const closeForRestart = (socket: WebSocket) => socket.close(1012, 'Service Restart');
+
+/** Closes all WebSockets, including those that the server has not acknowledged. */
+function closeSockets(this: FastifyInstance, done: () => void): void {
+  for (const socket of this.websocketServer.clients) closeForRestart(socket);
+  this.websocketServer.close();
+  done();
 }
 
 /** The close codes for authentication errors. */

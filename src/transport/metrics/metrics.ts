@@ -20,7 +20,12 @@ export type Metrics = {
   start(): AsyncDisposable;
 };
 
-type Sources = { server: Server; queueDepth(): Promise<QueueDepth> };
+type Sources = {
+  server: Server;
+  queueDepth(): Promise<QueueDepth>;
+  /** Absent without Redis. */
+  isRedisDegraded?: (() => boolean) | undefined;
+};
 
 /** Seconds. A chat takes tenths of a second, a run 15 minutes at most. */
 const RUN_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900];
@@ -107,6 +112,14 @@ export function createMetrics(): Metrics {
     registers,
     async collect() {
       if (sources) this.set(await openConnections(sources.server));
+    },
+  });
+  new Gauge({
+    name: 'parley_redis_degraded',
+    help: '1 while this process counts limits by itself, because Redis is disconnected or cannot be used.',
+    registers,
+    collect() {
+      this.set(sources?.isRedisDegraded?.() ? 1 : 0);
     },
   });
   const queueDepth = new Gauge({

@@ -218,6 +218,14 @@ describe('the origin of a visitor', () => {
     expect(await outcomes({})).toEqual(refused);
   });
 
+  test('is refused with the settings to check behind a proxy', async () => {
+    const { token } = await visit(app, bot);
+    const visited = await postVisit(app, bot, {}, foreign);
+    const said = await say(app, bot, token, foreign);
+    for (const answer of [await visited.json(), said])
+      expect(JSON.stringify(answer)).toContain('Behind a proxy, set TRUST_PROXY or PUBLIC_URL.');
+  });
+
   test('is checked on every GraphQL transport', async () => {
     const { token } = await visit(app, bot);
     const query = `subscription { chat(botId: "${bot}", input: { message: "Hi" }) { __typename } }`;

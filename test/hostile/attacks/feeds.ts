@@ -16,13 +16,14 @@ const TEXT = 1;
 const CONTINUATION = 0;
 const PING = 9;
 
+const UPGRADE =
+  'GET /graphql/ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n';
+
 /** Opens a WebSocket by hand, acknowledges it with a key, and writes frames. */
 async function writeFrames({ connect, account, pause }: AttackContext, frames: Buffer) {
   const socket = connect();
-  socket.write(
-    'GET /graphql/ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
-      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n',
-  );
+  socket.write(UPGRADE);
   await once(socket, 'data');
   const init = JSON.stringify({
     type: 'connection_init',
@@ -58,6 +59,37 @@ export const feedAttacks: Attacks = {
       context,
       Buffer.concat(Array.from({ length: 300_000 }, () => frame(PING, 'x', true))),
     ),
+  'a flood of JSON pings over many sockets': (context) =>
+    Promise.all(
+      Array.from({ length: 25 }, () =>
+        writeFrames(
+          context,
+          Buffer.concat(Array.from({ length: 1_000 }, () => frame(TEXT, '{"type":"ping"}', true))),
+        ),
+      ),
+    ),
+  'a message that trickles': async ({ connect, random, pause, signal }) => {
+    const socket = connect();
+    socket.write(UPGRADE);
+    await once(socket, 'data');
+    socket.resume();
+    const message = frame(TEXT, `{"type":"ping","payload":{"a":"${'x'.repeat(80)}"}}`, true);
+    const size = random.pick([1, 7, 50]);
+    for (let at = 0; at < message.length && !socket.destroyed && !signal.aborted; at += size) {
+      socket.write(message.subarray(at, at + size));
+      await pause(random.int(10, 500));
+    }
+  },
+  'a thousand WebSockets of one address': async ({ connect, pause, random }) => {
+    const begin = frame(TEXT, '{"type":"connection_init"', false);
+    for (let count = 0; count < 1_000; count += 1) {
+      connect()
+        .resume()
+        .write(UPGRADE + begin.toString('latin1'), 'latin1');
+      if (count % 50 === 0) await pause(1);
+    }
+    await pause(random.int(500, 4_000));
+  },
   'runs that are replayed in a loop': async ({ account, sendWithKey, signal }) => {
     const { text } = await sendWithKey({
       method: 'POST',

@@ -66,6 +66,8 @@ const OPEN: Record<string, string> = {
   KeyUsage: 'apiKey',
   MemoryEntry: 'name value updatedAt',
   Message: 'id role text toolName run createdAt',
+  ModelCheck: 'name status message advice',
+  ModelTest: 'model usable checks',
   RateLimit: 'perMinute perDay limit remaining remainingMinute remainingDay resetAt',
   Run:
     'id cursor bot environment kind status channel user sessionId model createdAt startedAt finishedAt latencyMs ' +

@@ -161,6 +161,11 @@ export const TABLE: Record<string, Row> = {
     scopes: ['DEPLOY'],
     ...DENIED,
   },
+  'Mutation.testModel': {
+    operation: ({ bot }) => `testModel(botId: "${bot}") { usable }`,
+    scopes: ['DEPLOY'],
+    ...DENIED,
+  },
   'Mutation.deploy': {
     operation: ({ bot }) => `deploy(botId: "${bot}", input: { source: "" }) { id }`,
     scopes: ['DEPLOY'],

@@ -10,6 +10,7 @@ import { Failed, Skeleton } from '../../parts/state.tsx';
 import { RelativeTime } from '../../parts/time.tsx';
 import { useServerQuery } from '../../server/operations.ts';
 import { lacks, useScope } from '../../server/viewer.ts';
+import { DefaultModel } from './model-test.tsx';
 import { Section } from './section.tsx';
 
 /** The version of the server, and for operators its dependencies and access settings. */
@@ -63,13 +64,9 @@ function State({ server }: { server: ServerQuery['server'] }) {
               {redis ? <Health of={redis} /> : 'not used: Parley runs as a single process'}
             </Fact>
           )}
-          {model && (
-            <Fact name="Default model">
-              <span className="mono">{model}</span>
-            </Fact>
-          )}
         </Facts>
       </section>
+      {model && <DefaultModel name={model} />}
       {allowedOrigins && (
         <section>
           <h2>Allowed origins</h2>

@@ -11,7 +11,7 @@ import { COMMON_HEADERS, FAILED_RUN, headersOf, RETRY_AFTER } from './headers.ts
 export const ERROR_MEANING: Record<ErrorCode, string> = {
   invalid_json: 'The body is not valid JSON.',
   invalid_request: 'The request is invalid. `details` lists every problem.',
-  request_too_large: 'The body is larger than 1 MiB, or the response larger than 16 MiB.',
+  request_too_large: 'The body is larger than 1 MiB, or the response could be larger than 16 MiB.',
   bot_not_deployed: 'The bot has no active deployment in this environment.',
   idempotency_conflict: 'A different request was already sent with this `Idempotency-Key`.',
   deployment_not_deployable: 'The deployment never succeeded, so it cannot be deployed again.',
@@ -29,7 +29,8 @@ export const ERROR_MEANING: Record<ErrorCode, string> = {
   not_found: 'The route does not exist.',
   rate_limit_exceeded:
     'The account reached a limit: requests, active runs, queued background runs or open streams. `retry_after` and the header `Retry-After` give the time to wait.',
-  internal_error: 'An internal error occurred.',
+  internal_error:
+    'An internal error occurred. If the database is not available, `Retry-After` gives the time to wait.',
   model_error: "The model's server returned an error or could not be reached.",
   model_timeout: "The model's server did not respond in time.",
   content_filtered: "A content filter of the model's server removed the reply.",

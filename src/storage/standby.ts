@@ -1,0 +1,39 @@
+import type pg from 'pg';
+import { isReadOnly } from '../outage.ts';
+
+/**
+ * Ends the connections of pools when their server refuses a write because it has become a standby. After a switch-over
+ * the old primary keeps its connections, so every further write on them would be refused, and reads would get old rows.
+ * A new connection reaches the new primary, by its name or by a proxy. A connection in use ends when it is released.
+ */
+export function leaveStandbys(pools: readonly pg.Pool[]): void {
+  const clients = new Set<pg.PoolClient>();
+  const idle = new Set<pg.PoolClient>();
+  const left = new WeakSet<pg.PoolClient>();
+
+  const leave = () => {
+    for (const client of clients) left.add(client);
+    // A pool removes an idle client that reports an error. A statement would fail with it.
+    const reason = new Error('The server of this connection has become read-only.');
+    for (const client of [...idle]) client.emit('error', reason);
+  };
+
+  for (const pool of pools) {
+    pool.on('connect', (client) => {
+      clients.add(client);
+      client.connection.on('errorMessage', (error: pg.DatabaseError) => {
+        if (isReadOnly(error)) leave();
+      });
+    });
+    pool.on('acquire', (client) => idle.delete(client));
+    pool.on('release', (_error, client) => {
+      // A pool removes a released client that has ended.
+      if (left.has(client)) client.end();
+      else idle.add(client);
+    });
+    pool.on('remove', (client) => {
+      clients.delete(client);
+      idle.delete(client);
+    });
+  }
+}
